@@ -18,10 +18,7 @@ const ID = /^[\w.:-]{1,64}$/;
 const prefix = randomBytes(6).toString('base64url');
 let counter = 0;
 
-/**
- * Creates the Koa app: request id and error handling outermost, then the middleware of plugins in phase order. The kernel itself
- * has no route.
- */
+/** Creates the Koa app: request id and error handling outermost, then middleware of plugins in phase order. It has no route. */
 export function composeApp({ middleware, log, load }: ComposeOptions): Koa {
   const app = new Koa();
   installRequestState(app);

@@ -20,21 +20,17 @@ interface Attribution {
 }
 
 /**
- * On whose behalf something happens (the field says "accountability"). Service methods that check permissions take a caller. Only
- * the kernel creates callers: for plugins that hold `identity`, and by `host.asSystem(reason)`. Any other object in place of a
- * caller is refused with CAPABILITY_DENIED. Immutable.
+ * On whose behalf something happens (the field says "accountability"). Immutable. Only the kernel creates callers: for plugins that
+ * hold `identity`, and by `host.asSystem(reason)`. Any other object in place of a caller is refused with CAPABILITY_DENIED.
  */
 export type Caller = MintedCaller & CallerFields & Attribution;
 
 /** The ledgers of this process: they count each attempt to forge or assign a caller. */
-export const forgeryLedgers = new Set<{ deny(capability: string, plugin: string, what: string): Error }>();
+export const callerForgeryLedgers = new Set<{ deny(capability: string, plugin: string, what: string): Error }>();
 
-/**
- * Creates the error CAPABILITY_DENIED for a forged or assigned caller where it is unknown which plugin runs, and counts the
- * attempt in every ledger.
- */
-export function createForgeryError(what: string): Error {
-  for (const ledger of forgeryLedgers) ledger.deny('identity', 'unknown code', what);
+/** Creates CAPABILITY_DENIED for a forged caller where the running plugin is unknown, and counts it in every ledger. */
+export function createCallerForgeryError(what: string): Error {
+  for (const ledger of callerForgeryLedgers) ledger.deny('identity', 'unknown code', what);
   return fail('CAPABILITY_DENIED', `no code may ${what}`);
 }
 
@@ -46,7 +42,7 @@ class MintedCaller {
   readonly #system: boolean;
 
   constructor(mint: typeof MINT, members: CallerFields & Attribution, system: boolean) {
-    if (mint !== MINT) throw createForgeryError('construct a caller, which only the kernel mints');
+    if (mint !== MINT) throw createCallerForgeryError('construct a caller, which only the kernel mints');
     // Absent members stay absent, so that printing and comparing show only the members it was minted with.
     for (const name of MEMBERS) {
       if (members[name] !== undefined) (this as Record<string, unknown>)[name] = members[name];
@@ -67,9 +63,7 @@ const mint = (fields: CallerFields, { reason, owner }: Attribution = {}, system 
 /** Creates a caller with these fields, for the capability `identity` and for tests. All other code receives its callers. */
 export const mintCaller = (fields: CallerFields, owner?: string): Caller => mint(fields, { owner });
 
-/**
- * Creates the caller of a request without a token (specification, "Authentication", 6), which is served under the Public role.
- */
+/** Creates the caller of requests without a token (specification, "Authentication", 6), under the Public role. */
 export const mintPublicCaller = (from: Pick<CallerFields, 'ip' | 'userAgent' | 'origin'> = {}): Caller =>
   mint({ ...from, user: null, role: null, admin: false, app: false });
 
@@ -78,7 +72,7 @@ export const mintSystemCaller = (owner: string, reason: string): Caller =>
   mint({ user: null, role: null, admin: true, app: true }, { owner, reason }, true);
 
 /** Copies a caller so that the activity log names `owner` as the code that acted. */
-export const attributeCaller = (caller: Caller, owner: string): Caller =>
+export const createAttributedCaller = (caller: Caller, owner: string): Caller =>
   mint(assertCaller(caller), { owner, reason: caller.reason }, isSystem(caller));
 
 /** Whether the kernel minted this value. */

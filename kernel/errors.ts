@@ -1,6 +1,6 @@
 /**
- * All codes of failures (specification, "Errors"). `expose: false` hides the message from all callers
- * but admins; `fixed` is a message that never varies, so that an answer cannot be used to find out what exists.
+ * All codes of failures (specification, "Errors"). `expose: false` hides the message from all callers but admins; `fixed` is a
+ * message that never varies, so that an answer cannot be used to find out what exists.
  */
 export const ERRORS = {
   FAILED_VALIDATION: { status: 400, expose: true },

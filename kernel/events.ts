@@ -43,7 +43,7 @@ interface Listener {
 }
 
 /** Whether `pattern` covers a name or a narrower pattern. `**` matches one or more parts, `*` one: `posts.**` covers `posts.items.*`. */
-export function matchesPattern(pattern: string, name: string): boolean {
+export function matchesEventPattern(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return name === pattern;
   if (pattern === '**') return true;
   const matches = ([first, ...rest]: readonly string[], names: readonly string[]): boolean => {
@@ -55,9 +55,8 @@ export function matchesPattern(pattern: string, name: string): boolean {
 }
 
 /**
- * Registers listeners and emits events. Filters run one after the other inside the transaction. They may replace the payload, or
- * reject the change by throwing. Actions run after commit, concurrently; a failed one is logged with its owner, and the others
- * run on.
+ * Registers listeners and emits events. Filters run in turn inside the transaction; they may replace the payload, or reject the
+ * change by throwing. Actions run after commit, concurrently; a failed one is logged with its owner, and the others run.
  */
 export class Events {
   // Replaced, never mutated, so that a running emit keeps the list it began with.
@@ -129,7 +128,7 @@ export class Events {
     const known = this.#byName[kind];
     let all = known.get(name);
     if (!all) {
-      all = this.#listeners[kind].filter((one) => matchesPattern(one.pattern, name));
+      all = this.#listeners[kind].filter((one) => matchesEventPattern(one.pattern, name));
       if (known.size < MAX_CACHED_NAMES) known.set(name, all);
     }
     const coreOnly = this.#mayLeaveOutExtensions && all.length > 0 && emitContext.getStore()?.withoutExtensions;

@@ -1,14 +1,14 @@
 import type { SchemaObject } from 'ajv';
 import type { Authority } from './capabilities/capability.ts';
 import { fail } from './errors.ts';
-import { assertManifest } from './lifecycle/failure.ts';
-import { findProblems } from './manifest/problems.ts';
+import { assertManifest } from './lifecycle/boot-failure.ts';
+import { findJsonSchemaProblems } from './manifest/schema-problems.ts';
 
 export type Contribution<T> = { readonly owner: string; readonly value: T };
 
 /**
- * A typed contribution point. Only the plugin that defines it reads it; plugins whose manifest lists its id under
- * `contributes` add to it, before or after its owner registers, and while the service runs.
+ * A typed contribution point. Only the plugin that defines it reads it; plugins whose manifest lists its id under `contributes`
+ * add to it, before or after its owner registers, and while the service runs.
  */
 export interface Facet<T, R = readonly T[]> {
   readonly id: string;
@@ -17,16 +17,16 @@ export interface Facet<T, R = readonly T[]> {
   /** JSON schema of the section a contributor writes under `contributes.<id>` in its manifest. */
   readonly manifest?: SchemaObject;
   /** True where the manifest of the contributor declares this contribution; else a string with the reason, for CAPABILITY_DENIED. */
-  validate?(value: T, declared: DeclaredSection): true | string;
+  validate?(value: T, declared: ManifestSection): true | string;
   /** What the declared section means, for the audit. */
-  describe?(declared: DeclaredSection): readonly Authority[];
+  describe?(declared: ManifestSection): readonly Authority[];
   /** Third-party plugins may not add to it. */
   readonly coreOnly?: true;
 }
 
 // A manifest section: its shape was checked against `Facet.manifest` before any code of the contributor ran.
 // biome-ignore lint/suspicious/noExplicitAny: the schema, not the type, guards this value
-export type DeclaredSection = any;
+export type ManifestSection = any;
 
 /** The type of one contribution to a facet: `ContributionTo<typeof routes>`. */
 export type ContributionTo<F> = F extends Facet<infer T, infer _R> ? T : never;
@@ -42,7 +42,7 @@ export function facet<T>(id: string, options = {}): Facet<T, unknown> {
 export interface Contributor {
   readonly name: string;
   readonly core: boolean;
-  readonly declared: DeclaredSection;
+  readonly declared: ManifestSection;
 }
 
 interface FacetEntry {
@@ -142,23 +142,20 @@ export class FacetStore {
   }
 }
 
-/**
- * Checks a contribution against the facet as its owner defined it, since the contributor may have passed a copy of the facet
- * without rules.
- */
+/** Uses the facet as its owner defined it: the contributor may have passed a copy of the facet without rules. */
 function assertContribution({ definition }: FacetEntry, { name, core, declared }: Contributor, value: unknown): void {
   if (!definition) return;
   const { facet: target } = definition;
   const refuse = (why: string) => fail('CAPABILITY_DENIED', `${name}: contribution to ${target.id} refused: ${why}`);
   if (target.coreOnly && !core) throw refuse('it is open to core plugins only');
-  assertManifest(name, sectionProblems(target, declared));
+  assertManifest(name, findSectionProblems(target, declared));
   const verdict = (target as Facet<unknown, unknown>).validate?.(value, declared) ?? true;
   if (verdict !== true) throw refuse(verdict);
 }
 
 /** Problems of a section under `contributes`, one sentence each. */
-export const sectionProblems = ({ id, manifest }: Facet<never, unknown>, declared: object): readonly string[] =>
-  manifest ? findProblems(manifest, withoutOptional(declared), `/contributes/${id}`) : [];
+export const findSectionProblems = ({ id, manifest }: Facet<never, unknown>, declared: object): readonly string[] =>
+  manifest ? findJsonSchemaProblems(manifest, omitOptionalFlag(declared), `/contributes/${id}`) : [];
 
 /** A section without `optional`, which the kernel reads: `optional: true` allows that the facet does not exist. */
-export const withoutOptional = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;
+export const omitOptionalFlag = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;

@@ -6,9 +6,7 @@ interface ManifestFile<Config> {
   readonly 'service:extension': { readonly path: string; readonly config?: { readonly [K in keyof Config]: object } };
 }
 
-/**
- * `Config` are the settings that the plugin owns, `Shared` those of other plugins that its manifest lists under `config.shared`.
- */
+/** `Config` are the settings of the plugin, `Shared` those of other plugins that its manifest lists under `config.shared`. */
 export interface Plugin<Config = Record<never, never>, Shared = Record<never, never>> {
   readonly manifest: ManifestFile<Config>;
   /** Synchronous, and without effects outside of `host`: provide, contribute, listen, add hooks. */

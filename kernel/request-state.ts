@@ -1,11 +1,11 @@
 import type Koa from 'koa';
-import { type Caller, createForgeryError, mintPublicCaller } from './caller.ts';
+import { type Caller, createCallerForgeryError, mintPublicCaller } from './caller.ts';
 
 const STATE = Symbol('request state');
 const PUBLIC = mintPublicCaller();
 
 /** Sets the caller of a request; for the capability `identity` only. */
-export let identifyRequest: (ctx: Koa.Context, caller: Caller) => void;
+export let setRequestCaller: (ctx: Koa.Context, caller: Caller) => void;
 
 /** What the kernel puts on every request. Plugins read it from `ctx.state`, and may add their own members. */
 export class RequestState {
@@ -13,7 +13,7 @@ export class RequestState {
   #caller: Caller = PUBLIC;
 
   static {
-    identifyRequest = (ctx, caller) => {
+    setRequestCaller = (ctx, caller) => {
       (ctx.state as RequestState).#caller = caller;
     };
   }
@@ -24,7 +24,7 @@ export class RequestState {
   }
 
   set caller(_value: never) {
-    throw createForgeryError('assign the caller of a request, which only host.identity.identify sets');
+    throw createCallerForgeryError('assign the caller of a request, which only host.identity.identify sets');
   }
 }
 

@@ -1,5 +1,5 @@
 import { isCaller } from './caller.ts';
-import { BootFailure } from './lifecycle/failure.ts';
+import { BootFailure } from './lifecycle/boot-failure.ts';
 
 /** A typed key under which one plugin provides an object and others receive it. */
 export interface Service<T> {
@@ -13,19 +13,17 @@ export interface Service<T> {
   readonly _type?: T;
 }
 
-/**
- * Creates the key of a service: `export const items = service<Items>('items', { version: '1.0.0' })` in a plugin's `contract.ts`.
- */
+/** Creates the key of a service, for a plugin's `contract.ts`: `service<Items>('items', { version: '1.0.0' })`. */
 export const service = <T>(id: string, rest: Omit<Service<T>, 'id' | '_type'>): Service<T> => ({ id, ...rest });
 
-export type Services<Refs extends Record<string, Service<unknown>>> = {
+export type ResolvedServices<Refs extends Record<string, Service<unknown>>> = {
   readonly [K in keyof Refs]: Refs[K] extends Service<infer T> ? T : never;
 };
 
 type ProvidedService = { readonly owner: string; readonly ref: Service<unknown>; readonly value: unknown };
 
 /** A plugin that uses a service. `deny` counts the denial and returns the error to throw. */
-export type ServiceUser = { readonly name: string; readonly core: boolean; deny(what: string): Error };
+export type ServiceConsumer = { readonly name: string; readonly core: boolean; deny(what: string): Error };
 
 /** The provided services; the `services` capability decides which plugin may provide or use one. */
 export class ServiceStore {
@@ -36,7 +34,7 @@ export class ServiceStore {
   }
 
   /** The object of the provider; or a view of it whose methods deny callers that the kernel did not mint. @throws CAPABILITY_DENIED */
-  get(user: ServiceUser, id: string, range: string): unknown {
+  get(user: ServiceConsumer, id: string, range: string): unknown {
     const found = this.#provided.get(id);
     // Versions were compared when the plugins were ordered.
     if (!found) throw new BootFailure(user.name, 'register', `service ${id} ${range} is not provided`);
@@ -51,11 +49,8 @@ export class ServiceStore {
   }
 }
 
-/**
- * Wraps a service in a view whose methods deny callers that the kernel did not mint. A plugin gets the view once, so that each
- * call costs only one more function call and one check.
- */
-function createGuardedView({ ref, value }: ProvidedService, user: ServiceUser): unknown {
+/** Wraps a service so that its methods deny callers that the kernel did not mint. Created once for each plugin that uses it. */
+function createGuardedView({ ref, value }: ProvidedService, user: ServiceConsumer): unknown {
   const target = value as Record<string, unknown>;
   const positions = (ref.callers ?? {}) as Readonly<Record<string, number | undefined>>;
   const guard =

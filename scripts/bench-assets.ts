@@ -6,10 +6,10 @@
  */
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
-import { startServer } from '../test/support/server.ts';
-import { AIM as COLD_AIM, measureCold } from './bench-assets/cold.ts';
-import { startSides } from './bench-assets/sides.ts';
-import { measureWarm, WARM } from './bench-assets/warm.ts';
+import { startDatabaseServer } from '../test/support/database-server.ts';
+import { COLD_TRANSFORM_AIM as COLD_AIM, measureCold } from './bench-assets/cold.ts';
+import { startAssetBenchSides } from './bench-assets/sides.ts';
+import { measureWarmAssets, WARM_ASSET_SHAPES } from './bench-assets/warm.ts';
 
 const { values } = parseArgs({
   options: {
@@ -29,19 +29,19 @@ const options = {
 const cell = (value: number | string, width: number, digits = 0): string =>
   (typeof value === 'number' ? value.toFixed(digits) : value).padStart(width);
 
-const server = await startServer();
+const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench_assets');
 const missed: string[] = [];
 try {
-  const sides = await startSides(database, values.profile);
+  const sides = await startAssetBenchSides(database, values.profile);
   try {
-    const shapes = WARM.filter(({ name }) => [undefined, 'warm', name].includes(values.only));
+    const shapes = WARM_ASSET_SHAPES.filter(({ name }) => [undefined, 'warm', name].includes(values.only));
     if (shapes.length > 0) {
       console.log(`${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each; medians`);
       console.log('images in storage     KB  requests/s    bare  ratio  CPU ms/request    bare  ratio');
       for (const shape of shapes) {
-        const { bytes, service, bare } = await measureWarm(shape, sides, options, database);
+        const { bytes, service, bare } = await measureWarmAssets(shape, sides, options, database);
         const ratio = service.perSecond / bare.perSecond;
         const { name, aim = 0 } = shape;
         if (ratio < aim) missed.push(`${name}: ${ratio.toFixed(2)} of the bare server, aim ${aim}`);

@@ -9,14 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { childrenOf } from '../sandbox/host/launch/proc.ts';
+import { childProcessIdsOf } from '../sandbox/host/launch/proc.ts';
 import { freshDatabase } from '../test/support/database.ts';
-import { startServer } from '../test/support/server.ts';
+import { startDatabaseServer } from '../test/support/database-server.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
-import { HANDLERS, installConfined, installHandlers } from './bench/confined-handlers.ts';
-import { bytesOf, runLoad } from './bench/load.ts';
-import { proportionalOf } from './bench/processes.ts';
-import { serial } from './bench/serial.ts';
+import { BENCH_HANDLERS, installConfinedEndpoint, installHandlers } from './bench/confined-handlers.ts';
+import { buildRequestBytes, runLoad } from './bench/load.ts';
+import { readProportionalMemory } from './bench/processes.ts';
+import { measureSerialLatency } from './bench/serial-latency.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +32,7 @@ const connections = Number(values.connections);
 const CALLS = 10;
 const MiB = 1024 ** 2;
 
-const server = await startServer();
+const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench');
 const folder = await mkdtemp(join(tmpdir(), 'tenon-bench-'));
@@ -47,14 +47,16 @@ try {
 
   const starts = await firstCalls(url);
   const idle = await idleMemory(service.pid);
-  const ask = (name: string) => () => bytesOf(url, [], { method: 'GET', path: `/${name}` });
-  const requests = new Map(HANDLERS.map((name) => [name, ask(name)()]));
+  const ask = (name: string) => () => buildRequestBytes(url, [], { method: 'GET', path: `/${name}` });
+  const requests = new Map(BENCH_HANDLERS.map((name) => [name, ask(name)()]));
   const of = (name: string) => requests.get(name) as Buffer;
-  const figures = new Map(HANDLERS.map((name) => [name, { serial: [] as number[], rate: [] as number[], failed: 0 }]));
+  const figures = new Map(
+    BENCH_HANDLERS.map((name) => [name, { serial: [] as number[], rate: [] as number[], failed: 0 }]),
+  );
   for (let round = 0; round <= rounds; round++) {
-    for (const name of HANDLERS) {
+    for (const name of BENCH_HANDLERS) {
       const figure = figures.get(name);
-      const latency = await serial(url, of(name), seconds / 2);
+      const latency = await measureSerialLatency(url, of(name), seconds / 2);
       const { requests: done, seconds: took, failed } = await runLoad(url, () => of(name), connections, seconds);
       // The first round warms everything up.
       if (!figure || round === 0) continue;
@@ -132,7 +134,7 @@ async function first(url: URL, name: string): Promise<number> {
 /** Milliseconds from the copy of a package into the folder of the running service until its endpoint answers. */
 async function dropped(url: URL): Promise<number> {
   const started = performance.now();
-  await installConfined(folder, 'dropped');
+  await installConfinedEndpoint(folder, 'dropped');
   while ((await fetch(new URL('/dropped', url))).status !== 200) await pause(20);
   return performance.now() - started;
 }
@@ -143,7 +145,7 @@ async function dropped(url: URL): Promise<number> {
  */
 async function idleMemory(pid: number): Promise<number> {
   await pause(3000);
-  return Math.max(0, ...childrenOf(pid).map(proportionalOf)) / MiB;
+  return Math.max(0, ...childProcessIdsOf(pid).map(readProportionalMemory)) / MiB;
 }
 
 function median(all: readonly number[]): number {

@@ -6,13 +6,13 @@
  */
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
-import { startServer } from '../test/support/server.ts';
-import { loadData, vacuumAndAnalyze } from './bench/data.ts';
-import { compareAnswers } from './bench/graphql/compare.ts';
-import { NAMES, startContenders } from './bench/graphql/contenders.ts';
-import { graphqlTableLines, HEADER, judgeGraphqlShape } from './bench/graphql/report.ts';
+import { startDatabaseServer } from '../test/support/database-server.ts';
+import { loadBenchData, vacuumAndAnalyze } from './bench/data.ts';
+import { compareGraphqlAnswers } from './bench/graphql/compare.ts';
+import { GRAPHQL_SERVER_NAMES, startContenders } from './bench/graphql/contenders.ts';
+import { GRAPHQL_TABLE_HEADER, graphqlTableLines, judgeGraphqlShape } from './bench/graphql/report.ts';
 import { measureGraphql } from './bench/graphql/rounds.ts';
-import { SHAPES } from './bench/graphql/shapes.ts';
+import { GRAPHQL_BENCH_SHAPES } from './bench/graphql/shapes.ts';
 
 const { values } = parseArgs({
   options: {
@@ -31,17 +31,17 @@ const options = {
   connections: Number(values.connections),
   scale: Number(values.scale),
 };
-const names = chosen(values.contenders, NAMES);
+const names = chosen(values.contenders, GRAPHQL_SERVER_NAMES);
 const shapes = chosen(
   values.only,
-  SHAPES.map(({ name }) => name),
-).flatMap((name) => SHAPES.filter((shape) => shape.name === name));
+  GRAPHQL_BENCH_SHAPES.map(({ name }) => name),
+).flatMap((name) => GRAPHQL_BENCH_SHAPES.filter((shape) => shape.name === name));
 
-const server = await startServer();
+const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench');
 try {
-  await loadData(database, options.scale);
+  await loadBenchData(database, options.scale);
   // The CPU time of parallel workers of PostgreSQL would be counted for no server.
   await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
   const contenders = await startContenders(names, database, values.profile);
@@ -50,10 +50,10 @@ try {
     console.log(
       `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
     );
-    console.log(HEADER);
+    console.log(GRAPHQL_TABLE_HEADER);
     const found: string[] = [];
     for (const shape of shapes) {
-      const objections = await compareAnswers(contenders.all, shape, options.scale);
+      const objections = await compareGraphqlAnswers(contenders.all, shape, options.scale);
       for (const [name, { text }] of objections) found.push(`${shape.name}: ${name} ${text}`);
       const able = contenders.all.filter(({ name }) => !objections.get(name)?.refused);
       const measured = await measureGraphql(shape, able, options, database);

@@ -7,15 +7,15 @@
  */
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
-import { startServer } from '../test/support/server.ts';
+import { startDatabaseServer } from '../test/support/database-server.ts';
 import { bareReport } from './bench/bare/report.ts';
 import { type AnswerDifference, compareAnswers } from './bench/compare-answers.ts';
-import { fillHistory, loadData, vacuumAndAnalyze } from './bench/data.ts';
+import { fillHistory, loadBenchData, vacuumAndAnalyze } from './bench/data.ts';
 import { memoryReport } from './bench/memory.ts';
-import { judgeShapes, tableHeader, tableLine } from './bench/report.ts';
+import { benchTableHeader, judgeShapes, renderBenchTableLine } from './bench/report.ts';
 import { type FiguresBySide, measureInRounds } from './bench/rounds.ts';
-import { type BenchShape, SHAPES } from './bench/shapes.ts';
-import { startSides } from './bench/sides.ts';
+import { BENCH_SHAPES, type BenchShape } from './bench/shapes.ts';
+import { startBenchSides } from './bench/sides.ts';
 import { youngDatabaseReport } from './bench/young-database.ts';
 
 const { values } = parseArgs({
@@ -39,14 +39,14 @@ const options = {
   scale: Number(values.scale),
 };
 
-const server = await startServer();
+const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench');
 try {
-  await loadData(database, options.scale);
+  await loadBenchData(database, options.scale);
   // The CPU time of parallel workers of PostgreSQL would be counted for no server.
   await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
-  const sides = await startSides(database, values.profile);
+  const sides = await startBenchSides(database, values.profile);
   try {
     const chosenShapes = values.shapes === 'false' ? [] : chosen(values.only);
     await fillHistory(database);
@@ -62,13 +62,13 @@ try {
       console.log(
         `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
       );
-      console.log(tableHeader('ideal'));
+      console.log(benchTableHeader('ideal'));
     }
     const measured = new Map<BenchShape, FiguresBySide>();
     for (const shapes of groups(chosenShapes.filter((shape) => !objections.get(shape)?.refused))) {
       for (const [shape, figures] of await measureInRounds(shapes, sides, options, database)) {
         measured.set(shape, figures);
-        console.log(tableLine(shape, figures) + (objections.has(shape) ? '  not the same work' : ''));
+        console.log(renderBenchTableLine(shape, figures) + (objections.has(shape) ? '  not the same work' : ''));
       }
     }
     console.log('');
@@ -81,7 +81,7 @@ try {
     }
     if (values.memory !== 'false') {
       console.log('');
-      for await (const one of memoryReport(sides.service, SHAPES[0] as BenchShape, database)) console.log(one);
+      for await (const one of memoryReport(sides.service, BENCH_SHAPES[0] as BenchShape, database)) console.log(one);
     }
     process.exitCode = objections.size > 0 ? 1 : 0;
   } finally {
@@ -94,17 +94,17 @@ try {
 }
 
 function chosen(only: string | undefined): readonly BenchShape[] {
-  if (only === undefined) return SHAPES;
+  if (only === undefined) return BENCH_SHAPES;
   const names = only.split(';').flatMap((part) => {
-    const whole = SHAPES.find(({ name }) => name === part.trim());
+    const whole = BENCH_SHAPES.find(({ name }) => name === part.trim());
     return whole ? [whole.name] : part.split(',').map((name) => name.trim());
   });
-  const unknown = names.filter((name) => !SHAPES.some((shape) => shape.name === name));
+  const unknown = names.filter((name) => !BENCH_SHAPES.some((shape) => shape.name === name));
   if (unknown.length > 0)
     throw new Error(
-      `no shape is called ${unknown.join(', ')}; there are:\n${SHAPES.map((one) => one.name).join('\n')}`,
+      `no shape is called ${unknown.join(', ')}; there are:\n${BENCH_SHAPES.map((one) => one.name).join('\n')}`,
     );
-  return SHAPES.filter(({ name }) => names.includes(name));
+  return BENCH_SHAPES.filter(({ name }) => names.includes(name));
 }
 
 /** Groups each shape with the shapes that are compared with it, so that they are measured in the same rounds. */

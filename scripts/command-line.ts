@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { BootFailure, boot, type Kernel } from '#kernel/boot';
-import { culpritOf } from '../plugins/extensions/library.ts';
-import { composition } from '../plugins/preset.ts';
+import { listCorePlugins } from '../plugins/core-plugins.ts';
+import { findThrowingPackage } from '../plugins/extensions/library.ts';
 import { renderBootFailure } from './boot-failure.ts';
 import { createRepeatLimit } from './log-repeats.ts';
-import { assertPackages } from './missing-packages.ts';
+import { assertPackagesInstalled } from './missing-packages.ts';
 import { writePretty } from './pretty-log.ts';
 import { warnOfUnknownSettings } from './unknown-settings.ts';
 
@@ -46,7 +46,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 
 // An unhandled rejection belongs to one request or one timer, and must not end the others.
 process.on('unhandledRejection', (error) => {
-  const name = culpritOf(error);
+  const name = findThrowingPackage(error);
   if (kernel && name)
     kernel.log.error({ err: error, extension: name }, `${name} rejected a promise that is not awaited`);
   else if (kernel) kernel.log.error({ err: error, owner: 'kernel' }, 'unhandled rejection');
@@ -55,7 +55,7 @@ process.on('unhandledRejection', (error) => {
 
 // After an uncaught exception the state is unknown: end, so that the process manager starts a new process.
 process.on('uncaughtException', (error) => {
-  const name = culpritOf(error);
+  const name = findThrowingPackage(error);
   if (name && !stopping)
     console.error(
       `${name} threw outside of any call, in a timer for example. The service ends: correct or remove the package.`,
@@ -101,12 +101,12 @@ for (const [name, about] of [
 
 try {
   const isSafe = process.argv.includes('--safe');
-  kernel = await boot(composition(), {
+  kernel = await boot(listCorePlugins(), {
     prettyLog: writePretty,
     logMethod: createRepeatLimit(),
     ...(isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {}),
   });
-  assertPackages(kernel.plugins);
+  assertPackagesInstalled(kernel.plugins);
   warnOfUnknownSettings(kernel);
   for (const { name, about, needs, run } of kernel.commands.values()) {
     program

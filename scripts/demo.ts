@@ -6,9 +6,9 @@ import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { boot } from '#kernel/boot';
 import { createLog } from '../kernel/log.ts';
+import { listCorePlugins } from '../plugins/core-plugins.ts';
 import { openEmbeddedServer } from '../plugins/database/embedded/server.ts';
-import { composition } from '../plugins/preset.ts';
-import { addListener, asPassingAdmin, loadChinook } from './demo/prepare.ts';
+import { addJazzListenerUser, loadChinook, withTemporaryAdmin } from './demo/prepare.ts';
 import { statementsDuring } from './demo/statements.ts';
 import { writePretty } from './pretty-log.ts';
 
@@ -30,13 +30,13 @@ console.log('Loading Chinook …');
 await loadChinook(client);
 
 const environment = { ...process.env, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' };
-const kernel = await boot(composition(), { environment, prettyLog: writePretty });
+const kernel = await boot(listCorePlugins(), { environment, prettyLog: writePretty });
 try {
   await kernel.migrate();
   await kernel.start();
   const { address } = await kernel.listen();
-  const token = await addListener(client);
-  await asPassingAdmin(client, (admin) => nameTheTracksOfAnAlbum(address, admin));
+  const token = await addJazzListenerUser(client);
+  await withTemporaryAdmin(client, (admin) => nameTheTracksOfAnAlbum(address, admin));
   await show(address, token);
 } finally {
   // The service stops the database with the last of its processes, so this connection ends first.

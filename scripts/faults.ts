@@ -9,8 +9,8 @@ import { parseArgs } from 'node:util';
 import { type FreshDatabase, freshDatabase } from '../test/support/database.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { findLosses } from './faults/losses.ts';
-import { startRestartableServer } from './faults/server.ts';
-import { createWriters } from './faults/writers.ts';
+import { startRestartableServer } from './faults/restartable-postgres.ts';
+import { startFaultTestWriters } from './faults/writers.ts';
 
 const { values } = parseArgs({
   options: {
@@ -48,7 +48,7 @@ try {
   if (created.status !== 200) throw new Error(`the collection cannot be made: ${JSON.stringify(created.body)}`);
   second = await spawn(database);
   let addresses = [first.url, second.url];
-  const writers = createWriters({
+  const writers = startFaultTestWriters({
     token,
     count: Number(values.writers),
     getAddress: (at) => addresses[at % 2] as string,

@@ -6,7 +6,7 @@ import { BootFailure, type Kernel } from '#kernel/boot';
  * Looks for the packages that plugins load on first use, so that a missing one stops the start and not a later request. None of
  * them is loaded. @throws BootFailure
  */
-export function assertPackages(plugins: Kernel['plugins']): void {
+export function assertPackagesInstalled(plugins: Kernel['plugins']): void {
   for (const { name, folder, manifest } of plugins) {
     const { packages = [] } = (manifest.capabilities?.native ?? {}) as { readonly packages?: readonly string[] };
     const missing = packages.filter((specifier) => !isInstalled(specifier, join(folder, manifest.path)));

@@ -4,14 +4,17 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { EXCEPTIONS } from './plain-words/exceptions.ts';
-import { scanText } from './plain-words/scan.ts';
+import { WORD_EXCEPTIONS } from './plain-words/exceptions.ts';
+import { findRefusedWords } from './plain-words/scan.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const FOLDERS = '{kernel,plugins,sandbox,extensions,scripts,test,docs}/**/*.{ts,js,mjs,cjs,jsx,md}';
 const isThirdParty = (path: string): boolean => /(?:^|\/)node_modules(?:\/|$)|^extensions\/local(?:\/|$)/.test(path);
-const files = globSync([FOLDERS, '*.md', 'scripts/node', '.ci/run'], { cwd: root, exclude: (path) => isThirdParty(path.replaceAll('\\', '/')) })
+const files = globSync([FOLDERS, '*.md', 'scripts/node', '.ci/run'], {
+  cwd: root,
+  exclude: (path) => isThirdParty(path.replaceAll('\\', '/')),
+})
   .map((path) => path.replaceAll('\\', '/'))
   .filter((path) => !isThirdParty(path))
   .filter(
@@ -19,11 +22,11 @@ const files = globSync([FOLDERS, '*.md', 'scripts/node', '.ci/run'], { cwd: root
   )
   .sort();
 
-const used = new Set<(typeof EXCEPTIONS)[number]>();
+const used = new Set<(typeof WORD_EXCEPTIONS)[number]>();
 const findings = files.flatMap((path) => {
   const text = readFileSync(`${root}/${path}`, 'utf8');
-  return scanText(path, text).filter((finding) => {
-    const exception = EXCEPTIONS.find(
+  return findRefusedWords(path, text).filter((finding) => {
+    const exception = WORD_EXCEPTIONS.find(
       ({ path: where, word }) =>
         (where.endsWith('/') ? path.startsWith(where) : path === where) && word.test(finding.word),
     );
@@ -39,7 +42,7 @@ if (process.argv.includes('--count')) {
 } else {
   for (const { path, line, found, instead } of findings) console.log(`${path}:${line}: "${found}": write ${instead}`);
 }
-const idle = paths.length > 0 ? [] : EXCEPTIONS.filter((exception) => !used.has(exception));
+const idle = paths.length > 0 ? [] : WORD_EXCEPTIONS.filter((exception) => !used.has(exception));
 for (const { path, word } of idle) console.log(`exception for ${word} in ${path} is not needed any more`);
 console.log(`${findings.length} refused words`);
 if (findings.length + idle.length > 0) process.exitCode = 1;

@@ -8,10 +8,10 @@ const LEVELS: Readonly<Record<number, string>> = {
 };
 
 /** Writes one JSON line of the log to standard output as text for people. For `BootOptions.prettyLog`. */
-export const writePretty = (line: string): void => void process.stdout.write(renderLine(line));
+export const writePretty = (line: string): void => void process.stdout.write(renderLogLine(line));
 
 /** One JSON line of the log as text: time, level, owner, message, further members, request; the stack of an error below. */
-export function renderLine(line: string): string {
+export function renderLogLine(line: string): string {
   const { level, time, msg, owner, request, err, ...rest } = JSON.parse(line);
   const more = Object.entries(rest).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,

@@ -13,13 +13,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { freshDatabase } from '../test/support/database.ts';
-import { startServer } from '../test/support/server.ts';
+import { startDatabaseServer } from '../test/support/database-server.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
-import { loadData } from './bench/data.ts';
+import { loadBenchData } from './bench/data.ts';
 import type { HostileLoad, OutcomeCounts } from './siege/hostile-load.ts';
 import type { MemoryUse } from './siege/memory.ts';
 import { installWaitingPackages } from './siege/packages.ts';
-import { createReader, p95 } from './siege/reader.ts';
+import { createLatencyReader, p95 } from './siege/reader.ts';
 
 const MAX_RATIO = 2;
 const MAX_GROWTH_MB = 200;
@@ -38,20 +38,20 @@ const { values } = parseArgs({
 });
 const seconds = Number(values.seconds);
 
-const server = await startServer();
+const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('siege');
 const folder = await mkdtemp(join(tmpdir(), 'tenon-siege-'));
 let service: SpawnedService | undefined;
 try {
-  await loadData(database, 0.02);
+  await loadBenchData(database, 0.02);
   const packages = await installWaitingPackages(folder, Number(values.packages));
   service = await spawnService({
     database,
     env: { LOG_LEVEL: 'warn', ACCESS_TOKEN_TTL: '1d', EXTENSIONS_PATH: folder, ...DEFAULT_HASHES },
   });
   const { url, pid, admin } = service;
-  const read = () => createReader(new URL('/items/article/1', url), admin.token);
+  const read = () => createLatencyReader(new URL('/items/article/1', url), admin.token);
 
   // The first request to a package starts its process, which does not belong to the measured load.
   await Promise.all(packages.map((name) => fetch(new URL(`/${name}`, url)).then((reply) => reply.text())));

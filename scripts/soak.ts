@@ -6,14 +6,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
+import { startDatabaseServer } from '../test/support/database-server.ts';
 import { createRandom } from '../test/support/random.ts';
-import { startServer } from '../test/support/server.ts';
 import { spawnService } from '../test/support/service.ts';
-import { loadData, scaledRowCount } from './bench/data.ts';
-import { prepareModel } from './bench/model.ts';
-import { type Action, createChooser, listActions } from './soak/actions.ts';
-import { createClient } from './soak/client.ts';
-import { computeGrowth, computeSlope, watchService } from './soak/watch.ts';
+import { prepareBenchModel } from './bench/collection-setup.ts';
+import { loadBenchData, scaledRowCount } from './bench/data.ts';
+import { createChooser, listSoakActions, type SoakAction } from './soak/actions.ts';
+import { createSoakClient } from './soak/client.ts';
+import { computeGrowth, computeSlope, watchServiceResources } from './soak/watch.ts';
 
 const MAX_GROWTH_PERCENT = 15;
 const STATEMENT_LIMIT_MS = 10_000;
@@ -32,11 +32,11 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const scale = Number(values.scale);
 
-const server = await startServer();
+const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('soak');
 try {
-  await loadData(database, scale);
+  await loadBenchData(database, scale);
   const service = await spawnService({
     database,
     env: {
@@ -47,16 +47,16 @@ try {
     },
   });
   try {
-    const tokens = { admin: service.admin.token, editor: await prepareModel(service) };
-    const client = createClient(new URL(service.url), tokens, Number(values.connections));
-    const watching = watchService(service.pid, 'tenon', database);
-    const choose = createChooser(listActions(scale, scaledRowCount('draft', scale)));
+    const tokens = { admin: service.admin.token, editor: await prepareBenchModel(service) };
+    const client = createSoakClient(new URL(service.url), tokens, Number(values.connections));
+    const watching = watchServiceResources(service.pid, 'tenon', database);
+    const choose = createChooser(listSoakActions(scale, scaledRowCount('draft', scale)));
     const endings = new Map<string, number>();
     const failures = new Map<string, { count: number; example: string }>();
     const until = Date.now() + seconds * 1000;
     let requests = 0;
 
-    const failed = (action: Action, what: string, example: string) => {
+    const failed = (action: SoakAction, what: string, example: string) => {
       const name = `${action.name}: ${what}`;
       failures.set(name, { count: (failures.get(name)?.count ?? 0) + 1, example });
     };

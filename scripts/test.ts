@@ -10,10 +10,10 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startServer, type TestServer } from '../test/support/server.ts';
+import { startDatabaseServer, type TestDatabaseServer } from '../test/support/database-server.ts';
 import { compareGrants } from '../test/support/statement-grants.ts';
-import { FOLDER } from '../test/support/statement-record.ts';
-import { TEMPLATE } from '../test/support/template.ts';
+import { STATEMENT_FOLDER_VARIABLE } from '../test/support/statement-record.ts';
+import { TEMPLATE_DATABASE_VARIABLE } from '../test/support/template-database.ts';
 import { sortTestFiles } from '../test/support/test-file-order.ts';
 
 const LEFTOVERS = 15_000;
@@ -30,7 +30,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
-let server: TestServer | undefined;
+let server: TestDatabaseServer | undefined;
 let mocha: ChildProcess | undefined;
 let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -48,7 +48,7 @@ try {
   const found = patterns.flatMap((pattern) => globSync([pattern, `${pattern}/**/*.test.ts`], { cwd: root }));
   const files = sortTestFiles([...new Set(found)].filter((path) => path.endsWith('.test.ts')));
   if (files.length === 0) throw new Error(`no test file fits ${patterns.join(' ')}`);
-  server = await startServer({ durable: false });
+  server = await startDatabaseServer({ durable: false });
   if (!interrupted) result = await runMocha(files, server);
   if (!interrupted) result = { ...result, failed: result.failed + (await grantFailures()) };
 } catch (error) {
@@ -70,7 +70,7 @@ async function grantFailures(): Promise<number> {
   return failures.length;
 }
 
-async function runMocha(files: readonly string[], server: TestServer): Promise<typeof result> {
+async function runMocha(files: readonly string[], server: TestDatabaseServer): Promise<typeof result> {
   const jobs = Number(values.jobs);
   const child = spawn(
     process.execPath,
@@ -87,7 +87,12 @@ async function runMocha(files: readonly string[], server: TestServer): Promise<t
     {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: { ...process.env, TEST_DATABASE_URL: server.url, [TEMPLATE]: server.template, [FOLDER]: statements },
+      env: {
+        ...process.env,
+        TEST_DATABASE_URL: server.url,
+        [TEMPLATE_DATABASE_VARIABLE]: server.template,
+        [STATEMENT_FOLDER_VARIABLE]: statements,
+      },
     },
   );
   mocha = child;

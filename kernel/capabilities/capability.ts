@@ -1,7 +1,7 @@
 import type { SchemaObject } from 'ajv';
 import type { Caller } from '../caller.ts';
 import { type Facet, facet } from '../facets.ts';
-import { closedObject, filledList } from '../manifest/schema.ts';
+import { closedObjectSchema, nonEmptyListSchema } from '../manifest/schema.ts';
 
 /** One thing a plugin may do: `{ verb: 'reads', object: 'platform_users' }`. `detail` says when, how or why. */
 export interface Authority {
@@ -20,13 +20,13 @@ export const authorities = (verb: string, objects: readonly string[] = [], detai
  * `internal`: a core plugin. `confined`: runs in another process, behind the sandbox. `full`: third-party code in this process,
  * which JavaScript cannot confine.
  */
-export type Runtime = 'internal' | 'confined' | 'full';
+export type PluginRuntime = 'internal' | 'confined' | 'full';
 
 /** The plugin or package that holds a grant. */
 export interface GrantHolder {
   readonly name: string;
   readonly version: string;
-  readonly runtime: Runtime;
+  readonly runtime: PluginRuntime;
   /** True for a plugin with a `host`; false for a package that another plugin runs. */
   readonly isPlugin: boolean;
   /** Returns a caller to which no user's permissions apply, for grants that allow this. The ledger counts each call. */
@@ -59,13 +59,10 @@ export interface Capability<Grant = unknown, Api = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: a table of capabilities with different grants
 export type AnyCapability = Capability<any, any>;
 
-/**
- * Facet of capability definitions, contributed by the plugins that own the resources. A contributor lists their names in its
- * manifest.
- */
+/** Facet of capability definitions. The plugin that owns the resource contributes them, and lists their names in its manifest. */
 export const capabilities: Facet<AnyCapability, ReadonlyMap<string, AnyCapability>> = facet('capabilities', {
   combine: (all: readonly { value: AnyCapability }[]) => new Map(all.map(({ value }) => [value.name, value])),
-  manifest: closedObject({ names: filledList({ type: 'string' }) }),
+  manifest: closedObjectSchema({ names: nonEmptyListSchema({ type: 'string' }) }),
   validate: (one: AnyCapability, declared: { names: string[] }) =>
     declared.names.includes(one.name) || `capability ${one.name} is not among the declared names`,
   describe: ({ names }: { names: string[] }) => names.flatMap((name) => authorities('defines', [`capability ${name}`])),

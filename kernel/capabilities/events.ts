@@ -1,16 +1,13 @@
 import { type Caller, describeCaller, isCaller } from '../caller.ts';
 import type { ActionHandler, EmitMeta, EventKind, EventMeta, Events, FilterHandler } from '../events.ts';
-import { matchesPattern } from '../events.ts';
-import { closedObject } from '../manifest/schema.ts';
+import { matchesEventPattern } from '../events.ts';
+import { closedObjectSchema } from '../manifest/schema.ts';
 import { authorities, type Capability, type GrantHolder, listsWiden } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
 /** What a plugin with the `events` capability holds. @throws CAPABILITY_DENIED outside of the granted patterns. */
 export interface EventsApi extends Pick<Events, 'withoutExtensionListeners' | 'hasListeners' | 'filter' | 'action'> {
-  /**
-   * Listens to a filter event and returns the function that unsubscribes; `onAction` does the same for actions. `pattern` may be
-   * narrower than the grant: `posts.items.create` under `**`.
-   */
+  /** Both return the function that unsubscribes. `pattern` may be narrower than the grant: `posts.items.create` under `**`. */
   onFilter(pattern: string, handle: FilterHandler): () => void;
   onAction(pattern: string, handle: ActionHandler): () => void;
 }
@@ -30,7 +27,7 @@ const withDescription =
 export const eventsCapability = (events: Events, ledger: Ledger): Capability<EventsGrant, EventsApi> => ({
   name: 'events',
   member: 'events',
-  schema: closedObject({ filter: patterns, action: patterns, emit: patterns }, []),
+  schema: closedObjectSchema({ filter: patterns, action: patterns, emit: patterns }, []),
   bind: (grant, subject) => bindEvents(events, ledger, grant, subject),
   describe: ({ filter = [], action = [], emit = [] }) => [
     ...authorities('may change', filter.filter(isChange), 'before it is stored'),
@@ -49,7 +46,7 @@ function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject:
   // An extension with full authority declares no patterns; the audit lists it as `FULL`.
   const isBound = runtime !== 'full' || isThirdParty;
   const isAllowed = (kind: keyof EventsGrant, pattern: string) =>
-    !isBound || (grant[kind] ?? []).some((granted) => matchesPattern(granted, pattern));
+    !isBound || (grant[kind] ?? []).some((granted) => matchesEventPattern(granted, pattern));
   const assertEmits = (names: readonly string[], caller: Caller) => {
     for (const one of names) if (!isAllowed('emit', one)) throw ledger.deny('events', name, `emit ${one}`);
     if (!isCaller(caller))

@@ -1,8 +1,8 @@
-import { type FacetStore, sectionProblems, withoutOptional } from '../facets.ts';
+import { type FacetStore, findSectionProblems, omitOptionalFlag } from '../facets.ts';
+import { assertManifest } from '../lifecycle/boot-failure.ts';
 import type { PluginInfo } from '../lifecycle/discover.ts';
-import { assertManifest } from '../lifecycle/failure.ts';
-import { findProblems } from '../manifest/problems.ts';
-import { type AnyCapability, type Authority, authorities, type Runtime } from './capability.ts';
+import { findJsonSchemaProblems } from '../manifest/schema-problems.ts';
+import { type AnyCapability, type Authority, authorities, type PluginRuntime } from './capability.ts';
 
 type Capabilities = ReadonlyMap<string, AnyCapability>;
 type Grants = Iterable<readonly [string, unknown]>;
@@ -29,19 +29,16 @@ export function assertGrants({ name, manifest, core }: PluginInfo, known: Capabi
     const at = `/capabilities/${capability}`;
     if (!definition) return [`${at} is not a known capability (known: ${[...known.keys()].sort().join(', ')})`];
     if (definition.coreOnly && !core) return [`${at} is open to core plugins only`];
-    return findProblems(definition.schema, grant, at);
+    return findJsonSchemaProblems(definition.schema, grant, at);
   });
   assertManifest(name, wrong);
 }
 
-/**
- * Checks the sections under `contributes` of a manifest, once every plugin has registered. @throws BootFailure for a section that
- * names no facet, unless it has `optional: true`.
- */
+/** Checks that each section under `contributes` names a facet, or has `optional: true`. @throws BootFailure */
 export function assertContributions({ name, manifest }: PluginInfo, facets: FacetStore): void {
   const wrong = Object.entries(manifest.contributes ?? {}).flatMap(([id, section]) => {
     const target = facets.definition(id);
-    if (target) return sectionProblems(target, section);
+    if (target) return findSectionProblems(target, section);
     return section.optional === true ? [] : [`/contributes/${id} is not a known facet`];
   });
   assertManifest(name, wrong);
@@ -51,7 +48,7 @@ export function assertContributions({ name, manifest }: PluginInfo, facets: Face
 export interface AuditLine {
   readonly name: string;
   readonly version: string;
-  readonly runtime: Runtime;
+  readonly runtime: PluginRuntime;
   readonly authorities: readonly Authority[];
 }
 
@@ -72,7 +69,7 @@ export const describePlugin = (
   ...Object.entries(plugin.manifest.contributes ?? {})
     .sort(byName)
     .flatMap(
-      ([id, own]) => facets.definition(id)?.describe?.(withoutOptional(own)) ?? authorities('contributes to', [id]),
+      ([id, own]) => facets.definition(id)?.describe?.(omitOptionalFlag(own)) ?? authorities('contributes to', [id]),
     ),
   ...authorities('opens', plugin.manifest.facets),
   ...describeGrants(requestedGrants(plugin), capabilities),

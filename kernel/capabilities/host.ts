@@ -1,20 +1,20 @@
 import type { Facet } from '../facets.ts';
 import type { PluginInfo } from '../lifecycle/discover.ts';
-import type { Stores } from '../lifecycle/stores.ts';
+import type { KernelStores } from '../lifecycle/stores.ts';
 import type { Log } from '../log.ts';
-import type { AsSystem, ServicesApi } from './base.ts';
 import type { AnyCapability, GrantHolder } from './capability.ts';
 import type { EventsApi } from './events.ts';
 import { requestedGrants } from './grant.ts';
 import type { IdentityApi } from './identity.ts';
+import type { AsSystem, ServicesApi } from './kernel-capabilities.ts';
 import type { PackagesApi } from './packages.ts';
 
 type Hook = () => Promise<void> | void;
-export type HookStore = Readonly<Record<'migrate' | 'start' | 'stop', Hook[]>>;
+export type PluginHooks = Readonly<Record<'migrate' | 'start' | 'stop', Hook[]>>;
 
 /**
- * Members that capabilities add. The plugin that defines a capability augments this interface:
- * `declare module '#kernel' { interface HostMembers { readonly db: Db } }`.
+ * Members that capabilities add. The plugin that defines a capability augments this interface: `declare module '#kernel' {
+ * interface HostMembers { readonly db: Db } }`.
  */
 export interface HostMembers {
   readonly log: Log;
@@ -30,8 +30,8 @@ export interface Host<Config = Record<never, never>> extends HostMembers, Servic
   /** Defines a facet that the manifest lists under `facets`. @throws CAPABILITY_DENIED for another one. */
   define<T, R>(facet: Facet<T, R>): void;
   /**
-   * Adds to a facet that the manifest lists under `contributes`, and returns the function that removes the contribution. A facet of a
-   * higher floor is named by its id: `host.contribute<ContributionTo<typeof graphqlFields>>('graphql.fields', field)`.
+   * Adds to a facet that the manifest lists under `contributes`, and returns the function that removes the contribution. A facet
+   * of a higher floor is named by its id: `host.contribute<ContributionTo<typeof graphqlFields>>('graphql.fields', field)`.
    */
   contribute<T, R>(facet: Facet<T, R>, value: T): () => void;
   contribute<T>(facetId: string, value: T): () => void;
@@ -47,10 +47,10 @@ export interface Host<Config = Record<never, never>> extends HostMembers, Servic
   onStop(hook: Hook): void;
 }
 
-type HostParts = Pick<Stores, 'facets' | 'ledger' | 'knownCapabilities'>;
+type HostParts = Pick<KernelStores, 'facets' | 'ledger' | 'knownCapabilities'>;
 
 /** Builds the `host` of one plugin. A member whose capability is not granted throws CAPABILITY_DENIED on access. */
-export function createHost(plugin: PluginInfo, subject: GrantHolder, parts: HostParts, hooks: HookStore): Host {
+export function createPluginHost(plugin: PluginInfo, subject: GrantHolder, parts: HostParts, hooks: PluginHooks): Host {
   const { name, core } = plugin;
   const { knownCapabilities, ledger } = parts;
   const granted = requestedGrants(plugin);

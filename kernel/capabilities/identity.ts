@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { type Caller, type CallerFields, isCaller, mintCaller, mintPublicCaller } from '../caller.ts';
-import { closedObject, filledList } from '../manifest/schema.ts';
-import { identifyRequest } from '../request-state.ts';
+import { closedObjectSchema, nonEmptyListSchema } from '../manifest/schema.ts';
+import { setRequestCaller } from '../request-state.ts';
 import { authorities, type Capability, listsWiden } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -23,7 +23,7 @@ export const identityCapability = (ledger: Ledger): Capability<IdentityGrant, Id
   name: 'identity',
   member: 'identity',
   coreOnly: true,
-  schema: closedObject({ evidence: { ...filledList({ enum: EVIDENCE }), uniqueItems: true } }),
+  schema: closedObjectSchema({ evidence: { ...nonEmptyListSchema({ enum: EVIDENCE }), uniqueItems: true } }),
   bind: ({ evidence }, { name }) => {
     const count = (kind: Evidence) => {
       if (!evidence.includes(kind)) throw ledger.deny('identity', name, `mint a caller from ${kind}`);
@@ -37,7 +37,7 @@ export const identityCapability = (ledger: Ledger): Capability<IdentityGrant, Id
       identify(ctx, caller) {
         if (!isCaller(caller))
           throw ledger.deny('identity', name, 'identify a request as what the kernel did not mint');
-        identifyRequest(ctx, caller);
+        setRequestCaller(ctx, caller);
       },
     };
   },

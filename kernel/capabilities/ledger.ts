@@ -21,12 +21,9 @@ interface Counter extends Pick<LedgerEntry, 'kind' | 'what'> {
   lastAt: number;
 }
 
-/**
- * Maximum number of entries per plugin or package. Beyond it the oldest are merged into `OTHER_ENTRIES`, which keeps their
- * counts.
- */
+/** Maximum of entries per plugin or package. The oldest are merged into `MERGED_ENTRIES_LABEL`, which keeps their counts. */
 const MAX_ENTRIES = 500;
-export const OTHER_ENTRIES = 'others, which were too many to name';
+export const MERGED_ENTRIES_LABEL = 'others, which were too many to name';
 
 /** Counts since start which plugin acted without a user, minted a caller or was denied: bounded counters, no history. */
 export class Ledger {
@@ -59,13 +56,13 @@ export class Ledger {
   }
 }
 
-/** Merges the oldest entry into `OTHER_ENTRIES` of its kind, so that a plugin cannot hide an entry by making many. */
+/** Merges the oldest entry into `MERGED_ENTRIES_LABEL` of its kind, so that a plugin cannot hide an entry by making many. */
 function foldOldest(own: Map<string, Counter>): void {
   for (const [key, oldest] of own) {
-    if (oldest.what === OTHER_ENTRIES) continue;
+    if (oldest.what === MERGED_ENTRIES_LABEL) continue;
     own.delete(key);
-    const into = `${oldest.kind}\0${OTHER_ENTRIES}`;
-    own.set(into, { ...oldest, what: OTHER_ENTRIES, count: (own.get(into)?.count ?? 0) + oldest.count });
+    const into = `${oldest.kind}\0${MERGED_ENTRIES_LABEL}`;
+    own.set(into, { ...oldest, what: MERGED_ENTRIES_LABEL, count: (own.get(into)?.count ?? 0) + oldest.count });
     return;
   }
 }

@@ -14,9 +14,7 @@ export interface ConfigKey {
 /** A setting whose text is not of the declared type. The message follows the name of the setting: "must be a whole number". */
 export class CastError extends Error {}
 
-/**
- * Converts the text of an environment variable to the declared type; durations to milliseconds, sizes to bytes. @throws CastError
- */
+/** Converts an environment variable to its declared type: durations to milliseconds, sizes to bytes. @throws CastError */
 export function castSetting(text: string, key: ConfigKey): unknown {
   const value = PARSERS[key.type](text.trim());
   if (key.enum && !key.enum.includes(String(value))) throw new CastError(`must be one of ${key.enum.join(', ')}`);

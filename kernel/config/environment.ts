@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { BootFailure } from '../lifecycle/failure.ts';
+import { BootFailure } from '../lifecycle/boot-failure.ts';
 import { CastError } from './cast.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const processEnvironment = (): Environment => process.env;
 
 /** The text of one setting; undefined where it is unset or empty. @throws CastError where `<KEY>_FILE` names no readable file. */
-export function readRawValue(source: Environment, name: string): string | undefined {
+export function readRawSetting(source: Environment, name: string): string | undefined {
   const path = source[`${name}_FILE`];
   if (path === undefined || path === '') return source[name] === '' ? undefined : source[name];
   try {

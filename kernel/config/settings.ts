@@ -1,7 +1,7 @@
-import { assertSettings } from '../lifecycle/failure.ts';
+import { assertSettings } from '../lifecycle/boot-failure.ts';
 import type { Manifest } from '../manifest/validate.ts';
 import { CastError, type ConfigKey, castSetting } from './cast.ts';
-import { type Environment, readRawValue, readSettingsFile } from './environment.ts';
+import { type Environment, readRawSetting, readSettingsFile } from './environment.ts';
 
 type Declaration = { readonly owner: string; readonly key: ConfigKey };
 
@@ -10,7 +10,7 @@ type Declaration = { readonly owner: string; readonly key: ConfigKey };
  * holds the value. A key has one owner. Another plugin reads it only where its manifest lists it under `config.shared`, and never
  * where it is a secret.
  */
-export class Settings {
+export class SettingsStore {
   /** The settings as text, before defaults and types are applied. */
   readonly source: Environment;
   readonly #declared = new Map<string, Declaration>();
@@ -100,7 +100,7 @@ const overlaps = (a: string, b: string): boolean =>
   a === b || a === `${b}_FILE` || b === `${a}_FILE` || covers(a, b) || covers(b, a);
 
 function readSetting(source: Environment, name: string, key: ConfigKey): unknown {
-  const raw = readRawValue(source, name);
+  const raw = readRawSetting(source, name);
   return raw === undefined ? key.default : castSetting(raw, key);
 }
 

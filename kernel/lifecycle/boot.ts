@@ -1,17 +1,17 @@
-import { forgeryLedgers, mintSystemCaller } from '../caller.ts';
+import { callerForgeryLedgers, mintSystemCaller } from '../caller.ts';
 import { type AuditLine, assertContributions } from '../capabilities/grant.ts';
 import type { Ledger } from '../capabilities/ledger.ts';
 import type { ConfigKey } from '../config/cast.ts';
 import { type Environment, processEnvironment } from '../config/environment.ts';
-import { Settings } from '../config/settings.ts';
+import { SettingsStore } from '../config/settings.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
+import { assertSettings } from './boot-failure.ts';
 import { discoverCorePlugins, type PluginComposition, type PluginInfo } from './discover.ts';
-import { assertSettings } from './failure.ts';
 import { commands, type KernelCommand, middleware, upgrade } from './kernel-facets.ts';
-import { Loader, type PhaseTimeouts } from './loader.ts';
+import { type PhaseTimeouts, PluginLoader } from './loader.ts';
 import { sortPlugins } from './plugin-order.ts';
 import { type HttpServer, serve } from './serve.ts';
-import { createStores, type Stores } from './stores.ts';
+import { createKernelStores, type KernelStores } from './stores.ts';
 
 /** Settings of the kernel itself; all others are declared by plugins. */
 export const KERNEL_CONFIG = {
@@ -29,14 +29,11 @@ export const KERNEL_CONFIG = {
 export interface Kernel {
   readonly log: Log;
   readonly ledger: Ledger;
-  readonly settings: Settings;
+  readonly settings: SettingsStore;
   readonly plugins: readonly PluginInfo[];
   readonly commands: ReadonlyMap<string, KernelCommand>;
   audit(): readonly AuditLine[];
-  /**
-   * Counts what one plugin has registered: facet definitions and contributions, and event listeners. Tests assert that an
-   * unloaded plugin leaves none.
-   */
+  /** Counts the facets, contributions and listeners of one plugin: tests assert that an unloaded plugin leaves none. */
   countOf(owner: string): { readonly facets: number; readonly listeners: number };
   /** Runs every plugin's migrate hooks in order. */
   migrate(): Promise<void>;
@@ -60,31 +57,29 @@ export interface BootOptions {
   readonly timeouts?: Partial<PhaseTimeouts>;
 }
 
-/**
- * Boots core plugins: discover → validate → config → grant → order → register. @throws BootFailure that names the failed plugin.
- */
+/** Discover → validate → config → grant → order → register of core plugins. @throws BootFailure that names the plugin. */
 export async function boot(composition: PluginComposition, options: BootOptions = {}): Promise<Kernel> {
-  const settings = new Settings(options.environment ?? processEnvironment());
+  const settings = new SettingsStore(options.environment ?? processEnvironment());
   const found = await discoverCorePlugins(composition.plugins);
   declareSettings(settings, found);
   const lines = { write: options.log, pretty: options.prettyLog, logMethod: options.logMethod };
   const log = createLog({ level: settings.value('LOG_LEVEL'), style: settings.value('LOG_STYLE'), ...lines });
-  const loader = new Loader(() => stores, options.timeouts);
-  const stores: Stores = createStores(settings, log, loader);
+  const loader = new PluginLoader(() => stores, options.timeouts);
+  const stores: KernelStores = createKernelStores(settings, log, loader);
   for (const plugin of sortPlugins(found)) await loader.register(plugin);
   for (const plugin of found) assertContributions(plugin, stores.facets);
   return createKernel(stores, loader);
 }
 
 /** Declares the settings of the kernel and of all core plugins, and reports all invalid values together. */
-function declareSettings(settings: Settings, found: readonly PluginInfo[]): void {
+function declareSettings(settings: SettingsStore, found: readonly PluginInfo[]): void {
   const owners = [{ name: 'kernel', manifest: { config: KERNEL_CONFIG } }, ...found];
   const wrong = owners.flatMap(({ name, manifest }) => settings.declare(name, manifest.config));
   assertSettings('kernel', wrong);
   for (const { name } of found) settings.assertShared(name);
 }
 
-function createKernel({ facets, events, settings, log, ledger, audit }: Stores, loader: Loader): Kernel {
+function createKernel({ facets, events, settings, log, ledger, audit }: KernelStores, loader: PluginLoader): Kernel {
   const core = loader.loaded();
   let server: HttpServer | undefined;
   let stopped: Promise<void> | undefined;
@@ -98,7 +93,7 @@ function createKernel({ facets, events, settings, log, ledger, audit }: Stores, 
     if (server) announce('server.stop');
     await server?.drain(settings.value('SHUTDOWN_TIMEOUT'));
     for (const plugin of [...loader.loaded()].reverse()) await loader.stop(plugin);
-    forgeryLedgers.delete(ledger);
+    callerForgeryLedgers.delete(ledger);
   };
   return {
     log,

@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type PluginPackage, validatePackage } from '../manifest/validate.ts';
-import { BootFailure } from './failure.ts';
-import { assertNoDuplicateClaims } from './plugin-order.ts';
+import { BootFailure } from './boot-failure.ts';
+import { assertNoNameConflicts } from './plugin-order.ts';
 
 /** A plugin whose manifest was read and checked. */
 export interface PluginInfo extends PluginPackage {
@@ -21,7 +21,7 @@ export interface PluginComposition {
 /** Reads and validates the manifests of core plugins. No code of any plugin has run when this returns. @throws BootFailure */
 export async function discoverCorePlugins(plugins: readonly URL[]): Promise<readonly PluginInfo[]> {
   const found = await Promise.all(plugins.map((url) => inspectPackage(fileURLToPath(url), true)));
-  assertNoDuplicateClaims(found);
+  assertNoNameConflicts(found);
   return found;
 }
 
@@ -42,10 +42,7 @@ export async function inspectPackage(folder: string, core: boolean): Promise<Plu
 /** Bytes of the largest package.json that is read. */
 const MAX_SIZE = 4 * 1024 * 1024;
 
-/**
- * Reads a file only if it is a regular file of bounded size. A third-party folder may have a pipe or a device in place of
- * package.json: opening a pipe would block, and a device never ends.
- */
+/** Reads a regular file of bounded size: a third-party folder may have a pipe, which blocks when opened, or an endless device. */
 async function readBoundedText(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

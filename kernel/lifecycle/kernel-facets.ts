@@ -4,15 +4,15 @@ import type { Context } from 'koa';
 import { authorities, capabilities } from '../capabilities/capability.ts';
 import type { AfterCommitQueue } from '../events.ts';
 import { facet } from '../facets.ts';
-import { closedObject, filledList } from '../manifest/schema.ts';
+import { closedObjectSchema, nonEmptyListSchema } from '../manifest/schema.ts';
 
 /** Phases of middleware, outermost first. Within a phase, middleware runs in plugin order. */
-export const PHASES = ['edge', 'limit', 'identify', 'cache', 'route'] as const;
+export const MIDDLEWARE_PHASES = ['edge', 'limit', 'identify', 'cache', 'route'] as const;
 
 /** A layer around every request that reaches it. `ctx.state.caller` is known after the phase `identify`. */
 export interface Middleware {
   readonly name: string;
-  readonly phase: (typeof PHASES)[number];
+  readonly phase: (typeof MIDDLEWARE_PHASES)[number];
   handle(ctx: Context, next: () => Promise<void>): Promise<void> | void;
 }
 
@@ -21,10 +21,10 @@ export type OwnedMiddleware = Middleware & { readonly owner: string };
 /** Facet of middleware around every request. The manifest section lists the phases a plugin adds to. */
 export const middleware = facet<Middleware, readonly OwnedMiddleware[]>('http.middleware', {
   combine: (all) =>
-    PHASES.flatMap((phase) =>
+    MIDDLEWARE_PHASES.flatMap((phase) =>
       all.filter((one) => one.value.phase === phase).map((one) => ({ ...one.value, owner: one.owner })),
     ),
-  manifest: closedObject({ phases: filledList({ enum: PHASES }) }),
+  manifest: closedObjectSchema({ phases: nonEmptyListSchema({ enum: MIDDLEWARE_PHASES }) }),
   validate: (one, declared) => declared.phases.includes(one.phase) || `phase ${one.phase} is not declared`,
   describe: (declared) => authorities('handles requests in the phase', declared.phases),
 });
@@ -45,10 +45,7 @@ export const commands = facet<KernelCommand, ReadonlyMap<string, KernelCommand>>
   describe: () => authorities('contributes to', ['the command line']),
 });
 
-/**
- * Facet of after-commit queues. The plugin that holds transactions contributes the queue that keeps actions of events until the
- * commit.
- */
+/** Facet of after-commit queues: the plugin that holds transactions keeps actions of events there until the commit. */
 export const afterCommitQueues = facet<AfterCommitQueue>('effects', {
   coreOnly: true,
   describe: () => authorities('contributes to', ['effects'], 'holds them back until they are certain'),
@@ -62,13 +59,10 @@ export interface Upgrade {
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/**
- * Facet of upgrade handlers by path; the manifest section lists the paths. Where there is any handler, upgrades of other paths
- * are answered with 404.
- */
+/** Facet of upgrade handlers by path; the manifest section lists the paths. Upgrades of other paths are answered with 404. */
 export const upgrade = facet<Upgrade, ReadonlyMap<string, Upgrade>>('http.upgrade', {
   combine: (all) => new Map([...all].reverse().map(({ value }) => [value.path, value])),
-  manifest: closedObject({ paths: filledList({ type: 'string', pattern: '^/' }) }),
+  manifest: closedObjectSchema({ paths: nonEmptyListSchema({ type: 'string', pattern: '^/' }) }),
   validate: (one, declared) => declared.paths.includes(one.path) || `${one.path} is not declared`,
   describe: (declared) => authorities('serves', declared.paths, 'by connections that stay open'),
 });

@@ -1,28 +1,28 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { attributeCaller } from '../caller.ts';
+import { createAttributedCaller } from '../caller.ts';
 import type { Authority, GrantHolder } from '../capabilities/capability.ts';
 import { assertContributions, assertGrants } from '../capabilities/grant.ts';
-import { createHost, type HookStore } from '../capabilities/host.ts';
+import { createPluginHost, type PluginHooks } from '../capabilities/host.ts';
 import type { PluginLoading } from '../capabilities/packages.ts';
 import { fail } from '../errors.ts';
 import type { Plugin } from '../plugin.ts';
+import { assertSettings, BootFailure, type TimedPhase } from './boot-failure.ts';
 import { inspectPackage, type PluginInfo } from './discover.ts';
-import { assertSettings, BootFailure, type TimedPhase } from './failure.ts';
-import { assertNoDuplicateClaims, sortPlugins } from './plugin-order.ts';
-import type { Stores } from './stores.ts';
+import { assertNoNameConflicts, sortPlugins } from './plugin-order.ts';
+import type { KernelStores } from './stores.ts';
 
 /** Milliseconds that one hook of a phase may take. */
 export type PhaseTimeouts = Readonly<Record<TimedPhase, number>>;
 const TIMEOUTS: PhaseTimeouts = { migrate: 300_000, start: 60_000, stop: 10_000 };
 
 /** Registers, migrates, starts and unloads plugins, core and third-party ones alike, at boot and while the service runs. */
-export class Loader implements PluginLoading {
-  readonly #loaded = new Map<string, { readonly plugin: PluginInfo; readonly hooks: HookStore }>();
-  readonly #stores: () => Stores;
+export class PluginLoader implements PluginLoading {
+  readonly #loaded = new Map<string, { readonly plugin: PluginInfo; readonly hooks: PluginHooks }>();
+  readonly #stores: () => KernelStores;
   readonly #limits: PhaseTimeouts;
 
-  constructor(stores: () => Stores, limits: Partial<PhaseTimeouts> = {}) {
+  constructor(stores: () => KernelStores, limits: Partial<PhaseTimeouts> = {}) {
     this.#stores = stores;
     this.#limits = { ...TIMEOUTS, ...limits };
   }
@@ -32,7 +32,7 @@ export class Loader implements PluginLoading {
   readonly inspect = async (folder: string): Promise<PluginInfo> => {
     const one = await inspectPackage(folder, false);
     const all = [...this.loaded().filter((other) => other.folder !== folder), one];
-    assertNoDuplicateClaims(all);
+    assertNoNameConflicts(all);
     sortPlugins(all);
     return one;
   };
@@ -70,9 +70,9 @@ export class Loader implements PluginLoading {
       if (typeof module.default?.register !== 'function') {
         throw new BootFailure(name, 'register', `${manifest.path} has no default export made by definePlugin`);
       }
-      const hooks: HookStore = { migrate: [], start: [], stop: [] };
+      const hooks: PluginHooks = { migrate: [], start: [], stop: [] };
       this.#loaded.set(name, { plugin, hooks });
-      const result: unknown = module.default.register(createHost(plugin, this.#holderOf(plugin), stores, hooks));
+      const result: unknown = module.default.register(createPluginHost(plugin, this.#holderOf(plugin), stores, hooks));
       if (result instanceof Promise) throw new BootFailure(name, 'register', 'register must be synchronous');
     } catch (error) {
       throw BootFailure.from(name, 'register', error);
@@ -125,7 +125,7 @@ export class Loader implements PluginLoading {
       asSystem() {
         throw fail('CAPABILITY_DENIED', 'a plugin acts without a user by host.asSystem');
       },
-      attribute: (caller) => attributeCaller(caller, `${name}@${version}`),
+      attribute: (caller) => createAttributedCaller(caller, `${name}@${version}`),
       recordDenial: (what) => this.#stores().ledger.record('denied', name, what),
     };
   }

@@ -1,7 +1,7 @@
 import satisfies from 'semver/functions/satisfies.js';
-import { KERNEL_CAPABILITIES } from '../capabilities/base.ts';
+import { KERNEL_CAPABILITIES } from '../capabilities/kernel-capabilities.ts';
 import type { PluginPackage } from '../manifest/validate.ts';
-import { BootFailure } from './failure.ts';
+import { BootFailure } from './boot-failure.ts';
 import { KERNEL_FACETS } from './kernel-facets.ts';
 
 /**
@@ -52,7 +52,7 @@ const capabilitiesOf = (plugin: PluginPackage): readonly string[] =>
  * Checks that no two packages claim the same name for a plugin, service, facet or capability. The later package fails: core
  * plugins are first, so that no third-party package can replace one. @throws BootFailure
  */
-export function assertNoDuplicateClaims(all: readonly PluginPackage[]): void {
+export function assertNoNameConflicts(all: readonly PluginPackage[]): void {
   const own = [
     ...KERNEL_FACETS.map(({ id }) => `facet ${id}`),
     ...KERNEL_CAPABILITIES.map((name) => `capability ${name}`),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ComposeOptions, composeApp } from '../app.ts';
-import { BootFailure } from './failure.ts';
+import { BootFailure } from './boot-failure.ts';
 import type { Upgrade } from './kernel-facets.ts';
 
 /** Not an `import`, which also loads lazy members of the module: an HTTP client of 13 MB. */

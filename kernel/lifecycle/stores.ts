@@ -1,12 +1,12 @@
-import { attributeCaller, forgeryLedgers, mintSystemCaller } from '../caller.ts';
-import { configCapability, logCapability, native, servicesCapability, systemCapability } from '../capabilities/base.ts';
+import { callerForgeryLedgers, createAttributedCaller, mintSystemCaller } from '../caller.ts';
 import { type AnyCapability, capabilities } from '../capabilities/capability.ts';
 import { eventsCapability } from '../capabilities/events.ts';
 import { type AuditLine, describePlugin } from '../capabilities/grant.ts';
 import { identityCapability } from '../capabilities/identity.ts';
+import * as kernelCapabilities from '../capabilities/kernel-capabilities.ts';
 import { Ledger } from '../capabilities/ledger.ts';
 import { type PackagesApi, type PluginLoading, packagesCapability } from '../capabilities/packages.ts';
-import type { Settings } from '../config/settings.ts';
+import type { SettingsStore } from '../config/settings.ts';
 import { type AfterCommitQueue, Events } from '../events.ts';
 import { FacetStore } from '../facets.ts';
 import type { Log } from '../log.ts';
@@ -14,15 +14,12 @@ import { ServiceStore } from '../services.ts';
 import type { PluginInfo } from './discover.ts';
 import { afterCommitQueues, KERNEL_FACETS } from './kernel-facets.ts';
 
-/**
- * Creates the stores of all that plugins add to the kernel. Each entry has its owner, so that unloading a plugin removes exactly
- * its entries.
- */
-export function createStores(settings: Settings, log: Log, loading: PluginLoading) {
+/** Creates the stores of what plugins add. Each entry has its owner, so that unloading a plugin removes exactly its entries. */
+export function createKernelStores(settings: SettingsStore, log: Log, loading: PluginLoading) {
   const facets = new FacetStore();
   for (const one of KERNEL_FACETS) facets.define('kernel', one as never);
   const ledger = new Ledger();
-  forgeryLedgers.add(ledger);
+  callerForgeryLedgers.add(ledger);
   const events = new Events(log);
   events.afterCommitQueues = () => facets.read('kernel', afterCommitQueues as never) as readonly AfterCommitQueue[];
   const services = new ServiceStore();
@@ -45,7 +42,7 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
       ledger.record('system', owner, reason);
       return mintSystemCaller(owner, reason);
     },
-    attribute: attributeCaller,
+    attribute: createAttributedCaller,
     record: (kind, owner, what) => ledger.record(kind, owner, what),
     ledgerEntries: () => ledger.entries(),
     auditLines: audit,
@@ -54,13 +51,13 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
     settings: () => settings,
   });
   const own: readonly AnyCapability[] = [
-    configCapability(settings, ledger),
-    logCapability(log),
+    kernelCapabilities.configCapability(settings, ledger),
+    kernelCapabilities.logCapability(log),
     eventsCapability(events, ledger),
-    servicesCapability(services, ledger),
-    systemCapability(ledger),
+    kernelCapabilities.servicesCapability(services, ledger),
+    kernelCapabilities.systemCapability(ledger),
     identityCapability(ledger),
-    native,
+    kernelCapabilities.nativeCapability,
     packagesCapability(packages),
   ];
   for (const one of own) {
@@ -73,4 +70,4 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
   return { facets, ledger, events, settings, log, knownCapabilities, audit, describe, removeOwner };
 }
 
-export type Stores = ReturnType<typeof createStores>;
+export type KernelStores = ReturnType<typeof createKernelStores>;

@@ -5,15 +5,15 @@ const names = { type: 'array', items: name, uniqueItems: true } as const;
 const ranges = { type: 'object', additionalProperties: name } as const;
 
 /** JSON schema of an object that has these members and no others; all of them are required unless `required` says otherwise. */
-export const closedObject = (
+export const closedObjectSchema = (
   properties: Readonly<Record<string, SchemaObject>>,
   required: readonly string[] = Object.keys(properties),
 ): SchemaObject => ({ type: 'object', additionalProperties: false, required, properties });
 
 /** JSON schema of a list with at least one entry. */
-export const filledList = (items: SchemaObject): SchemaObject => ({ type: 'array', items, minItems: 1 });
+export const nonEmptyListSchema = (items: SchemaObject): SchemaObject => ({ type: 'array', items, minItems: 1 });
 
-const setting = closedObject(
+const setting = closedObjectSchema(
   {
     type: { enum: ['string', 'integer', 'number', 'boolean', 'array', 'duration', 'size', 'json'] },
     default: {},
@@ -39,7 +39,7 @@ export const configSchema: SchemaObject = {
  * The `service:extension` key of a plugin's package.json, of core and third-party ones. Unknown or misplaced members are refused,
  * never stripped. Sections under `contributes` and grants under `capabilities` are checked against the schemas of their owners.
  */
-const manifestSchema = closedObject(
+const manifestSchema = closedObjectSchema(
   {
     type: { const: 'plugin' },
     path: { ...name, pattern: '^(?!/)(?!.*\\.\\.)' },

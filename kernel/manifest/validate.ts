@@ -3,9 +3,9 @@ import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
 import product from '../../package.json' with { type: 'json' };
 import type { ConfigKey } from '../config/cast.ts';
-import { BootFailure } from '../lifecycle/failure.ts';
-import { findProblems } from './problems.ts';
+import { BootFailure } from '../lifecycle/boot-failure.ts';
 import { packageSchema } from './schema.ts';
+import { findJsonSchemaProblems } from './schema-problems.ts';
 
 /** The running product's version, which admins may see. */
 export const VERSION: string = product.version;
@@ -36,7 +36,7 @@ type PackageJson = Omit<PluginPackage, 'manifest'> & { readonly 'service:extensi
 
 /** Checks a parsed package.json: shape, version, host range. @throws BootFailure */
 export function validatePackage(parsed: unknown, where: string): PluginPackage {
-  const found = findProblems(packageSchema, parsed);
+  const found = findJsonSchemaProblems(packageSchema, parsed);
   if (found.length > 0) {
     const reason = `its package.json is not a valid manifest:\n${found.join('\n')}`;
     throw new BootFailure(where, 'validate', reason, { remedy: 'correct the named members under "service:extension"' });

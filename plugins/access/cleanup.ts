@@ -44,7 +44,7 @@ export function createPermissionCleanUp(db: Db): PermissionCleanUp {
         const before = [parseRule(row.permissions), parseRule(row.validation), parseRule(row.presets)] as const;
         const [rule, validation, presets] = before;
         const after = [
-          rule && noRows ? closeRule(rule, fields, noRows) : rule,
+          rule && noRows ? denyRowsByDeletedFields(rule, fields, noRows) : rule,
           validation && pruneValidation(validation, fields),
           presets && withoutPresets(presets, fields),
         ];
@@ -64,13 +64,13 @@ const parseRule = (text: string | null): Filter | null => {
 };
 
 /** A row rule in which conditions on these fields match no row, so that the permission does not widen. */
-export function closeRule(rule: Filter, fields: readonly string[], noRows: Filter): Filter {
+export function denyRowsByDeletedFields(rule: Filter, fields: readonly string[], noRows: Filter): Filter {
   const parts = Object.entries(rule);
   if (parts.some(([key]) => fields.includes(key))) return noRows;
   return Object.fromEntries(
     parts.map(([key, value]) => [
       key,
-      isLogical(key, value) ? value.map((one) => closeRule(one, fields, noRows)) : value,
+      isLogical(key, value) ? value.map((one) => denyRowsByDeletedFields(one, fields, noRows)) : value,
     ]),
   );
 }

@@ -1,21 +1,28 @@
 import { type Caller, service } from '#kernel';
 import type { AddressRange } from '../outbound/library.ts';
-import type { ConditionTree, FieldVisibility, Read, Restricted } from '../query/contract.ts';
+import type { ConditionTree, FieldVisibility, PermissionRestricted, ReadNode } from '../query/contract.ts';
 import type { Collection, SchemaOverview } from '../schema/contract.ts';
 
 /** The id of the Public role: the nil UUID. */
 export const PUBLIC_ROLE = '00000000-0000-0000-0000-000000000000';
 
 /** The action of a permission (specification, "Permissions"). Each stored permission is for one action on one collection. */
-export type Action = 'create' | 'read' | 'update' | 'delete' | 'comment' | 'share';
+export type PermissionAction = 'create' | 'read' | 'update' | 'delete' | 'comment' | 'share';
 
 /** Every action, in the order of the specification. */
-export const ACTIONS: readonly Action[] = ['create', 'read', 'update', 'delete', 'comment', 'share'];
+export const PERMISSION_ACTIONS: readonly PermissionAction[] = [
+  'create',
+  'read',
+  'update',
+  'delete',
+  'comment',
+  'share',
+];
 
 /** One permission: a stored one, or one of the fixed permissions of app access. */
 export interface Permission {
   readonly collection: string;
-  readonly action: Action;
+  readonly action: PermissionAction;
   /** Row rule: a filter on the rows; null is all rows. Not used for `create`. */
   readonly rule: Record<string, unknown> | null;
   /** A filter that a written row must match; null is none. */
@@ -40,7 +47,7 @@ export interface PermissionSet {
    * The stored permission and the one of app access, as far as they exist. The caller may touch rows that match one of the rules, and
    * each field on the rows of the permissions that list it. An empty list is no access.
    */
-  of(collection: string, action: Action): readonly Permission[];
+  of(collection: string, action: PermissionAction): readonly Permission[];
 }
 
 /** A role without its permissions. */
@@ -70,9 +77,9 @@ export type CollectionPermissions = Readonly<
 
 /** A permission with its parsed row rule. */
 export interface RowPermission {
-  readonly action: Action;
+  readonly action: PermissionAction;
   readonly permission: Permission;
-  readonly where: Restricted<ConditionTree>;
+  readonly where: PermissionRestricted<ConditionTree>;
 }
 
 /** One write of users or roles, for `assertAuthority`. */
@@ -95,7 +102,7 @@ export interface Access {
    * Adds the caller's row rules to every node of the tree and removes unreadable fields from the answer.
    * @throws FORBIDDEN for an unreadable root collection, and for an unreadable field in a condition, an order or an aggregate.
    */
-  restrict(read: Read, caller: Caller, schema: SchemaOverview): Promise<Restricted<Read>>;
+  restrict(read: ReadNode, caller: Caller, schema: SchemaOverview): Promise<PermissionRestricted<ReadNode>>;
   /**
    * The condition on rows that the caller may delete, or update in these fields.
    * @throws FORBIDDEN without a permission, and for a field that no permission lists.
@@ -106,14 +113,14 @@ export interface Access {
     fields: readonly string[],
     caller: Caller,
     schema: SchemaOverview,
-  ): Promise<Restricted<ConditionTree>>;
+  ): Promise<PermissionRestricted<ConditionTree>>;
   /**
    * Each permission of these actions with its own condition, to find out which of them apply to a row. A permission with a malformed
    * rule is left out, since it applies to no row.
    */
   rowPermissions(
     collection: Collection,
-    actions: readonly Action[],
+    actions: readonly PermissionAction[],
     caller: Caller,
     schema: SchemaOverview,
   ): Promise<readonly RowPermission[]>;
@@ -126,7 +133,7 @@ export interface Access {
     where: ConditionTree,
     caller: Caller,
     schema: SchemaOverview,
-  ): Promise<Restricted<ConditionTree>>;
+  ): Promise<PermissionRestricted<ConditionTree>>;
   /**
    * Checks the payload of a create or update against the field list, adds presets, validates it, and answers the payload to write.
    * `platformValues` are set by the service itself, such as the foreign key of a child in a nested write: they count as submitted and
@@ -155,12 +162,12 @@ export interface Access {
     writes: readonly AuthorityWrite[],
   ): Promise<void>;
   /** Whether the caller has any permission for this action on the collection. */
-  isAllowed(caller: Caller, action: Action, collection: string): Promise<boolean>;
+  isAllowed(caller: Caller, action: PermissionAction, collection: string): Promise<boolean>;
   /**
    * Asserts `isAllowed`, so that a caller without the permission gets no error about the payload.
    * @throws FORBIDDEN without such a permission.
    */
-  assertAllowed(caller: Caller, action: Action, collection: string): Promise<void>;
+  assertAllowed(caller: Caller, action: PermissionAction, collection: string): Promise<void>;
   /** The caller's access by collection, without collections that the caller has no access to. Full access for admins. */
   effectivePermissions(caller: Caller): Promise<Readonly<Record<string, CollectionPermissions>>>;
   /** The fields that a query with these permissions may name. */
@@ -171,7 +178,7 @@ export interface Access {
    */
   permittedFields(
     permissions: PermissionSet,
-    action: Action,
+    action: PermissionAction,
     collection: Collection,
   ): ReadonlyMap<string, 'always' | 'some'>;
   /** Names of the fields that the caller may read, for the routes of the schema. */
@@ -182,7 +189,7 @@ export interface Access {
 export type RuleValues = Map<string, Promise<unknown>>;
 
 /** The text that answers show instead of a concealed value; clients may send it back unchanged. */
-export { MASK } from '../query/contract.ts';
+export { CONCEALED_VALUE_MASK } from '../query/contract.ts';
 /** The permissions that callers with app access have beside the stored ones. */
 export { APP_MINIMUM } from './permissions/app-minimum.ts';
 

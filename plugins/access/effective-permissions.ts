@@ -1,17 +1,17 @@
 import type { Collection, SchemaOverview } from '../schema/contract.ts';
 import type {
-  Action,
   CollectionPermissions,
   EffectiveAction,
   FieldGrant,
   Permission,
+  PermissionAction,
   PermissionSet,
 } from './contract.ts';
 
 /** The actions that the effective permissions of a collection list. `comment` is not among them. */
 const ACTIONS = ['create', 'read', 'update', 'delete', 'share'] as const;
 /** Actions whose permissions have field lists. */
-const FIELD_ACTIONS: readonly Action[] = ['create', 'read', 'update'];
+const FIELD_ACTIONS: readonly PermissionAction[] = ['create', 'read', 'update'];
 
 const EVERYTHING: EffectiveAction = { access: 'full', fields: ['*'] };
 const ALL_ACTIONS_FULL = Object.fromEntries(
@@ -34,19 +34,19 @@ export function effectivePermissions(
   ) as Readonly<Record<string, CollectionPermissions>>;
 }
 
-function effectiveAction(collection: Collection, action: Action, set: PermissionSet): EffectiveAction {
+function effectiveAction(collection: Collection, action: PermissionAction, set: PermissionSet): EffectiveAction {
   const rows = set.of(collection.name, action);
   if (rows.length === 0) return { access: 'none' };
   // The row rule of `create` is not used, since there is no row yet.
   const isFull = action === 'create' || rows.some(({ rule }) => rule === null || Object.keys(rule).length === 0);
   const access = isFull ? 'full' : 'partial';
-  return FIELD_ACTIONS.includes(action) ? { access, ...mergeGrants(collection, rows) } : { access };
+  return FIELD_ACTIONS.includes(action) ? { access, ...mergePermissionFields(collection, rows) } : { access };
 }
 
 /**
  * Joins the field lists and the presets of several permissions; when two have a preset for one field, the first permission wins.
  */
-export function mergeGrants({ fields }: Collection, permissions: readonly Permission[]): FieldGrant {
+export function mergePermissionFields({ fields }: Collection, permissions: readonly Permission[]): FieldGrant {
   const listed = [...new Set(permissions.flatMap((one) => one.fields))];
   // `*` is all fields but the sensitive ones, so listed sensitive fields stay beside it.
   const isBeside = (name: string) => name !== '*' && fields.get(name)?.sensitive === true;

@@ -1,7 +1,7 @@
 import { definePlugin, fail } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
-import { query, sealing } from '../query/contract.ts';
+import { query, treeSealing } from '../query/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { createAssertAuthority, ROLE_AUTHORITY_FIELDS } from './authority.ts';
 import { createPermissionCleanUp } from './cleanup.ts';
@@ -11,22 +11,22 @@ import { effectivePermissions } from './effective-permissions.ts';
 import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createSubstituteDynamicValues } from './payload/dynamic-values.ts';
-import type { UnknownFields } from './payload/fields.ts';
 import { createValidatePayload } from './payload/validate-payload.ts';
+import type { UnknownFieldsSetting } from './payload/writable-fields.ts';
 import { createPermissionResolver } from './permissions/permission-resolver.ts';
 import { permittedFields } from './permitted-fields.ts';
 import { createFieldVisibility, createReadableFields } from './readable-fields.ts';
-import { createRestrict } from './restrict/index.ts';
+import { createQueryRestrictions } from './restrict/index.ts';
 
 interface Config {
-  readonly ITEMS_UNKNOWN_FIELDS: UnknownFields;
+  readonly ITEMS_UNKNOWN_FIELDS: UnknownFieldsSetting;
 }
 
 export default definePlugin<Config>({
   manifest,
   register(host) {
     const { db, events } = host;
-    const used = host.use({ query, sealing, schema, bus });
+    const used = host.use({ query, sealing: treeSealing, schema, bus });
     for (const one of [collections.rolesCollection, collections.permissionsCollection])
       host.contribute(systemCollections, one);
     for (const one of accessMigrations(db)) host.contribute(migrations, one);
@@ -35,7 +35,7 @@ export default definePlugin<Config>({
     host.provide<Access>(access, {
       permissions,
       role,
-      ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),
+      ...createQueryRestrictions({ permissions, query: used.query, seal: used.sealing.seal }),
       validatePayload: createValidatePayload({
         permissions,
         substitute: createSubstituteDynamicValues(used.sealing.readValue),

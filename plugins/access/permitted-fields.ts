@@ -1,17 +1,17 @@
 import type { Collection } from '../schema/contract.ts';
-import type { Action, Permission, PermissionSet } from './contract.ts';
-import { listsField } from './restrict/rules.ts';
+import type { Permission, PermissionAction, PermissionSet } from './contract.ts';
+import { permissionListsField } from './restrict/rules.ts';
 
 /** See `Access.permittedFields`. */
 export function permittedFields(
   set: PermissionSet,
-  action: Action,
+  action: PermissionAction,
   collection: Collection,
 ): ReadonlyMap<string, 'always' | 'some'> {
   const rows = set.of(collection.name, action);
   const found = new Map<string, 'always' | 'some'>();
   for (const field of collection.fields.values()) {
-    const listing = set.admin ? rows : rows.filter((one) => listsField(one, field.name, field));
+    const listing = set.admin ? rows : rows.filter((one) => permissionListsField(one, field.name, field));
     if (listing.length > 0)
       found.set(field.name, listing.length === rows.length || listing.some(isForAllRows) ? 'always' : 'some');
   }

@@ -2,7 +2,7 @@ import type { Caller } from '#kernel';
 import type { FieldVisibility } from '../query/contract.ts';
 import type { Collection } from '../schema/contract.ts';
 import type { PermissionSet } from './contract.ts';
-import { listsField } from './restrict/rules.ts';
+import { permissionListsField } from './restrict/rules.ts';
 
 /** Names of the fields that the caller may read on at least some rows. */
 export function readableNames(set: PermissionSet, collection: Collection): ReadonlySet<string> {
@@ -10,7 +10,7 @@ export function readableNames(set: PermissionSet, collection: Collection): Reado
   const fields = [...collection.fields.values()];
   return new Set(
     fields
-      .filter((field) => set.admin || rows.some((one) => listsField(one, field.name, field)))
+      .filter((field) => set.admin || rows.some((one) => permissionListsField(one, field.name, field)))
       .map(({ name }) => name),
   );
 }
@@ -22,7 +22,8 @@ export function readableNames(set: PermissionSet, collection: Collection): Reado
 export const createFieldVisibility =
   (set: PermissionSet): FieldVisibility =>
   (collection, name) =>
-    set.admin || set.of(collection.name, 'read').some((one) => listsField(one, name, collection.fields.get(name)));
+    set.admin ||
+    set.of(collection.name, 'read').some((one) => permissionListsField(one, name, collection.fields.get(name)));
 
 export const createReadableFields =
   (permissions: (caller: Caller) => Promise<PermissionSet>) =>

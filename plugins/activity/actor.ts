@@ -1,6 +1,6 @@
 import { type Caller, requestScope } from '#kernel';
-import { LENGTHS } from './collections.ts';
-import type { Activity, RevisionPlace, RevisionPlaces, RevisionSlot } from './contract.ts';
+import { ACTIVITY_TEXT_LENGTHS } from './collections.ts';
+import type { Activity, RevisionIdRef, RevisionPlace, RevisionPlaces } from './contract.ts';
 
 const truncate = (text: string | null | undefined, length: number): string | null => text?.slice(0, length) ?? null;
 
@@ -10,11 +10,11 @@ const truncate = (text: string | null | undefined, length: number): string | nul
  */
 export const actorParameters = (caller: Caller): readonly (string | null)[] => [
   caller.user,
-  truncate(caller.ip, LENGTHS.ip),
-  truncate(caller.userAgent, LENGTHS.user_agent),
-  truncate(caller.origin, LENGTHS.origin),
-  truncate(caller.owner, LENGTHS.owner),
-  truncate(requestScope.getStore()?.invocation, LENGTHS.invocation),
+  truncate(caller.ip, ACTIVITY_TEXT_LENGTHS.ip),
+  truncate(caller.userAgent, ACTIVITY_TEXT_LENGTHS.user_agent),
+  truncate(caller.origin, ACTIVITY_TEXT_LENGTHS.origin),
+  truncate(caller.owner, ACTIVITY_TEXT_LENGTHS.owner),
+  truncate(requestScope.getStore()?.invocation, ACTIVITY_TEXT_LENGTHS.invocation),
 ];
 
 export const bindHistory: Activity['bindHistory'] = (caller, places) =>
@@ -29,7 +29,7 @@ function bindNestedHistory(
   { rows, keys }: RevisionPlaces,
 ): ReturnType<Activity['bindHistory']> {
   const parents = [...new Set(rows.flatMap(({ parent }) => parent ?? []))];
-  const at = new Map<RevisionSlot, number>(parents.map((slot, index) => [slot, index + 1]));
+  const at = new Map<RevisionIdRef, number>(parents.map((slot, index) => [slot, index + 1]));
   const parentIndexOf = ({ parent }: RevisionPlace) => (parent ? (at.get(parent) ?? null) : null);
   return {
     values: [

@@ -1,10 +1,17 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
 /** Maximum number of characters of the texts in a row of activity; longer texts are truncated. */
-export const LENGTHS = { ip: 50, user_agent: 255, origin: 255, owner: 255, invocation: 255, item: 255 } as const;
+export const ACTIVITY_TEXT_LENGTHS = {
+  ip: 50,
+  user_agent: 255,
+  origin: 255,
+  owner: 255,
+  invocation: 255,
+  item: 255,
+} as const;
 
-const textField = (field: keyof typeof LENGTHS) =>
-  ({ field, type: 'string', maxLength: LENGTHS[field], nullable: true }) as const;
+const textField = (field: keyof typeof ACTIVITY_TEXT_LENGTHS) =>
+  ({ field, type: 'string', maxLength: ACTIVITY_TEXT_LENGTHS[field], nullable: true }) as const;
 const jsonField = (field: string) => ({ field, type: 'json', special: ['cast-json'], nullable: true }) as const;
 const ID = { field: 'id', type: 'integer', primary: true, autoIncrement: true } as const;
 // A table whose name exists in two schemas is called by schema and table name, each of which may have 63 characters.
@@ -15,7 +22,7 @@ const ITEM_FIELD = { ...textField('item'), nullable: false } as const;
  * The collection of activity (specification "Roles and permissions", 2.8), extended by the owner of actions without a user, and
  * by the invocation.
  */
-export const activity: SystemCollection = {
+export const activityCollection: SystemCollection = {
   collection: 'platform_activity',
   note: 'Who did what, when',
   verbs: ['read'],
@@ -39,7 +46,7 @@ export const activity: SystemCollection = {
 };
 
 /** The collection of revisions (specification "Roles and permissions", 2.9). */
-export const revisions: SystemCollection = {
+export const revisionsCollection: SystemCollection = {
   collection: 'platform_revisions',
   note: 'What items were after each change',
   verbs: ['read'],

@@ -5,16 +5,16 @@ import type { Collection, Field } from '../schema/contract.ts';
  * A revision that nested rows name as their parent. The first statement that needs its id takes it from the database's
  * sequence, possibly before the revision is written.
  */
-export interface RevisionSlot {
+export interface RevisionIdRef {
   id: number | null;
 }
 
 /** A row of a nested write: its own revision and that of its parent row. */
 export interface RevisionPlace {
   /** The revision of this row. */
-  readonly revision: RevisionSlot;
+  readonly revision: RevisionIdRef;
   /** The revision of the parent row; null at the root of the request. */
-  readonly parent: RevisionSlot | null;
+  readonly parent: RevisionIdRef | null;
 }
 
 /**

@@ -1,7 +1,7 @@
-import { literal, quoteIdentifier } from '../database/library.ts';
+import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
 import type { Collection } from '../schema/contract.ts';
 import type { Activity, RecordedStatement } from './contract.ts';
-import { renderDifference, renderSnapshot } from './snapshot.ts';
+import { renderRevisionData, renderRevisionDelta } from './revision-sql.ts';
 
 /** Columns of the actor; `actorParameters` binds them in this order. */
 const ACTOR_COLUMNS = '"user", ip, user_agent, origin, owner, invocation';
@@ -22,7 +22,7 @@ const ACTOR_TYPES = ['uuid', 'text', 'text', 'text', 'text', 'text'] as const;
 export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 'historyLevel'> {
   const table = (name: string) => `${quoteIdentifier(schema)}.platform_${name}`;
   const next = (name: string) =>
-    `nextval(${literal(`${quoteIdentifier(schema)}.platform_${name}_id_seq`)}::regclass)::int`;
+    `nextval(${quoteLiteral(`${quoteIdentifier(schema)}.platform_${name}_id_seq`)}::regclass)::int`;
 
   function renderPlacesCtes({ collection, firstParameter: first, nested }: RecordedStatement): string {
     const param = (at: number, type: string) => `$${first + ACTOR_TYPES.length + at}::${type}[]`;
@@ -45,7 +45,7 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     const where = skips ? ` where n.delta <> '{}'${nested ? ' or n.named' : ''}` : '';
     return `revised as (
       insert into ${table('revisions')} (${nested ? 'id, parent, ' : ''}activity, collection, item, data, delta)
-      select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${literal(collection.name)}, ${itemKeySql(collection)}, n.data, ${delta}
+      select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${quoteLiteral(collection.name)}, ${itemKeySql(collection)}, n.data, ${delta}
       from ${from} n${where}
     )`;
   }
@@ -54,7 +54,7 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     const actor = ACTOR_TYPES.map((type, at) => `$${first + at}::${type}`).join(', ');
     return `acted as (
       insert into ${table('activity')} (id, action, collection, item, ${ACTOR_COLUMNS})
-      select n.activity, '${action}', ${literal(collection.name)}, ${itemKeySql(collection)}, ${actor} from ${from} n
+      select n.activity, '${action}', ${quoteLiteral(collection.name)}, ${itemKeySql(collection)}, ${actor} from ${from} n
     )`;
   }
 
@@ -64,9 +64,9 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     historySql(step) {
       const { action, collection, expression, nested } = step;
       const hasRevision = historyLevelOf(collection) === 'all' && action !== 'delete';
-      const data = hasRevision ? `, ${renderSnapshot(collection, expression)} as data` : '';
+      const data = hasRevision ? `, ${renderRevisionData(collection, expression)} as data` : '';
       const isUpdate = hasRevision && action === 'update';
-      const delta = isUpdate ? `, ${renderDifference(collection, step.sets ?? [], expression)} as delta` : '';
+      const delta = isUpdate ? `, ${renderRevisionDelta(collection, step.sets ?? [], expression)} as delta` : '';
       const hasPlaces = nested !== undefined && hasRevision;
       const from = hasPlaces ? 'noted' : 'changed';
       const ctes = [

@@ -16,7 +16,8 @@ export default definePlugin({
       values ($1, $2, $3, $4, $5, $6, $7, $8, left($9::text, 255), $10) returning id`;
     const FORGET = db.sql`with forgotten as (delete from ${db.write('platform_revisions')} where collection = any($1::text[]))
       delete from ${rows} where collection = any($1::text[])`;
-    for (const one of [collections.activity, collections.revisions]) host.contribute(systemCollections, one);
+    for (const one of [collections.activityCollection, collections.revisionsCollection])
+      host.contribute(systemCollections, one);
 
     const record: Activity['record'] = async (caller, { action, collection, item, comment = null }) => {
       const params = [...actorParameters(caller), action, collection, String(item), comment];

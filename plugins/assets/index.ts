@@ -10,14 +10,14 @@ import { settings } from '../settings/contract.ts';
 import { storage } from '../storage/contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { fileChangeTriggers } from './reading/file-change-triggers.ts';
-import { createFindReadable } from './reading/readable.ts';
+import { createFindReadableFile } from './reading/readable-file.ts';
 import { createFileRecords } from './reading/records.ts';
-import { type CachingConfig, createCaching } from './serving/caching.ts';
+import { type CachingConfig, createAssetCachePolicyFor } from './serving/cache-policy.ts';
 import { createObjectCache } from './serving/object-cache.ts';
 import { assetRoutes } from './serving/routes.ts';
 import { createSendFile } from './serving/send-file.ts';
 import { withStorageFailures } from './storage-failures.ts';
-import { createVariants, type TransformConfig } from './transform/index.ts';
+import { createVariantService, type TransformConfig } from './transform/index.ts';
 
 export default definePlugin<CachingConfig & TransformConfig>({
   manifest,
@@ -34,14 +34,14 @@ export default definePlugin<CachingConfig & TransformConfig>({
     // The next request of this process must see the change, so it does not wait for the notification of PostgreSQL.
     for (const event of ['files.upload', 'files.update', 'files.delete']) events.onAction(event, records.forget);
 
-    const variants = createVariants({ ...used, config, db, log });
+    const variants = createVariantService({ ...used, config, db, log });
     host.onStop(variants.waitForCleanUp);
     const objects = createObjectCache(used.storage);
     const served = assetRoutes({
-      findReadable: createFindReadable({ ...used, records }),
+      findReadable: createFindReadableFile({ ...used, records }),
       variants,
       objects,
-      cachingFor: createCaching(config, used.access),
+      cachingFor: createAssetCachePolicyFor(config, used.access),
       sendFile: createSendFile(objects),
     });
     for (const route of served) host.contribute(routes, route);

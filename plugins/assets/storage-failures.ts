@@ -1,13 +1,13 @@
 import { ClientGone, Failure, fail, type Log } from '#kernel';
 import { MediaError } from '../media/library.ts';
-import type { Location, Storage } from '../storage/contract.ts';
+import type { Storage, StorageLocation } from '../storage/contract.ts';
 
 /**
  * Wraps the storage: errors of a backend are logged, and the client gets SERVICE_UNAVAILABLE without their text in place of
  * INTERNAL_SERVER_ERROR.
  */
 export function withStorageFailures(storage: Storage, log: Log): Storage {
-  const wrappers = new WeakMap<Location, Location>();
+  const wrappers = new WeakMap<StorageLocation, StorageLocation>();
   return {
     ...storage,
     at(name) {
@@ -22,7 +22,7 @@ export function withStorageFailures(storage: Storage, log: Log): Storage {
   };
 }
 
-function wrapLocation(location: Location, log: Log): Location {
+function wrapLocation(location: StorageLocation, log: Log): StorageLocation {
   const toFailure = (error: unknown): never => {
     if (error instanceof Failure || error instanceof MediaError || error instanceof ClientGone) throw error;
     log.error({ err: error, storage: location.name }, 'the storage backend failed');

@@ -47,7 +47,7 @@ export interface VariantChoice {
   readonly varies: boolean;
 }
 
-export interface Variants {
+export interface VariantService {
   /**
    * Chooses the variant for a query (specification, "Asset endpoints", transform parameters and policy). Reads nothing from storage.
    * @throws INVALID_QUERY for invalid parameters and for those that the policy does not allow.

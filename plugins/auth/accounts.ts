@@ -1,5 +1,5 @@
 import type { Db, Statement } from '../database/contract.ts';
-import type { SignedIn } from './contract.ts';
+import type { AuthenticatedUser } from './contract.ts';
 import type { SessionOwner } from './sessions.ts';
 
 /** The row of a user who signs in. It holds the hash of the password, so that drivers of other plugins never receive it. */
@@ -11,15 +11,15 @@ export interface Account extends SessionOwner {
 export interface AccountLookup {
   byEmail(email: string): Promise<Account | undefined>;
   /** The account of the user whom a driver has authenticated; undefined where there is no such user. */
-  bySignedIn(toSignedIn: SignedIn): Promise<Account | undefined>;
+  bySignedIn(toSignedIn: AuthenticatedUser): Promise<Account | undefined>;
   /** The result of a driver that has already read the account: `bySignedIn` answers the account without another statement. */
-  signedIn(account: Account): SignedIn;
+  signedIn(account: Account): AuthenticatedUser;
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function createAccounts(db: Db): AccountLookup {
-  const known = new WeakMap<SignedIn, Account>();
+export function createAccountLookup(db: Db): AccountLookup {
+  const known = new WeakMap<AuthenticatedUser, Account>();
 
   const ACCOUNT = db.sql`select u.id, u.password, u.status, u.provider, u.tfa_secret, u.role, r.admin_access, r.app_access
     from ${db.read('platform_users')} u left join ${db.read('platform_roles')} r on r.id = u.role`;

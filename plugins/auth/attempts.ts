@@ -27,7 +27,7 @@ export interface LoginAttempts {
   forgetChanged(users: readonly string[], change: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-export function createAttempts(db: Db, settings: Settings): LoginAttempts {
+export function createLoginAttempts(db: Db, settings: Settings): LoginAttempts {
   const { BEGIN, STATUS, FAIL, SUCCEED, GIVE_BACK, FORGET, LOCK, SUSPEND } = attemptStatements(db);
   const withSemaphore = createUserSemaphores();
 

@@ -1,6 +1,6 @@
-import { fail, findProblems } from '#kernel';
+import { fail, findJsonSchemaProblems } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
-import { clientOf } from '../http/library.ts';
+import { clientInfoOf } from '../http/library.ts';
 import type { CredentialsDriver } from './contract.ts';
 import { delayFailures } from './failure-delay.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
@@ -70,7 +70,7 @@ export function createAuthRequests({
         const fields = assertObject(body);
         const mode = parseMode(fields) ?? 'json';
         const { mode: _mode, otp: _otp, ...credentials } = fields;
-        const wrong = findProblems(driver.schema, credentials);
+        const wrong = findJsonSchemaProblems(driver.schema, credentials);
         if (wrong.length > 0) throw fail('INVALID_PAYLOAD', wrong.join('; '));
         return tokens(ctx, mode, await signIn.login(driver, credentials, toSignInRequest(ctx, fields)));
       }),
@@ -103,7 +103,7 @@ export function createAuthRequests({
 
 const toSignInRequest = (ctx: HttpContext, { otp }: Record<string, unknown>): SignInRequest => ({
   caller: ctx.state.caller,
-  client: Object.freeze(clientOf(ctx)),
+  client: Object.freeze(clientInfoOf(ctx)),
   otp: typeof otp === 'string' ? otp : undefined,
 });
 

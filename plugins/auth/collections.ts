@@ -3,7 +3,7 @@ import type { SystemCollection } from '../schema/contract.ts';
 const clientField = (field: string) => ({ field, type: 'string', maxLength: 255, nullable: true }) as const;
 
 /** Failed sign-ins by password since the last success, and those that are being checked now. */
-export const attempts: SystemCollection = {
+export const signInAttemptsCollection: SystemCollection = {
   collection: 'platform_sign_in_attempts',
   note: 'How often users failed to sign in',
   internal: true,
@@ -15,7 +15,7 @@ export const attempts: SystemCollection = {
   ],
 };
 
-export const sessions: SystemCollection = {
+export const sessionsCollection: SystemCollection = {
   collection: 'platform_sessions',
   note: 'Who is signed in',
   internal: 'listed',

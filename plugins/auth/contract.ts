@@ -3,21 +3,21 @@ import type { HttpContext } from '../http/contract.ts';
 import {
   type AuthClient,
   type AuthDriver,
+  type AuthenticatedUser,
   type ContributedDriver,
   driversByProvider,
-  type SignedIn,
-  validateDriver,
+  validateAuthDriver,
 } from './driver.ts';
 
 export type {
   AuthClient,
   AuthDriver,
+  AuthDriverInfo,
+  AuthenticatedUser,
   ContributedDriver,
   Credentials,
   CredentialsDriver,
-  DriverTerms,
   RedirectSignInDriver,
-  SignedIn,
 } from './driver.ts';
 
 /** Callers for plugins that act on behalf of a user outside of a request: by a token, for a user, for the Public role. */
@@ -63,7 +63,7 @@ export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedDriv
     required: ['names'],
     properties: { names, anyProvider: { const: true } },
   },
-  validate: validateDriver,
+  validate: validateAuthDriver,
   describe: ({ names: drivers, anyProvider }) =>
     authorities(
       'identifies callers as',
@@ -128,7 +128,7 @@ export interface AuthSessions {
   open(
     caller: Caller,
     driver: AuthDriver,
-    signedIn: SignedIn,
+    signedIn: AuthenticatedUser,
     options?: { readonly otp?: string },
   ): Promise<SessionTokens>;
   /**

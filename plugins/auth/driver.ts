@@ -7,10 +7,10 @@ export interface AuthClient {
 }
 
 /** The authenticated user: by the key of the row, or by the identifier of the provider. */
-export type SignedIn = { readonly user: string } | { readonly externalIdentifier: string };
+export type AuthenticatedUser = { readonly user: string } | { readonly externalIdentifier: string };
 
 /** Name and provider of a driver. They are read once, when the driver is contributed. */
-export interface DriverTerms {
+export interface AuthDriverInfo {
   /** The kind of driver, among the names that the manifest declares: `local`, `ldap`, `openid`. */
   readonly name: string;
   /**
@@ -31,7 +31,7 @@ export type Credentials = Readonly<Record<string, unknown>>;
 
 /** A driver that credentials are posted to: `POST /auth/login/<provider>`. LDAP is one. */
 export interface CredentialsDriver<Found extends { readonly id: string } = { readonly id: string }>
-  extends DriverTerms {
+  extends AuthDriverInfo {
   readonly kind: 'credentials';
   /**
    * JSON schema of the credentials: the body without `mode` and `otp`, which `auth` takes. A body that does not fit it is
@@ -46,14 +46,14 @@ export interface CredentialsDriver<Found extends { readonly id: string } = { rea
    * Checks the credentials, which filters of `auth.login` may have changed. `found` is the answer of `find`.
    * @throws INVALID_CREDENTIALS and other Failures, which the client is answered after LOGIN_STALL_TIME at the earliest.
    */
-  authenticate(credentials: Credentials, client: AuthClient, found: Found | undefined): Promise<SignedIn>;
+  authenticate(credentials: Credentials, client: AuthClient, found: Found | undefined): Promise<AuthenticatedUser>;
 }
 
 /**
  * Describes a driver whose plugin does redirect and callback in routes of its own (OAuth2, OpenID Connect, SAML). It has no methods: the
  * callback passes this object to `sessions.open`.
  */
-export interface RedirectSignInDriver extends DriverTerms {
+export interface RedirectSignInDriver extends AuthDriverInfo {
   readonly kind: 'redirect';
 }
 
@@ -63,7 +63,7 @@ export type AuthDriver = CredentialsDriver | RedirectSignInDriver;
 /** A driver with its terms as they were when it was contributed. */
 export interface ContributedDriver {
   readonly driver: AuthDriver;
-  readonly terms: DriverTerms;
+  readonly terms: AuthDriverInfo;
 }
 
 /** The section `auth.drivers` of a manifest. */
@@ -75,10 +75,10 @@ export interface DeclaredDrivers {
 const PROVIDER = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
 /** Terms as they were when the driver was contributed: a driver that changes its object later gains nothing. */
-const validatedTerms = new WeakMap<AuthDriver, DriverTerms>();
+const validatedTerms = new WeakMap<AuthDriver, AuthDriverInfo>();
 
 /** True, or the reason why a driver does not match the manifest of its plugin. */
-export function validateDriver(driver: AuthDriver, declared: DeclaredDrivers): true | string {
+export function validateAuthDriver(driver: AuthDriver, declared: DeclaredDrivers): true | string {
   const { name, provider, icon, anyProvider } = driver;
   if (!declared.names.includes(name)) return `the driver ${name} is not declared`;
   if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
@@ -93,14 +93,17 @@ export function driversByProvider(
 ): ReadonlyMap<string, ContributedDriver> {
   const byProvider = new Map<string, ContributedDriver>();
   for (const { value: driver } of all) {
-    const terms = validatedTerms.get(driver) as DriverTerms;
+    const terms = validatedTerms.get(driver) as AuthDriverInfo;
     if (!byProvider.has(terms.provider)) byProvider.set(terms.provider, { driver, terms });
   }
   return byProvider;
 }
 
 /** The terms of a contributed driver; undefined for a driver that is not contributed, or no longer. */
-export function termsOf(drivers: ReadonlyMap<string, ContributedDriver>, driver: AuthDriver): DriverTerms | undefined {
+export function authDriverInfoOf(
+  drivers: ReadonlyMap<string, ContributedDriver>,
+  driver: AuthDriver,
+): AuthDriverInfo | undefined {
   for (const contributed of drivers.values()) if (contributed.driver === driver) return contributed.terms;
   return undefined;
 }

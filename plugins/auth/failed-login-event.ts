@@ -9,7 +9,7 @@ export interface LoginMeta {
 }
 
 /** Runs a sign-in. If it fails, the action `auth.login` has the error that the client receives, and no details. */
-export async function emitFailedLogin<T>(
+export async function withFailedLoginEvent<T>(
   events: Pick<EventsApi, 'action'>,
   about: LoginMeta,
   payload: object,

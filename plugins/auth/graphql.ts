@@ -13,7 +13,7 @@ const TOKENS = 'type auth_tokens { access_token: String expires: BigInt refresh_
  * Login, refresh and logout as GraphQL mutations. A document may have login and refresh once each, because it could make hundreds
  * of attempts otherwise.
  */
-export function authFields({ entry, disableDefault }: Deps): readonly GraphqlField[] {
+export function authGraphqlFields({ entry, disableDefault }: Deps): readonly GraphqlField[] {
   const login: GraphqlField = {
     scope: 'system',
     operation: 'mutation',

@@ -1,6 +1,6 @@
 import type { IdentityApi, Middleware } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
-import { clientOf } from '../http/library.ts';
+import { clientInfoOf } from '../http/library.ts';
 import type { FindClaimsByCookie } from './cookie-claims.ts';
 import type { CallerFactory } from './identity.ts';
 import { presentedToken } from './presented-token.ts';
@@ -13,7 +13,7 @@ interface Deps {
 
 /** Sets the caller of a request by its token. A wrong token fails the request; it does not fall back to the Public role. */
 export function createIdentifyMiddleware({ callers, identity, byCookie }: Deps): Middleware {
-  async function callerWithout(context: HttpContext, client: ReturnType<typeof clientOf>) {
+  async function callerWithout(context: HttpContext, client: ReturnType<typeof clientInfoOf>) {
     const claims = await byCookie(context, client.ip);
     return claims ? callers.ofClaims(claims, client) : callers.service.ofPublic(client);
   }
@@ -23,7 +23,7 @@ export function createIdentifyMiddleware({ callers, identity, byCookie }: Deps):
     phase: 'identify',
     async handle(ctx, next) {
       const context = ctx as unknown as HttpContext;
-      const client = clientOf(context);
+      const client = clientInfoOf(context);
       const token = presentedToken(context);
       const caller = await (token === undefined
         ? callerWithout(context, client)

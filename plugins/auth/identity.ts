@@ -6,14 +6,14 @@ import type { AuthClient, Identity } from './contract.ts';
 import { presentedToken } from './presented-token.ts';
 import { assertAddressAllowed } from './role-address.ts';
 import type { StaticTokens } from './static-tokens.ts';
-import type { UserStatus } from './user-status.ts';
+import type { ActiveUserCheck } from './user-status.ts';
 
 interface Deps {
   readonly identity: IdentityApi;
   readonly db: Db;
   readonly access: Pick<Access, 'role'>;
   readonly tokens: AccessTokens;
-  readonly userStatus: UserStatus;
+  readonly userStatus: ActiveUserCheck;
   readonly statics: StaticTokens;
 }
 

@@ -9,26 +9,26 @@ import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
-import { createAccounts } from './accounts.ts';
-import { createAttempts } from './attempts.ts';
+import { createAccountLookup } from './accounts.ts';
+import { createLoginAttempts } from './attempts.ts';
 import { createAuthRequests } from './auth-requests.ts';
 import * as collections from './collections.ts';
 import * as contract from './contract.ts';
 import { createFindClaimsByCookie } from './cookie-claims.ts';
 import { coreSteps } from './core-steps.ts';
-import { authFields } from './graphql.ts';
+import { authGraphqlFields } from './graphql.ts';
 import { createIdentifyMiddleware } from './identify.ts';
 import { createIdentity } from './identity.ts';
-import { localDriver } from './local-driver.ts';
+import { createLocalAuthDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { type CookieConfig, refreshCookie } from './refresh-cookie.ts';
+import { type CookieConfig, createRefreshCookie } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
 import { createSecretSource } from './secret.ts';
 import { createSessions } from './sessions.ts';
 import { sessionsService } from './sessions-service.ts';
 import { createSignIn } from './sign-in.ts';
 import { createStaticTokens } from './static-tokens.ts';
-import { announceUserStatus, createUserStatus } from './user-status.ts';
+import { createActiveUserCheck, userStatusTriggers } from './user-status.ts';
 
 /** Fields of a user that decide whose a static token is, and whether it is valid. */
 const TOKEN_OWNER_FIELDS = ['status', 'token', 'role'] as const;
@@ -49,10 +49,10 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
   register(host) {
     const { config, db, events, identity, log } = host;
     const used = host.use({ access, activity, bus, passwords, routing, settings });
-    host.contribute(systemCollections, collections.sessions);
+    host.contribute(systemCollections, collections.sessionsCollection);
     host.contribute(systemCollections, collections.sharedSecrets);
-    host.contribute(systemCollections, collections.attempts);
-    host.contribute(migrations, announceUserStatus(db));
+    host.contribute(systemCollections, collections.signInAttemptsCollection);
+    host.contribute(migrations, userStatusTriggers(db));
 
     const secrets = createSecretSource({ db, log });
     let secret: string | undefined;
@@ -65,16 +65,16 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       lifetime: config.ACCESS_TOKEN_TTL,
     });
     const sessions = createSessions(db, config.REFRESH_TOKEN_TTL);
-    const userStatus = createUserStatus(db, used.bus);
+    const userStatus = createActiveUserCheck(db, used.bus);
     const statics = createStaticTokens({ db, bus: used.bus, access: used.access });
-    const cookie = refreshCookie(config);
+    const cookie = createRefreshCookie(config);
     const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions });
     const callers = createIdentity({ identity, db, access: used.access, tokens, userStatus, statics });
     host.contribute(middleware, createIdentifyMiddleware({ callers, identity, byCookie }));
 
-    const accounts = createAccounts(db);
-    const attempts = createAttempts(db, used.settings);
-    const local = localDriver({ accounts, passwords: used.passwords, attempts });
+    const accounts = createAccountLookup(db);
+    const attempts = createLoginAttempts(db, used.settings);
+    const local = createLocalAuthDriver({ accounts, passwords: used.passwords, attempts });
     host.define(contract.authDrivers);
     host.define(contract.authSteps);
     host.contribute(contract.authDrivers, local);
@@ -96,7 +96,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
     for (const route of authRoutes({ ...requests, routing: used.routing, drivers })) host.contribute(routes, route);
-    for (const field of authFields(requests)) host.contribute<GraphqlField>('graphql.fields', field);
+    for (const field of authGraphqlFields(requests)) host.contribute<GraphqlField>('graphql.fields', field);
 
     events.onFilter('users.update', async (payload, { keys }) => {
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);

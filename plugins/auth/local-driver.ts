@@ -17,7 +17,7 @@ export const LOCAL_PROVIDER = 'default';
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 /** Sign-in by e-mail address and password: `POST /auth/login`. */
-export function localDriver({ accounts, passwords, attempts }: Deps): CredentialsDriver<Account> {
+export function createLocalAuthDriver({ accounts, passwords, attempts }: Deps): CredentialsDriver<Account> {
   return {
     kind: 'credentials',
     name: 'local',

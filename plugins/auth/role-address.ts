@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { Access } from '../access/contract.ts';
-import { isInRanges, parseAddress } from '../outbound/library.ts';
+import { isInRanges, parseIpAddress } from '../outbound/library.ts';
 
 /**
  * Whether `ip_access` of the role allows the address; without a role, that of the Public role decides. A role with `ip_access`
@@ -13,7 +13,7 @@ export async function isAddressAllowed(
 ): Promise<boolean> {
   const ranges = (await access.role(role))?.addresses;
   if (ranges === undefined) return true;
-  const address = parseAddress(ip ?? '');
+  const address = parseIpAddress(ip ?? '');
   return address !== undefined && isInRanges(address, ranges);
 }
 

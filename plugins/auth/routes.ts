@@ -3,7 +3,13 @@ import type { Route, Routing } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import type { AuthRequests } from './auth-requests.ts';
 import type { ContributedDriver } from './contract.ts';
-import { LOGIN, LOGIN_BY, LOGOUT, PROVIDERS, REFRESH } from './descriptions.ts';
+import {
+  AUTH_PROVIDERS_ROUTE,
+  LOGIN_ROUTE,
+  LOGOUT_ROUTE,
+  PROVIDER_LOGIN_ROUTE,
+  REFRESH_ROUTE,
+} from './descriptions.ts';
 import { LOCAL_PROVIDER } from './local-driver.ts';
 
 interface Deps {
@@ -19,14 +25,14 @@ export function authRoutes({ entry, disableDefault, routing, drivers }: Deps): r
   const login: Route = {
     method: 'POST',
     path: '/auth/login',
-    description: LOGIN,
+    description: LOGIN_ROUTE,
     handle: async (ctx) => sendData(ctx, await entry.login(ctx, bodyOf(ctx))),
   };
 
   const loginBy: Route = {
     method: 'POST',
     path: '/auth/login/:provider',
-    description: LOGIN_BY,
+    description: PROVIDER_LOGIN_ROUTE,
     // The body of a request for an unknown provider stays unread, as for any path without a route.
     body: 'unread',
     async handle(ctx) {
@@ -42,21 +48,21 @@ export function authRoutes({ entry, disableDefault, routing, drivers }: Deps): r
   const refresh: Route = {
     method: 'POST',
     path: '/auth/refresh',
-    description: REFRESH,
+    description: REFRESH_ROUTE,
     handle: async (ctx) => sendData(ctx, await entry.refresh(ctx, bodyOf(ctx))),
   };
 
   const logout: Route = {
     method: 'POST',
     path: '/auth/logout',
-    description: LOGOUT,
+    description: LOGOUT_ROUTE,
     handle: async (ctx) => sendData(ctx, await entry.logout(ctx, bodyOf(ctx))),
   };
 
   const providers: Route = {
     method: 'GET',
     path: '/auth',
-    description: PROVIDERS,
+    description: AUTH_PROVIDERS_ROUTE,
     handle(ctx) {
       const others = [...drivers().values()].filter(({ terms }) => terms.provider !== LOCAL_PROVIDER);
       const data = others.map(({ terms }) => ({

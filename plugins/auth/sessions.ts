@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Db } from '../database/contract.ts';
-import type { clientOf } from '../http/library.ts';
+import type { clientInfoOf } from '../http/library.ts';
 import { sessionStatements } from './session-statements.ts';
 
-type Client = ReturnType<typeof clientOf>;
+type Client = ReturnType<typeof clientInfoOf>;
 
 /** The user of a session, as stored. */
 export interface SessionOwner {

@@ -1,20 +1,20 @@
 import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { Activity } from '../activity/contract.ts';
-import type { clientOf } from '../http/library.ts';
+import type { clientInfoOf } from '../http/library.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { Account, AccountLookup } from './accounts.ts';
 import type {
   AuthDriver,
+  AuthDriverInfo,
+  AuthenticatedUser,
   AuthStep,
   ContributedDriver,
   Credentials,
   CredentialsDriver,
-  DriverTerms,
-  SignedIn,
 } from './contract.ts';
-import { termsOf } from './driver.ts';
-import { emitFailedLogin } from './failed-login-event.ts';
+import { authDriverInfoOf } from './driver.ts';
+import { withFailedLoginEvent } from './failed-login-event.ts';
 import { assertAddressAllowed } from './role-address.ts';
 import type { RefreshOutcome, SessionOwner, Sessions } from './sessions.ts';
 
@@ -41,7 +41,7 @@ export interface TokenPair {
 export interface SignInRequest {
   readonly caller: Caller;
   /** Frozen, because drivers and steps of other plugins receive it. */
-  readonly client: ReturnType<typeof clientOf>;
+  readonly client: ReturnType<typeof clientInfoOf>;
   readonly otp: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface SignIn {
   /** Signs in by credentials that fit the driver's schema. */
   login(driver: CredentialsDriver, credentials: Credentials, request: SignInRequest): Promise<TokenPair>;
   /** Opens a session for a user whom `driver` has authenticated on its own routes. */
-  open(driver: AuthDriver, signedIn: SignedIn, request: SignInRequest): Promise<TokenPair>;
+  open(driver: AuthDriver, signedIn: AuthenticatedUser, request: SignInRequest): Promise<TokenPair>;
   refresh(token: string, request: Omit<SignInRequest, 'otp'>): Promise<TokenPair>;
 }
 
@@ -72,7 +72,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
   async function openSession(
     account: Account,
-    terms: DriverTerms,
+    terms: AuthDriverInfo,
     request: SignInRequest,
     payload: object,
   ): Promise<TokenPair> {
@@ -94,28 +94,28 @@ export function createSignIn(deps: SignInDeps): SignIn {
   return {
     async login(driver, credentials, request) {
       const { caller, client } = request;
-      const terms = termsOf(drivers(), driver);
+      const terms = authDriverInfoOf(drivers(), driver);
       const shown = Object.fromEntries(driver.identifiers.map((name) => [name, credentials[name]]));
       const found = await driver.find?.(credentials);
       const about = { caller, user: found?.id, provider: terms?.provider };
-      return emitFailedLogin(events, about, shown, async () => {
+      return withFailedLoginEvent(events, about, shown, async () => {
         const filtered = await events.filter(['auth.login'], credentials, { ...about, status: 'pending' });
         const signedIn = await driver.authenticate(filtered, client, found);
         // The driver's plugin may have been unloaded meanwhile.
-        if (!terms || termsOf(drivers(), driver) !== terms)
+        if (!terms || authDriverInfoOf(drivers(), driver) !== terms)
           throw fail('INVALID_PROVIDER', 'the driver is no longer there');
         return openSession(await findAccount(accounts, signedIn), terms, request, shown);
       });
     },
 
     async open(driver, signedIn, request) {
-      const terms = termsOf(drivers(), driver);
+      const terms = authDriverInfoOf(drivers(), driver);
       if (!terms)
         throw fail('CAPABILITY_DENIED', 'a session is opened by a driver that is contributed to auth.drivers');
       const account = await findAccount(accounts, signedIn);
       const about = { caller: request.caller, user: account.id, provider: terms.provider };
       // The events show no payload: the external identifier is a secret of its user.
-      return emitFailedLogin(events, about, {}, async () => {
+      return withFailedLoginEvent(events, about, {}, async () => {
         await events.filter(['auth.login'], {}, { ...about, status: 'pending' });
         return openSession(account, terms, request, {});
       });
@@ -136,7 +136,10 @@ export function createSignIn(deps: SignInDeps): SignIn {
   };
 }
 
-async function findAccount(accounts: Pick<SignInDeps['accounts'], 'bySignedIn'>, signedIn: SignedIn): Promise<Account> {
+async function findAccount(
+  accounts: Pick<SignInDeps['accounts'], 'bySignedIn'>,
+  signedIn: AuthenticatedUser,
+): Promise<Account> {
   const account = await accounts.bySignedIn(signedIn);
   if (!account) throw invalidCredentials('the authenticated user does not exist');
   return account;
@@ -154,7 +157,7 @@ function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
 }
 
 /** Steps of other plugins receive neither hash nor secret, and cannot change what later steps receive. */
-const toSignInAttempt = (account: Account, { name, provider }: DriverTerms, { client, otp }: SignInRequest) =>
+const toSignInAttempt = (account: Account, { name, provider }: AuthDriverInfo, { client, otp }: SignInRequest) =>
   Object.freeze({
     user: Object.freeze({
       id: account.id,

@@ -8,14 +8,14 @@ export const USER_STATUS_CHANGED = 'auth.user-status';
 const MAX_CACHED_USERS = 20_000;
 
 /** Checks that the owner of an access token is still active. */
-export interface UserStatus {
+export interface ActiveUserCheck {
   /** @throws INVALID_CREDENTIALS for a deleted user, USER_SUSPENDED for one that is not active. */
   assertActive(user: string): Promise<void>;
   forget(): void;
 }
 
 /** Caches active users only, until the status of any user changes in any process. */
-export function createUserStatus(db: Db, bus: Bus): UserStatus {
+export function createActiveUserCheck(db: Db, bus: Bus): ActiveUserCheck {
   const STATUS = db.sql`select status from ${db.read('platform_users')} where id = $1`;
 
   async function readStatus(user: string) {
@@ -36,7 +36,7 @@ export function createUserStatus(db: Db, bus: Bus): UserStatus {
 }
 
 /** Trigger that notifies every process when the status, token or role of a user changes, by this service or by SQL. */
-export const announceUserStatus = (db: Db): Migration =>
+export const userStatusTriggers = (db: Db): Migration =>
   createAnnouncementMigration({
     id: '2026-11-23-announce-user-status',
     replaces: {

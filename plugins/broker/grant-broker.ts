@@ -7,7 +7,7 @@ import {
   Failure,
   Failures,
   fail,
-  findProblems,
+  findJsonSchemaProblems,
   type GrantHolder,
   isCaller,
   type PackagesApi,
@@ -96,7 +96,7 @@ export class GrantBroker implements Broker {
           record('denied', name, `${text}: a caller that the kernel did not mint`);
           throw new BrokerRefusal('denied', 'Not allowed.');
         }
-        const wrong = findProblems(method.args, args);
+        const wrong = findJsonSchemaProblems(method.args, args);
         if (wrong.length > 0) throw new BrokerRefusal('invalid_request', `The arguments do not fit: ${wrong[0]}.`);
         const list = args as unknown[];
         const target = method.target?.(...list);
@@ -124,7 +124,7 @@ export class GrantBroker implements Broker {
       const definition = this.#packages.capabilities().get(name);
       if (!definition) return [`/capabilities/${name} is not a known capability`];
       if (definition.coreOnly) return [`/capabilities/${name} is open to core plugins only`];
-      return findProblems(definition.schema, grant, `/capabilities/${name}`);
+      return findJsonSchemaProblems(definition.schema, grant, `/capabilities/${name}`);
     });
   }
 

@@ -5,7 +5,7 @@ const RATE = 128 * 1024;
 const LINE = 200;
 
 /** Limits the log of one package, so that it neither fills the disk nor buries the entries of other packages. */
-export class LineBudget {
+export class PackageLogBudget {
   readonly #now: () => number;
   #left = BURST;
   #at: number;

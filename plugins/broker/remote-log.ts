@@ -1,11 +1,11 @@
 import type { Log } from '#kernel';
 import type { RemoteMethod, RemoteTable } from './contract.ts';
-import { LineBudget } from './line-budget.ts';
+import { PackageLogBudget } from './line-budget.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 /** The budget of each package, by the log of the package. */
-const budgets = new WeakMap<Log, LineBudget>();
+const budgets = new WeakMap<Log, PackageLogBudget>();
 
 /** Log entries of confined code (conventions, "Logging"): its text and data, without the secrets of the invocation. */
 const createLogMethod = (level: (typeof LEVELS)[number]): RemoteMethod<Log> => ({
@@ -16,7 +16,7 @@ const createLogMethod = (level: (typeof LEVELS)[number]): RemoteMethod<Log> => (
     const whole = typeof clean === 'string' ? clean : (JSON.stringify(clean) ?? '');
     const text = whole.slice(0, LONGEST_LINE);
     const [shown, size] = meta === undefined ? [{}, 0] : truncateMeta(secrets.scrubValue(meta));
-    const budget = budgets.get(log) ?? new LineBudget();
+    const budget = budgets.get(log) ?? new PackageLogBudget();
     budgets.set(log, budget);
     const spent = budget.spend(text.length + size);
     if (spent === 'write') log[level]({ invocation: id, ...shown }, text);

@@ -1,5 +1,5 @@
 import type { Migration, Statement, TableHandle } from '../database/contract.ts';
-import { notifyStatement } from './notify-sql.ts';
+import { createNotifyStatement } from './notify-sql.ts';
 
 interface Announcement {
   /** Id of the migration. */
@@ -29,7 +29,7 @@ export const createAnnouncementMigration = ({ id, name, channel, tables, on, rep
     const run = inSchema(name);
     await db.ddl(db.sql`create or replace function ${run} returns trigger language plpgsql as $$
       begin
-        ${notifyStatement(db, channel)};
+        ${createNotifyStatement(db, channel)};
         return null;
       end $$`);
     for (const table of tables) {

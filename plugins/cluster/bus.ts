@@ -1,7 +1,7 @@
 import { fail, type Log } from '#kernel';
 import type { Db } from '../database/contract.ts';
 import type { Bus } from './contract.ts';
-import { messageText, NOTIFY_CHANNEL } from './notify-sql.ts';
+import { NOTIFY_CHANNEL, renderBusMessage } from './notify-sql.ts';
 import type { SharedConnection } from './shared-connection.ts';
 
 const MAX_BYTES = 7168;
@@ -53,7 +53,7 @@ export function createBus({ db, shared, log }: Deps): Omit<Bus, 'waitForConfirma
 
   return {
     async publish(channel, payload) {
-      const text = messageText(channel, payload);
+      const text = renderBusMessage(channel, payload);
       if (Buffer.byteLength(text) > MAX_BYTES)
         throw fail('INTERNAL_SERVER_ERROR', `a message on ${channel} is larger than ${MAX_BYTES} bytes`);
       await db.query(NOTIFY, [text], { name: 'platform_bus_notify' });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
-import { coalesce } from './coalesce.ts';
+import { coalesceConcurrentCalls } from './coalesce-calls.ts';
 import { type Bus, CONFIRMATION_TIMEOUT } from './contract.ts';
-import { messageText, NOTIFY_CHANNEL } from './notify-sql.ts';
+import { NOTIFY_CHANNEL, renderBusMessage } from './notify-sql.ts';
 import { type ClusterMember, OTHER_MEMBERS } from './presence.ts';
 import type { SharedConnection } from './shared-connection.ts';
 
@@ -44,7 +44,7 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['waitF
   bus.subscribe(ASK, (payload) => {
     const { round, from } = payload as { round: string; from: string };
     if (from === self.id) return;
-    const text = messageText(ANSWER, { round, member: self.key() });
+    const text = renderBusMessage(ANSWER, { round, member: self.key() });
     // If the answer cannot be sent, the connection is lost, and this process has emptied its caches.
     (async () => shared.current().query(SEND, [NOTIFY_CHANNEL, text]))().catch(() => {});
   });
@@ -61,7 +61,7 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['waitF
 
   /** True when all live members have answered; false at the deadline. A process that dies is not waited for. */
   async function finish(round: ConfirmationRound, deadline: number): Promise<boolean> {
-    const question = messageText(ASK, { round: round.name, from: self.id });
+    const question = renderBusMessage(ASK, { round: round.name, from: self.id });
     for (let isSent = false; performance.now() < deadline; ) {
       try {
         const previous = round.waiting;
@@ -80,7 +80,7 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['waitF
     return false;
   }
 
-  return coalesce(async () => {
+  return coalesceConcurrentCalls(async () => {
     const round: ConfirmationRound = { name: randomUUID(), waiting: [], answered: new Set(), wake: () => {} };
     rounds.set(round.name, round);
     // A hanging statement must not delay the answer beyond the timeout.

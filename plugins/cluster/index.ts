@@ -4,7 +4,7 @@ import { createBus } from './bus.ts';
 import { createConfirmation } from './confirmation.ts';
 import { bus, lock, presence } from './contract.ts';
 import { createLock } from './lock.ts';
-import { createAttempt } from './lock-attempt.ts';
+import { createLockAttempt } from './lock-attempt.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createPresence } from './presence.ts';
 import { createSharedConnection } from './shared-connection.ts';
@@ -15,7 +15,7 @@ export default definePlugin({
     const { db, log } = host;
     const used = host.use({ connections });
     const shared = createSharedConnection({ connections: used.connections, log });
-    host.provide(lock, { ...createLock(used.connections), attempt: createAttempt(shared) });
+    host.provide(lock, { ...createLock(used.connections), attempt: createLockAttempt(shared) });
     const messages = createBus({ db, shared, log });
     // Created after the bus, so that a process that is visible as alive already listens.
     const { self, ...present } = createPresence(db, shared);

@@ -1,4 +1,4 @@
 export { createAnnouncedCache } from './announced-cache.ts';
 export { createAnnouncementMigration } from './announcement-migration.ts';
-export { coalesce } from './coalesce.ts';
-export { notifySql, notifyStatement } from './notify-sql.ts';
+export { coalesceConcurrentCalls } from './coalesce-calls.ts';
+export { createNotifyStatement, notifySql } from './notify-sql.ts';

@@ -8,7 +8,7 @@ const CLASS = 1952804465;
  * Locks that are taken at once or not at all. No caller waits, so all locks of a process share one connection. PostgreSQL lets a
  * connection take its own lock again, so a set of names excludes callers of the same process.
  */
-export function createAttempt(shared: Pick<SharedConnection, 'current'>): Lock['attempt'] {
+export function createLockAttempt(shared: Pick<SharedConnection, 'current'>): Lock['attempt'] {
   const mine = new Set<string>();
   return async (name, work) => {
     if (mine.has(name)) return undefined;

@@ -3,14 +3,14 @@ import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import type { CollectionVerbs } from './collection-verbs.ts';
 import { assertAdmin, type Deps, parseElementName, parseListBody, pathSegment } from './deps.ts';
-import { COLLECTIONS } from './descriptions.ts';
+import { COLLECTION_ROUTES } from './descriptions.ts';
 
 export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps): readonly Route[] {
   return [
     {
       method: 'GET',
       path: '/collections',
-      description: COLLECTIONS.list,
+      description: COLLECTION_ROUTES.list,
       async handle(ctx) {
         const { caller } = ctx.state;
         const data = await verbs.list(caller);
@@ -21,7 +21,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
     {
       method: 'SEARCH',
       path: '/collections',
-      description: COLLECTIONS.search,
+      description: COLLECTION_ROUTES.search,
       async handle(ctx) {
         const keys = parseKeys(bodyOf(ctx));
         sendData(ctx, keys ? await verbs.getMany(ctx.state.caller, keys) : await verbs.list(ctx.state.caller));
@@ -30,13 +30,13 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
     {
       method: 'GET',
       path: '/collections/:collection',
-      description: COLLECTIONS.one,
+      description: COLLECTION_ROUTES.one,
       handle: async (ctx) => sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'))),
     },
     {
       method: 'POST',
       path: '/collections',
-      description: COLLECTIONS.create,
+      description: COLLECTION_ROUTES.create,
       async handle(ctx) {
         const { caller } = ctx.state;
         const body = bodyOf(ctx);
@@ -53,7 +53,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
     {
       method: 'PATCH',
       path: '/collections',
-      description: COLLECTIONS.updateMany,
+      description: COLLECTION_ROUTES.updateMany,
       async handle(ctx) {
         const { caller } = ctx.state;
         assertAdmin(caller);
@@ -68,14 +68,14 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
     {
       method: 'PATCH',
       path: '/collections/:collection',
-      description: COLLECTIONS.update,
+      description: COLLECTION_ROUTES.update,
       handle: async (ctx) =>
         sendData(ctx, await verbs.update(ctx.state.caller, pathSegment(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'DELETE',
       path: '/collections/:collection',
-      description: COLLECTIONS.remove,
+      description: COLLECTION_ROUTES.remove,
       async handle(ctx) {
         await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'));
         sendData(ctx, undefined);

@@ -2,7 +2,7 @@ import type { Caller } from '#kernel';
 import type { CollectionRecord, UnservedTable } from '../schema/contract.ts';
 import { toCollectionRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
-import { loadVisibleSchema, visibleCollection, visibleCollections } from './visible.ts';
+import { loadVisibleSchema, visibleCollection, visibleCollections } from './visible-schema.ts';
 
 /** Reads and changes of collections for a caller, shared by REST and GraphQL. A change answers the new record. */
 export interface CollectionVerbs {

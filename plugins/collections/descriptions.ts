@@ -1,23 +1,23 @@
 import type { ErrorCode } from '#kernel';
 import type { RouteDescription } from '../http/contract.ts';
 import {
-  ANYTHING,
+  ANY_VALUE_SCHEMA,
   anyOf,
   dataAnswer,
-  jsonBody,
+  describeJsonBody,
+  describeParameter,
   listOf,
   NO_CONTENT,
   objectOf,
-  parameter,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from '../http/library.ts';
-import { components, namedChange, oneOrList } from './schemas.ts';
+import { collectionRouteComponents, namedChange, oneOrList } from './json-schemas.ts';
 
 type Descriptions<Name extends string> = Readonly<Record<Name, RouteDescription>>;
 
-const ofCollection = { collection: parameter('The name of the collection.') };
-const ofField = { ...ofCollection, field: parameter('The name of the field.') };
+const ofCollection = { collection: describeParameter('The name of the collection.') };
+const ofField = { ...ofCollection, field: describeParameter('The name of the field.') };
 
 /** Errors of changes that existing rows or the schema do not allow. */
 const errors: readonly ErrorCode[] = [
@@ -30,13 +30,15 @@ const errors: readonly ErrorCode[] = [
   'VALUE_TOO_LONG',
 ];
 
-const collections = { tag: 'collections', components } as const;
-const fields = { tag: 'fields', components } as const;
-const relations = { tag: 'relations', components } as const;
+const collections = { tag: 'collections', components: collectionRouteComponents } as const;
+const fields = { tag: 'fields', components: collectionRouteComponents } as const;
+const relations = { tag: 'relations', components: collectionRouteComponents } as const;
 const reads = { access: 'permissions', errors: ['ROUTE_NOT_FOUND'] } as const;
 const changes = { access: 'admin', errors } as const;
 
-export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'> = {
+export const COLLECTION_ROUTES: Descriptions<
+  'list' | 'search' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'
+> = {
   list: {
     ...collections,
     ...reads,
@@ -44,7 +46,7 @@ export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'u
       'Lists the collections that the caller may read, and the folders among them; to admins also the tables that are not served, if any.',
     answers: dataAnswer(
       listOf(schemaRef('Collection')),
-      objectOf({ unserved: listOf(objectOf({ schema: TEXT, name: TEXT, reason: TEXT })) }),
+      objectOf({ unserved: listOf(objectOf({ schema: TEXT_SCHEMA, name: TEXT_SCHEMA, reason: TEXT_SCHEMA })) }),
     ),
   },
   search: {
@@ -52,7 +54,9 @@ export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'u
     ...reads,
     summary: 'Lists the collections with these names, or all of them.',
     // A list body has no member "keys" and means all collections.
-    body: jsonBody(anyOf(objectOf({ keys: listOf(TEXT) }), listOf(ANYTHING)), { required: false }),
+    body: describeJsonBody(anyOf(objectOf({ keys: listOf(TEXT_SCHEMA) }), listOf(ANY_VALUE_SCHEMA)), {
+      required: false,
+    }),
     answers: dataAnswer(listOf(schemaRef('Collection'))),
   },
   one: {
@@ -66,14 +70,14 @@ export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'u
     ...collections,
     ...changes,
     summary: 'Creates collections, each with a table and its fields or as a folder.',
-    body: jsonBody(oneOrList('NewCollection')),
+    body: describeJsonBody(oneOrList('NewCollection')),
     answers: dataAnswer(oneOrList('Collection')),
   },
   updateMany: {
     ...collections,
     ...changes,
     summary: 'Changes several collections, all of them or none.',
-    body: jsonBody(listOf(namedChange('collection', 'CollectionChange'))),
+    body: describeJsonBody(listOf(namedChange('collection', 'CollectionChange'))),
     answers: dataAnswer(listOf(schemaRef('Collection'))),
   },
   update: {
@@ -81,7 +85,7 @@ export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'u
     ...changes,
     summary: 'Changes one collection; 204 where it is no collection any more.',
     params: ofCollection,
-    body: jsonBody(schemaRef('CollectionChange')),
+    body: describeJsonBody(schemaRef('CollectionChange')),
     answers: { ...dataAnswer(schemaRef('Collection')), ...NO_CONTENT },
   },
   remove: {
@@ -93,7 +97,7 @@ export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'u
   },
 };
 
-export const FIELDS: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'> = {
+export const FIELD_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'> = {
   list: {
     ...fields,
     ...reads,
@@ -119,7 +123,7 @@ export const FIELDS: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany
     ...changes,
     summary: 'Creates a field, with a column where its type has one.',
     params: ofCollection,
-    body: jsonBody(schemaRef('NewField')),
+    body: describeJsonBody(schemaRef('NewField')),
     answers: dataAnswer(schemaRef('Field')),
   },
   updateMany: {
@@ -127,7 +131,7 @@ export const FIELDS: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany
     ...changes,
     summary: 'Changes several fields of a collection, all of them or none.',
     params: ofCollection,
-    body: jsonBody(listOf(namedChange('field', 'FieldChange'))),
+    body: describeJsonBody(listOf(namedChange('field', 'FieldChange'))),
     answers: dataAnswer(listOf(schemaRef('Field'))),
   },
   update: {
@@ -135,7 +139,7 @@ export const FIELDS: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany
     ...changes,
     summary: 'Changes one field.',
     params: ofField,
-    body: jsonBody(schemaRef('FieldChange')),
+    body: describeJsonBody(schemaRef('FieldChange')),
     answers: dataAnswer(schemaRef('Field')),
   },
   remove: {
@@ -147,7 +151,7 @@ export const FIELDS: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany
   },
 };
 
-export const RELATIONS: Descriptions<'list' | 'of' | 'one' | 'create' | 'update' | 'remove'> = {
+export const RELATION_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'update' | 'remove'> = {
   list: {
     ...relations,
     ...reads,
@@ -172,7 +176,7 @@ export const RELATIONS: Descriptions<'list' | 'of' | 'one' | 'create' | 'update'
     ...relations,
     ...changes,
     summary: 'Creates a relation of a field, with a foreign key where it leads to one collection.',
-    body: jsonBody(schemaRef('NewRelation')),
+    body: describeJsonBody(schemaRef('NewRelation')),
     answers: dataAnswer(schemaRef('Relation')),
   },
   update: {
@@ -180,7 +184,7 @@ export const RELATIONS: Descriptions<'list' | 'of' | 'one' | 'create' | 'update'
     ...changes,
     summary: 'Changes one relation.',
     params: ofField,
-    body: jsonBody(schemaRef('RelationChange')),
+    body: describeJsonBody(schemaRef('RelationChange')),
     answers: dataAnswer(schemaRef('Relation')),
   },
   remove: {

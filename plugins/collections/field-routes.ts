@@ -1,7 +1,7 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import { assertAdmin, type Deps, parseElementName, parseListBody, pathSegment } from './deps.ts';
-import { FIELDS } from './descriptions.ts';
+import { FIELD_ROUTES } from './descriptions.ts';
 import type { FieldVerbs } from './field-verbs.ts';
 
 export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route[] {
@@ -9,33 +9,33 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
     {
       method: 'GET',
       path: '/fields',
-      description: FIELDS.list,
+      description: FIELD_ROUTES.list,
       handle: async (ctx) => sendData(ctx, await verbs.list(ctx.state.caller)),
     },
     {
       method: 'GET',
       path: '/fields/:collection',
-      description: FIELDS.of,
+      description: FIELD_ROUTES.of,
       handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathSegment(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/fields/:collection/:field',
-      description: FIELDS.one,
+      description: FIELD_ROUTES.one,
       handle: async (ctx) =>
         sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'))),
     },
     {
       method: 'POST',
       path: '/fields/:collection',
-      description: FIELDS.create,
+      description: FIELD_ROUTES.create,
       handle: async (ctx) =>
         sendData(ctx, await verbs.create(ctx.state.caller, pathSegment(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'PATCH',
       path: '/fields/:collection',
-      description: FIELDS.updateMany,
+      description: FIELD_ROUTES.updateMany,
       async handle(ctx) {
         const { caller } = ctx.state;
         assertAdmin(caller);
@@ -51,7 +51,7 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
     {
       method: 'PATCH',
       path: '/fields/:collection/:field',
-      description: FIELDS.update,
+      description: FIELD_ROUTES.update,
       async handle(ctx) {
         const [collection, name] = [pathSegment(ctx, 'collection'), pathSegment(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, name, bodyOf(ctx)));
@@ -60,7 +60,7 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
     {
       method: 'DELETE',
       path: '/fields/:collection/:field',
-      description: FIELDS.remove,
+      description: FIELD_ROUTES.remove,
       async handle(ctx) {
         await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'));
         sendData(ctx, undefined);

@@ -8,7 +8,7 @@ import {
   visibleCollections,
   visibleField,
   visibleFields,
-} from './visible.ts';
+} from './visible-schema.ts';
 
 /** Reads and changes of fields for a caller, shared by REST and GraphQL. */
 export interface FieldVerbs {

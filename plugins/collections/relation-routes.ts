@@ -1,7 +1,7 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import { pathSegment } from './deps.ts';
-import { RELATIONS } from './descriptions.ts';
+import { RELATION_ROUTES } from './descriptions.ts';
 import type { RelationVerbs } from './relation-verbs.ts';
 
 export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
@@ -9,32 +9,32 @@ export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
     {
       method: 'GET',
       path: '/relations',
-      description: RELATIONS.list,
+      description: RELATION_ROUTES.list,
       handle: async (ctx) => sendData(ctx, await verbs.list(ctx.state.caller)),
     },
     {
       method: 'GET',
       path: '/relations/:collection',
-      description: RELATIONS.of,
+      description: RELATION_ROUTES.of,
       handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathSegment(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/relations/:collection/:field',
-      description: RELATIONS.one,
+      description: RELATION_ROUTES.one,
       handle: async (ctx) =>
         sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'))),
     },
     {
       method: 'POST',
       path: '/relations',
-      description: RELATIONS.create,
+      description: RELATION_ROUTES.create,
       handle: async (ctx) => sendData(ctx, await verbs.create(ctx.state.caller, bodyOf(ctx))),
     },
     {
       method: 'PATCH',
       path: '/relations/:collection/:field',
-      description: RELATIONS.update,
+      description: RELATION_ROUTES.update,
       async handle(ctx) {
         const [collection, field] = [pathSegment(ctx, 'collection'), pathSegment(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, field, bodyOf(ctx)));
@@ -43,7 +43,7 @@ export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
     {
       method: 'DELETE',
       path: '/relations/:collection/:field',
-      description: RELATIONS.remove,
+      description: RELATION_ROUTES.remove,
       async handle(ctx) {
         await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'));
         sendData(ctx, undefined);

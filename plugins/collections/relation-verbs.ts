@@ -2,7 +2,7 @@ import type { Caller } from '#kernel';
 import type { RelationRecord } from '../schema/contract.ts';
 import { toRelationRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
-import { loadVisibleSchema, visibleCollection, visibleRelation, visibleRelations } from './visible.ts';
+import { loadVisibleSchema, visibleCollection, visibleRelation, visibleRelations } from './visible-schema.ts';
 
 /** Reads and changes of relations for a caller, shared by REST and GraphQL. */
 export interface RelationVerbs {

@@ -1,6 +1,6 @@
 import type { SystemCollection, SystemField } from '../schema/contract.ts';
 
-export const COMMENTS = 'platform_comments';
+export const COMMENTS_COLLECTION_NAME = 'platform_comments';
 
 const userField = (field: string, flag: string): SystemField => ({
   field,
@@ -17,8 +17,8 @@ const dateField = (field: string, flag: string, more: Partial<SystemField> = {})
   ...more,
 });
 
-export const comments: SystemCollection = {
-  collection: COMMENTS,
+export const commentsCollection: SystemCollection = {
+  collection: COMMENTS_COLLECTION_NAME,
   note: 'What users say about items',
   fields: [
     { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },

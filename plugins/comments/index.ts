@@ -7,7 +7,7 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { notifications } from '../notifications/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
-import { COMMENTS, comments } from './collections.ts';
+import { COMMENTS_COLLECTION_NAME, commentsCollection } from './collections.ts';
 import { createFindCommentedItem } from './commented-item.ts';
 import { createMentionNotices } from './mentions.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -21,12 +21,12 @@ export default definePlugin({
     const used = host.use({ access, activity, identity, items, notifications, schema });
     const findCommentedItem = createFindCommentedItem(used);
     const createNotices = createMentionNotices({ ...used, findCommentedItem });
-    host.contribute(systemCollections, comments);
+    host.contribute(systemCollections, commentsCollection);
     addCommentRules({ ...used, findCommentedItem, createNotices }, events);
     // Deletes the comments, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db
-        .table(COMMENTS)
+        .table(COMMENTS_COLLECTION_NAME)
         .whereIn('collection', keys as string[])
         .delete();
     });

@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import type { Identity } from '../auth/contract.ts';
-import type { NotificationText } from '../notifications/contract.ts';
+import type { NewNotification } from '../notifications/contract.ts';
 import type { CommentedItem, FindCommentedItem } from './commented-item.ts';
 
 /** `@` and the key of a user, anywhere in a text. */
@@ -13,7 +13,7 @@ interface MentionDeps {
 }
 
 /** Creates notices for those mentioned users that are active and may read the item. */
-export type CreateMentionNotices = (text: string, commentedItem: CommentedItem) => Promise<readonly NotificationText[]>;
+export type CreateMentionNotices = (text: string, commentedItem: CommentedItem) => Promise<readonly NewNotification[]>;
 
 export function createMentionNotices({ identity, findCommentedItem }: MentionDeps): CreateMentionNotices {
   async function mayRead(caller: Caller, { collection, item }: CommentedItem): Promise<boolean> {
@@ -29,7 +29,7 @@ export function createMentionNotices({ identity, findCommentedItem }: MentionDep
   return async (text, commentedItem) => {
     const userKeys = parseMentions(text);
     if (userKeys.length === 0) return [];
-    const notices: NotificationText[] = [];
+    const notices: NewNotification[] = [];
     for (const [recipient, caller] of await identity.ofUsers(userKeys)) {
       if (await mayRead(caller, commentedItem)) {
         notices.push({

@@ -2,7 +2,7 @@ import { type EventMeta, type EventsApi, Failures, fail, isSystem } from '#kerne
 import type { Access } from '../access/contract.ts';
 import type { Activity } from '../activity/contract.ts';
 import type { Notifications } from '../notifications/contract.ts';
-import { COMMENTS } from './collections.ts';
+import { COMMENTS_COLLECTION_NAME } from './collections.ts';
 import type { FindCommentedItem } from './commented-item.ts';
 import type { CreateMentionNotices } from './mentions.ts';
 
@@ -26,7 +26,7 @@ export function addCommentRules(deps: CommentRuleDeps, events: EventsApi): void 
  * A caller needs to be signed in and to be able to read the item. Mentions are stored with the comment or not at all.
  */
 async function filterCreate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
-  await deps.access.assertAllowed(caller, 'create', COMMENTS);
+  await deps.access.assertAllowed(caller, 'create', COMMENTS_COLLECTION_NAME);
   if (caller.user === null && !isSystem(caller)) throw fail('FORBIDDEN', 'a comment needs a user');
   // This filter checks the required fields, since presets of a permission are applied after it and could not be checked.
   assertRequiredFields(payload);
@@ -43,7 +43,7 @@ async function filterCreate(deps: CommentRuleDeps, payload: Payload, { caller }:
 
 /** The item of a comment cannot be changed, so that a comment never appears under another item. */
 async function filterUpdate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<undefined> {
-  await deps.access.assertAllowed(caller, 'update', COMMENTS);
+  await deps.access.assertAllowed(caller, 'update', COMMENTS_COLLECTION_NAME);
   if (isSystem(caller)) return;
   const field = ['collection', 'item'].find((name) => payload[name] !== undefined);
   if (field !== undefined) throw invalidField(field, 'cannot be changed');

@@ -21,7 +21,7 @@ const CREATION_FIELDS: readonly SystemField[] = [
   },
 ];
 
-export const dashboards: SystemCollection = {
+export const dashboardsCollection: SystemCollection = {
   collection: 'platform_dashboards',
   note: 'Pages of panels',
   fields: [
@@ -34,7 +34,7 @@ export const dashboards: SystemCollection = {
   ],
 };
 
-export const panels: SystemCollection = {
+export const panelsCollection: SystemCollection = {
   collection: 'platform_panels',
   note: 'What a dashboard shows, and where on it',
   fields: [

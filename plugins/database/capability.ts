@@ -7,14 +7,14 @@ import type { FullBuilder } from './full-builder.ts';
 import { type DatabaseGrant, describeGrant, GRANT_SCHEMA, grantWidens } from './grant.ts';
 import { createStatementCheck, type StatementCheck } from './statement-check.ts';
 import { notifyStatementObserver } from './statement-observer.ts';
-import type { Statements } from './statements.ts';
+import type { SqlStatementRunner } from './statements.ts';
 import { createTableGuard } from './table-guard.ts';
 import { createHandleRegistry, createTemplates, type HandleRegistry, type SqlTemplates } from './template.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
 interface CapabilityDeps {
   readonly units: UnitsOfWork;
-  readonly statements: Statements;
+  readonly statements: SqlStatementRunner;
   readonly stream: StreamRows;
   readonly builders: (table: string, guard: BuilderGuard) => Knex.QueryBuilder;
   readonly fullBuilder: FullBuilder;

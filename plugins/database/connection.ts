@@ -3,12 +3,12 @@ import type { Client, Pool } from 'pg';
 import { fail, type Log } from '#kernel';
 import { RemediableError, toConnectError } from './connect-failure.ts';
 import type { EmbeddedServer } from './embedded/server.ts';
-import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.ts';
 import { createOutageLog } from './outage-log.ts';
 import { connectOutsidePool, createPool } from './pool.ts';
+import { createPoolSlotSemaphore, type PoolSlotSemaphore } from './pool-slot-semaphore.ts';
 import type { DatabaseConfig } from './settings.ts';
 import { type ConnectionTarget, findConfiguredTarget } from './target.ts';
-import type { AcquireConnection } from './unit.ts';
+import type { AcquireConnection } from './unit-transaction.ts';
 
 const OLDEST_VERSION = 140_000;
 /** Milliseconds that `close` waits for connections in use. */
@@ -22,7 +22,7 @@ export interface DatabaseConnection {
   connectOutsidePool(): Promise<Client>;
   /** `server_version_num` of PostgreSQL, such as 180004; 0 before `open`. */
   readonly version: number;
-  readonly slots: Pick<FairSemaphore, 'held' | 'waiting' | 'longestWait' | 'refusedAt'>;
+  readonly slots: Pick<PoolSlotSemaphore, 'held' | 'waiting' | 'longestWait' | 'refusedAt'>;
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
 
   const outage = createOutageLog(log);
   const max = config.DB_POOL_MAX;
-  const slots = createFairSemaphore({
+  const slots = createPoolSlotSemaphore({
     limit: max,
     deadline: config.DB_POOL_WAIT_TIMEOUT,
     label: `connections of the pool (${max})`,

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { fail } from '#kernel';
 import { resolveSignal, runCancellable, type SignalSource } from './cancel.ts';
 import type { PoolShare } from './contract.ts';
-import { createFairSemaphore, SERVICE_SHARE } from './fair-semaphore.ts';
+import { createPoolSlotSemaphore, SERVICE_SHARE } from './pool-slot-semaphore.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
 export type StreamRows = (
@@ -36,7 +36,7 @@ class ColumnQuery extends pg.Query {
  */
 export function createStreamRows(units: UnitsOfWork, poolSize: number, deadline: number): StreamRows {
   const limit = Math.max(1, Math.floor(poolSize / 2));
-  const streamSlots = createFairSemaphore({ limit, deadline, label: `connections for streams (${limit})` });
+  const streamSlots = createPoolSlotSemaphore({ limit, deadline, label: `connections for streams (${limit})` });
 
   return async function* stream(text, params = [], options = {}, defaultShare = SERVICE_SHARE) {
     const signal = resolveSignal(options.signal);

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../server/contract.ts';
 import type { DatabaseConnection } from './connection.ts';
-import type { Statements } from './statements.ts';
+import type { SqlStatementRunner } from './statements.ts';
 
 /** Milliseconds that a statement may wait for a connection before the pool counts as too small. */
 const LONG_WAIT = 500;
@@ -8,7 +8,7 @@ const LONG_WAIT = 500;
 const RECENT_REFUSAL = 10_000;
 
 interface HealthCheckDeps {
-  readonly statements: Statements;
+  readonly statements: SqlStatementRunner;
   readonly connection: Pick<DatabaseConnection, 'slots' | 'connectOutsidePool'>;
   /** DB_POOL_MAX. */
   readonly max: number;

@@ -11,7 +11,7 @@ import { createHealthChecks } from './health-checks.ts';
 import { migrate } from './migrate.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { DatabaseConfig } from './settings.ts';
-import { createStatements } from './statements.ts';
+import { createSqlStatementRunner } from './statements.ts';
 import { createUnitsOfWork } from './unit-of-work.ts';
 
 export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConfig, 'DATA_PATH'>>({
@@ -21,7 +21,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const schemas = config.DB_SCHEMAS.length > 0 ? config.DB_SCHEMAS : ['public'];
     const connection = createConnection(config, schemas, log);
     const units = createUnitsOfWork(connection.acquire, log);
-    const statements = createStatements(units);
+    const statements = createSqlStatementRunner(units);
     const stream = createStreamRows(units, config.DB_POOL_MAX, config.DB_POOL_WAIT_TIMEOUT);
     const builders = createBuilders(units, schemas[0] as string);
     const fullBuilder = createFullBuilder(units);

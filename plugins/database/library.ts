@@ -2,7 +2,7 @@
 export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** A text as an SQL literal: for names of the schema snapshot, and for DDL, which takes no parameters. */
-export function literal(text: string): string {
+export function quoteLiteral(text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   // The form e'…' reads backslashes in the same way under every setting of standard_conforming_strings.
   return text.includes('\\') ? ` e${quoted.replaceAll('\\', '\\\\')}` : quoted;
@@ -13,4 +13,4 @@ export { toServiceUnavailable } from './connection-errors.ts';
 /** The share of the pool for a statement that reads or writes a collection for a caller. */
 export { createPoolShare } from './pool-share.ts';
 /** For test runs: observes every statement before it runs. */
-export { type ObservedStatement, onStatement } from './statement-observer.ts';
+export { type ObservedStatement, observeStatements } from './statement-observer.ts';

@@ -3,14 +3,14 @@ import { fail, type Log } from '#kernel';
 import { RemediableError } from './connect-failure.ts';
 import { type Db, DISABLE_STATEMENT_TIMEOUT, type Migration } from './contract.ts';
 import { quoteIdentifier } from './library.ts';
-import type { Statements } from './statements.ts';
+import type { SqlStatementRunner } from './statements.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
 /** Key of the advisory lock under which one process at a time runs migrations. Never change it. */
 const LOCK = '1952804463, 1';
 
 interface MigrateDeps {
-  readonly statements: Statements;
+  readonly statements: SqlStatementRunner;
   readonly units: UnitsOfWork;
   readonly schemas: readonly string[];
   readonly log: Log;

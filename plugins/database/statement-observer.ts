@@ -12,7 +12,7 @@ let observer: ((statement: ObservedStatement) => void) | undefined;
  * For test runs: calls `observe` with every statement of every plugin of this process, before it runs. One observer at
  * a time.
  */
-export function onStatement(observe: ((statement: ObservedStatement) => void) | undefined): void {
+export function observeStatements(observe: ((statement: ObservedStatement) => void) | undefined): void {
   observer = observe;
 }
 

@@ -5,7 +5,7 @@ import type { PoolShare, QueryResult, StatementOptions } from './contract.ts';
 import { queryFirstRow, type TextRow } from './first-row.ts';
 import type { ConnectionLease, UnitsOfWork } from './unit-of-work.ts';
 
-export interface Statements {
+export interface SqlStatementRunner {
   query<Row = Record<string, unknown>>(
     text: string,
     params?: readonly unknown[],
@@ -30,7 +30,7 @@ type Send<T> = (client: PoolClient, text: string, values: unknown[], name: strin
  */
 const MAX_NAMES = 500;
 
-export function createStatements(units: UnitsOfWork): Statements {
+export function createSqlStatementRunner(units: UnitsOfWork): SqlStatementRunner {
   const prepared = new WeakMap<PoolClient, Set<string>>();
   /** How often the plan of each prepared statement was outdated, by name: the statement gets a new name for each version. */
   const planVersions = new Map<string, number>();

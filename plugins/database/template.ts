@@ -1,6 +1,6 @@
 import type { Db, Statement, TableHandle, TableUse } from './contract.ts';
 import { type DatabaseGrant, DENIED_ACTIONS, handleAllows, isGranted } from './grant.ts';
-import { literal, quoteIdentifier } from './library.ts';
+import { quoteIdentifier, quoteLiteral } from './library.ts';
 import { RAW_PLACEHOLDER } from './parse-statement.ts';
 
 /** A part of a statement: a text, a table handle, or text created by `raw`. */
@@ -101,7 +101,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
       return createStatement(texts.flatMap((text, at) => [text, ...(at < parts.length ? toParts(parts[at]) : [])]));
     },
     name: (text) => createStatement([quoteIdentifier(String(text))]),
-    literal: (text) => createStatement([literal(String(text))]),
+    literal: (text) => createStatement([quoteLiteral(String(text))]),
     raw(text) {
       assertPlainTextAllowed();
       return createStatement([{ raw: String(text) }]);

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import { type CancelWatch, resolveSignal, type SignalSource, watchSignal } from './cancel.ts';
-import type { PooledConnection } from './unit.ts';
+import type { PooledConnection } from './unit-transaction.ts';
 
 /** Limits that end a unit of work before its commit. */
 export interface UnitLimits {

@@ -3,9 +3,9 @@ import type { Log } from '#kernel';
 import type { SignalSource } from './cancel.ts';
 import { toServiceUnavailable } from './connection-errors.ts';
 import type { PoolShare } from './contract.ts';
-import { SERVICE_SHARE } from './fair-semaphore.ts';
-import { type AcquireConnection, type ConnectionLease, leaseOutsideUnit, UnitTransaction } from './unit.ts';
+import { SERVICE_SHARE } from './pool-slot-semaphore.ts';
 import type { UnitLimits } from './unit-cancellation.ts';
+import { type AcquireConnection, type ConnectionLease, leaseOutsideUnit, UnitTransaction } from './unit-transaction.ts';
 
 export type { ConnectionLease };
 

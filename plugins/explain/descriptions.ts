@@ -1,30 +1,35 @@
 import type { RouteDescription } from '../http/contract.ts';
 import {
-  ANYTHING,
+  ANY_VALUE_SCHEMA,
   anyOf,
   dataAnswer,
+  describeJsonBody,
+  describeParameter,
   exactObject,
-  INTEGER,
-  jsonBody,
+  INTEGER_SCHEMA,
   listOf,
   nullable,
   objectOf,
   oneOfTexts,
-  parameter,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from '../http/library.ts';
 import { LIST_PARAMETERS, queryComponents, SINGLE_ROW_PARAMETERS } from '../items/library.ts';
 
 const READ_PLAN = exactObject({
-  collection: TEXT,
-  shape: TEXT,
-  statement: TEXT,
+  collection: TEXT_SCHEMA,
+  shape: TEXT_SCHEMA,
+  statement: TEXT_SCHEMA,
   form: oneOfTexts('text', 'rows'),
-  parameters: listOf(exactObject({ index: INTEGER, type: nullable(TEXT), value: { const: '?' } })),
-  plan: ANYTHING,
+  parameters: listOf(exactObject({ index: INTEGER_SCHEMA, type: nullable(TEXT_SCHEMA), value: { const: '?' } })),
+  plan: ANY_VALUE_SCHEMA,
 });
-const MISSING_INDEX = exactObject({ collection: TEXT, field: TEXT, related: nullable(TEXT), statement: TEXT });
+const MISSING_INDEX = exactObject({
+  collection: TEXT_SCHEMA,
+  field: TEXT_SCHEMA,
+  related: nullable(TEXT_SCHEMA),
+  statement: TEXT_SCHEMA,
+});
 
 const { parameters, schemas } = queryComponents;
 const base = {
@@ -33,15 +38,15 @@ const base = {
   errors: ['ROUTE_NOT_FOUND'],
   components: { parameters, schemas: { ...schemas, ReadPlan: READ_PLAN, MissingIndex: MISSING_INDEX } },
 } as const;
-const collection = parameter('The full name of the collection.');
+const collection = describeParameter('The full name of the collection.');
 
-export const INDEXES: RouteDescription = {
+export const MISSING_INDEXES_ROUTE: RouteDescription = {
   ...base,
   summary: 'Lists the foreign keys without an index, each with the statement that makes one.',
   answers: dataAnswer(exactObject({ missing_indexes: listOf(schemaRef('MissingIndex')) })),
 };
 
-export const LIST: RouteDescription = {
+export const EXPLAIN_LIST_ROUTE: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a list read.',
   params: { collection },
@@ -49,19 +54,19 @@ export const LIST: RouteDescription = {
   answers: dataAnswer(schemaRef('ReadPlan')),
 };
 
-export const ROW: RouteDescription = {
+export const EXPLAIN_ROW_ROUTE: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a read by key.',
-  params: { collection, id: parameter('Any key; its value is not in the plan.') },
+  params: { collection, id: describeParameter('Any key; its value is not in the plan.') },
   query: SINGLE_ROW_PARAMETERS,
   answers: dataAnswer(schemaRef('ReadPlan')),
 };
 
-export const SEARCH: RouteDescription = {
+export const EXPLAIN_SEARCH_ROUTE: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a list read whose query is in the body.',
   params: { collection },
   // A list is accepted as the body, too: it has no member "query", so the read has no query parameters.
-  body: jsonBody(anyOf(objectOf({ query: schemaRef('Query') }), listOf(ANYTHING)), { required: false }),
+  body: describeJsonBody(anyOf(objectOf({ query: schemaRef('Query') }), listOf(ANY_VALUE_SCHEMA)), { required: false }),
   answers: dataAnswer(schemaRef('ReadPlan')),
 };

@@ -3,7 +3,7 @@ import type { SchemaOverview } from '../schema/contract.ts';
 import { missingIndexes } from './missing-indexes.ts';
 
 /** Logs each foreign key without an index once, and again after its index was dropped. */
-export function createIndexWatch(log: Log): (schema: SchemaOverview) => void {
+export function createMissingIndexLogger(log: Log): (schema: SchemaOverview) => void {
   let reported: ReadonlySet<string> = new Set();
   return (schema) => {
     const now = new Set<string>();

@@ -2,7 +2,7 @@ import { definePlugin } from '#kernel';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { schema } from '../schema/contract.ts';
-import { createIndexWatch } from './index-watch.ts';
+import { createMissingIndexLogger } from './index-watch.ts';
 import manifest from './package.json' with { type: 'json' };
 import { explainRoutes } from './routes.ts';
 
@@ -10,7 +10,7 @@ export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ items, schema });
-    const watch = createIndexWatch(host.log);
+    const watch = createMissingIndexLogger(host.log);
     for (const route of explainRoutes(used)) host.contribute(routes, route);
     used.schema.onChange(watch);
     host.onStart(async () => watch(await used.schema.snapshot()));

@@ -4,7 +4,7 @@ import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
 import type { Items } from '../items/contract.ts';
 import type { RawQuery } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
-import { INDEXES, LIST, ROW, SEARCH } from './descriptions.ts';
+import { EXPLAIN_LIST_ROUTE, EXPLAIN_ROW_ROUTE, EXPLAIN_SEARCH_ROUTE, MISSING_INDEXES_ROUTE } from './descriptions.ts';
 import { missingIndexes } from './missing-indexes.ts';
 
 interface Deps {
@@ -25,20 +25,25 @@ export function explainRoutes({ items, schema }: Deps): readonly Route[] {
     {
       method: 'GET',
       path: '/explain',
-      description: INDEXES,
+      description: MISSING_INDEXES_ROUTE,
       handle: async (ctx) => sendData(ctx, { missing_indexes: missingIndexes(await schema.refresh()) }),
     },
-    { method: 'GET', path: '/explain/:collection', description: LIST, handle: (ctx) => explain(ctx, rawQueryOf(ctx)) },
+    {
+      method: 'GET',
+      path: '/explain/:collection',
+      description: EXPLAIN_LIST_ROUTE,
+      handle: (ctx) => explain(ctx, rawQueryOf(ctx)),
+    },
     {
       method: 'GET',
       path: '/explain/:collection/:id',
-      description: ROW,
+      description: EXPLAIN_ROW_ROUTE,
       handle: (ctx) => explain(ctx, rawQueryOf(ctx)),
     },
     {
       method: 'SEARCH',
       path: '/explain/:collection',
-      description: SEARCH,
+      description: EXPLAIN_SEARCH_ROUTE,
       handle: (ctx) => explain(ctx, queryIn(bodyOf(ctx))),
     },
   ];
@@ -51,7 +56,7 @@ export function explainRoutes({ items, schema }: Deps): readonly Route[] {
   }));
 }
 
-/** The query of a `SEARCH` body, `{ query }`. */
+/** The query of a `EXPLAIN_SEARCH_ROUTE` body, `{ query }`. */
 function queryIn(body: unknown): RawQuery {
   const { query } = (body ?? {}) as { query?: unknown };
   if (query === undefined) return {};

@@ -1,4 +1,4 @@
-import { findDeclaration } from './declaration.ts';
+import { findSettingDeclaration } from './declaration.ts';
 import type { SettingsOwners } from './owners.ts';
 import type { SettingStore } from './store.ts';
 import type { SettingValue, SettingValues } from './values.ts';
@@ -10,7 +10,7 @@ interface Deps {
 }
 
 /** The settings that a package's browser code may read: no secrets, no values of another type than declared. */
-export async function readAppValues(
+export async function readAppReadableSettings(
   { owners, store, values }: Deps,
   subject: string,
   collection: string | undefined,
@@ -19,7 +19,7 @@ export async function readAppValues(
   if (!owner) return {};
   const rows = await store.list(subject, { scopeKeys: collection === undefined ? [''] : ['', collection] });
   const readable = rows.flatMap((row): [string, SettingValue][] => {
-    const declared = findDeclaration(owner.declaration, row.key);
+    const declared = findSettingDeclaration(owner.declaration, row.key);
     if (!declared?.appReadable || declared.secret || row.scope !== declared.scope) return [];
     if (row.scope_key !== (declared.scope === 'global' ? '' : collection)) return [];
     const value = values.reveal(row, declared);

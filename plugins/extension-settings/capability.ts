@@ -2,7 +2,7 @@ import { authorities, type Capability } from '#kernel';
 import type { RemoteTable } from '../broker/contract.ts';
 import { BrokerRefusal } from '../broker/library.ts';
 import type { SettingsDeclaration } from './contract.ts';
-import { findDeclaration } from './declaration.ts';
+import { findSettingDeclaration } from './declaration.ts';
 import type { SettingsOwners } from './owners.ts';
 import type { ReadValue } from './reader.ts';
 
@@ -34,15 +34,15 @@ export const createSettingsCapability = (
 ): Capability<SettingsDeclaration, OwnSettings> => ({
   name: 'settings',
   member: 'settings',
-  // `parseDeclaration` has validated the grant when the manifest was read.
+  // `parseSettingsDeclaration` has validated the grant when the manifest was read.
   schema: { type: 'object' },
   bind: (declaration, { name }) => ({
     get: async (key) => (owners.findByName(name) ? read(name, declaration, key) : null),
-    isSecret: (key) => findDeclaration(declaration, key)?.secret !== undefined,
+    isSecret: (key) => findSettingDeclaration(declaration, key)?.secret !== undefined,
   }),
   describe: (declaration) => {
     const keys = Object.keys(declaration).sort();
-    const isSecret = (key: string) => findDeclaration(declaration, key)?.secret !== undefined;
+    const isSecret = (key: string) => findSettingDeclaration(declaration, key)?.secret !== undefined;
     return [
       ...authorities(
         'reads the settings',
@@ -63,17 +63,17 @@ export const createSettingsCapability = (
     Object.keys(after).some(
       (key) =>
         (isFromConfiguration(after, key) && !isFromConfiguration(before, key)) ||
-        (isAppReadable(after, key) && findDeclaration(before, key)?.appReadable === false),
+        (isAppReadable(after, key) && findSettingDeclaration(before, key)?.appReadable === false),
     ),
 });
 
 const isFromConfiguration = (declaration: SettingsDeclaration, key: string): boolean =>
-  findDeclaration(declaration, key)?.secret?.source === 'config';
+  findSettingDeclaration(declaration, key)?.secret?.source === 'config';
 const isAppReadable = (declaration: SettingsDeclaration, key: string): boolean =>
-  findDeclaration(declaration, key)?.appReadable === true;
+  findSettingDeclaration(declaration, key)?.appReadable === true;
 
 /** `host.settings` of confined code. */
-export const settingsMethods: RemoteTable = {
+export const remoteSettingsMethods: RemoteTable = {
   capability: 'settings',
   methods: {
     get: {

@@ -1,14 +1,14 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-export const SETTINGS_TABLE = 'platform_extension_settings';
+export const EXTENSION_SETTINGS_TABLE = 'platform_extension_settings';
 
 const name = (field: string, maxLength: number) => ({ field, type: 'string', maxLength }) as const;
 
 /**
  * The collection of the values of extension settings (conventions, "Storage"). Only the routes of this plugin read and write it.
  */
-export const settingsCollection: SystemCollection = {
-  collection: SETTINGS_TABLE,
+export const extensionSettingsCollection: SystemCollection = {
+  collection: EXTENSION_SETTINGS_TABLE,
   note: 'What extensions are set to',
   internal: true,
   fields: [

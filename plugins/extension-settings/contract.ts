@@ -69,4 +69,4 @@ export interface ExtensionSettings {
 export const extensionSettings = service<ExtensionSettings>('extensionSettings', { version: '1.0.0' });
 
 /** The text that is shown instead of a secret. */
-export { MASK } from '../access/contract.ts';
+export { CONCEALED_VALUE_MASK } from '../access/contract.ts';

@@ -1,4 +1,4 @@
-import { findProblems as findSchemaProblems } from '#kernel';
+import { findJsonSchemaProblems as findSchemaProblems } from '#kernel';
 import type { ExtensionSettings, SettingDeclaration, SettingsDeclaration } from './contract.ts';
 
 /** A declaration in a manifest, before defaults are filled in. */
@@ -39,17 +39,17 @@ const shape = strict(
 const map = { type: 'object', minProperties: 1 };
 
 /** A manifest's `settings` (conventions, "Declaration"); absent settings are valid. Unknown members are problems. */
-export const parseDeclaration: ExtensionSettings['parseDeclaration'] = (raw) => {
+export const parseSettingsDeclaration: ExtensionSettings['parseDeclaration'] = (raw) => {
   if (raw === undefined) return { problems: [], declaration: {} };
   const wrongMap = findSchemaProblems(map, raw, AT);
   if (wrongMap.length > 0) return { problems: wrongMap, declaration: {} };
   const written = Object.entries(raw as Record<string, unknown>);
-  const wrong = written.flatMap(([key, value]) => findProblems(key, value));
+  const wrong = written.flatMap(([key, value]) => findJsonSchemaProblems(key, value));
   if (wrong.length > 0) return { problems: wrong, declaration: {} };
   return { problems: [], declaration: withDefaults(written as [string, RawDeclaration][]) };
 };
 
-function findProblems(key: string, value: unknown): readonly string[] {
+function findJsonSchemaProblems(key: string, value: unknown): readonly string[] {
   if (!KEY.test(key) || RESERVED.includes(key)) {
     const rule = 'lower-case letters, digits and _, a letter first, at most 64';
     return [`${AT} has the key ${JSON.stringify(key.slice(0, 64))}, which is not one (${rule})`];
@@ -93,5 +93,8 @@ const withDefaults = (written: readonly (readonly [string, RawDeclaration])[]): 
   );
 
 /** One key's declaration; undefined for any other name, also for members of every object. */
-export const findDeclaration = (declaration: SettingsDeclaration, key: unknown): SettingDeclaration | undefined =>
+export const findSettingDeclaration = (
+  declaration: SettingsDeclaration,
+  key: unknown,
+): SettingDeclaration | undefined =>
   typeof key === 'string' && Object.hasOwn(declaration, key) ? declaration[key] : undefined;

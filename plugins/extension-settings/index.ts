@@ -6,10 +6,10 @@ import { remoteMethods } from '../broker/contract.ts';
 import { routes } from '../http/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
-import { createSettingsCapability, settingsMethods } from './capability.ts';
-import { settingsCollection } from './collections.ts';
+import { createSettingsCapability, remoteSettingsMethods } from './capability.ts';
+import { extensionSettingsCollection } from './collections.ts';
 import { extensionSettings } from './contract.ts';
-import { parseDeclaration } from './declaration.ts';
+import { parseSettingsDeclaration } from './declaration.ts';
 import { createOwners } from './owners.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createReadValue } from './reader.ts';
@@ -31,11 +31,11 @@ export default definePlugin<Settings>({
     const values = createSettingValues(used.secrets, log);
     const read = createReadValue({ store, values, variables: config['SERVICE_EXT_*'] });
 
-    host.contribute(systemCollections, settingsCollection);
+    host.contribute(systemCollections, extensionSettingsCollection);
     host.contribute(capabilities, createSettingsCapability(owners, read));
-    host.contribute(remoteMethods, settingsMethods);
+    host.contribute(remoteMethods, remoteSettingsMethods);
     host.provide(extensionSettings, {
-      parseDeclaration,
+      parseDeclaration: parseSettingsDeclaration,
       setOwners: owners.load,
       createReader: ({ id, name, declaration }) => ({
         get: async (key, options) => (owners.isAvailable(id) ? read(name, declaration, key, options) : null),

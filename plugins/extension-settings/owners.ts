@@ -1,6 +1,6 @@
 import type { Log } from '#kernel';
 import type { ExtensionSettings, SettingsOwner, SettingsReason, SettingsStatus } from './contract.ts';
-import { findDeclaration } from './declaration.ts';
+import { findSettingDeclaration } from './declaration.ts';
 import { parseOwnerName, toDisplayName, toVariableName } from './names.ts';
 
 export interface ListedOwner {
@@ -34,7 +34,7 @@ export function createOwners(log: Pick<Log, 'warn'>): SettingsOwners {
       listed.find(({ owner, status }) => owner.name === subject && status.status === 'available')?.owner,
     isSecret: (subject, key) =>
       listed.some(
-        ({ owner }) => owner.name === subject && findDeclaration(owner.declaration, key)?.secret !== undefined,
+        ({ owner }) => owner.name === subject && findSettingDeclaration(owner.declaration, key)?.secret !== undefined,
       ),
   };
 }

@@ -1,5 +1,5 @@
 import type { SettingDeclaration, SettingsDeclaration } from './contract.ts';
-import { findDeclaration } from './declaration.ts';
+import { findSettingDeclaration } from './declaration.ts';
 import { toVariableName } from './names.ts';
 import type { SettingStore } from './store.ts';
 import type { SettingValue, SettingValues } from './values.ts';
@@ -22,7 +22,7 @@ interface Deps {
 export const createReadValue =
   ({ store, values, variables }: Deps): ReadValue =>
   async (subject, declaration, key, options) => {
-    const declared = findDeclaration(declaration, key);
+    const declared = findSettingDeclaration(declaration, key);
     const scopeKey = declared && resolveScopeKey(declared, options);
     if (!declared || scopeKey === undefined) return null;
     if (declared.secret?.source === 'config') {

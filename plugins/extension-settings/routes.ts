@@ -6,9 +6,15 @@ import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
 import type { Schema } from '../schema/contract.ts';
 import type { SecretStore } from '../secrets/contract.ts';
-import { readAppValues } from './app-values.ts';
-import { SETTINGS_TABLE } from './collections.ts';
-import { APP, LIST, OWNERS, REMOVE, WRITE } from './descriptions.ts';
+import { readAppReadableSettings } from './app-values.ts';
+import { EXTENSION_SETTINGS_TABLE } from './collections.ts';
+import {
+  APP_SETTINGS_ROUTE,
+  LIST_SETTINGS_ROUTE,
+  REMOVE_SETTINGS_ROUTE,
+  SETTINGS_OWNERS_ROUTE,
+  WRITE_SETTING_ROUTE,
+} from './descriptions.ts';
 import { toDisplayName } from './names.ts';
 import type { ListedOwner, SettingsOwners } from './owners.ts';
 import { parseCollection, parseDeletion, parseListQuery, parseSubject, parseWrite } from './parse-requests.ts';
@@ -37,7 +43,7 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
     caller: Caller,
     action: 'update' | 'delete',
     target: Pick<SettingLocation, 'extension'> | SettingLocation,
-  ) => activity.record(caller, { action, collection: SETTINGS_TABLE, item: toActivityItem(target) });
+  ) => activity.record(caller, { action, collection: EXTENSION_SETTINGS_TABLE, item: toActivityItem(target) });
 
   async function list(ctx: HttpContext): Promise<void> {
     const { subject, narrow } = parseListQuery(rawQueryOf(ctx));
@@ -81,20 +87,20 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
       collection !== undefined &&
       (await deps.schema.snapshot()).collections.has(collection) &&
       (await access.isAllowed(caller, 'read', collection));
-    sendData(ctx, await readAppValues(deps, subject, mayRead ? collection : undefined));
+    sendData(ctx, await readAppReadableSettings(deps, subject, mayRead ? collection : undefined));
   }
 
   return [
-    { method: 'GET', path: PATH, description: LIST, handle: forAdmins(list) },
-    { method: 'POST', path: PATH, description: WRITE, handle: forAdmins(write) },
-    { method: 'DELETE', path: PATH, description: REMOVE, handle: forAdmins(remove) },
+    { method: 'GET', path: PATH, description: LIST_SETTINGS_ROUTE, handle: forAdmins(list) },
+    { method: 'POST', path: PATH, description: WRITE_SETTING_ROUTE, handle: forAdmins(write) },
+    { method: 'DELETE', path: PATH, description: REMOVE_SETTINGS_ROUTE, handle: forAdmins(remove) },
     {
       method: 'GET',
       path: `${PATH}/owners`,
-      description: OWNERS,
+      description: SETTINGS_OWNERS_ROUTE,
       handle: forAdmins((ctx) => sendData(ctx, owners.all().map(toOwnerRecord))),
     },
-    { method: 'GET', path: `${PATH}/app`, description: APP, handle: forApp },
+    { method: 'GET', path: `${PATH}/app`, description: APP_SETTINGS_ROUTE, handle: forApp },
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { Db } from '../database/contract.ts';
 import { toServiceUnavailable } from '../database/library.ts';
-import { SETTINGS_TABLE } from './collections.ts';
+import { EXTENSION_SETTINGS_TABLE } from './collections.ts';
 
 /** The columns that identify the stored value of a setting. */
 export interface SettingLocation {
@@ -36,7 +36,7 @@ const LOCATION_COLUMNS = ['extension', 'scope', 'scope_key', 'key'] as const;
 const hasNulCharacter = (target: object): boolean => Object.values(target).some((part) => String(part).includes('\0'));
 
 export function createSettingStore(db: Pick<Db, 'table'>): SettingStore {
-  const table = () => db.table(SETTINGS_TABLE);
+  const table = () => db.table(EXTENSION_SETTINGS_TABLE);
   const select = (target: Partial<SettingLocation>, scopeKeys?: readonly string[]) => {
     const rows = table()
       .select(...LOCATION_COLUMNS, 'value')

@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
-import { MASK } from '../access/contract.ts';
+import { CONCEALED_VALUE_MASK } from '../access/contract.ts';
 import type { Schema } from '../schema/contract.ts';
 import type { SecretStore } from '../secrets/contract.ts';
 import type { SettingDeclaration } from './contract.ts';
-import { findDeclaration } from './declaration.ts';
+import { findSettingDeclaration } from './declaration.ts';
 import type { SettingsOwners } from './owners.ts';
 import type { SettingLocation } from './store.ts';
 import { isOfType, type SettingValue } from './values.ts';
@@ -33,7 +33,7 @@ export async function validateWrite(
 ): Promise<ValidatedWrite> {
   const owner = owners.findByName(location.extension);
   if (!owner) throw fail('FORBIDDEN', 'no available owner of settings has this name');
-  const declared = findDeclaration(owner.declaration, location.key);
+  const declared = findSettingDeclaration(owner.declaration, location.key);
   if (!declared) throw createInvalidPayload('The extension declares no such key.');
   if (location.scope !== declared.scope) throw createInvalidPayload(`The scope of this key is ${declared.scope}.`);
   if (declared.scope === 'global' && location.scope_key !== '')
@@ -44,7 +44,8 @@ export async function validateWrite(
   // key.
   if (declared.secret?.source === 'config') throw createInvalidPayload('This secret is set by the configuration.');
   if (!isOfType(value, declared.type)) throw createInvalidPayload(`The value must be of the type ${declared.type}.`);
-  if (declared.secret && value === MASK) throw createInvalidPayload('The mask of a secret is not its value.');
+  if (declared.secret && value === CONCEALED_VALUE_MASK)
+    throw createInvalidPayload('The mask of a secret is not its value.');
   if (declared.secret && !secrets.available())
     throw fail('INVALID_CONFIG', 'Secrets cannot be stored: SECRETS_ENCRYPTION_KEY is not set.');
   return { declared, value };

@@ -1,5 +1,5 @@
 import type { Log } from '#kernel';
-import { MASK } from '../access/contract.ts';
+import { CONCEALED_VALUE_MASK } from '../access/contract.ts';
 import type { SecretStore } from '../secrets/contract.ts';
 import type { SettingDeclaration } from './contract.ts';
 import type { SettingLocation, StoredSetting } from './store.ts';
@@ -50,7 +50,7 @@ export function createSettingValues(secrets: SecretStore, log: Pick<Log, 'warn'>
       return isOfType(value, type) ? value : null;
     },
     mask(setting, isSecret) {
-      if (isSecret || secrets.isSealed(setting.value)) return { value: MASK };
+      if (isSecret || secrets.isSealed(setting.value)) return { value: CONCEALED_VALUE_MASK };
       const read = parseJson(setting.value);
       if (!read) warnOnce(setting, 'a stored setting cannot be read and is left out');
       return read;

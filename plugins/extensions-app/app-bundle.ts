@@ -1,20 +1,20 @@
 import { stat } from 'node:fs/promises';
 import type { Log } from '#kernel';
-import type { AppBuild, AppBundle, AppHalf } from '../extensions/contract.ts';
+import type { AppBuild, AppBundle, AppPart } from '../extensions/contract.ts';
 import { LoadFailure, listBuildErrors } from '../extensions/library.ts';
-import { type ChunkTexts, compileHalves } from './compile-halves.ts';
-import { type BuildableHalf, renderEntry } from './entry.ts';
+import { bundleAppParts, type ChunkTexts } from './app-part-bundler.ts';
+import { type BuildableAppPart, renderEntry } from './entry.ts';
 
-type CompileHalves = (parts: readonly BuildableHalf[]) => Promise<ChunkTexts>;
+type CompileHalves = (parts: readonly BuildableAppPart[]) => Promise<ChunkTexts>;
 
 export function createAppBundle(
   log: Pick<Log, 'error' | 'warn'>,
-  compileChunks: CompileHalves = compileHalves,
+  compileChunks: CompileHalves = bundleAppParts,
 ): AppBundle {
   let chunks: ChunkTexts = createEmptyChunks();
   let last: { readonly key: string; readonly built: AppBuild } | undefined;
 
-  async function build(halves: readonly AppHalf[]): Promise<AppBuild> {
+  async function build(halves: readonly AppPart[]): Promise<AppBuild> {
     const key = JSON.stringify(halves);
     if (last?.key === key && last.built.failed.size === 0 && !last.built.failure) return last.built;
     const failed = new Map<string, LoadFailure>();
@@ -34,11 +34,14 @@ export function createAppBundle(
    * Bundles the browser code of all extensions together. If that fails, bundles each extension alone, and then those that
    * succeeded.
    */
-  async function buildTogether(parts: readonly BuildableHalf[], failed: Map<string, LoadFailure>): Promise<ChunkTexts> {
+  async function buildTogether(
+    parts: readonly BuildableAppPart[],
+    failed: Map<string, LoadFailure>,
+  ): Promise<ChunkTexts> {
     try {
       return await compileChunks(parts);
     } catch {
-      const good: BuildableHalf[] = [];
+      const good: BuildableAppPart[] = [];
       for (const part of parts) {
         try {
           await compileChunks([part]);
@@ -61,10 +64,10 @@ export function createAppBundle(
 const createEmptyChunks = (): ChunkTexts => new Map([['index.js', renderEntry([])]]);
 
 async function selectBuildable(
-  halves: readonly AppHalf[],
+  halves: readonly AppPart[],
   failed: Map<string, LoadFailure>,
-): Promise<readonly BuildableHalf[]> {
-  const parts: BuildableHalf[] = [];
+): Promise<readonly BuildableAppPart[]> {
+  const parts: BuildableAppPart[] = [];
   for (const half of halves) {
     const { file } = half;
     if (file !== undefined && (await stat(file).catch(() => undefined))?.isFile()) {

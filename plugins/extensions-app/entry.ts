@@ -1,4 +1,4 @@
-import type { AppHalf } from '../extensions/contract.ts';
+import type { AppPart } from '../extensions/contract.ts';
 
 /** The exports of `index.js`, each an array of definitions. `themes` is empty, for clients that import it. */
 const LISTS = {
@@ -18,13 +18,16 @@ const NAMES = [...Object.values(LISTS), 'themes'] as const;
 const IMPORT = 'import';
 const REQUIRE = 'require';
 
-export type BuildableHalf = AppHalf & { readonly file: string };
+export type BuildableAppPart = AppPart & { readonly file: string };
 
 /**
  * Renders the module that imports the browser code of all extensions. The code of each is evaluated separately, so that an error
  * in one does not affect the others. All code is part of the first chunk except code with top-level await (`waiting`).
  */
-export function renderEntry(parts: readonly BuildableHalf[], waiting: ReadonlySet<BuildableHalf> = new Set()): string {
+export function renderEntry(
+  parts: readonly BuildableAppPart[],
+  waiting: ReadonlySet<BuildableAppPart> = new Set(),
+): string {
   const lines = [
     "const missing = (name, error) => (console.error('The extension ' + name + ' cannot be loaded.', error), {});",
     'const taken = (name, take) => { try { return take(); } catch (error) { return missing(name, error); } };',

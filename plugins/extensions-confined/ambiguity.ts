@@ -1,18 +1,18 @@
-import type { ReasonCode, ServerType } from '../extensions/contract.ts';
+import type { ReasonCode, ServerExtensionType } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
-import type { Contribution } from './gate/contributions.ts';
+import type { ConfinedContribution } from './gate/contributions.ts';
 import type { GatedPackage } from './gate/gate.ts';
 
 const CODES = {
   endpoint: 'AMBIGUOUS_ENDPOINT',
   hook: 'AMBIGUOUS_HOOK',
   operation: 'AMBIGUOUS_OPERATION',
-} as const satisfies Record<ServerType, ReasonCode>;
+} as const satisfies Record<ServerExtensionType, ReasonCode>;
 
 /** The id of a contribution among those of all packages: the package's id, for a bundle with the entry's key. */
 export const createContributionId = (
   { extension }: Pick<GatedPackage, 'extension'>,
-  { key }: Pick<Contribution, 'key'>,
+  { key }: Pick<ConfinedContribution, 'key'>,
 ): string => (key === '' ? extension.id : `${extension.id} ${key}`);
 
 /**
@@ -22,7 +22,7 @@ export const createContributionId = (
 export function findAmbiguities(all: readonly GatedPackage[]): ReadonlyMap<string, LoadFailure> {
   const byName = new Map<
     string,
-    { readonly contributionId: string; readonly type: ServerType; readonly id: string }[]
+    { readonly contributionId: string; readonly type: ServerExtensionType; readonly id: string }[]
   >();
   for (const gated of all) {
     for (const contribution of gated.contributions) {

@@ -1,5 +1,5 @@
 import { LoadFailure } from '../extensions/library.ts';
-import type { Contribution } from './gate/contributions.ts';
+import type { ConfinedContribution } from './gate/contributions.ts';
 
 /** A route without pattern characters (conventions, "Mounting, order, collisions"). */
 const SAFE_ROUTE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9_][a-z0-9._-]*$/;
@@ -10,7 +10,7 @@ const MAX_EVENTS = 16;
  * Checks a contribution beyond the manifest's schema, before it is registered.
  * @throws LoadFailure CAPABILITY_MISSING, ROUTE_INVALID or EVENT_INVALID.
  */
-export function assertContribution({ type, id, capabilities, events }: Contribution): void {
+export function assertContribution({ type, id, capabilities, events }: ConfinedContribution): void {
   if (type === 'endpoint') {
     if (capabilities.endpoint === undefined) {
       throw new LoadFailure('CAPABILITY_MISSING', `The endpoint "${id}" does not say who may call it.`);

@@ -7,13 +7,13 @@ import type { Sandbox } from '../sandbox/contract.ts';
 import type { Schema } from '../schema/contract.ts';
 
 /** Shared by `extensions`, as its manifest declares it. */
-export interface SharedConfig {
+export interface HostCheckConfig {
   readonly EXTENSIONS_HOST_CHECK: 'warn' | 'strict';
 }
 
 /** What the validation and the load of confined packages need. */
 export interface ConfinedDeps extends ManifestDeps {
-  readonly config: SharedConfig;
+  readonly config: HostCheckConfig;
   readonly log: Log;
   readonly subjects: Broker;
   readonly settings: ExtensionSettings;

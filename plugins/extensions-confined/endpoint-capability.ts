@@ -1,9 +1,9 @@
 import { authorities, type Capability } from '#kernel';
 
-export const ACCESS_LEVELS = ['public', 'authenticated', 'app', 'admin'] as const;
-export type AccessLevel = (typeof ACCESS_LEVELS)[number];
+export const ENDPOINT_ACCESS_LEVELS = ['public', 'authenticated', 'app', 'admin'] as const;
+export type EndpointAccessLevel = (typeof ENDPOINT_ACCESS_LEVELS)[number];
 
-const CALLERS: Readonly<Record<AccessLevel, string>> = {
+const CALLERS: Readonly<Record<EndpointAccessLevel, string>> = {
   public: 'anyone',
   authenticated: 'signed-in users',
   app: 'users with app access',
@@ -14,16 +14,20 @@ const CALLERS: Readonly<Record<AccessLevel, string>> = {
  * Who may call an endpoint. `extensions-confined` checks it before the endpoint's code runs (conventions,
  * "endpoint.access").
  */
-export const endpointCapability: Capability<{ readonly access: AccessLevel }, { readonly access: AccessLevel }> = {
+export const endpointCapability: Capability<
+  { readonly access: EndpointAccessLevel },
+  { readonly access: EndpointAccessLevel }
+> = {
   name: 'endpoint',
   schema: {
     type: 'object',
     additionalProperties: false,
     required: ['access'],
-    properties: { access: { enum: ACCESS_LEVELS } },
+    properties: { access: { enum: ENDPOINT_ACCESS_LEVELS } },
   },
   bind: ({ access }) => ({ access }),
   describe: ({ access }) => authorities('may be called by', [CALLERS[access]]),
   widens: (before, after) =>
-    before === undefined || ACCESS_LEVELS.indexOf(after.access) < ACCESS_LEVELS.indexOf(before.access),
+    before === undefined ||
+    ENDPOINT_ACCESS_LEVELS.indexOf(after.access) < ENDPOINT_ACCESS_LEVELS.indexOf(before.access),
 };

@@ -1,12 +1,12 @@
 import { fail, requestScope } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
-import { assertAccess } from './access.ts';
 import type { ConfinedDeps } from './deps.ts';
-import type { AccessLevel } from './endpoint-capability.ts';
-import { toStatedFailure } from './reject.ts';
-import { renderInput } from './request.ts';
-import { sendHandlerResult } from './response.ts';
+import { assertEndpointAccess } from './endpoint-access.ts';
+import type { EndpointAccessLevel } from './endpoint-capability.ts';
+import { renderEndpointInput } from './endpoint-input.ts';
+import { sendHandlerResult } from './endpoint-result.ts';
+import { toAuthorRejection } from './reject.ts';
 import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
 
 /**
@@ -14,15 +14,15 @@ import { createUnavailable, type RunningContribution, runHandler } from './run-h
  * other failure is `500` with a fixed sentence, or `503` if no process is free or the program is parked.
  */
 export function createEndpointHandler(
-  level: AccessLevel,
+  level: EndpointAccessLevel,
   mount: string,
   running: () => RunningContribution,
   { routing }: Pick<ConfinedDeps, 'routing'>,
 ): (ctx: HttpContext) => Promise<void> {
   return async (ctx) => {
     const { caller } = ctx.state;
-    assertAccess(level, caller);
-    const input = await renderInput(ctx, mount, routing.readBody);
+    assertEndpointAccess(level, caller);
+    const input = await renderEndpointInput(ctx, mount, routing.readBody);
     const one = running();
     const signal = requestScope.getStore()?.signal;
     try {
@@ -30,7 +30,7 @@ export function createEndpointHandler(
       sendHandlerResult(ctx, value);
     } catch (error) {
       if (!(error instanceof GuestFailure)) throw error;
-      const stated = toStatedFailure(error, one.failures);
+      const stated = toAuthorRejection(error, one.failures);
       if (stated) throw stated;
       throw error.code === 'busy' || one.guest.state() === 'parked'
         ? createUnavailable('The endpoint')

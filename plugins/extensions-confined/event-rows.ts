@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventMeta } from '#kernel';
-import { MASK } from '../extension-settings/contract.ts';
+import { CONCEALED_VALUE_MASK } from '../extension-settings/contract.ts';
 import { type Collection, type Field, type SchemaOverview, SYSTEM_PREFIX } from '../schema/contract.ts';
 
 /** A filter answered a change that it may not make. The message names the rows. */
@@ -59,8 +59,9 @@ interface RowVisitor {
   onRelated?: ((field: Field, to: readonly Collection[], value: unknown, was: unknown) => void) | undefined;
 }
 
-const maskValue = (value: unknown): unknown => (value === null || value === undefined ? value : MASK);
-const unmaskValue = (value: unknown, was: unknown): unknown => (value === MASK && was !== undefined ? was : value);
+const maskValue = (value: unknown): unknown => (value === null || value === undefined ? value : CONCEALED_VALUE_MASK);
+const unmaskValue = (value: unknown, was: unknown): unknown =>
+  value === CONCEALED_VALUE_MASK && was !== undefined ? was : value;
 
 /** Nested system rows must be as the caller sent them. A key alone is a value like any other. */
 function assertSystemRowUnchanged({ relation }: Field, to: readonly Collection[], value: unknown, was: unknown): void {

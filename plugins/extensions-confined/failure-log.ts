@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import type { ContributionFailure } from '../extensions/contract.ts';
 import type { GuestFailure } from '../sandbox/library.ts';
-import type { Contribution } from './gate/contributions.ts';
+import type { ConfinedContribution } from './gate/contributions.ts';
 import type { SourcePositions } from './gate/positions.ts';
 
 /** Number of different failures that are kept for one contribution. */
@@ -26,7 +26,7 @@ export interface FailureNote {
 
 interface Options {
   readonly extension: string;
-  readonly contribution: Pick<Contribution, 'type' | 'id'>;
+  readonly contribution: Pick<ConfinedContribution, 'type' | 'id'>;
   readonly positions: SourcePositions;
   /** Removes values of the environment from a text. */
   redact(text: string): string;

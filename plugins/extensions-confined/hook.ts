@@ -2,7 +2,7 @@ import { type ActionHandler, type EventMeta, type FilterHandler, fail, requestSc
 import { GuestFailure } from '../sandbox/library.ts';
 import type { Schema } from '../schema/contract.ts';
 import { createEventRows, type EventRows, RowChangeRefused } from './event-rows.ts';
-import { toStatedFailure } from './reject.ts';
+import { toAuthorRejection } from './reject.ts';
 import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
 
 /** Maximum bytes of an event's payload and of its other data, as JSON (conventions, "Hook limits"). */
@@ -45,7 +45,7 @@ function toFilterFailure(error: unknown, one: RunningContribution, event: string
     brokerAccess.recordDenial(`${event}: may not change ${error.message}`);
     failures.record({ code: 'change-refused', message: `The filter may not change ${error.message}.` }, event);
   } else if (error instanceof GuestFailure) {
-    const stated = toStatedFailure(error, failures, event);
+    const stated = toAuthorRejection(error, failures, event);
     if (stated) return stated;
     if (error.code === 'busy' || guest.state() === 'parked') return createUnavailable('A hook of this event');
     cause = error.code;

@@ -4,15 +4,15 @@ import { extensionSettings } from '../extension-settings/contract.ts';
 import { confinedLoaders, extensionLoader } from '../extensions/contract.ts';
 import { createMounts, createPackageOperations } from '../extensions/library.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
-import { mounts, routing } from '../http/contract.ts';
+import { routeMounts, routing } from '../http/contract.ts';
 import { sandbox } from '../sandbox/contract.ts';
 import { schema } from '../schema/contract.ts';
-import type { SharedConfig } from './deps.ts';
+import { createConfinedPackages } from './confined-packages.ts';
+import type { HostCheckConfig } from './deps.ts';
 import { endpointCapability } from './endpoint-capability.ts';
-import { createConfinedPackages } from './load.ts';
 import manifest from './package.json' with { type: 'json' };
 
-export default definePlugin<Record<never, never>, SharedConfig>({
+export default definePlugin<Record<never, never>, HostCheckConfig>({
   manifest,
   register(host) {
     const { config, log } = host;
@@ -29,7 +29,7 @@ export default definePlugin<Record<never, never>, SharedConfig>({
       ...used,
       config,
       log,
-      mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(mounts, mount), log }),
+      mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(routeMounts, mount), log }),
       operations: createPackageOperations(used.operations, (operation) => host.contribute(flowOperations, operation)),
     });
     host.contribute(capabilities, endpointCapability);

@@ -4,7 +4,7 @@ import { grantsByEntry, LoadFailure } from '../extensions/library.ts';
 import type { GuestProgram } from '../sandbox/contract.ts';
 import { createContributionId } from './ambiguity.ts';
 import type { ConfinedDeps } from './deps.ts';
-import type { Contribution } from './gate/contributions.ts';
+import type { ConfinedContribution } from './gate/contributions.ts';
 import type { GatedPackage } from './gate/gate.ts';
 import { type RegisteredContribution, registerContribution } from './register-contribution.ts';
 
@@ -16,7 +16,7 @@ export interface LoadedPackage extends LoadedExtension {
 }
 
 interface PackageEntry {
-  readonly contribution: Contribution;
+  readonly contribution: ConfinedContribution;
   contributed?: RegisteredContribution;
   failure?: LoadFailure;
 }
@@ -38,7 +38,7 @@ export function loadPackage(
   const guests = new Map<'hooks' | 'open', GuestProgram>();
   // A program belongs to the whole package; each run names its authority. Hooks of a bundle have a process of their
   // own, so that many requests to its endpoints do not delay writes.
-  const openGuest = (brokerAccess: PackageHandle, type: Contribution['type']): GuestProgram => {
+  const openGuest = (brokerAccess: PackageHandle, type: ConfinedContribution['type']): GuestProgram => {
     const kind = type === 'hook' ? 'hooks' : 'open';
     const existing = guests.get(kind);
     if (existing) return existing;

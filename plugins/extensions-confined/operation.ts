@@ -1,15 +1,15 @@
-import type { Operation } from '../flows/contract.ts';
+import type { FlowOperationKind } from '../flows/contract.ts';
 import type { CustomFailure } from '../http/library.ts';
-import type { GuestError } from '../sandbox/contract.ts';
+import type { InvocationFailureCode } from '../sandbox/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
-import { toStatedFailure } from './reject.ts';
+import { toAuthorRejection } from './reject.ts';
 import { type RunningContribution, runHandler } from './run-handler.ts';
 
 /** Limit for options and input together, in bytes of JSON. */
 const MAX_INPUT = 1024 * 1024;
 
 /** Codes in flows (conventions, "Failure of an invocation"), by the more exact codes of the sandbox. */
-const FLOW_CODES: Partial<Record<GuestError, GuestError>> = {
+const FLOW_CODES: Partial<Record<InvocationFailureCode, InvocationFailureCode>> = {
   'cpu-limit': 'timeout',
   'result-too-large': 'invalid-result',
 };
@@ -23,7 +23,7 @@ export class OperationFailure extends Error {
   /** The status of the author's `reject`. */
   readonly status: number | undefined;
 
-  constructor(code: GuestError, stated?: CustomFailure) {
+  constructor(code: InvocationFailureCode, stated?: CustomFailure) {
     super(stated?.message ?? 'The operation failed.');
     this.name = 'OperationFailure';
     this.code = stated?.toClientView().code ?? FLOW_CODES[code] ?? code;
@@ -46,7 +46,7 @@ export function createConfinedOperation(
   running: () => RunningContribution,
   id: string,
   secretOptions: readonly string[],
-): Operation {
+): FlowOperationKind {
   return {
     id,
     secretOptions,
@@ -76,7 +76,7 @@ export function createConfinedOperation(
         return value ?? null;
       } catch (error) {
         if (!(error instanceof GuestFailure)) throw new OperationFailure('internal');
-        throw new OperationFailure(error.code, toStatedFailure(error, one.failures));
+        throw new OperationFailure(error.code, toAuthorRejection(error, one.failures));
       }
     },
   };

@@ -6,9 +6,9 @@ import type { GuestProgram } from '../sandbox/contract.ts';
 import { assertContribution } from './assert-contribution.ts';
 import type { ConfinedDeps } from './deps.ts';
 import { createEndpointHandler } from './endpoint.ts';
-import type { AccessLevel } from './endpoint-capability.ts';
+import type { EndpointAccessLevel } from './endpoint-capability.ts';
 import { createFailureLog } from './failure-log.ts';
-import type { Contribution } from './gate/contributions.ts';
+import type { ConfinedContribution } from './gate/contributions.ts';
 import type { GatedPackage } from './gate/gate.ts';
 import { createConfinedAction, createConfinedFilter } from './hook.ts';
 import { createConfinedOperation } from './operation.ts';
@@ -31,9 +31,9 @@ export interface RegisteredContribution {
  */
 export function registerContribution(
   { extension, version, positions }: GatedPackage,
-  contribution: Contribution,
+  contribution: ConfinedContribution,
   grants: Grants,
-  guest: (brokerAccess: PackageHandle, type: Contribution['type']) => GuestProgram,
+  guest: (brokerAccess: PackageHandle, type: ConfinedContribution['type']) => GuestProgram,
   deps: ConfinedDeps,
 ): RegisteredContribution {
   assertContribution(contribution);
@@ -87,18 +87,18 @@ const AUTHORITIES = {
 
 function registerMount(
   owner: string,
-  { id, capabilities }: Contribution,
+  { id, capabilities }: ConfinedContribution,
   running: () => RunningContribution,
   deps: ConfinedDeps,
 ): () => void {
   const path = `/${id}`;
-  const { access } = capabilities.endpoint as { readonly access: AccessLevel };
+  const { access } = capabilities.endpoint as { readonly access: EndpointAccessLevel };
   return deps.mounts.add({ path, owner, confined: true, handle: createEndpointHandler(access, path, running, deps) });
 }
 
 function registerOperation(
   owner: string,
-  { id, secretOptions }: Contribution,
+  { id, secretOptions }: ConfinedContribution,
   running: () => RunningContribution,
   deps: ConfinedDeps,
 ): () => void {

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '#kernel';
 import { CustomFailure } from '../http/library.ts';
-import type { GuestFailure, Rejection } from '../sandbox/library.ts';
+import type { GuestFailure, HandlerRejection } from '../sandbox/library.ts';
 import type { FailureLog, FailureNote } from './failure-log.ts';
 
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
@@ -11,7 +11,7 @@ const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
  * code of the service with another status. Codes of signing in are refused, because clients drop their tokens over
  * them.
  */
-function toRejection({ status, code, message }: Rejection): CustomFailure | FailureNote {
+function toRejection({ status, code, message }: HandlerRejection): CustomFailure | FailureNote {
   const fault = findFault(status, code, message);
   if (fault !== undefined) return { code: 'invalid-rejection', message: `reject(${fault}` };
   // Core code that checks the kind of failure sees a failed validation.
@@ -30,7 +30,11 @@ function findFault(status: number, code: string, message: string): string | unde
 }
 
 /** The answer that the author stated by `reject`; undefined for any other failure, which is recorded for the author. */
-export function toStatedFailure(error: GuestFailure, failures: FailureLog, event?: string): CustomFailure | undefined {
+export function toAuthorRejection(
+  error: GuestFailure,
+  failures: FailureLog,
+  event?: string,
+): CustomFailure | undefined {
   const stated = error.rejection && toRejection(error.rejection);
   if (stated instanceof CustomFailure) return stated;
   // `busy` is not a fault of the package, so it is not recorded.

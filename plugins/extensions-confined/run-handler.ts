@@ -1,18 +1,18 @@
 import { type Caller, type Failure, fail, isSystem } from '#kernel';
 import type { PackageHandle } from '../broker/contract.ts';
-import type { ActivationMessage, GuestProgram, HandlerResult, RunRequest } from '../sandbox/contract.ts';
+import type { ActivationMessage, GuestProgram, HandlerResult, InvocationRequest } from '../sandbox/contract.ts';
 import type { FailureLog } from './failure-log.ts';
-import type { Contribution } from './gate/contributions.ts';
+import type { ConfinedContribution } from './gate/contributions.ts';
 
 /** A loaded contribution: its program and its access to the host. */
 export interface RunningContribution {
-  readonly contribution: Contribution;
+  readonly contribution: ConfinedContribution;
   readonly guest: GuestProgram;
   readonly brokerAccess: PackageHandle;
   readonly failures: FailureLog;
 }
 
-type HandlerCall = Pick<RunRequest, 'input' | 'prepare' | 'signal'> & {
+type HandlerCall = Pick<InvocationRequest, 'input' | 'prepare' | 'signal'> & {
   readonly activation: ActivationMessage;
   readonly caller: Caller | null;
 };

@@ -6,9 +6,9 @@ import type { Db } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import type { DiscoveredExtension, ExtensionLoader, PackageConsent } from '../extensions/contract.ts';
 import { createPluginId, isConfined, LoadFailure } from '../extensions/library.ts';
-import { type ConsentCandidate, type ConsentConfig, findAdditions } from './additions.ts';
 import { toPluginGrants, toRequestedGrants } from './requested-grants.ts';
-import { createAgreements } from './store.ts';
+import { type ConsentCandidate, type ConsentConfig, findRequestsBeyondConsent } from './requests-beyond-consent.ts';
+import { createConsentStore } from './store.ts';
 
 /** A package that waits for an administrator's decision. */
 export interface WaitingPackage {
@@ -51,7 +51,7 @@ const ACTIVITY_COLLECTION = 'platform_extensions';
 
 export function createConsent(deps: ConsentDeps): Consent {
   const { db, config, activity, log } = deps;
-  const agreements = createAgreements(db);
+  const agreements = createConsentStore(db);
   /** Packages that wait for consent, by location id: two packages may have one name. */
   const pending = new Map<string, PendingCandidate>();
 
@@ -62,7 +62,7 @@ export function createConsent(deps: ConsentDeps): Consent {
       if (needsFirstConsent) await agreements.put({ name, locationId }, { version, requested }, null);
       return undefined;
     }
-    const asks = await findAdditions(candidate, agreements, deps);
+    const asks = await findRequestsBeyondConsent(candidate, agreements, deps);
     if (asks.length === 0) return undefined;
     pending.set(locationId, { ...candidate, asks });
     return createConsentRequired(asks);

@@ -1,21 +1,29 @@
 import type { RouteDescription } from '../http/contract.ts';
-import { ANYTHING, dataAnswer, exactObject, jsonBody, listOf, schemaRef, TEXT } from '../http/library.ts';
+import {
+  ANY_VALUE_SCHEMA,
+  dataAnswer,
+  describeJsonBody,
+  exactObject,
+  listOf,
+  schemaRef,
+  TEXT_SCHEMA,
+} from '../http/library.ts';
 
 /** A package that waits for consent, and what it requests without an agreement. */
-const WAITING = exactObject({ name: TEXT, version: TEXT, asks: listOf(TEXT) });
+const WAITING = exactObject({ name: TEXT_SCHEMA, version: TEXT_SCHEMA, asks: listOf(TEXT_SCHEMA) });
 
 const components = { schemas: { ExtensionConsent: WAITING } };
 const base = { tag: 'extensions', access: 'admin', components } as const;
 
-export const WAITING_LIST: RouteDescription = {
+export const WAITING_PACKAGES_ROUTE: RouteDescription = {
   ...base,
   summary: 'Lists the packages that wait for an admin to agree to what they ask for.',
   answers: dataAnswer(listOf(schemaRef('ExtensionConsent'))),
 };
 
-export const AGREE: RouteDescription = {
+export const CONSENT_AGREE_ROUTE: RouteDescription = {
   ...base,
   summary: 'Agrees to what a package asks for, and loads it.',
-  body: jsonBody(exactObject({ name: { ...TEXT, minLength: 1 } }, { asks: ANYTHING })),
+  body: describeJsonBody(exactObject({ name: { ...TEXT_SCHEMA, minLength: 1 } }, { asks: ANY_VALUE_SCHEMA })),
   answers: dataAnswer(schemaRef('ExtensionConsent')),
 };

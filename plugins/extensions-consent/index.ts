@@ -5,10 +5,10 @@ import { migrations } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import { consents, extensionLoader } from '../extensions/contract.ts';
 import { routes } from '../http/contract.ts';
-import type { ConsentConfig } from './additions.ts';
 import { createConsent } from './consent.ts';
-import { extensionGrantPlaces, extensionGrants } from './migrations.ts';
+import { extensionGrantPlacesMigration, extensionGrantsMigration } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
+import type { ConsentConfig } from './requests-beyond-consent.ts';
 import { createConsentRoutes } from './routes.ts';
 
 export default definePlugin<ConsentConfig>({
@@ -19,6 +19,7 @@ export default definePlugin<ConsentConfig>({
     const consent = createConsent({ ...used, config, db, log });
     host.contribute(consents, consent);
     for (const route of createConsentRoutes(consent)) host.contribute(routes, route);
-    for (const migration of [extensionGrants, extensionGrantPlaces]) host.contribute(migrations, migration(db));
+    for (const migration of [extensionGrantsMigration, extensionGrantPlacesMigration])
+      host.contribute(migrations, migration(db));
   },
 });

@@ -3,10 +3,10 @@ import type { Db, Migration } from '../database/contract.ts';
 /**
  * The table of what each package was last allowed, with one row for each name. Only `/extensions/consent` reads and writes it.
  */
-export const GRANTS = 'platform_extension_grants';
+export const EXTENSION_GRANTS_TABLE = 'platform_extension_grants';
 
-export function extensionGrants(db: Db): Migration {
-  const grants = db.own(GRANTS);
+export function extensionGrantsMigration(db: Db): Migration {
+  const grants = db.own(EXTENSION_GRANTS_TABLE);
   return {
     id: '2026-11-21-extension-grants',
     up: () =>
@@ -21,8 +21,8 @@ export function extensionGrants(db: Db): Migration {
 }
 
 /** Adds the column with the location ids of each package. */
-export function extensionGrantPlaces(db: Db): Migration {
-  const grants = db.own(GRANTS);
+export function extensionGrantPlacesMigration(db: Db): Migration {
+  const grants = db.own(EXTENSION_GRANTS_TABLE);
   return {
     id: '2026-11-21-extension-grant-places',
     up: () => db.ddl(db.sql`alter table ${grants} add column if not exists places uuid[] not null default '{}'`),

@@ -1,6 +1,6 @@
 import type { Db, Statement } from '../database/contract.ts';
 import { toServiceUnavailable } from '../database/library.ts';
-import { GRANTS } from './migrations.ts';
+import { EXTENSION_GRANTS_TABLE } from './migrations.ts';
 import type { RequestedGrants } from './requested-grants.ts';
 
 export interface ConsentRecord {
@@ -27,8 +27,8 @@ export interface ConsentStore {
   put(subject: PackageIdentity, agreement: ConsentRecord, by: string | null): Promise<void>;
 }
 
-export function createAgreements(db: Pick<Db, 'query' | 'write' | 'sql' | 'transaction'>): ConsentStore {
-  const grants = db.write(GRANTS);
+export function createConsentStore(db: Pick<Db, 'query' | 'write' | 'sql' | 'transaction'>): ConsentStore {
+  const grants = db.write(EXTENSION_GRANTS_TABLE);
   const FIND = db.sql`select version, asked as requested from ${grants} where name = $1 or $2 = any(places)`;
   const FIND_AT = db.sql`select version, asked as requested from ${grants} where $1 = any(places)`;
   const FIRST = db.sql`insert into ${grants} (name, version, asked, places) values ($1, $2, $3, array[$4::uuid])

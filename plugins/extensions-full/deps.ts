@@ -6,7 +6,7 @@ import type { PackageMounts, PackageOperations } from '../extensions/contract.ts
 import type { Files } from '../files/contract.ts';
 import type { Routing } from '../http/contract.ts';
 import type { Items } from '../items/contract.ts';
-import type { Query } from '../query/contract.ts';
+import type { QueryEngine } from '../query/contract.ts';
 import type { Schedule } from '../schedule/contract.ts';
 import type { Schema, SchemaWrites } from '../schema/contract.ts';
 
@@ -20,7 +20,7 @@ export interface FullDeps {
   readonly access: Access;
   readonly files: Files;
   readonly items: Items;
-  readonly query: Query;
+  readonly query: QueryEngine;
   readonly schema: Schema;
   readonly schemaWrites: SchemaWrites;
   readonly routing: Routing;

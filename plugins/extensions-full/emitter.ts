@@ -1,9 +1,9 @@
 import type { Caller } from '#kernel';
 import { toCaller } from './caller.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
-import type { Handler } from './handler.ts';
+import type { ExtensionHandler } from './handler.ts';
 import { addInitHandler, runInitHandlers } from './init.ts';
-import { listen } from './listen.ts';
+import { addExtensionListener } from './listen.ts';
 
 type Meta = Readonly<Record<string, unknown>>;
 
@@ -16,24 +16,24 @@ export interface Emitter {
   ): Promise<unknown>;
   emitAction(events: string | readonly string[], meta?: Meta, context?: EmitterContext): void;
   emitInit(event: string, meta?: Meta): Promise<void>;
-  onFilter(event: string, handler: Handler): void;
-  onAction(event: string, handler: Handler): void;
-  onInit(event: string, handler: Handler): void;
-  offFilter(event: string, handler: Handler): void;
-  offAction(event: string, handler: Handler): void;
-  offInit(event: string, handler: Handler): void;
+  onFilter(event: string, handler: ExtensionHandler): void;
+  onAction(event: string, handler: ExtensionHandler): void;
+  onInit(event: string, handler: ExtensionHandler): void;
+  offFilter(event: string, handler: ExtensionHandler): void;
+  offAction(event: string, handler: ExtensionHandler): void;
+  offInit(event: string, handler: ExtensionHandler): void;
 }
 
 type EmitterContext = { readonly accountability?: object | null } | null;
 
 /** The member `emitter` of the context: the service's own events, and events of any other name between extensions. */
 export function createEmitter(runtime: ExtensionRuntime): Emitter {
-  const offs = new Map<string, Map<Handler, (() => unknown)[]>>();
-  const keep = (key: string, handler: Handler, off: () => unknown) => {
-    const all = offs.get(key) ?? new Map<Handler, (() => unknown)[]>();
+  const offs = new Map<string, Map<ExtensionHandler, (() => unknown)[]>>();
+  const keep = (key: string, handler: ExtensionHandler, off: () => unknown) => {
+    const all = offs.get(key) ?? new Map<ExtensionHandler, (() => unknown)[]>();
     offs.set(key, all.set(handler, [...(all.get(handler) ?? []), off]));
   };
-  const forget = (key: string, handler: Handler) => {
+  const forget = (key: string, handler: ExtensionHandler) => {
     for (const off of offs.get(key)?.get(handler) ?? []) off();
     offs.get(key)?.delete(handler);
   };
@@ -49,8 +49,10 @@ export function createEmitter(runtime: ExtensionRuntime): Emitter {
     emitAction: (events, meta = {}, context = null) =>
       runtime.events.action(names(events), { ...meta, caller: callerFor(context) }),
     emitInit: (event, meta = {}) => runInitHandlers(runtime.deps, [event], meta),
-    onFilter: (event, handler) => keep(`filter ${event}`, handler, listen(runtime, 'filter', event, handler)),
-    onAction: (event, handler) => keep(`action ${event}`, handler, listen(runtime, 'action', event, handler)),
+    onFilter: (event, handler) =>
+      keep(`filter ${event}`, handler, addExtensionListener(runtime, 'filter', event, handler)),
+    onAction: (event, handler) =>
+      keep(`action ${event}`, handler, addExtensionListener(runtime, 'action', event, handler)),
     onInit: (event, handler) => keep(`init ${event}`, handler, addInitHandler(runtime, event, handler)),
     offFilter: (event, handler) => forget(`filter ${event}`, handler),
     offAction: (event, handler) => forget(`action ${event}`, handler),

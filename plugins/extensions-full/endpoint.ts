@@ -2,7 +2,7 @@ import type Router from 'router';
 import type { DiscoveredExtension } from '../extensions/contract.ts';
 import { stripNamePrefix } from '../extensions/library.ts';
 import { createRouterMount } from './compat/mount.ts';
-import { createRouter } from './compat/paths.ts';
+import { createCompatRouter } from './compat/paths.ts';
 import type { FullContext } from './context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 
@@ -20,7 +20,7 @@ export async function addEndpoint(
   name: string,
 ): Promise<void> {
   const { id, handler } = parseEndpoint(endpoint, name);
-  const router = createRouter();
+  const router = createCompatRouter();
   await handler(router, context);
   runtime.undoStack.add(runtime.deps.mounts.add(createRouterMount(runtime, `/${id}`, router)));
   runtime.recordAuthority({ verb: 'serves', object: `/${id}` });

@@ -22,10 +22,10 @@ const CODE = /^[\w.:-]{1,64}$/;
  * Turns an error of an extension into the failure that the service answers: its exceptions with their status, code and
  * message; errors with a status between 400 and 499 likewise; all others unchanged, which is a 500 without the message.
  */
-export function toFailure(error: unknown): unknown {
+export function toServiceFailure(error: unknown): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   if (Array.isArray(error)) {
-    const all = error.map(toFailure).filter((one) => one instanceof Failure);
+    const all = error.map(toServiceFailure).filter((one) => one instanceof Failure);
     return all.length > 0 && all.length === error.length ? new Failures(all) : new Error('several errors');
   }
   if (isException(error)) return createStatedFailure(error.status, error.code, error.message, error.extensions);

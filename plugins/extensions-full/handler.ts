@@ -1,4 +1,4 @@
-export type Handler = (...args: never[]) => unknown;
+export type ExtensionHandler = (...args: never[]) => unknown;
 
 /** @throws TypeError for a listener without an event name or a function. */
 export function assertHandler(event: unknown, handle: unknown): void {

@@ -1,8 +1,8 @@
 import type { FullContext } from './context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
-import type { Handler } from './handler.ts';
+import type { ExtensionHandler } from './handler.ts';
 import { addInitHandler } from './init.ts';
-import { listen } from './listen.ts';
+import { addExtensionListener } from './listen.ts';
 import { addSchedule } from './schedule.ts';
 import { addTo, getFullState } from './state.ts';
 
@@ -11,15 +11,15 @@ export type HookFunction = (register: unknown, context: FullContext) => unknown;
 /** `register` of a hook (conventions, "Hook"). `entry` is its name inside of a bundle. */
 export function createHookRegister(runtime: ExtensionRuntime, entry?: string) {
   return {
-    filter(event: string, handler: Handler): void {
-      listen(runtime, 'filter', event, handler);
+    filter(event: string, handler: ExtensionHandler): void {
+      addExtensionListener(runtime, 'filter', event, handler);
       runtime.recordAuthority({ verb: 'may change', object: event });
     },
-    action(event: string, handler: Handler): void {
-      listen(runtime, 'action', event, handler);
+    action(event: string, handler: ExtensionHandler): void {
+      addExtensionListener(runtime, 'action', event, handler);
       runtime.recordAuthority({ verb: 'listens to', object: event });
     },
-    init(event: string, handler: Handler): void {
+    init(event: string, handler: ExtensionHandler): void {
       addInitHandler(runtime, event, handler);
     },
     schedule(pattern: string, handler: () => unknown): void {

@@ -6,14 +6,14 @@ import { fullLoaders } from '../extensions/contract.ts';
 import { createMounts, createPackageOperations } from '../extensions/library.ts';
 import { files } from '../files/contract.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
-import { mounts, routing } from '../http/contract.ts';
+import { routeMounts, routing } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
 import { schedule } from '../schedule/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
 import { fullCapability } from './capability.ts';
 import type { FullDeps } from './deps.ts';
-import { runInitHandlers, START_EVENTS } from './init.ts';
+import { INIT_EVENTS, runInitHandlers } from './init.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default definePlugin({
@@ -38,13 +38,13 @@ export default definePlugin({
       log,
       packages,
       identity,
-      mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(mounts, mount), log }),
+      mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(routeMounts, mount), log }),
       operations: createPackageOperations(used.operations, (operation) => host.contribute(flowOperations, operation)),
     };
     host.contribute(capabilities, fullCapability);
     host.contribute(fullLoaders, {
       load: async (extension, phase) => (await import('./load.ts')).loadFull(extension, deps, phase),
-      afterFirstLoad: () => runInitHandlers(deps, START_EVENTS),
+      afterFirstLoad: () => runInitHandlers(deps, INIT_EVENTS),
     });
   },
 });

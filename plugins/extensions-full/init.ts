@@ -1,15 +1,15 @@
 import type { ExtensionRuntime } from './extension-runtime.ts';
-import { assertHandler, type Handler } from './handler.ts';
+import { assertHandler, type ExtensionHandler } from './handler.ts';
 import { addTo, getFullState, type InitHandler } from './state.ts';
 
-export function addInitHandler(runtime: ExtensionRuntime, event: string, handler: Handler): () => unknown {
+export function addInitHandler(runtime: ExtensionRuntime, event: string, handler: ExtensionHandler): () => unknown {
   assertHandler(event, handler);
   const off = addTo(getFullState(runtime.deps).inits, { owner: runtime.name, event, handle: handler as InitHandler });
   return runtime.undoStack.add(off);
 }
 
 /** Init events, in their order (conventions, "Init events"). */
-export const START_EVENTS = [
+export const INIT_EVENTS = [
   'app.before',
   'middlewares.before',
   'middlewares.after',

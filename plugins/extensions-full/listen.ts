@@ -1,8 +1,8 @@
 import type { EventMeta } from '#kernel';
 import { callNotFoundListener } from './compat/not-found-listener.ts';
 import { createEventContext, type ExtensionRuntime } from './extension-runtime.ts';
-import { toFailure } from './failure.ts';
-import { assertHandler, type Handler } from './handler.ts';
+import { toServiceFailure } from './failure.ts';
+import { assertHandler, type ExtensionHandler } from './handler.ts';
 
 type ListenerKind = 'filter' | 'action';
 type Meta = Readonly<Record<string, unknown>>;
@@ -12,7 +12,12 @@ type Call = (...args: unknown[]) => unknown;
 const withoutCaller = ({ caller: _caller, ...meta }: EventMeta): Meta => meta;
 
 /** Adds a listener until the extension is unloaded. Answers a function that removes it earlier. */
-export function listen(runtime: ExtensionRuntime, kind: ListenerKind, event: string, handler: Handler): () => unknown {
+export function addExtensionListener(
+  runtime: ExtensionRuntime,
+  kind: ListenerKind,
+  event: string,
+  handler: ExtensionHandler,
+): () => unknown {
   assertHandler(event, handler);
   const call = handler as Call;
   const remove =
@@ -23,7 +28,7 @@ export function listen(runtime: ExtensionRuntime, kind: ListenerKind, event: str
             if (meta.event !== 'request.not_found') return await call(payload, withoutCaller(meta), context);
             return await callNotFoundListener(runtime, meta, (listenerMeta) => call(payload, listenerMeta, context));
           } catch (error) {
-            throw toFailure(error);
+            throw toServiceFailure(error);
           }
         })
       : runtime.events.onAction(event, async (meta) =>

@@ -3,17 +3,17 @@ import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { extensionLoader, requirements } from '../extensions/contract.ts';
 import { createEventRefusals } from './event-refusals.ts';
-import { extensionRequirements } from './migrations.ts';
+import { extensionRequirementsMigration } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createRequiredPackages, type OwnConfig, type SharedConfig } from './required.ts';
+import { createRequiredPackages, type ExtensionsRequiredConfig, type SafeModeConfig } from './required.ts';
 import { createRequirementStore } from './store.ts';
 
-export default definePlugin<OwnConfig, SharedConfig>({
+export default definePlugin<ExtensionsRequiredConfig, SafeModeConfig>({
   manifest,
   register(host) {
     const { config, db, log, events } = host;
     const used = host.use({ bus, loader: extensionLoader });
-    host.contribute(migrations, extensionRequirements(db));
+    host.contribute(migrations, extensionRequirementsMigration(db));
     host.contribute(
       requirements,
       createRequiredPackages({

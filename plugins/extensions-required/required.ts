@@ -7,17 +7,17 @@ import { createRequirementCache, type RequirementCache } from './requirement-cac
 import type { RequirementStore } from './store.ts';
 
 /** The settings of the plugin `extensions-required`. */
-export interface OwnConfig {
+export interface ExtensionsRequiredConfig {
   readonly EXTENSIONS_MUST_LOAD: readonly string[];
 }
 
 /** The setting of the plugin `extensions` that `extensions-required` reads. */
-export interface SharedConfig {
+export interface SafeModeConfig {
   readonly SAFE_MODE: boolean;
 }
 
 interface Deps {
-  readonly config: OwnConfig & SharedConfig;
+  readonly config: ExtensionsRequiredConfig & SafeModeConfig;
   readonly store: RequirementStore;
   readonly refusals: EventRefusals;
   readonly bus: Bus;

@@ -1,6 +1,6 @@
 import type { Db } from '../database/contract.ts';
 import { toServiceUnavailable } from '../database/library.ts';
-import { REQUIREMENTS } from './migrations.ts';
+import { EXTENSION_REQUIREMENTS_TABLE } from './migrations.ts';
 
 /** What is stored about one package, for all processes on this database. */
 export interface RequiredPackage {
@@ -24,7 +24,7 @@ export interface RequirementStore {
 }
 
 export function createRequirementStore(db: Pick<Db, 'query' | 'write' | 'sql'>): RequirementStore {
-  const table = db.write(REQUIREMENTS);
+  const table = db.write(EXTENSION_REQUIREMENTS_TABLE);
   const ALL = db.sql`select name, place, decision, declared, filters from ${table}`;
   const PUT = db.sql`insert into ${table} (name, place, decision, declared, filters) values ($1, $2, $3, $4, $5)
     on conflict (name) do update set place = excluded.place, declared = excluded.declared, filters = excluded.filters`;

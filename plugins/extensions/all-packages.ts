@@ -3,10 +3,10 @@ import type { AuditLine, Log, PackagesApi } from '#kernel';
 import type { Broker } from '../broker/contract.ts';
 import type { Migrator } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import { createExtensionLines, createPluginLines } from './audit/manifest-lines.ts';
+import { createExtensionAuditLines, createPluginAuditLines } from './audit/manifest-lines.ts';
 import { createPlaceholder } from './discover/discover.ts';
 import { scanPackages } from './discover/scan.ts';
-import { createExtensions, type Extensions } from './load/extensions.ts';
+import { createExtensionManager, type ExtensionManager } from './load/extensions.ts';
 import { type PackageState, toPackageState, toPluginState } from './load/package-states.ts';
 import type { LoaderContributions } from './loader-contributions.ts';
 import { LoadFailure } from './model.ts';
@@ -29,7 +29,7 @@ interface Deps {
 
 /** Third-party packages of this process: extensions, third-party plugins, and required packages that are missing. */
 export interface AllPackages {
-  readonly extensions: Extensions;
+  readonly extensions: ExtensionManager;
   readonly plugins: ThirdPartyPlugins;
   rows(): readonly ExtensionRow[];
   states(): readonly PackageState[];
@@ -53,7 +53,7 @@ export function createAllPackages({
 }: Deps): AllPackages {
   const { consent, requirements } = contributions;
   const toReason = createToReason((text) => subjects.redact(text));
-  const extensions = createExtensions(
+  const extensions = createExtensionManager(
     {
       ...contributions,
       async discover() {
@@ -106,8 +106,8 @@ export function createAllPackages({
     const discovered = config.SAFE_MODE
       ? []
       : await scanPackages({ config, packages, log: { warn() {} }, subjects, settings });
-    return [...createExtensionLines(discovered, deps), ...(await createPluginLines(folder, deps))].sort((a, b) =>
-      a.name < b.name ? -1 : 1,
+    return [...createExtensionAuditLines(discovered, deps), ...(await createPluginAuditLines(folder, deps))].sort(
+      (a, b) => (a.name < b.name ? -1 : 1),
     );
   }
   const withRequired = (row: ExtensionRow): ExtensionRow =>

@@ -1,5 +1,5 @@
 import { type Authority, authorities, facet, type PluginInfo, service } from '#kernel';
-import type { RuntimeState } from '../sandbox/contract.ts';
+import type { ConfinedRuntimeState } from '../sandbox/contract.ts';
 import type { ConfinedSteps, LoadPhase } from './load/load-deps.ts';
 import type { PackageState } from './load/package-states.ts';
 import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from './model.ts';
@@ -13,7 +13,7 @@ export type {
   AppAndApiFiles,
   AppBuild,
   AppBundle,
-  AppHalf,
+  AppPart,
   ContributionFailure,
   DiscoveredExtension,
   EntryOutcome,
@@ -26,9 +26,9 @@ export type {
   PackageMounts,
   PackageOperations,
   ReasonCode,
-  ServerType,
+  ServerExtensionType,
 } from './model.ts';
-export { SERVER_TYPES } from './model.ts';
+export { SERVER_EXTENSION_TYPES } from './model.ts';
 export type { PackageFile, PackageFiles } from './packages/package-files.ts';
 
 /**
@@ -49,7 +49,7 @@ export interface ConfinedLoader extends Omit<ConfinedSteps<unknown>, 'passGate'>
    */
   passGate(extension: DiscoveredExtension, consent: PackageConsent['check']): Promise<unknown>;
   /** Detects which layers of confinement this machine supports; the first call takes a second. */
-  runtime(): Promise<RuntimeState>;
+  runtime(): Promise<ConfinedRuntimeState>;
 }
 
 /** Without a contribution confined extensions fail; they never load with full authority instead. */

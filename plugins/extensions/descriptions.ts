@@ -1,48 +1,65 @@
 import type { RouteDescription } from '../http/contract.ts';
 import {
-  ANYTHING,
-  BOOLEAN,
+  ANY_VALUE_SCHEMA,
+  BOOLEAN_SCHEMA,
   dataAnswer,
+  describeJsonBody,
+  describeParameter,
   exactObject,
-  INTEGER,
-  jsonBody,
+  INTEGER_SCHEMA,
   listOf,
   nullable,
   objectOf,
   oneOfTexts,
-  parameter,
-  RECORD,
+  RECORD_SCHEMA,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from '../http/library.ts';
 
-const REASON = objectOf({ code: TEXT, detail: TEXT }, ['code']);
+const REASON = objectOf({ code: TEXT_SCHEMA, detail: TEXT_SCHEMA }, ['code']);
 
 const FAILURE = objectOf(
-  { type: TEXT, contribution: TEXT, event: TEXT, code: TEXT, message: TEXT, at: TEXT, count: INTEGER, time: TEXT },
+  {
+    type: TEXT_SCHEMA,
+    contribution: TEXT_SCHEMA,
+    event: TEXT_SCHEMA,
+    code: TEXT_SCHEMA,
+    message: TEXT_SCHEMA,
+    at: TEXT_SCHEMA,
+    count: INTEGER_SCHEMA,
+    time: TEXT_SCHEMA,
+  },
   ['type', 'contribution', 'code', 'count', 'time'],
 );
 
 const EXTENSION = exactObject(
   {
-    id: TEXT,
-    name: TEXT,
-    type: nullable(TEXT),
-    local: BOOLEAN,
+    id: TEXT_SCHEMA,
+    name: TEXT_SCHEMA,
+    type: nullable(TEXT_SCHEMA),
+    local: BOOLEAN_SCHEMA,
     status: oneOfTexts('loaded', 'discovered', 'failed', 'partial'),
-    bundle: nullable(TEXT),
-    schema: nullable(objectOf({ type: TEXT, local: BOOLEAN, version: TEXT }, ['type', 'local'])),
-    meta: objectOf({ id: TEXT, source: TEXT, enabled: BOOLEAN, folder: TEXT, bundle: nullable(TEXT) }),
+    bundle: nullable(TEXT_SCHEMA),
+    schema: nullable(objectOf({ type: TEXT_SCHEMA, local: BOOLEAN_SCHEMA, version: TEXT_SCHEMA }, ['type', 'local'])),
+    meta: objectOf({
+      id: TEXT_SCHEMA,
+      source: TEXT_SCHEMA,
+      enabled: BOOLEAN_SCHEMA,
+      folder: TEXT_SCHEMA,
+      bundle: nullable(TEXT_SCHEMA),
+    }),
   },
   {
-    version: TEXT,
-    runtime: TEXT,
-    capabilities: RECORD,
-    stateful: ANYTHING,
-    required: BOOLEAN,
+    version: TEXT_SCHEMA,
+    runtime: TEXT_SCHEMA,
+    capabilities: RECORD_SCHEMA,
+    stateful: ANY_VALUE_SCHEMA,
+    required: BOOLEAN_SCHEMA,
     reason: REASON,
-    entries: listOf(objectOf({ name: TEXT, type: TEXT, status: TEXT, reason: REASON }, ['name', 'type'])),
-    settings: objectOf({ status: TEXT, reason: REASON }, ['status']),
+    entries: listOf(
+      objectOf({ name: TEXT_SCHEMA, type: TEXT_SCHEMA, status: TEXT_SCHEMA, reason: REASON }, ['name', 'type']),
+    ),
+    settings: objectOf({ status: TEXT_SCHEMA, reason: REASON }, ['status']),
     failures: listOf(FAILURE),
   },
 );
@@ -52,58 +69,63 @@ const base = { tag: 'extensions', access: 'admin', components } as const;
 
 const list = dataAnswer(
   listOf(schemaRef('Extension')),
-  exactObject({ confinedRuntime: objectOf({ state: TEXT, posture: ANYTHING }, ['state']) }),
+  exactObject({ confinedRuntime: objectOf({ state: TEXT_SCHEMA, posture: ANY_VALUE_SCHEMA }, ['state']) }),
 );
 
-export const LIST: RouteDescription = {
+export const EXTENSION_LIST_ROUTE: RouteDescription = {
   ...base,
   summary: 'Lists the extensions that were found, with their states.',
   answers: list,
 };
 
-const DECISION = exactObject({ required: nullable(BOOLEAN) });
+const DECISION = exactObject({ required: nullable(BOOLEAN_SCHEMA) });
 
-export const REQUIRE: RouteDescription = {
+export const EXTENSION_REQUIRE_ROUTE: RouteDescription = {
   ...base,
   summary:
     'Says whether what a package filters is refused while the package is not loaded; null leaves it to its manifest.',
-  params: { id: parameter('The id of the extension.') },
-  body: jsonBody(DECISION),
+  params: { id: describeParameter('The id of the extension.') },
+  body: describeJsonBody(DECISION),
   answers: dataAnswer(nullable(schemaRef('Extension'))),
 };
 
 /** JSON Schema of a process in the audit: one that answered with its ledger, or one that is alive and did not answer in time. */
 const PROCESS = exactObject(
-  { since: TEXT, answered: BOOLEAN },
-  { id: TEXT, address: nullable(TEXT), left: { type: 'integer' } },
+  { since: TEXT_SCHEMA, answered: BOOLEAN_SCHEMA },
+  { id: TEXT_SCHEMA, address: nullable(TEXT_SCHEMA), left: { type: 'integer' } },
 );
 
-export const AUDIT: RouteDescription = {
+export const EXTENSION_AUDIT_ROUTE: RouteDescription = {
   ...base,
   summary: 'Answers what every package may do here, and what each has done in all processes since they started.',
   answers: dataAnswer(
-    exactObject({ may: listOf(RECORD), did: listOf(RECORD), since: TEXT, processes: listOf(PROCESS) }),
+    exactObject({
+      may: listOf(RECORD_SCHEMA),
+      did: listOf(RECORD_SCHEMA),
+      since: TEXT_SCHEMA,
+      processes: listOf(PROCESS),
+    }),
   ),
 };
 
-export const SOURCE: RouteDescription = {
+export const EXTENSION_SOURCE_ROUTE: RouteDescription = {
   ...base,
   access: 'public',
   summary: 'Sends the code that extensions have for the app.',
-  params: { chunk: parameter('The name of the file.') },
-  answers: { 200: { 'application/javascript': TEXT } },
+  params: { chunk: describeParameter('The name of the file.') },
+  answers: { 200: { 'application/javascript': TEXT_SCHEMA } },
   errors: ['ROUTE_NOT_FOUND'],
 };
 
-export const RELOAD: RouteDescription = {
+export const EXTENSION_RELOAD_ROUTE: RouteDescription = {
   ...base,
   summary: 'Loads extensions that changed, here and in the other processes.',
   answers: list,
 };
 
-export const RESTART: RouteDescription = {
+export const EXTENSION_RESTART_ROUTE: RouteDescription = {
   ...base,
   summary: 'Starts one confined or failed extension anew, here and in the other processes.',
-  body: jsonBody(objectOf({ name: TEXT }, ['name'])),
+  body: describeJsonBody(objectOf({ name: TEXT_SCHEMA }, ['name'])),
   answers: list,
 };

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { GraphqlField } from '../graphql/contract.ts';
-import type { Extensions } from './load/extensions.ts';
-import type { AppType } from './model.ts';
+import type { ExtensionManager } from './load/extensions.ts';
+import type { AppExtensionType } from './model.ts';
 import type { ExtensionRow } from './records/record.ts';
 
 /** Kinds of extensions for the admin app, by their names in the answer. */
@@ -10,13 +10,13 @@ const LISTED = {
   displays: 'display',
   layouts: 'layout',
   modules: 'module',
-} as const satisfies Record<string, AppType>;
+} as const satisfies Record<string, AppExtensionType>;
 
 /**
  * The names of what is loaded in the browser, by kind (specification, "Server endpoints"); for callers that may read
  * `GET /extensions`.
  */
-export const createExtensionFields = (extensions: Pick<Extensions, 'rows'>): readonly GraphqlField[] => [
+export const createExtensionGraphqlFields = (extensions: Pick<ExtensionManager, 'rows'>): readonly GraphqlField[] => [
   {
     scope: 'system',
     operation: 'query',
@@ -39,7 +39,7 @@ export const createExtensionFields = (extensions: Pick<Extensions, 'rows'>): rea
  * Names of this type in a row: the extension itself, or the entries of a bundle whose browser code works. The browser code of a
  * bundle with a failure reason does not work.
  */
-function listNames({ extension, status, reason }: ExtensionRow, type: AppType): readonly string[] {
+function listNames({ extension, status, reason }: ExtensionRow, type: AppExtensionType): readonly string[] {
   if (status === 'failed') return [];
   if (extension.type === type) return [extension.name];
   if (extension.type !== 'bundle' || reason !== undefined) return [];

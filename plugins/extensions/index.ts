@@ -12,9 +12,9 @@ import { createAllPackages } from './all-packages.ts';
 import { auditCommand } from './audit/command.ts';
 import { createJointLedger } from './audit/joint-ledger.ts';
 import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders, requirements } from './contract.ts';
-import { prepareFolders } from './discover/discover.ts';
+import { createExtensionFolders } from './discover/discover.ts';
 import { fingerprint } from './discover/fingerprint.ts';
-import { createExtensionFields } from './graphql.ts';
+import { createExtensionGraphqlFields } from './graphql.ts';
 import { withDeadline } from './load/deadline.ts';
 import { readLoaderContributions } from './loader-contributions.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -25,7 +25,7 @@ import { createReload, type ReloadControl } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { registerPackageFolders } from './throwing-package.ts';
-import { type FolderWatch, watch } from './watch/watch.ts';
+import { type FolderWatch, watchFolder } from './watch/watch.ts';
 
 /** Milliseconds after which the service listens although extensions are still loading. */
 const FIRST_LOAD_DEADLINE = 50_000;
@@ -67,7 +67,8 @@ export default definePlugin<ExtensionsConfig>({
     });
     host.contribute(commands, auditCommand({ packages, packageLines: all.auditLines }));
     for (const route of extensionRouteList) host.contribute(routes, route);
-    for (const field of createExtensionFields(extensions)) host.contribute<GraphqlField>('graphql.fields', field);
+    for (const field of createExtensionGraphqlFields(extensions))
+      host.contribute<GraphqlField>('graphql.fields', field);
 
     host.contribute<HealthCheck>('health', createFailedCheck(rows));
 
@@ -82,7 +83,7 @@ export default definePlugin<ExtensionsConfig>({
       await contributions.requirements()?.prepare();
       await plugins.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
-      else await prepareFolders(config.EXTENSIONS_PATH, log);
+      else await createExtensionFolders(config.EXTENSIONS_PATH, log);
       await firstLoad(reload, contributions.afterFirstLoad, log);
       contributions.requirements()?.assertLoaded(all.states(), listReasons(rows()));
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
@@ -90,7 +91,7 @@ export default definePlugin<ExtensionsConfig>({
       // it.
       void contributions.runtime();
       const path = resolve(config.EXTENSIONS_PATH);
-      watcher = watch({ readState: () => fingerprint(path), onChange: reload.reloadChanged, log });
+      watcher = watchFolder({ readState: () => fingerprint(path), onChange: reload.reloadChanged, log });
     });
     host.onStop(async () => {
       await watcher?.stop();

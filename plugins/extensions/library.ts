@@ -25,4 +25,4 @@ export { openPackageFiles, readCompleteFile } from './packages/package-files.ts'
 /** The id of a third-party plugin, computed from its folder. */
 export { createPluginId } from './third-party/folders.ts';
 /** Finds the package whose code threw an uncaught error. */
-export { culpritOf } from './throwing-package.ts';
+export { findThrowingPackage } from './throwing-package.ts';

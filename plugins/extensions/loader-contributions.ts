@@ -1,5 +1,5 @@
 import type { Host } from '#kernel';
-import type { RuntimeState } from '../sandbox/contract.ts';
+import type { ConfinedRuntimeState } from '../sandbox/contract.ts';
 import {
   appBundles,
   confinedLoaders,
@@ -24,7 +24,11 @@ export interface LoaderContributions extends Pick<LoadDeps, 'loadFull' | 'confin
 }
 
 const createMissing = (what: string) => new LoadFailure('REGISTRATION_FAILED', `Nothing here runs ${what}.`);
-const UNAVAILABLE: RuntimeState = { state: 'unavailable', reason: 'no plugin runs confined code', posture: null };
+const UNAVAILABLE: ConfinedRuntimeState = {
+  state: 'unavailable',
+  reason: 'no plugin runs confined code',
+  posture: null,
+};
 
 /** Loaders, consent and browser builds. Each call reads the facets, so that a contribution made later counts. */
 export function readLoaderContributions({ read }: Pick<Host, 'read'>): LoaderContributions {

@@ -1,18 +1,18 @@
-import type { Operation, Operations } from '../flows/contract.ts';
+import type { FlowOperationKind, FlowOperations } from '../flows/contract.ts';
 import type { RouteMount } from '../http/contract.ts';
 
-export const APP_TYPES = ['interface', 'display', 'layout', 'module', 'panel', 'item-view'] as const;
+export const APP_EXTENSION_TYPES = ['interface', 'display', 'layout', 'module', 'panel', 'item-view'] as const;
 
 /** Types of extensions that run in the service. */
-export const SERVER_TYPES = ['hook', 'endpoint', 'operation'] as const;
-export const TYPES = [...APP_TYPES, ...SERVER_TYPES, 'bundle'] as const;
-export type AppType = (typeof APP_TYPES)[number];
+export const SERVER_EXTENSION_TYPES = ['hook', 'endpoint', 'operation'] as const;
+export const EXTENSION_TYPES = [...APP_EXTENSION_TYPES, ...SERVER_EXTENSION_TYPES, 'bundle'] as const;
+export type AppExtensionType = (typeof APP_EXTENSION_TYPES)[number];
 
-/** One of `SERVER_TYPES`. */
-export type ServerType = (typeof SERVER_TYPES)[number];
+/** One of `SERVER_EXTENSION_TYPES`. */
+export type ServerExtensionType = (typeof SERVER_EXTENSION_TYPES)[number];
 
 /** Every type of extension, those for the browser and bundles included. */
-export type ExtensionType = (typeof TYPES)[number];
+export type ExtensionType = (typeof EXTENSION_TYPES)[number];
 
 /**
  * Why an extension did not load (conventions, "Reason codes"); this service adds `CONSENT_REQUIRED` and
@@ -88,7 +88,7 @@ export interface EventNames {
 
 /** An entry of a bundle. */
 export interface BundleEntry {
-  readonly type: AppType | ServerType;
+  readonly type: AppExtensionType | ServerExtensionType;
   readonly name: string;
   readonly source: string | AppAndApiFiles;
   readonly capabilities?: Readonly<Record<string, unknown>>;
@@ -105,7 +105,7 @@ export interface ExtensionManifest {
   readonly hidden?: boolean;
   /** Whether the events that the package filters are refused while the package is not loaded. */
   readonly required?: boolean;
-  /** The declaration of the settings, as written: `parseDeclaration` of `extension-settings` reads it. */
+  /** The declaration of the settings, as written: `parseSettingsDeclaration` of `extension-settings` reads it. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly runtime?: 'confined-server';
   readonly capabilities?: Readonly<Record<string, unknown>>;
@@ -153,7 +153,7 @@ export interface EntryOutcome {
 
 /** A failure of a contribution of a confined package while it ran, in the process that answers the request. */
 export interface ContributionFailure {
-  readonly type: ServerType;
+  readonly type: ServerExtensionType;
   readonly contribution: string;
   /** The event; for hooks only. */
   readonly event?: string;
@@ -195,13 +195,13 @@ export interface PackageMounts {
 }
 
 /** Operations of flows, and the registration of those of extensions under their names. */
-export interface PackageOperations extends Operations {
+export interface PackageOperations extends FlowOperations {
   /** Answers a function that removes the operation. */
-  register(owner: string, operation: Operation): () => void;
+  register(owner: string, operation: FlowOperationKind): () => void;
 }
 
 /** The part of an extension that runs in the browser. */
-export interface AppHalf {
+export interface AppPart {
   readonly id: string;
   readonly name: string;
   readonly type: ExtensionType;
@@ -223,7 +223,7 @@ export interface AppBuild {
 /** The browser code of all extensions, in memory. */
 export interface AppBundle {
   /** Bundles the browser code of these extensions and replaces what is served, all at once. Never rejects. */
-  build(halves: readonly AppHalf[]): Promise<AppBuild>;
+  build(halves: readonly AppPart[]): Promise<AppBuild>;
   /** The text of a chunk by its file name. */
   chunk(name: string): string | undefined;
 }

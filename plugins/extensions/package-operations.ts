@@ -1,10 +1,10 @@
-import type { Operation, Operations } from '../flows/contract.ts';
+import type { FlowOperationKind, FlowOperations } from '../flows/contract.ts';
 import type { PackageOperations } from './model.ts';
 
 /** Registers flow operations in the name of packages. */
 export const createPackageOperations = (
-  known: Operations,
-  contribute: (operation: Operation) => () => void,
+  known: FlowOperations,
+  contribute: (operation: FlowOperationKind) => () => void,
 ): PackageOperations => ({
   find: known.find,
   owners: known.owners,

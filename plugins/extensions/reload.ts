@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { AsSystem, Caller, EventsApi, Log } from '#kernel';
 import type { Bus } from '../cluster/contract.ts';
-import type { Extensions, LoadChanges } from './load/extensions.ts';
+import type { ExtensionManager, LoadChanges } from './load/extensions.ts';
 import type { ReloadRequest } from './load/load-plan.ts';
 import type { ExtensionRow } from './records/record.ts';
 import type { ThirdPartyLifecycle } from './third-party/plugins.ts';
 
 interface ReloadDeps {
-  readonly extensions: Pick<Extensions, 'load'>;
+  readonly extensions: Pick<ExtensionManager, 'load'>;
   readonly plugins: Pick<ThirdPartyLifecycle, 'refresh'>;
   /** The rows of extensions and third-party plugins. */
   readonly rows: () => readonly ExtensionRow[];

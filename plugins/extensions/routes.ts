@@ -2,8 +2,15 @@ import { type Caller, fail } from '#kernel';
 import type { Activity } from '../activity/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, isValidBody, sendData } from '../http/library.ts';
-import { AUDIT, LIST, RELOAD, REQUIRE, RESTART, SOURCE } from './descriptions.ts';
-import type { Extensions } from './load/extensions.ts';
+import {
+  EXTENSION_AUDIT_ROUTE,
+  EXTENSION_LIST_ROUTE,
+  EXTENSION_RELOAD_ROUTE,
+  EXTENSION_REQUIRE_ROUTE,
+  EXTENSION_RESTART_ROUTE,
+  EXTENSION_SOURCE_ROUTE,
+} from './descriptions.ts';
+import type { ExtensionManager } from './load/extensions.ts';
 import { isConfined } from './load/slot.ts';
 import type { AppBundle } from './model.ts';
 import { type ExtensionRow, toInfoRecord } from './records/record.ts';
@@ -11,7 +18,7 @@ import { type ExtensionRow, toInfoRecord } from './records/record.ts';
 interface RouteDeps {
   /** Extensions and third-party plugins. */
   readonly rows: () => readonly ExtensionRow[];
-  readonly runtime: Extensions['runtime'];
+  readonly runtime: ExtensionManager['runtime'];
   /** Loads what changed, here and in the other processes; `names` in any case. */
   reload(caller: Caller, names: readonly string[]): Promise<void>;
   /** Stores whether a package is required; null leaves it to its manifest. */
@@ -37,17 +44,17 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
   const send = (ctx: HttpContext, data: unknown = list()) => sendData(ctx, data, { confinedRuntime: runtime() });
 
   return [
-    { method: 'GET', path: '/extensions', description: LIST, handle: adminsOnly((ctx) => send(ctx)) },
+    { method: 'GET', path: '/extensions', description: EXTENSION_LIST_ROUTE, handle: adminsOnly((ctx) => send(ctx)) },
     {
       method: 'GET',
       path: '/extensions/audit',
-      description: AUDIT,
+      description: EXTENSION_AUDIT_ROUTE,
       handle: adminsOnly(async (ctx) => sendData(ctx, await deps.readAudit())),
     },
     {
       method: 'GET',
       path: '/extensions/sources/:chunk',
-      description: SOURCE,
+      description: EXTENSION_SOURCE_ROUTE,
       handle(ctx) {
         const text = appBundle.chunk(ctx.params.chunk as string);
         if (text === undefined) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
@@ -61,7 +68,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'PATCH',
       path: '/extensions/:id',
-      description: REQUIRE,
+      description: EXTENSION_REQUIRE_ROUTE,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         const required = await parseRequired(bodyOf(ctx));
@@ -83,7 +90,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       path: '/extensions/reload',
-      description: RELOAD,
+      description: EXTENSION_RELOAD_ROUTE,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         await deps.reload(caller, []);
@@ -94,7 +101,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       path: '/extensions/restart',
-      description: RESTART,
+      description: EXTENSION_RESTART_ROUTE,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         const name = await parseName(bodyOf(ctx));
@@ -119,12 +126,12 @@ const cacheControl = (ttl: number | undefined): string =>
   ttl === undefined ? 'no-cache' : `public, max-age=${Math.floor(ttl / 1000)}`;
 
 async function parseRequired(body: unknown): Promise<boolean | null> {
-  if (await isValidBody(REQUIRE, body)) return (body as { required: boolean | null }).required;
+  if (await isValidBody(EXTENSION_REQUIRE_ROUTE, body)) return (body as { required: boolean | null }).required;
   throw fail('INVALID_PAYLOAD', 'The body is { "required": true, false or null }.');
 }
 
 async function parseName(body: unknown): Promise<string> {
-  if (await isValidBody(RESTART, body)) return (body as { name: string }).name;
+  if (await isValidBody(EXTENSION_RESTART_ROUTE, body)) return (body as { name: string }).name;
   throw fail('INVALID_PAYLOAD', '"name" is required: the name of an extension.');
 }
 

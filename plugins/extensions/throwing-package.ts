@@ -21,7 +21,7 @@ export function registerPackageFolders(packages: () => readonly Package[]): () =
  * The name of the third-party package whose code threw this error, by the files in its stack, the innermost first.
  * Undefined if no file belongs to a package, and for values thrown without a stack.
  */
-export function culpritOf(error: unknown): string | undefined {
+export function findThrowingPackage(error: unknown): string | undefined {
   const { stack } = (error ?? {}) as { readonly stack?: unknown };
   if (typeof stack !== 'string') return undefined;
   const all = [...packageLists]

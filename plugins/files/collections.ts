@@ -1,5 +1,5 @@
 import type { SystemCollection, SystemField } from '../schema/contract.ts';
-import { FILES } from './contract.ts';
+import { FILES_COLLECTION_NAME } from './contract.ts';
 
 const string = (field: string, maxLength = 255): SystemField => ({ field, type: 'string', maxLength, nullable: true });
 const text = (field: string): SystemField => ({ field, type: 'text', nullable: true });
@@ -21,7 +21,7 @@ const userReference = (field: string, special: string): SystemField => ({
 
 /** The row of a file (specification, "File record"; conventions, "Files"). */
 export const filesCollection: SystemCollection = {
-  collection: FILES,
+  collection: FILES_COLLECTION_NAME,
   note: 'What is known of files beside their bytes',
   // No `create`: bytes can be sent by REST only.
   verbs: ['read', 'update', 'delete'],

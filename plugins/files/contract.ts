@@ -2,7 +2,7 @@ import { type Caller, service } from '#kernel';
 import type { Payload } from '../items/contract.ts';
 
 /** Name of the collection of files. */
-export const FILES = 'platform_files';
+export const FILES_COLLECTION_NAME = 'platform_files';
 
 /** A file to be stored: its bytes and the values of the sender. */
 export interface IncomingFile {

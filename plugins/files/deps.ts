@@ -6,7 +6,7 @@ import type { Routing } from '../http/contract.ts';
 import type { Items } from '../items/contract.ts';
 import type { Media } from '../media/contract.ts';
 import type { Outbound } from '../outbound/contract.ts';
-import type { Query } from '../query/contract.ts';
+import type { QueryEngine } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
 import type { Settings } from '../settings/contract.ts';
 import type { Storage } from '../storage/contract.ts';
@@ -21,7 +21,7 @@ export interface Deps {
   readonly lock: Lock;
   readonly media: Media;
   readonly presence: Presence;
-  readonly query: Query;
+  readonly query: QueryEngine;
   readonly schema: Schema;
   readonly settings: Settings;
   readonly storage: Storage;

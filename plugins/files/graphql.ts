@@ -1,5 +1,5 @@
 import type { GraphqlField } from '../graphql/contract.ts';
-import { FILES } from './contract.ts';
+import { FILES_COLLECTION_NAME } from './contract.ts';
 import type { RouteDeps } from './deps.ts';
 import { importFileFor } from './import/import.ts';
 import { parseImportRequest } from './import/request.ts';
@@ -9,15 +9,15 @@ import { createClientSignal } from './routes/index.ts';
  * GraphQL has only the import by URL: bytes themselves can be sent by REST only. `data` is JSON, since the collection has no input
  * type for creating files.
  */
-export function fileFields(deps: RouteDeps): readonly GraphqlField[] {
+export function fileGraphqlFields(deps: RouteDeps): readonly GraphqlField[] {
   const importFile = importFileFor(deps);
   return [
     {
       scope: 'system',
       operation: 'mutation',
       definition: 'import_file(url: String!, data: JSON): platform_files',
-      offeredTo: { collection: FILES, action: 'create' },
-      row: FILES,
+      offeredTo: { collection: FILES_COLLECTION_NAME, action: 'create' },
+      row: FILES_COLLECTION_NAME,
       resolve: (args, { caller, ctx }) => importFile(caller, parseImportRequest(args), createClientSignal(ctx)),
     },
   ];

@@ -17,16 +17,16 @@ import { filesCollection, orphanedObjectsCollection, storagePlacesCollection } f
 import type { FilesConfig } from './config.ts';
 import { files } from './contract.ts';
 import type { Deps, RouteDeps } from './deps.ts';
-import { fileFields } from './graphql.ts';
+import { fileGraphqlFields } from './graphql.ts';
 import { createJanitor } from './janitor.ts';
-import { createLedger } from './ledger.ts';
 import { createLocationRegistry } from './location-registry.ts';
+import { createOrphanLedger } from './orphan-ledger.ts';
 import { orphanTriggers } from './orphan-triggers.ts';
 import manifest from './package.json' with { type: 'json' };
 import { fileRoutes } from './routes/index.ts';
 import { registerReferenceRules } from './rules/references.ts';
 import { registerWriteRules } from './rules/write-rules.ts';
-import { createFiles } from './service.ts';
+import { createFileStorageService } from './service.ts';
 
 export default definePlugin<FilesConfig>({
   manifest,
@@ -54,10 +54,10 @@ export default definePlugin<FilesConfig>({
     host.contribute(systemCollections, storagePlacesCollection);
     host.contribute(migrations, orphanTriggers(db));
 
-    const ledger = createLedger(deps);
+    const ledger = createOrphanLedger(deps);
     const janitor = createJanitor({ ...deps, ledger, schedule: used.schedule });
     const { waitForRemoval } = janitor;
-    const service = createFiles({ ...deps, ledger, waitForRemoval });
+    const service = createFileStorageService({ ...deps, ledger, waitForRemoval });
     host.provide(files, service);
     const serving: RouteDeps = {
       ...used,
@@ -68,7 +68,7 @@ export default definePlugin<FilesConfig>({
       waitForRemoval,
     };
     for (const route of fileRoutes(serving)) host.contribute(routes, route);
-    for (const field of fileFields(serving)) host.contribute<GraphqlField>('graphql.fields', field);
+    for (const field of fileGraphqlFields(serving)) host.contribute<GraphqlField>('graphql.fields', field);
     host.contribute(commands, filesCommand({ ...deps, janitor }));
     registerWriteRules(deps, events);
     registerReferenceRules(deps, events);

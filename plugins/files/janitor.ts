@@ -4,10 +4,10 @@ import type { Bus, Lock, Presence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { JobHandle, Schedule } from '../schedule/contract.ts';
 import type { Storage } from '../storage/contract.ts';
-import type { OrphanLedger } from './ledger.ts';
+import type { OrphanLedger } from './orphan-ledger.ts';
 import { createOrphanRemoval } from './orphan-removal.ts';
 import { ORPHANS_CHANNEL } from './orphan-triggers.ts';
-import { createOrphans } from './orphans.ts';
+import { createOrphanQueries } from './orphans.ts';
 
 const ROUND_INTERVAL = 60_000;
 /** Milliseconds after the start until the second round: PostgreSQL may notice late that an earlier process has died. */
@@ -43,7 +43,7 @@ export interface Janitor {
  */
 export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps): Janitor {
   const { db, log } = deps;
-  const orphans = createOrphans({ db, ledger, presence });
+  const orphans = createOrphanQueries({ db, ledger, presence });
   const stopping = new AbortController();
   const clearing = createOrphanRemoval({ ...deps, stopping: stopping.signal });
   const running = new Set<Promise<void>>();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '#kernel';
 import type { Presence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { Location, Storage, StorageIdentity } from '../storage/contract.ts';
+import type { Storage, StorageIdentity, StorageLocation } from '../storage/contract.ts';
 
 interface Deps {
   readonly db: Db;
@@ -33,7 +33,7 @@ export function createLocationRegistry({ db, log, presence, storage }: Deps): Lo
     where location = $1 and place <> $2 and process <> $3::uuid order by name`;
   const DELETE_PROCESSES = db.sql`delete from ${table} where process = any($1::uuid[])`;
 
-  async function warnOfMismatch(location: Location, { id, name }: StorageIdentity): Promise<void> {
+  async function warnOfMismatch(location: StorageLocation, { id, name }: StorageIdentity): Promise<void> {
     const { rows } = await db.query<OtherProcessLocation>(SELECT_OTHERS, [location.name, id, presence.id]);
     if (rows.length === 0) return;
     const deadProcesses = await presence.findDead(rows.map(({ process }) => process));

@@ -1,4 +1,4 @@
-import { notifyStatement } from '../cluster/library.ts';
+import { createNotifyStatement } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
 
 /** Channel that notifies every process of new orphaned objects. */
@@ -26,7 +26,7 @@ export function orphanTriggers(db: Db): Migration {
         else
           ${insertOrphans} values (old.storage, old.filename_disk);
         end if;
-        ${notifyStatement(db, ORPHANS_CHANNEL)};
+        ${createNotifyStatement(db, ORPHANS_CHANNEL)};
         return null;
       end $$`);
       for (const verb of ['delete', 'update', 'truncate'])

@@ -1,6 +1,6 @@
 import type { Presence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { OrphanLedger } from './ledger.ts';
+import type { OrphanLedger } from './orphan-ledger.ts';
 
 interface Deps {
   readonly db: Db;
@@ -9,14 +9,14 @@ interface Deps {
 }
 
 /** The entries of the ledger that have no writer: their objects are orphaned. */
-export interface Orphans {
+export interface OrphanQueries {
   /** Takes the writer off entries whose writer has ended. Skips rows that another transaction has locked. */
   releaseAbandoned(): Promise<void>;
   /** The locations that hold orphaned objects. */
   locations(): Promise<readonly string[]>;
 }
 
-export function createOrphans({ db, ledger, presence }: Deps): Orphans {
+export function createOrphanQueries({ db, ledger, presence }: Deps): OrphanQueries {
   const table = db.write('platform_orphaned_objects');
   const CLAIMED_ENTRIES = db.sql`select id, writer from ${table} where writer is not null`;
   const RELEASE_ENTRIES = db.sql`update ${table} set writer = null where id in (

@@ -1,11 +1,11 @@
 import type { Caller } from '#kernel';
 import type { Payload } from '../items/contract.ts';
 import type { FileInspection } from '../media/contract.ts';
-import { FILES, type Files } from './contract.ts';
+import { FILES_COLLECTION_NAME, type Files } from './contract.ts';
 import type { Deps } from './deps.ts';
-import type { OrphanLedger } from './ledger.ts';
+import type { OrphanLedger } from './orphan-ledger.ts';
 import { readCreatePresets } from './rules/presets.ts';
-import { captionFields, deriveFields, resolveType } from './upload/derive.ts';
+import { captionFields, deriveFileFields, resolveFileType } from './upload/derive.ts';
 import { inspectStored } from './upload/inspect.ts';
 import { createUploadPlanner, type UploadPlan } from './upload/plan.ts';
 import { createTooLargeFailure, receiveBytes } from './upload/receive.ts';
@@ -25,7 +25,7 @@ type WriteRow = (
  * Creates the service `files`. It writes bytes first and the row second: a row never names an object that is not there, and the
  * ledger names objects without a row.
  */
-export function createFiles(deps: FilesDeps): Files {
+export function createFileStorageService(deps: FilesDeps): Files {
   const { access, config, db, events, items, ledger, log, media, waitForRemoval } = deps;
   const planner = createUploadPlanner(deps);
 
@@ -39,12 +39,12 @@ export function createFiles(deps: FilesDeps): Files {
     try {
       const received = await receiveBytes(plan, bytes, log);
       const inspection = await inspectStored({ media, log }, plan.location, plan.object, received, plan.declared?.type);
-      for (const type of [resolveType(plan, inspection), inspection.type])
+      for (const type of [resolveFileType(plan, inspection), inspection.type])
         if (type !== undefined) planner.assertTypeAllowed(type);
       const key = await db.transaction(async () => {
         await entry.transferToRow();
-        const row = await write(inspection, deriveFields(plan, received, inspection, config));
-        events.action(['files.upload'], { caller, collection: FILES, ...row });
+        const row = await write(inspection, deriveFileFields(plan, received, inspection, config));
+        events.action(['files.upload'], { caller, collection: FILES_COLLECTION_NAME, ...row });
         return row.key;
       });
       entry.close();
@@ -71,10 +71,10 @@ export function createFiles(deps: FilesDeps): Files {
           ...plan.platformValues,
           ...values,
           ...captionFields(isUnset, found),
-          type: resolveType(plan, found),
+          type: resolveFileType(plan, found),
         };
         const key = await events.withoutExtensionListeners(() =>
-          items.createOne(caller, FILES, plan.payload, { platformValues: platformValues }),
+          items.createOne(caller, FILES_COLLECTION_NAME, plan.payload, { platformValues: platformValues }),
         );
         return { key: String(key), payload: { ...plan.payload, ...platformValues } };
       });
@@ -84,10 +84,10 @@ export function createFiles(deps: FilesDeps): Files {
       assertOutsideTransaction();
       const plan = await planner.toReplace(caller, id, about, options);
       const key = await storeUpload(caller, plan, bytes, async (found, values) => {
-        const payload = { ...plan.payload, type: resolveType(plan, found) };
+        const payload = { ...plan.payload, type: resolveFileType(plan, found) };
         const platformValues = { ...plan.platformValues, ...values };
         const changed = await events.withoutExtensionListeners(() =>
-          items.updateOne(caller, FILES, plan.id, payload, { platformValues: platformValues }),
+          items.updateOne(caller, FILES_COLLECTION_NAME, plan.id, payload, { platformValues: platformValues }),
         );
         return { key: String(changed), payload: { ...payload, ...platformValues } };
       });

@@ -1,5 +1,5 @@
 import { authorities, type Caller, facet, service } from '#kernel';
-import { createRegistry } from './registry.ts';
+import { createOperationRegistry } from './registry.ts';
 
 /** The context of one run of an operation, beside its options. */
 export interface OperationContext {
@@ -11,7 +11,7 @@ export interface OperationContext {
 }
 
 /** One kind of step in a flow. Options arrive interpolated; a throw takes the reject branch. */
-export interface Operation {
+export interface FlowOperationKind {
   readonly id: string;
   run(options: Readonly<Record<string, unknown>>, context: OperationContext): Promise<unknown>;
   /** Options that are kept encrypted and handed over as references only. */
@@ -23,9 +23,9 @@ export interface Operation {
 }
 
 /** Every kind of step that flows can have, also of third-party packages. All ids are in one namespace. */
-export interface Operations {
+export interface FlowOperations {
   /** The operation with this id; undefined without one, `ambiguous` with several. */
-  find(id: string): Operation | 'ambiguous' | undefined;
+  find(id: string): FlowOperationKind | 'ambiguous' | undefined;
   /** Names of the plugins and packages that have an operation of this id. */
   owners(id: string): readonly string[];
   /** Every id that has an operation, ambiguous ones included. */
@@ -36,8 +36,8 @@ export interface Operations {
  * Operations of all plugins, in any number and at any time. A second one of the same id hides neither: both are ambiguous until
  * one of them is removed. The manifest section lists the ids, or declares that they are ids of packages the plugin runs.
  */
-export const flowOperations = facet<Operation, Operations>('flows.operations', {
-  combine: createRegistry,
+export const flowOperations = facet<FlowOperationKind, FlowOperations>('flows.operations', {
+  combine: createOperationRegistry,
   manifest: {
     type: 'object',
     additionalProperties: false,
@@ -59,4 +59,4 @@ export const flowOperations = facet<Operation, Operations>('flows.operations', {
 });
 
 /** For plugins that run flows, or decide which operations packages may add. */
-export const operations = service<Operations>('operations', { version: '1.0.0' });
+export const operations = service<FlowOperations>('operations', { version: '1.0.0' });

@@ -1,12 +1,12 @@
-import type { Operation, Operations } from './contract.ts';
+import type { FlowOperationKind, FlowOperations } from './contract.ts';
 
 interface ContributedOperation {
   readonly owner: string;
-  readonly value: Operation;
+  readonly value: FlowOperationKind;
 }
 
 /** Finds operations by id. Several with one id are all ambiguous, so that none can replace another. */
-export function createRegistry(all: readonly ContributedOperation[]): Operations {
+export function createOperationRegistry(all: readonly ContributedOperation[]): FlowOperations {
   const byId = new Map<string, ContributedOperation[]>();
   for (const one of all) byId.set(one.value.id, [...(byId.get(one.value.id) ?? []), one]);
   const operationsWithId = (id: string): readonly ContributedOperation[] => byId.get(id) ?? [];

@@ -1,6 +1,6 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-export const folders: SystemCollection = {
+export const foldersCollection: SystemCollection = {
   collection: 'platform_folders',
   note: 'Where files are kept in order',
   fields: [

@@ -4,7 +4,7 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
-import { folders } from './collections.ts';
+import { foldersCollection } from './collections.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createTreeMigration } from './tree-migration.ts';
 
@@ -12,7 +12,7 @@ export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ items });
-    host.contribute(systemCollections, folders);
+    host.contribute(systemCollections, foldersCollection);
     host.contribute(migrations, createTreeMigration(host.db));
     for (const route of collectionRoutes(used.items, '/folders', 'platform_folders')) host.contribute(routes, route);
   },

@@ -1,6 +1,6 @@
 import { authorities, type Caller, facet } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
-import { type DistinctFields, fieldNameOf, keepFirstByName } from './fields/distinct-fields.ts';
+import { type DistinctGraphqlFields, graphqlFieldNameOf, keepFirstByName } from './fields/distinct-fields.ts';
 
 /**
  * `items` is `/graphql`, with user collections; `system` is `/graphql/system`, with system collections (specification,
@@ -52,7 +52,7 @@ export interface GraphqlField {
  * manifest: `host.contribute<GraphqlField>('graphql.fields', field)`. Of several fields with one name in one root the
  * first is kept.
  */
-export const graphqlFields = facet<GraphqlField, DistinctFields>('graphql.fields', {
+export const graphqlFields = facet<GraphqlField, DistinctGraphqlFields>('graphql.fields', {
   combine: keepFirstByName,
   manifest: {
     type: 'object',
@@ -61,6 +61,6 @@ export const graphqlFields = facet<GraphqlField, DistinctFields>('graphql.fields
     properties: { names: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9_]*$' } } },
   },
   validate: ({ definition }, declared) =>
-    declared.names.includes(fieldNameOf(definition)) || `${fieldNameOf(definition)} is not declared`,
+    declared.names.includes(graphqlFieldNameOf(definition)) || `${graphqlFieldNameOf(definition)} is not declared`,
   describe: (declared) => authorities('answers', declared.names, 'by GraphQL'),
 });

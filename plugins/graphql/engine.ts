@@ -3,16 +3,16 @@ import { type Caller, fail, type Log } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import type { Items } from '../items/contract.ts';
-import type { Query } from '../query/contract.ts';
+import type { QueryEngine } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
 import type { GraphqlScope } from './contract.ts';
-import { createDocumentCaches } from './document/document-cache.ts';
-import { createExecute } from './execute/execute.ts';
+import { createGraphqlDocumentCaches } from './document/document-cache.ts';
+import { createOperationExecutor } from './execute/execute.ts';
 import type { GraphqlResponse } from './execute/response.ts';
-import { answerRequest } from './http/answer-request.ts';
+import { answerGraphqlRequest } from './http/answer-request.ts';
 import type { GraphqlRequest } from './http/request.ts';
 import type { ContributedFields } from './schema/contributed.ts';
-import { createSchemaCache } from './schema/schema-cache.ts';
+import { createGraphqlSchemaCache } from './schema/schema-cache.ts';
 
 /**
  * Runs GraphQL documents. The engine is loaded with the first document: the graphql package and the schemas are a tenth
@@ -28,7 +28,7 @@ export interface GraphqlEngine {
 export interface GraphqlEngineDeps {
   readonly access: Access;
   readonly items: Items;
-  readonly query: Pick<Query, 'ceilings'>;
+  readonly query: Pick<QueryEngine, 'ceilings'>;
   readonly schema: Schema;
   /** Returns the same list until a field is added or removed: cached schemas depend on its identity. */
   readonly contributed: () => ContributedFields;
@@ -45,16 +45,16 @@ const printedSchemas = new WeakMap<GraphQLSchema, string>();
 export function createGraphqlEngine(deps: GraphqlEngineDeps): GraphqlEngine {
   const { access, items, schema, contributed, capacity, introspection, log } = deps;
   const { ceilings } = deps.query;
-  const createDocuments = createDocumentCaches({
+  const createDocuments = createGraphqlDocumentCaches({
     ...deps.limits,
     relations: ceilings.depth,
     nodes: ceilings.nodes,
     introspection,
   });
-  const schemas = createSchemaCache({ schema, access, contributed, capacity, createDocuments, log });
-  const execute = createExecute({ items, schema, ceilings, log, showsSuggestions: introspection });
+  const schemas = createGraphqlSchemaCache({ schema, access, contributed, capacity, createDocuments, log });
+  const execute = createOperationExecutor({ items, schema, ceilings, log, showsSuggestions: introspection });
   return {
-    run: (scope, request, ctx) => answerRequest({ schemas, execute }, scope, request, ctx),
+    run: (scope, request, ctx) => answerGraphqlRequest({ schemas, execute }, scope, request, ctx),
     async sdl(caller, scope) {
       if (!introspection) throw fail('FORBIDDEN', 'introspection is off');
       const { schema: built } = await schemas.get(caller, scope);

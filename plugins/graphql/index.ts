@@ -5,8 +5,8 @@ import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { graphqlFields } from './contract.ts';
-import { createExplorer } from './explorer/explorer.ts';
-import { createRefusedReporter } from './fields/report-refused.ts';
+import { createGraphqlExplorer } from './explorer/explorer.ts';
+import { createRefusedFieldReporter } from './fields/refused-field-reporter.ts';
 import { graphqlRoutes } from './http/routes.ts';
 import { sdlField, sdlRoutes } from './http/sdl.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -51,14 +51,14 @@ export default definePlugin<Config>({
       const { createGraphqlEngine } = await import('./engine.ts');
       return createGraphqlEngine({ ...used, ...settings, contributed, log });
     });
-    const explorer = createExplorer({ introspection, log });
+    const explorer = createGraphqlExplorer({ introspection, log });
 
     host.define(graphqlFields);
     for (const route of [...graphqlRoutes({ engine, explorer }), ...sdlRoutes(engine), ...explorer.routes])
       host.contribute(routes, route);
     host.contribute(graphqlFields, sdlField(engine));
     host.onStart(() => {
-      const report = createRefusedReporter(log);
+      const report = createRefusedFieldReporter(log);
       const update = () => report(host.read(graphqlFields).refused);
       update();
       host.watch(graphqlFields, update);

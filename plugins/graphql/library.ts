@@ -1,1 +1,1 @@
-export { fieldNameOf } from './fields/distinct-fields.ts';
+export { graphqlFieldNameOf } from './fields/distinct-fields.ts';

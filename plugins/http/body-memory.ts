@@ -132,7 +132,7 @@ const createMemoryFailure = () =>
   });
 
 /** Health check: reports the bytes that unfinished bodies hold, and warns before bodies are refused. */
-export const createMemoryHealthCheck = (memory: BodyMemory): HealthCheck => ({
+export const createBodyMemoryHealthCheck = (memory: BodyMemory): HealthCheck => ({
   name: 'http:unfinishedBodies',
   componentType: 'system',
   async check() {

@@ -4,9 +4,9 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Context, Next } from 'koa';
 import { Failure, fail } from '#kernel';
 import type { BodyMemory } from './body-memory.ts';
-import { addressOf } from './client.ts';
+import { clientAddressOf } from './client.ts';
 import type { Routing } from './contract.ts';
-import { assertJson } from './json.ts';
+import { assertStorableJson } from './json.ts';
 
 /**
  * Milliseconds for a whole JSON body. Its size is limited, so a client that takes longer sends it slowly on purpose.
@@ -49,7 +49,7 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
     const parse = await parser;
     const request: { body?: unknown; rawBody?: string } = {};
     try {
-      if (!ctx.req.complete) limits.memory.assertAvailable(addressOf(ctx), contentLengthOf(ctx.req));
+      if (!ctx.req.complete) limits.memory.assertAvailable(clientAddressOf(ctx), contentLengthOf(ctx.req));
       const parseSource = (source: BodySource) => parse(toJsonPost(source, request), async () => {});
       if (isParsedDirectly(ctx.req)) await parseBeforeDeadline(ctx.req, limits, () => parseSource(ctx.req));
       else await parseSource(await readCountedBody(ctx, limits));
@@ -106,7 +106,7 @@ async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySo
   const abortRead = () => ended.reject(new Error('request aborted'));
   const deadlineTimer = setTimeout(expire, deadline, deadline);
   const idleTimer = idleTimeout > 0 ? setTimeout(expire, idleTimeout, idleTimeout) : undefined;
-  const reservation = memory.reserve(addressOf(ctx), ended.reject, contentLengthOf(req));
+  const reservation = memory.reserve(clientAddressOf(ctx), ended.reject, contentLengthOf(req));
   const parts: Buffer[] = [];
   let received = 0;
   const progress = () => void idleTimer?.refresh();
@@ -194,5 +194,5 @@ function toFailure(error: unknown, limit: number, length: string | undefined) {
 function assertJsonBody(body: unknown, text: string, scalars: boolean): void {
   const isScalar = body === null || typeof body !== 'object';
   if (isScalar && !scalars) throw fail('INVALID_PAYLOAD', 'The body must be an object or an array.');
-  assertJson(body, text, 'The body');
+  assertStorableJson(body, text, 'The body');
 }

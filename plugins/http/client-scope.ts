@@ -7,7 +7,7 @@ const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'SEARCH']);
  * The scope of a request, with the signal that its client disconnected. The signal is created on first use: it costs
  * more than the rest of the scope, and most requests need none.
  */
-export class ClientScope implements RequestScope {
+export class ClientRequestScope implements RequestScope {
   readonly id: string;
   readonly invocation: string | undefined;
   readonly #res: Context['res'];

@@ -9,7 +9,7 @@ type ClientRequest = Pick<HttpContext, 'req' | 'state'> | Pick<Context, 'req' | 
  * from to X-Forwarded-For. With N trusted proxies the N-th entry from the end is true; the client may have invented all
  * before it.
  */
-export function addressOf(ctx: ClientRequest): string | null {
+export function clientAddressOf(ctx: ClientRequest): string | null {
   const direct = ctx.req.socket.remoteAddress;
   const proxies = (ctx.state as HttpContext['state']).settings?.proxies ?? 0;
   const forwarded = proxies > 0 ? ctx.req.headers['x-forwarded-for'] : undefined;
@@ -19,10 +19,10 @@ export function addressOf(ctx: ClientRequest): string | null {
 }
 
 /** What the service knows of a client before it authenticates. */
-export const clientOf = (
+export const clientInfoOf = (
   ctx: ClientRequest,
 ): { readonly ip: string | null; readonly userAgent: string | null; readonly origin: string | null } => ({
-  ip: addressOf(ctx),
+  ip: clientAddressOf(ctx),
   userAgent: ctx.req.headers['user-agent'] ?? null,
   origin: ctx.req.headers.origin ?? null,
 });

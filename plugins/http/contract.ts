@@ -71,7 +71,7 @@ export interface BodyDescription {
 export type RouteAccess = 'public' | 'user' | 'app' | 'admin' | 'permissions';
 
 /** Shared schemas and parameters by name. A name means the same in all descriptions of the service. */
-export interface Components {
+export interface OpenApiComponents {
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
   readonly parameters?: Readonly<Record<string, ParameterDescription>>;
 }
@@ -99,7 +99,7 @@ export interface RouteDescription {
   /** Codes beyond those that follow from `access`, method and `COMMON_ERRORS` (`errorCodesOf` in `library.ts`). */
   readonly errors?: readonly ErrorCode[];
   /** The targets of the references in this description. */
-  readonly components?: Components;
+  readonly components?: OpenApiComponents;
 }
 
 /** Codes that any route may answer: for the token, the path, the query string, and the service itself. */
@@ -160,7 +160,7 @@ export interface RouteMount {
 /**
  * Path prefixes of extensions, whose paths no manifest can list. For core plugins that answer on behalf of extensions.
  */
-export const mounts = facet<RouteMount>('http.mounts', {
+export const routeMounts = facet<RouteMount>('http.mounts', {
   coreOnly: true,
   describe: () => authorities('serves', ['paths that no route takes'], 'for the packages it runs'),
 });

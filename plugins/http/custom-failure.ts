@@ -1,6 +1,6 @@
 import { type ErrorCode, Failure } from '#kernel';
 
-export interface FailureStatement {
+export interface CustomFailureContent {
   /** HTTP status, 400 to 599. */
   readonly status: number;
   /** Any code, also one that is not in `kernel/errors.ts`. */
@@ -15,7 +15,7 @@ export class CustomFailure extends Failure {
   readonly #publicCode: string;
 
   /** `code` is the nearest code of `kernel/errors.ts`, for callers that check the kind of failure. */
-  constructor(code: ErrorCode, stated: FailureStatement) {
+  constructor(code: ErrorCode, stated: CustomFailureContent) {
     super(code, stated.message, stated.extensions);
     this.message = stated.message;
     this.#status = stated.status;

@@ -1,46 +1,50 @@
 import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { createBodyReader } from './body.ts';
-import { BodyMemory, createMemoryHealthCheck } from './body-memory.ts';
-import { type HttpContext, mounts, reservedSegments, routes, routing } from './contract.ts';
-import { createEdgeMiddleware } from './edge.ts';
+import { BodyMemory, createBodyMemoryHealthCheck } from './body-memory.ts';
+import { type HttpContext, reservedSegments, routeMounts, routes, routing } from './contract.ts';
+import { createEdgeMiddleware } from './edge-middleware.ts';
 import { createErrorFilters } from './error-filters.ts';
-import { MountTable } from './mount-table.ts';
+import { RouteMountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
-import { claimOf } from './path-claims.ts';
+import { pathClaimOf } from './path-claims.ts';
 import { createRouter, type FindRoute } from './router.ts';
-import { createRequestSettings, type HttpConfig, memoryLimit, unknownParametersMode } from './settings.ts';
-import { createParameterCheck, findUnknownNames } from './unknown-parameters.ts';
+import { bodyMemoryLimit, createRequestSettings, type HttpConfig, unknownParametersMode } from './settings.ts';
+import { createParameterCheck, findUnknownParameterNames } from './unknown-parameters.ts';
 
 export default definePlugin<HttpConfig>({
   manifest,
   register(host) {
     const { config, log, events } = host;
-    const memory = new BodyMemory(memoryLimit(config));
+    const memory = new BodyMemory(bodyMemoryLimit(config));
     const mode = unknownParametersMode(config);
     const checksNames = mode !== 'ignore';
     const parameters = createParameterCheck(mode, log);
     const settings = createRequestSettings(config, { log, memory, parameters });
     const readBody = createBodyReader({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout: settings.idleTimeout, memory });
     let findRoute: FindRoute = () => undefined;
-    let mountTable = new MountTable([]);
+    let mountTable = new RouteMountTable([]);
     const allRoutes = () => host.read(routes).map(({ value }) => value);
 
     host.define(routes);
-    host.define(mounts);
+    host.define(routeMounts);
     host.define(reservedSegments);
     for (const name of manifest['service:extension'].contributes['http.reserved'].names)
       host.contribute(reservedSegments, name);
     host.provide(routing, {
       claimOf: (path) =>
-        claimOf(path, { routes: allRoutes(), mounts: host.read(mounts), reserved: host.read(reservedSegments) }),
+        pathClaimOf(path, {
+          routes: allRoutes(),
+          mounts: host.read(routeMounts),
+          reserved: host.read(reservedSegments),
+        }),
       readBody,
       describeRoutes: () =>
         host
           .read(routes)
           .map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),
     });
-    host.contribute<ContributionTo<typeof health>>('health', createMemoryHealthCheck(memory));
+    host.contribute<ContributionTo<typeof health>>('health', createBodyMemoryHealthCheck(memory));
     host.contribute(
       middleware,
       createEdgeMiddleware(
@@ -60,7 +64,7 @@ export default definePlugin<HttpConfig>({
         context.params = match.params;
         const { querystring } = ctx;
         if (querystring !== '' && match.parameters && checksNames)
-          parameters.check(context, findUnknownNames(querystring, match.parameters), match.parameters);
+          parameters.check(context, findUnknownParameterNames(querystring, match.parameters), match.parameters);
         if (match.route.method !== '*' && match.route.body !== 'unread') context.state.body = await readBody(ctx);
         await match.route.handle(context);
       },
@@ -72,12 +76,12 @@ export default definePlugin<HttpConfig>({
         findRoute = createRouter(allRoutes());
       };
       const updateMounts = () => {
-        mountTable = new MountTable(host.read(mounts));
+        mountTable = new RouteMountTable(host.read(routeMounts));
       };
       updateRoutes();
       updateMounts();
       host.watch(routes, updateRoutes);
-      host.watch(mounts, updateMounts);
+      host.watch(routeMounts, updateMounts);
     });
   },
 });

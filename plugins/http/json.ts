@@ -6,7 +6,7 @@ const MAX_DEPTH = 100;
 /**
  * @throws INVALID_PAYLOAD for JSON nested deeper than 100 levels or with NUL characters, which PostgreSQL cannot store.
  */
-export function assertJson(value: unknown, text: string, what: string): void {
+export function assertStorableJson(value: unknown, text: string, what: string): void {
   const isTree = value !== null && typeof value === 'object';
   const hasNul = text.includes('\\u0000') && containsNul([value]);
   if (isTree && isTooDeep(value, 1))

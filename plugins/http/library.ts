@@ -6,44 +6,44 @@ import { StreamedResponse } from './streamed-response.ts';
 export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
 
 /** The client before authentication: address (behind trusted proxies the real one), user agent, origin. */
-export { addressOf, clientOf } from './client.ts';
+export { clientAddressOf, clientInfoOf } from './client.ts';
 /** The signal that the client of a request disconnected, created on first use. */
 export { clientSignal } from './client-scope.ts';
 /** Whether a parsed body matches the schema of a route description. */
 export { isValidBody } from './is-valid-body.ts';
 /** Checks nesting and NUL characters of parsed JSON from any part of a request. @throws INVALID_PAYLOAD */
-export { assertJson } from './json.ts';
+export { assertStorableJson } from './json.ts';
 /** Parts of route descriptions, and functions over descriptions. */
 export {
-  ANYTHING,
+  ANY_VALUE_SCHEMA,
   anyOf,
-  BOOLEAN,
+  BOOLEAN_SCHEMA,
   dataAnswer,
   dataEnvelope,
+  describeJsonBody,
+  describeParameter,
   ERRORS_SCHEMA,
   errorCodesOf,
   errorComponents,
   exactObject,
-  INTEGER,
-  jsonBody,
+  INTEGER_SCHEMA,
   listOf,
   NO_CONTENT,
   nullable,
   objectOf,
   oneOfTexts,
-  parameter,
   parameterRef,
   pathParameterNames,
-  RECORD,
+  RECORD_SCHEMA,
   requiredParameter,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from './route-description.ts';
 /**
  * Treats unknown members of a query in a body like unknown parameters of a query string.
  * @throws INVALID_QUERY in mode `refuse`.
  */
-export function checkQueryNames(ctx: HttpContext, query: object, known: ReadonlySet<string>): void {
+export function checkQueryMemberNames(ctx: HttpContext, query: object, known: ReadonlySet<string>): void {
   const names = Object.keys(query).filter((name) => !known.has(name));
   ctx.state.settings?.parameters.check(ctx, names, known);
 }

@@ -1,7 +1,7 @@
 import type { HttpContext, RouteMount } from './contract.ts';
 
 /** Finds the route mounts of a path. Several mounts of one path stay in the order of their contribution. */
-export class MountTable {
+export class RouteMountTable {
   readonly #byPath = new Map<string, readonly RouteMount[]>();
 
   constructor(all: readonly RouteMount[]) {

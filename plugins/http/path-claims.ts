@@ -9,7 +9,7 @@ interface Claims {
 }
 
 /** What already claims a path; undefined for a free one. */
-export function claimOf(path: string, { routes, mounts, reserved }: Claims): PathClaimKind | undefined {
+export function pathClaimOf(path: string, { routes, mounts, reserved }: Claims): PathClaimKind | undefined {
   const segment = firstSegment(path);
   if (routes.some((route) => firstSegment(route.path) === segment)) return 'route';
   if (reserved.has(segment)) return 'reserved';

@@ -1,9 +1,9 @@
 import { parse } from 'qs';
 import { fail } from '#kernel';
 import type { HttpContext } from './contract.ts';
-import type { QueryLimits } from './settings.ts';
+import type { QueryStringLimits } from './settings.ts';
 
-const DEFAULT_LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
+const DEFAULT_LIMITS: QueryStringLimits = { depth: 10, list: 500, parameters: 1000 };
 /** A query string without brackets and escapes, which needs no full parser. */
 const UNENCODED = /^[^%+[\]\0]*$/;
 
@@ -12,7 +12,7 @@ const UNENCODED = /^[^%+[\]\0]*$/;
  * ordinary.
  * @throws INVALID_QUERY for NUL characters, and over the limits of depth and parameters. Nothing is cut off silently.
  */
-export function parseQueryString(text: string, limits: QueryLimits = DEFAULT_LIMITS): Record<string, unknown> {
+export function parseQueryString(text: string, limits: QueryStringLimits = DEFAULT_LIMITS): Record<string, unknown> {
   if (text === '') return { __proto__: null } as never;
   const plain = UNENCODED.test(text) ? parseFlat(text) : undefined;
   if (plain) return plain;

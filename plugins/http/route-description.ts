@@ -14,13 +14,13 @@ import {
 
 const JSON_TYPE = 'application/json';
 
-export const TEXT: JsonSchema = { type: 'string' };
-export const BOOLEAN: JsonSchema = { type: 'boolean' };
-export const INTEGER: JsonSchema = { type: 'integer' };
+export const TEXT_SCHEMA: JsonSchema = { type: 'string' };
+export const BOOLEAN_SCHEMA: JsonSchema = { type: 'boolean' };
+export const INTEGER_SCHEMA: JsonSchema = { type: 'integer' };
 /** Any value. */
-export const ANYTHING: JsonSchema = {};
+export const ANY_VALUE_SCHEMA: JsonSchema = {};
 /** An object with any members. */
-export const RECORD: JsonSchema = { type: 'object' };
+export const RECORD_SCHEMA: JsonSchema = { type: 'object' };
 
 export const oneOfTexts = (...values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
 export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
@@ -47,12 +47,12 @@ export const schemaRef = (name: string): JsonSchema & ComponentReference => ({ $
 /** A reference to a parameter in `components.parameters`. */
 export const parameterRef = (name: string): ComponentReference => ({ $ref: `#/components/parameters/${name}` });
 
-export const parameter = (description: string, schema: JsonSchema = TEXT): ParameterDescription => ({
+export const describeParameter = (description: string, schema: JsonSchema = TEXT_SCHEMA): ParameterDescription => ({
   description,
   schema,
 });
-export const requiredParameter = (description: string, schema: JsonSchema = TEXT): ParameterDescription => ({
-  ...parameter(description, schema),
+export const requiredParameter = (description: string, schema: JsonSchema = TEXT_SCHEMA): ParameterDescription => ({
+  ...describeParameter(description, schema),
   required: true,
 });
 
@@ -68,7 +68,7 @@ export const dataAnswer = (data: JsonSchema, meta?: JsonSchema): Readonly<Record
 /** 204 without a body. */
 export const NO_CONTENT: Readonly<Record<number, BodySchemas>> = { 204: {} };
 
-export const jsonBody = (schema: JsonSchema, { required = true } = {}): BodyDescription => ({
+export const describeJsonBody = (schema: JsonSchema, { required = true } = {}): BodyDescription => ({
   content: { [JSON_TYPE]: schema },
   required,
 });
@@ -76,7 +76,7 @@ export const jsonBody = (schema: JsonSchema, { required = true } = {}): BodyDesc
 /** The body of every error response. Many codes have further members of `extensions` beside `code`. */
 export const ERRORS_SCHEMA: JsonSchema = exactObject({
   errors: {
-    ...listOf(exactObject({ message: TEXT, extensions: objectOf({ code: TEXT }, ['code']) })),
+    ...listOf(exactObject({ message: TEXT_SCHEMA, extensions: objectOf({ code: TEXT_SCHEMA }, ['code']) })),
     minItems: 1,
   },
 });

@@ -24,7 +24,7 @@ export interface HttpConfig {
   readonly NODE_ENV: string;
 }
 
-export interface QueryLimits {
+export interface QueryStringLimits {
   /** Brackets in one name. */
   readonly depth: number;
   /** Entries of one list. */
@@ -34,7 +34,7 @@ export interface QueryLimits {
 
 /** Settings and services that `library.ts` needs in a request; part of `ctx.state`. */
 export interface RequestSettings {
-  readonly limits: QueryLimits;
+  readonly limits: QueryStringLimits;
   readonly proxies: number;
   /**
    * Milliseconds a client may take for one part of a streamed response, or may send nothing of a body; 0 is no limit.
@@ -69,5 +69,5 @@ export const createRequestSettings = (
  * The memory limit of unfinished bodies in bytes: at least four times MAX_PAYLOAD_SIZE, so that the largest body fits
  * into the half that one address may hold.
  */
-export const memoryLimit = ({ MAX_PAYLOAD_MEMORY: memory, MAX_PAYLOAD_SIZE: size }: HttpConfig): number =>
+export const bodyMemoryLimit = ({ MAX_PAYLOAD_MEMORY: memory, MAX_PAYLOAD_SIZE: size }: HttpConfig): number =>
   Math.max(memory, 4 * size);

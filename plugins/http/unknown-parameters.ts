@@ -28,7 +28,7 @@ export function queryParametersOf({ description }: Pick<Route, 'description'>): 
 }
 
 /** Names in a query string, without their brackets, that are not in `known`. */
-export function findUnknownNames(text: string, known: ReadonlySet<string>): readonly string[] {
+export function findUnknownParameterNames(text: string, known: ReadonlySet<string>): readonly string[] {
   if (text === '') return [];
   const unknown = new Set<string>();
   for (let from = 0; from <= text.length && unknown.size < MAX_WARNINGS; ) {

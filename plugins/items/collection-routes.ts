@@ -1,14 +1,22 @@
 import type { Caller } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { bodyOf, checkQueryNames, clientSignal, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
-import type { RawQuery, ReadText, RowStream } from '../query/contract.ts';
+import {
+  bodyOf,
+  checkQueryMemberNames,
+  clientSignal,
+  rawQueryOf,
+  sendData,
+  sendJson,
+  sendStream,
+} from '../http/library.ts';
+import type { RawQuery, ReadResultText, RowStream } from '../query/contract.ts';
 import type { Items, WriteCancellation } from './contract.ts';
 import {
-  type CollectionDescriptions,
+  type CollectionRouteDescriptions,
   type DocumentedCollection,
-  describeCollection,
+  describeCollectionRoutes,
 } from './descriptions/collection.ts';
-import { QUERY_NAMES } from './descriptions/query.ts';
+import { QUERY_PARAMETER_NAMES } from './descriptions/query.ts';
 import { parseExportFormat } from './read/export/formats.ts';
 import { renderEnvelope } from './read/long-read.ts';
 import {
@@ -24,15 +32,15 @@ import { answerShapeOf, assertAnswerShape, sendWrittenRows } from './written-res
  * Reads for the GET routes: a list, or with `key` one row. The routes of /items cache the read by the text of the query
  * string.
  */
-export type ReadList = (
+export type ListRouteReader = (
   caller: Caller,
   collection: string,
   ctx: HttpContext,
   key?: string,
-) => Promise<ReadText | RowStream>;
+) => Promise<ReadResultText | RowStream>;
 
 interface CollectionRouteOptions {
-  readonly readList?: ReadList;
+  readonly readList?: ListRouteReader;
   /** Returns the collection of a request, or throws; the default is the fixed collection. */
   readonly collectionOf?: (ctx: HttpContext) => string;
   /** Throws on routes that a singleton does not have. */
@@ -51,7 +59,7 @@ const toDocumentedCollection = (collection: string, about: CollectionRouteOption
 interface CollectionEndpoints extends Required<Omit<CollectionRouteOptions, 'about'>> {
   readonly items: Items;
   readonly path: string;
-  readonly describe: CollectionDescriptions;
+  readonly describe: CollectionRouteDescriptions;
 }
 
 /** The full set of routes of a collection at `path` (conventions, "Common endpoint set"). */
@@ -70,7 +78,7 @@ export function collectionRoutes(
         ? items.stream(caller, name, rawQueryOf(ctx))
         : items.readOne(caller, name, key, rawQueryOf(ctx)),
   } = options;
-  const describe = describeCollection(toDocumentedCollection(collection, options.about));
+  const describe = describeCollectionRoutes(toDocumentedCollection(collection, options.about));
   const endpoints = { items, path, describe, collectionOf, isSingleton, assertNotSingleton, readList };
   return [...listRoutes(endpoints), ...rowRoutes(endpoints)];
 }
@@ -96,7 +104,7 @@ function listRoutes(endpoints: CollectionEndpoints): readonly Route[] {
       async handle(ctx) {
         const name = collectionOf(ctx);
         const body = parseSearchBody(bodyOf(ctx));
-        if (body.query) checkQueryNames(ctx, body.query, QUERY_NAMES);
+        if (body.query) checkQueryMemberNames(ctx, body.query, QUERY_PARAMETER_NAMES);
         const { query = rawQueryOf(ctx), keys } = body;
         const { caller } = ctx.state;
         if (await sendExport(endpoints, ctx, query, keys)) return;
@@ -222,7 +230,7 @@ async function sendExport(
 /** A write is cancelled when its client disconnects, until its commit begins. */
 const cancellationOf = (ctx: HttpContext): WriteCancellation => ({ signal: clientSignal(ctx) });
 
-const sendRows = (ctx: HttpContext, answer: ReadText | RowStream): void | Promise<void> =>
+const sendRows = (ctx: HttpContext, answer: ReadResultText | RowStream): void | Promise<void> =>
   'batches' in answer
     ? sendStream(ctx, renderEnvelope(answer), { type: 'application/json; charset=utf-8' })
     : sendJson(ctx, answer.data ?? 'null', answer.meta ?? undefined);

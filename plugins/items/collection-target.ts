@@ -1,5 +1,5 @@
 import { type Caller, fail } from '#kernel';
-import { joinKey, parseKey } from '../query/library.ts';
+import { joinCompositeKey, parseKey } from '../query/library.ts';
 import type { Collection, Field, Schema, SchemaOverview } from '../schema/contract.ts';
 import { createCollectionNotFoundFailure, isRowLocation } from '../schema/library.ts';
 import type { Key } from './contract.ts';
@@ -58,9 +58,9 @@ export function castKey(field: Field, raw: unknown): Key {
 function joinKeyColumns({ parts = [] }: Field, raw: Record<string, unknown>): string | undefined {
   const values = parts.map(({ name }) => raw[name]);
   const fits = values.every((value) => value !== undefined && value !== null && typeof value !== 'object');
-  return fits && Object.keys(raw).length === parts.length ? joinKey(values.map(String)) : undefined;
+  return fits && Object.keys(raw).length === parts.length ? joinCompositeKey(values.map(String)) : undefined;
 }
 
 /** The SQL type to which a list of keys is cast. Every integer index accepts an int8 list, whatever its values. */
-export const keyType = (field: Field): string =>
+export const keySqlType = (field: Field): string =>
   field.type === 'integer' || field.type === 'bigInteger' ? 'int8' : (field.column?.sqlType ?? 'text');

@@ -2,7 +2,14 @@ import { type Caller, service } from '#kernel';
 import type { FieldGrant } from '../access/contract.ts';
 import type { Invocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
-import type { GroupSelection, PlaceholderValues, RawQuery, ReadText, RowStream, Selection } from '../query/contract.ts';
+import type {
+  GroupSelection,
+  PlaceholderValues,
+  RawQuery,
+  ReadResultText,
+  RowStream,
+  Selection,
+} from '../query/contract.ts';
 import type { ReadExplanation } from './read/explanation.ts';
 import type { ExportDownload } from './read/export/download.ts';
 import type { ExportFormatName } from './read/export/formats.ts';
@@ -31,28 +38,28 @@ export interface Items {
    * Reads a list, with `meta` where the query requests it. A singleton answers an object.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
-  readMany(caller: Caller, collection: string, query: RawQuery): Promise<ReadText>;
+  readMany(caller: Caller, collection: string, query: RawQuery): Promise<ReadResultText>;
   /**
    * Reads one row.
    * @throws FORBIDDEN where it does not exist or may not be read, INVALID_QUERY.
    */
-  readOne(caller: Caller, collection: string, key: unknown, query?: RawQuery): Promise<ReadText>;
+  readOne(caller: Caller, collection: string, key: unknown, query?: RawQuery): Promise<ReadResultText>;
   /**
    * Reads the rows of these keys that the caller may read, in the order of the keys.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
-  readKeys(caller: Caller, collection: string, keys: readonly unknown[], query?: RawQuery): Promise<ReadText>;
+  readKeys(caller: Caller, collection: string, keys: readonly unknown[], query?: RawQuery): Promise<ReadResultText>;
   /**
    * `readMany` for callers that can stream: a long list is a stream, everything else a text.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
-  stream(caller: Caller, collection: string, query: RawQuery): Promise<ReadText | RowStream>;
+  stream(caller: Caller, collection: string, query: RawQuery): Promise<ReadResultText | RowStream>;
   /**
    * Reads a tree of fields and answers exactly its form. Read listeners of the collection receive the rows in their
    * REST representation.
    * @throws FORBIDDEN, also for a missing or unreadable row by key, INVALID_QUERY.
    */
-  select(caller: Caller, collection: string, request: SelectionRequest): Promise<ReadText | RowStream>;
+  select(caller: Caller, collection: string, request: SelectionRequest): Promise<ReadResultText | RowStream>;
   /**
    * The rows of a list read (or of `keys`) as a file, rendered while they are read. The query's limit applies.
    * @throws FORBIDDEN, INVALID_QUERY.

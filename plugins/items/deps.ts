@@ -2,12 +2,12 @@ import type { Caller, EventsApi } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { Activity } from '../activity/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { Query } from '../query/contract.ts';
+import type { QueryEngine } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
 import type { StatementCache } from './write/statement-cache.ts';
 
 export interface Deps {
-  readonly query: Query;
+  readonly query: QueryEngine;
   readonly access: Access;
   readonly schema: Schema;
   readonly activity: Activity;

@@ -7,17 +7,17 @@ import { routes } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
-import { itemsCapability, itemsMethods } from './capability/capability.ts';
+import { itemsCapability, itemsRemoteMethods } from './capability/capability.ts';
 import { filesCapability, schemaCapability } from './capability/reserved-capabilities.ts';
 import { type Items, items, references } from './contract.ts';
 import type { Deps } from './deps.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createItemPermissions } from './read/item-permissions.ts';
-import { createReads } from './read/read.ts';
+import { createItemPermissionsReader } from './read/item-permissions.ts';
+import { createItemReads } from './read/read.ts';
 import { itemRoutes } from './routes.ts';
-import { createReferences } from './write/references.ts';
+import { createReferenceRemoval } from './write/references.ts';
 import { createStatementCache } from './write/statement-cache.ts';
-import { createWrites } from './write/write.ts';
+import { createItemWrites } from './write/write.ts';
 
 interface Config {
   MAX_BATCH_MUTATION: number;
@@ -39,15 +39,15 @@ export default definePlugin<Config>({
       timeout: host.config.WRITE_TIMEOUT,
       maxMutations: host.config.MAX_BATCH_MUTATION === -1 ? Number.POSITIVE_INFINITY : host.config.MAX_BATCH_MUTATION,
     };
-    const reads = createReads(deps);
+    const reads = createItemReads(deps);
     const service: Items = {
       ...reads,
-      itemPermissions: createItemPermissions(deps),
-      ...createWrites(deps, reads.writtenRow),
+      itemPermissions: createItemPermissionsReader(deps),
+      ...createItemWrites(deps, reads.writtenRow),
     };
     host.provide(items, service);
-    host.contribute(remoteMethods, itemsMethods);
-    host.provide(references, createReferences(deps));
+    host.contribute(remoteMethods, itemsRemoteMethods);
+    host.provide(references, createReferenceRemoval(deps));
     for (const one of [itemsCapability(deps, reads), filesCapability, schemaCapability])
       host.contribute(capabilities, one);
     for (const route of itemRoutes(service, reads, used)) host.contribute(routes, route);

@@ -7,6 +7,11 @@ export { collectionRoutes } from './collection-routes.ts';
 export { castKey } from './collection-target.ts';
 /** Bodies and answers of the routes of a collection, for descriptions of other routes. */
 export { itemSchema, WRITE_ERRORS } from './descriptions/collection.ts';
-export { LIST_PARAMETERS, queryComponents, SHAPE_PARAMETERS, SINGLE_ROW_PARAMETERS } from './descriptions/query.ts';
+export {
+  ANSWER_SHAPE_PARAMETERS,
+  LIST_PARAMETERS,
+  queryComponents,
+  SINGLE_ROW_PARAMETERS,
+} from './descriptions/query.ts';
 /** The check of the routes of a collection before a write, and their answer after it, for routes of other forms. */
 export { assertAnswerShape, sendWrittenRows } from './written-response.ts';

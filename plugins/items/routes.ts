@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { ACTIONS, type Access } from '../access/contract.ts';
+import { type Access, PERMISSION_ACTIONS } from '../access/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { rawQueryOf } from '../http/library.ts';
 import { type Schema, SYSTEM_PREFIX } from '../schema/contract.ts';
@@ -23,7 +23,7 @@ export function itemRoutes(items: Items, reads: ReadVerbs, { schema, access }: I
     const { collections } = await schema.snapshot();
     if (!collections.get(name)?.singleton) return false;
     const { admin, of } = await access.permissions(ctx.state.caller);
-    return admin || ACTIONS.some((action) => of(name, action).length > 0);
+    return admin || PERMISSION_ACTIONS.some((action) => of(name, action).length > 0);
   };
   return collectionRoutes(items, '/items/:collection', '', {
     collectionOf: collectionNameOf,

@@ -57,7 +57,7 @@ export interface ImageInfo {
  * decoded to its end. `tooLarge`: above `maxSource` or `maxResult`. `invalid`: an operation has invalid arguments.
  * `timeout`: not done in time. `broken`: the process that works on the image ended.
  */
-export type MediaReason = 'unsupported' | 'damaged' | 'tooLarge' | 'invalid' | 'timeout' | 'broken';
+export type MediaFailureReason = 'unsupported' | 'damaged' | 'tooLarge' | 'invalid' | 'timeout' | 'broken';
 
 /**
  * Inspects files and transforms images in child processes: hostile bytes reach decoders only there, a crash or hang ends one child
@@ -70,7 +70,7 @@ export interface Media {
   inspect(path: string, declared?: string): Promise<FileInspection>;
   /**
    * Transforms the image at `source` into a new file at `target`.
-   * @throws MediaError with a `MediaReason`.
+   * @throws MediaError with a `MediaFailureReason`.
    */
   transform(source: string, target: string, plan: ImagePlan): Promise<ImageInfo>;
   /** Jobs of this process that run or wait in the queue. */

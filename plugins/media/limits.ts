@@ -1,7 +1,7 @@
 /** Times in milliseconds. */
 
 /** Limits and priorities of one child process that inspects files and transforms images. */
-export const PROCESS = {
+export const MEDIA_PROCESS_LIMITS = {
   /** Processes for images, but not more than cores. */
   count: 4,
   /** Milliseconds until the process reports that it is ready. */
@@ -26,7 +26,7 @@ export const PROCESS = {
 export const INSPECTION_TIMEOUT = 10_000;
 
 /** Limits on the metadata of one file. */
-export const METADATA = {
+export const METADATA_LIMITS = {
   /** Characters of all metadata of a file as JSON. */
   total: 64 * 1024,
   /** Characters of one text. */
@@ -40,4 +40,4 @@ export const METADATA = {
 } as const;
 
 /** All frames of an animation may have this many times the pixels of the largest still image. */
-export const FRAMES = 4;
+export const MAX_ANIMATION_FACTOR = 4;

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { WorkerPoolOptions } from '../workers/contract.ts';
-import { PROCESS } from './limits.ts';
+import { MEDIA_PROCESS_LIMITS } from './limits.ts';
 
 /** The lane that limits transformations (`WorkerPoolOptions.lanes`). Inspections have no lane. */
 export const TRANSFORM_LANE = 'transform';
@@ -19,11 +19,11 @@ const FLAGS = [
   '--permission',
   '--allow-addons',
   '--allow-fs-read=*',
-  `--max-old-space-size=${PROCESS.heap}`,
+  `--max-old-space-size=${MEDIA_PROCESS_LIMITS.heap}`,
   '--disallow-code-generation-from-strings',
 ];
 
-export interface ProcessOptions {
+export interface MediaProcessOptions {
   /** Transformations at a time. */
   readonly count?: number;
   /** Milliseconds without a job after which a process ends. */
@@ -34,10 +34,10 @@ export interface ProcessOptions {
  * The options of the worker pool. Transformations take `count` processes at most. There is one more process, so that an
  * upload, which is inspected, does not wait for slow images.
  */
-export function processOptions({
-  count = Math.max(1, Math.min(availableParallelism(), PROCESS.count)),
-  idle = PROCESS.idle,
-}: ProcessOptions = {}): WorkerPoolOptions {
+export function mediaProcessOptions({
+  count = Math.max(1, Math.min(availableParallelism(), MEDIA_PROCESS_LIMITS.count)),
+  idle = MEDIA_PROCESS_LIMITS.idle,
+}: MediaProcessOptions = {}): WorkerPoolOptions {
   // All processes together use one thread for each core.
   const threads = Math.max(1, Math.floor(availableParallelism() / count));
   return {
@@ -46,15 +46,15 @@ export function processOptions({
     flags: FLAGS,
     environment: ENVIRONMENT,
     bounds: {
-      data: PROCESS.data,
-      processor: PROCESS.processor,
-      niceness: PROCESS.niceness,
-      outOfMemoryScore: PROCESS.outOfMemoryScore,
+      data: MEDIA_PROCESS_LIMITS.data,
+      processor: MEDIA_PROCESS_LIMITS.processor,
+      niceness: MEDIA_PROCESS_LIMITS.niceness,
+      outOfMemoryScore: MEDIA_PROCESS_LIMITS.outOfMemoryScore,
     },
     processes: count + 1,
     lanes: { [TRANSFORM_LANE]: count },
-    startTimeout: PROCESS.start,
+    startTimeout: MEDIA_PROCESS_LIMITS.start,
     idleTimeout: idle,
-    replaceAfter: PROCESS.replaceAfter,
+    replaceAfter: MEDIA_PROCESS_LIMITS.replaceAfter,
   };
 }

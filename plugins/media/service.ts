@@ -3,9 +3,9 @@ import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
 import type { FileInspection, ImageInfo, ImagePlan, Media } from './contract.ts';
 import { MediaError } from './library.ts';
 import { INSPECTION_TIMEOUT } from './limits.ts';
-import type { Job } from './messages.ts';
 import { TRANSFORM_LANE } from './processes.ts';
-import { parseFailure, parseImageInfo, parseInspection } from './worker-reply.ts';
+import type { MediaJob } from './worker-messages.ts';
+import { parseImageInfo, parseInspection, parseMediaFailure } from './worker-reply.ts';
 
 export function createMedia(pool: WorkerPool): Media {
   let pending = 0;
@@ -31,7 +31,7 @@ export function createMedia(pool: WorkerPool): Media {
 
 async function inspect(pool: WorkerPool, path: string, declared: string | undefined): Promise<FileInspection> {
   let inspected: FileInspection = {};
-  await pool.run({ kind: 'inspect', path, declared } satisfies Job, {
+  await pool.run({ kind: 'inspect', path, declared } satisfies MediaJob, {
     timeout: INSPECTION_TIMEOUT,
     onNote(found) {
       inspected = { ...inspected, ...parseInspection(found) };
@@ -47,7 +47,7 @@ async function transform(pool: WorkerPool, source: string, target: string, plan:
     isCreated = true;
   };
   try {
-    const job: Job = { kind: 'transform', source, target, plan };
+    const job: MediaJob = { kind: 'transform', source, target, plan };
     return parseOutcome(await pool.run(job, { timeout: plan.timeout, lane: TRANSFORM_LANE, prepare }), plan);
   } catch (error) {
     // The process that wrote the file is done or has ended, so nothing writes to it any more.
@@ -71,7 +71,7 @@ function parseOutcome(outcome: WorkerOutcome, { timeout, maxResult }: ImagePlan)
   if (outcome === 'timeout') throw new MediaError('timeout', `The image is not ready after ${timeout} ms`);
   if (typeof outcome === 'string') throw new MediaError('broken', 'The process that works on the image has ended');
   const reply = toMembers(outcome.reply);
-  const failure = parseFailure(reply);
+  const failure = parseMediaFailure(reply);
   if (failure) throw failure;
   const image = parseImageInfo(reply.done, maxResult);
   if (!image) throw new MediaError('broken', 'The process that works on the image sent an invalid reply');

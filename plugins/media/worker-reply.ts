@@ -1,6 +1,6 @@
-import type { FileInspection, ImageInfo, MediaReason } from './contract.ts';
+import type { FileInspection, ImageInfo, MediaFailureReason } from './contract.ts';
 import { MediaError } from './library.ts';
-import { METADATA } from './limits.ts';
+import { METADATA_LIMITS } from './limits.ts';
 
 /**
  * Validates the replies of media processes: hostile bytes that take over a process can then lie about themselves and nothing else.
@@ -13,7 +13,7 @@ const REASONS: readonly string[] = [
   'invalid',
   'timeout',
   'broken',
-] satisfies readonly MediaReason[];
+] satisfies readonly MediaFailureReason[];
 const TYPE = /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 /** The largest value of an integer column. */
 const MAX_COUNT = 2 ** 31 - 1;
@@ -38,12 +38,12 @@ export function parseInspection(found: unknown): FileInspection {
 }
 
 const isMetadata = (value: unknown): value is NonNullable<FileInspection['metadata']> =>
-  isObject(value) && Object.values(value).every(isObject) && JSON.stringify(value).length <= METADATA.total;
+  isObject(value) && Object.values(value).every(isObject) && JSON.stringify(value).length <= METADATA_LIMITS.total;
 
-export function parseFailure({ failed, message }: Readonly<Record<string, unknown>>): MediaError | undefined {
+export function parseMediaFailure({ failed, message }: Readonly<Record<string, unknown>>): MediaError | undefined {
   if (typeof failed !== 'string' || !REASONS.includes(failed)) return undefined;
   const text = typeof message === 'string' ? message.replace(/\p{Cc}+/gu, ' ').slice(0, 300) : 'It cannot be made';
-  return new MediaError(failed as MediaReason, text);
+  return new MediaError(failed as MediaFailureReason, text);
 }
 
 export function parseImageInfo(done: unknown, maxResult: number): ImageInfo | undefined {

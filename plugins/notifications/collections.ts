@@ -1,9 +1,9 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
 export const NOTIFICATIONS = 'platform_notifications';
-export const STATUSES = ['inbox', 'archived'] as const;
+export const NOTIFICATION_STATUSES = ['inbox', 'archived'] as const;
 
-export const notifications: SystemCollection = {
+export const notificationsCollection: SystemCollection = {
   collection: NOTIFICATIONS,
   note: 'Notices to users',
   accountability: null,

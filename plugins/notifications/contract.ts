@@ -1,7 +1,7 @@
 import { service } from '#kernel';
 
 /** One notification for one user. */
-export interface NotificationText {
+export interface NewNotification {
   /** Key of the user. */
   readonly recipient: string;
   /** At most 255 characters. */
@@ -22,7 +22,7 @@ export interface Notifications {
    * Writes the notifications. `sender`: the user that caused them; null for the service itself.
    * @throws INVALID_PAYLOAD, VALUE_TOO_LONG and INVALID_FOREIGN_KEY for a notification that cannot be stored.
    */
-  notify(sender: string | null, notices: readonly NotificationText[]): Promise<void>;
+  notify(sender: string | null, notices: readonly NewNotification[]): Promise<void>;
 }
 
 /** The service for plugins that notify users, such as `comments`. */

@@ -7,7 +7,7 @@ import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import * as collections from './collections.ts';
 import { notifications } from './contract.ts';
-import { createNotifications } from './notify.ts';
+import { createNotificationService } from './notify.ts';
 import manifest from './package.json' with { type: 'json' };
 import { addNotificationRules } from './rules.ts';
 
@@ -17,8 +17,8 @@ export default definePlugin({
     const { db, events } = host;
     const used = host.use({ items, access });
     const systemCaller = () => host.asSystem('it writes notices to users that their sender may not write to');
-    host.contribute(systemCollections, collections.notifications);
-    host.provide(notifications, createNotifications({ db, items: used.items, system: systemCaller }));
+    host.contribute(systemCollections, collections.notificationsCollection);
+    host.provide(notifications, createNotificationService({ db, items: used.items, system: systemCaller }));
     addNotificationRules(used, events);
     for (const route of collectionRoutes(used.items, '/notifications', collections.NOTIFICATIONS)) {
       host.contribute(routes, route);

@@ -11,7 +11,7 @@ interface Deps {
   readonly system: () => Caller;
 }
 
-export const createNotifications = ({ db, items, system: systemCaller }: Deps): Notifications => ({
+export const createNotificationService = ({ db, items, system: systemCaller }: Deps): Notifications => ({
   async notify(sender, notices) {
     if (notices.length === 0) return;
     await db.transaction(async () => {

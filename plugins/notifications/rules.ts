@@ -1,6 +1,6 @@
 import { type EventsApi, fail, isSystem } from '#kernel';
 import type { Access } from '../access/contract.ts';
-import { NOTIFICATIONS, STATUSES } from './collections.ts';
+import { NOTIFICATION_STATUSES, NOTIFICATIONS } from './collections.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
 
@@ -21,8 +21,11 @@ export function addNotificationRules({ access }: Deps, events: EventsApi): void 
 }
 
 function assertStatus({ status }: Payload): void {
-  if (status === undefined || STATUSES.some((one) => one === status)) return;
-  throw fail('INVALID_PAYLOAD', `status must be one of ${STATUSES.join(', ')}.`, { field: 'status', path: ['status'] });
+  if (status === undefined || NOTIFICATION_STATUSES.some((one) => one === status)) return;
+  throw fail('INVALID_PAYLOAD', `status must be one of ${NOTIFICATION_STATUSES.join(', ')}.`, {
+    field: 'status',
+    path: ['status'],
+  });
 }
 
 /** Only the platform sets sender and time, on create; updates cannot change them. */

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
-import { type Address, isInRanges, parseAddress, parseRange } from './address-ranges.ts';
+import { type IpAddress, isInRanges, parseIpAddress, parseIpRange } from './address-ranges.ts';
 
 /**
  * Decides whether an address may be connected to. `reach: 'private'` also allows private networks. False for a text
@@ -21,15 +21,15 @@ const PLATFORM_ADDRESSES = ['168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'];
  */
 export function createAddressPolicy(denied: readonly string[], allowed: readonly string[]): AddressPolicy {
   // Own interfaces are always denied, so this entry needs no range.
-  const never = [...PLATFORM_ADDRESSES, ...denied.filter((entry) => entry !== OWN_INTERFACES)].map(parseRange);
-  const always = allowed.map(parseRange);
+  const never = [...PLATFORM_ADDRESSES, ...denied.filter((entry) => entry !== OWN_INTERFACES)].map(parseIpRange);
+  const always = allowed.map(parseIpRange);
   return (text, reach) => {
-    const address = parseAddress(text);
+    const address = parseIpAddress(text);
     if (!address) return false;
     if (isInRanges(address, always)) return true;
     // Both the NAT64 address and the IPv4 address behind it must be allowed.
     const candidates = [address, ...listEmbeddedIpv4(address)];
-    const isReachable = (one: Address) => isPublic(one) || (reach === 'private' && isPrivate(one));
+    const isReachable = (one: IpAddress) => isPublic(one) || (reach === 'private' && isPrivate(one));
     return candidates.every((one) => isReachable(one) && !isInRanges(one, never) && !isOwnInterface(one));
   };
 }
@@ -41,21 +41,21 @@ const NAT64 = ipaddr.IPv6.parse('64:ff9b::');
  * Whether an address is public. Of IPv6 only global unicast and NAT64 addresses are; other forms that embed IPv4 are
  * outside of them or excluded by range.
  */
-function isPublic(address: Address): boolean {
+function isPublic(address: IpAddress): boolean {
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
   return address.match(NAT64, 96) || (address.match(GLOBAL_UNICAST, 3) && address.range() === 'unicast');
 }
 
-const isPrivate = (address: Address): boolean => ['private', 'uniqueLocal'].includes(address.range());
+const isPrivate = (address: IpAddress): boolean => ['private', 'uniqueLocal'].includes(address.range());
 
 /** The IPv4 address behind a NAT64 one, which networks without IPv4 use for public addresses too. */
-const listEmbeddedIpv4 = (address: Address): readonly Address[] =>
+const listEmbeddedIpv4 = (address: IpAddress): readonly IpAddress[] =>
   address instanceof ipaddr.IPv6 && address.match(NAT64, 96) ? [new ipaddr.IPv4(address.toByteArray().slice(12))] : [];
 
 /** Whether the address belongs to this machine. The interfaces are read for each check, since they change. */
-function isOwnInterface(address: Address): boolean {
+function isOwnInterface(address: IpAddress): boolean {
   const text = address.toString();
   return Object.values(networkInterfaces()).some((all) =>
-    all?.some((one) => parseAddress(one.address)?.toString() === text),
+    all?.some((one) => parseIpAddress(one.address)?.toString() === text),
   );
 }

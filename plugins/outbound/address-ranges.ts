@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /** A parsed address. An IPv4-mapped IPv6 address (`::ffff:1.2.3.4`) is the IPv4 address. */
-export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** All addresses of one kind from `first` to `last`. */
 export interface AddressRange {
@@ -14,7 +14,7 @@ export interface AddressRange {
 export class AddressListError extends Error {}
 
 /** Parses an address; undefined where the text is none. A zone (`fe80::1%eth0`) is ignored. */
-export function parseAddress(text: string): Address | undefined {
+export function parseIpAddress(text: string): IpAddress | undefined {
   const [plain = ''] = text.split('%', 1);
   if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return ipaddr.IPv4.parse(plain);
   if (!/^[0-9a-f.]*:[0-9a-f:.]*$/i.test(plain) || !URL.canParse(`http://[${plain}]`)) return undefined;
@@ -26,7 +26,7 @@ export function parseAddress(text: string): Address | undefined {
  * Parses `10.0.0.1`, `10.0.0.0/8`, `10.0.0.1-10.0.0.9`, and the same of IPv6.
  * @throws AddressListError
  */
-export function parseRange(entry: string): AddressRange {
+export function parseIpRange(entry: string): AddressRange {
   const range = entry.includes('-') ? parseBounds(entry) : parsePrefix(entry);
   if (range) return range;
   throw new AddressListError(
@@ -35,7 +35,7 @@ export function parseRange(entry: string): AddressRange {
 }
 
 function parseBounds(entry: string): AddressRange | undefined {
-  const [first, last, ...rest] = entry.split('-').map((text) => parseAddress(text.trim()));
+  const [first, last, ...rest] = entry.split('-').map((text) => parseIpAddress(text.trim()));
   if (!first || !last || rest.length > 0 || first.kind() !== last.kind()) return undefined;
   const range = { kind: first.kind(), first: toNumber(first), last: toNumber(last) };
   return range.first <= range.last ? range : undefined;
@@ -43,7 +43,7 @@ function parseBounds(entry: string): AddressRange | undefined {
 
 function parsePrefix(entry: string): AddressRange | undefined {
   const [start = '', bits, ...rest] = entry.split('/');
-  const address = parseAddress(start);
+  const address = parseIpAddress(start);
   if (!address || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined;
   const written = start.includes(':') ? 128 : 32;
   const width = address.kind() === 'ipv4' ? 32 : 128;
@@ -56,12 +56,12 @@ function parsePrefix(entry: string): AddressRange | undefined {
 }
 
 /** Whether the address is in one of the ranges. */
-export function isInRanges(address: Address, ranges: readonly AddressRange[]): boolean {
+export function isInRanges(address: IpAddress, ranges: readonly AddressRange[]): boolean {
   const number = toNumber(address);
   return ranges.some(({ kind, first, last }) => kind === address.kind() && first <= number && number <= last);
 }
 
-const toNumber = (address: Address): bigint =>
+const toNumber = (address: IpAddress): bigint =>
   address.toByteArray().reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 
 /** Bytes of an IPv6 prefix that counts as one client, since a client can use any address of its /64 network. */
@@ -72,7 +72,7 @@ const CLIENT_PREFIX = 8;
  * no address.
  */
 export function toClientNetwork(text: string | null | undefined): string {
-  const address = parseAddress(text ?? '');
+  const address = parseIpAddress(text ?? '');
   if (!address) return 'unknown';
   if (address.kind() === 'ipv4') return address.toString();
   return `${Buffer.from(address.toByteArray().slice(0, CLIENT_PREFIX)).toString('hex')}/64`;

@@ -2,10 +2,10 @@ import { BootFailure, capabilities, definePlugin } from '#kernel';
 import { remoteMethods } from '../broker/contract.ts';
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
 import { AddressListError } from './address-ranges.ts';
-import { requestCapability, requestMethods } from './capability/capability.ts';
+import { requestCapability, requestRemoteMethods } from './capability/capability.ts';
 import { outbound } from './contract.ts';
+import { createHostResolver } from './host-resolver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createResolver } from './resolve.ts';
 import { createOutbound } from './send.ts';
 
 interface OutboundConfig {
@@ -16,10 +16,10 @@ interface OutboundConfig {
 export default definePlugin<OutboundConfig>({
   manifest,
   register(host) {
-    const service = createOutbound({ policy: createConfiguredPolicy(host.config), resolve: createResolver() });
+    const service = createOutbound({ policy: createConfiguredPolicy(host.config), resolve: createHostResolver() });
     host.provide(outbound, service);
     host.contribute(capabilities, requestCapability(service));
-    host.contribute(remoteMethods, requestMethods);
+    host.contribute(remoteMethods, requestRemoteMethods);
   },
 });
 

@@ -1,2 +1,2 @@
 export type { AddressRange } from './address-ranges.ts';
-export { AddressListError, isInRanges, parseAddress, parseRange, toClientNetwork } from './address-ranges.ts';
+export { AddressListError, isInRanges, parseIpAddress, parseIpRange, toClientNetwork } from './address-ranges.ts';

@@ -12,7 +12,7 @@ interface ReadOptions {
 }
 
 /** Creates the streamed response: a part is read from the connection when the reader asks for it. */
-export const createStream = (
+export const createOutboundStream = (
   { response, end }: ReceivedResponse,
   { done, ...reading }: ReadOptions,
 ): OutboundStream => ({
@@ -60,7 +60,7 @@ function readBytes(
 }
 
 /** Reads the whole body. Throws REQUESTS_EXCEEDED where `canBuffer` refuses. */
-export async function readWhole(
+export async function readWholeOutboundResponse(
   { status, headers, body }: OutboundStream,
   canBuffer: OutboundRequest['canBuffer'] = () => true,
 ): Promise<OutboundResponse> {

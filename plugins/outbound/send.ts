@@ -2,9 +2,9 @@ import type { AddressPolicy } from './address-policy.ts';
 import type { Outbound, OutboundRequest, OutboundStream } from './contract.ts';
 import { performRequest } from './exchange.ts';
 import { OutboundFailure } from './failure.ts';
+import { type ResolveHost, resolveAllowedAddresses } from './host-resolver.ts';
 import { createRequestDeadline } from './request-deadline.ts';
-import { type ResolveHost, resolveAllowedAddresses } from './resolve.ts';
-import { createStream, readWhole } from './response-stream.ts';
+import { createOutboundStream, readWholeOutboundResponse } from './response-stream.ts';
 
 interface OutboundOptions {
   readonly policy: AddressPolicy;
@@ -27,12 +27,12 @@ export function createOutbound({ policy, resolve }: OutboundOptions): Outbound {
       const addresses = await race(
         resolveAllowedAddresses(url.hostname, (address) => policy(address, request.reach), resolve),
       );
-      return createStream(await performRequest(request, addresses, signal), { maxBytes, signal, done: cancel });
+      return createOutboundStream(await performRequest(request, addresses, signal), { maxBytes, signal, done: cancel });
     } catch (error) {
       cancel();
       throw error;
     }
   }
 
-  return { open, send: async (request) => readWhole(await open(request), request.canBuffer) };
+  return { open, send: async (request) => readWholeOutboundResponse(await open(request), request.canBuffer) };
 }

@@ -1,5 +1,5 @@
 import { argon2id, hash } from 'argon2';
-import type { HashCost } from './messages.ts';
+import type { HashCost } from './worker-messages.ts';
 
 /** Hashes a text by Argon2id. The result contains the parameters and a new salt. */
 export const argon2Hash = (text: string, { memory, time, parallelism }: HashCost): Promise<string> =>

@@ -1,17 +1,17 @@
 import { verify } from 'argon2';
 import { argon2Hash } from './argon2-hash.ts';
-import type { Job, PasswordWorkerMessage, PasswordWorkerReply } from './messages.ts';
+import type { HashJob, PasswordWorkerMessage, PasswordWorkerReply } from './worker-messages.ts';
 
 /** The process that hashes: one text after the other, and nothing else. It ends with the service that started it. */
 const send = (message: PasswordWorkerMessage) => void process.send?.(message);
 
-async function done(job: Job): Promise<PasswordWorkerReply> {
+async function done(job: HashJob): Promise<PasswordWorkerReply> {
   if ('cost' in job) return argon2Hash(job.text, job.cost);
   // The library throws on text that is no hash of its own, such as a value written by hand.
   return verify(job.stored, job.text).catch(() => false);
 }
 
-process.on('message', async (job: Job) => {
+process.on('message', async (job: HashJob) => {
   send('begun');
   send({ reply: await done(job), spent: process.cpuUsage().user / 1e6 });
 });

@@ -2,8 +2,8 @@ import { definePlugin } from '#kernel';
 import { workers } from '../workers/contract.ts';
 import { passwords } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { processOptions } from './processes.ts';
-import { createPasswords } from './service.ts';
+import { hashProcessOptions } from './processes.ts';
+import { createPasswordService } from './service.ts';
 
 interface Config {
   HASH_MEMORY_COST: number;
@@ -21,7 +21,7 @@ export default definePlugin<Config>({
       parallelism: config.HASH_PARALLELISM,
     };
     const processes = config.HASH_PROCESSES;
-    const pool = use({ workers }).workers.pool(processOptions(processes, cost));
-    provide(passwords, createPasswords({ pool, processes, cost }));
+    const pool = use({ workers }).workers.pool(hashProcessOptions(processes, cost));
+    provide(passwords, createPasswordService({ pool, processes, cost }));
   },
 });

@@ -1,6 +1,6 @@
 import type { WorkerPoolOptions } from '../workers/contract.ts';
-import { PROCESS } from './limits.ts';
-import type { HashCost } from './messages.ts';
+import { HASH_PROCESS_LIMITS } from './hash-process-limits.ts';
+import type { HashCost } from './worker-messages.ts';
 
 /**
  * The environment of a hashing process. argon2 takes one thread of the process, which starts `parallelism` more. The
@@ -24,19 +24,19 @@ const FLAGS = [
 ];
 
 /** The options of the worker pool: `count` processes, each of which computes one hash at a time. */
-export const processOptions = (count: number, cost: HashCost): WorkerPoolOptions => ({
+export const hashProcessOptions = (count: number, cost: HashCost): WorkerPoolOptions => ({
   program: new URL('./child.ts', import.meta.url),
   flags: FLAGS,
   environment: ENVIRONMENT,
   bounds: {
-    data: PROCESS.data + Math.ceil(cost.memory / 1024),
-    processor: PROCESS.processor,
-    niceness: PROCESS.niceness,
-    outOfMemoryScore: PROCESS.outOfMemoryScore,
-    processors: PROCESS.processors,
+    data: HASH_PROCESS_LIMITS.data + Math.ceil(cost.memory / 1024),
+    processor: HASH_PROCESS_LIMITS.processor,
+    niceness: HASH_PROCESS_LIMITS.niceness,
+    outOfMemoryScore: HASH_PROCESS_LIMITS.outOfMemoryScore,
+    processors: HASH_PROCESS_LIMITS.processors,
   },
   processes: count,
-  startTimeout: PROCESS.start,
-  idleTimeout: PROCESS.idle,
-  replaceAfter: PROCESS.worn,
+  startTimeout: HASH_PROCESS_LIMITS.start,
+  idleTimeout: HASH_PROCESS_LIMITS.idle,
+  replaceAfter: HASH_PROCESS_LIMITS.worn,
 });

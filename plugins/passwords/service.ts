@@ -3,8 +3,8 @@ import { toClientNetwork } from '../outbound/library.ts';
 import type { WorkerPool } from '../workers/contract.ts';
 import { createFairSemaphore } from '../workers/library.ts';
 import type { PasswordClient, Passwords } from './contract.ts';
-import { PROCESS, QUEUE } from './limits.ts';
-import type { HashCost, Job } from './messages.ts';
+import { HASH_PROCESS_LIMITS, HASH_QUEUE_LIMITS } from './hash-process-limits.ts';
+import type { HashCost, HashJob } from './worker-messages.ts';
 
 interface Deps {
   readonly pool: Pick<WorkerPool, 'run'>;
@@ -14,23 +14,23 @@ interface Deps {
 }
 
 const unavailable = (why: string) => {
-  const text = `Passwords cannot be checked now: ${why}. Try again in ${QUEUE.retryAfter} seconds.`;
-  return fail('SERVICE_UNAVAILABLE', text, { retryAfter: QUEUE.retryAfter });
+  const text = `Passwords cannot be checked now: ${why}. Try again in ${HASH_QUEUE_LIMITS.retryAfter} seconds.`;
+  return fail('SERVICE_UNAVAILABLE', text, { retryAfter: HASH_QUEUE_LIMITS.retryAfter });
 };
 
 /** A client that guesses passwords delays no other client: one client never holds all processes, nor the whole queue. */
-export function createPasswords({ pool, processes, cost }: Deps): Passwords {
+export function createPasswordService({ pool, processes, cost }: Deps): Passwords {
   const places = createFairSemaphore({
     limit: processes,
     limitOfKey: Math.max(1, processes - 1),
-    queue: QUEUE.all,
-    queueOfKey: QUEUE.client,
-    deadline: QUEUE.deadline,
+    queue: HASH_QUEUE_LIMITS.all,
+    queueOfKey: HASH_QUEUE_LIMITS.client,
+    deadline: HASH_QUEUE_LIMITS.deadline,
     refuse: (reason) => unavailable(reason === 'full' ? 'too many wait' : 'it takes too long'),
   });
 
-  async function reply(job: Job, client: PasswordClient | undefined): Promise<unknown> {
-    const outcome = await places.run(keyOf(client), () => pool.run(job, { timeout: PROCESS.deadline }));
+  async function reply(job: HashJob, client: PasswordClient | undefined): Promise<unknown> {
+    const outcome = await places.run(keyOf(client), () => pool.run(job, { timeout: HASH_PROCESS_LIMITS.deadline }));
     if (typeof outcome === 'string') throw unavailable(`the process ended with "${outcome}"`);
     return outcome.reply;
   }

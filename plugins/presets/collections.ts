@@ -12,7 +12,7 @@ const stringField = (field: string, maxLength: number, fallback?: string): Syste
 export const PRESETS = 'platform_presets';
 
 /** A preset belongs to a user where `user` is set, else to a role where `role` is set, else to all users. */
-export const presets: SystemCollection = {
+export const presetsCollection: SystemCollection = {
   collection: PRESETS,
   note: 'How lists of items are shown, and bookmarks',
   accountability: null,

@@ -5,7 +5,7 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
-import { PRESETS, presets } from './collections.ts';
+import { PRESETS, presetsCollection } from './collections.ts';
 import manifest from './package.json' with { type: 'json' };
 import { addPresetRules } from './rules.ts';
 
@@ -14,7 +14,7 @@ export default definePlugin({
   register(host) {
     const { db, events } = host;
     const used = host.use({ items, access });
-    host.contribute(systemCollections, presets);
+    host.contribute(systemCollections, presetsCollection);
     addPresetRules(used, events);
     // Deletes the presets of a deleted collection, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {

@@ -1,7 +1,7 @@
 import type { DynamicValue, FilterOperand } from './tree.ts';
 
 /** The dynamic value `$CURRENT_USER` or `$CURRENT_ROLE`, alone or with a path to a field: `$CURRENT_USER.team.name`. */
-export type CallerValue = Extract<DynamicValue, { dynamic: 'user' | 'role' }>;
+export type CurrentUserOrRoleValue = Extract<DynamicValue, { dynamic: 'user' | 'role' }>;
 
-export const isCallerValue = (value: FilterOperand): value is CallerValue =>
+export const isCurrentUserOrRole = (value: FilterOperand): value is CurrentUserOrRoleValue =>
   typeof value === 'object' && value !== null && (value.dynamic === 'user' || value.dynamic === 'role');

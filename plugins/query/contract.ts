@@ -2,7 +2,7 @@ import { service } from '#kernel';
 import type { Statement } from '../database/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../schema/contract.ts';
 import type { GroupSelection, Selection } from './selection.ts';
-import type { BoundValue, ConditionTree, PlaceholderValues, Read } from './tree.ts';
+import type { BoundValue, ConditionTree, PlaceholderValues, ReadNode } from './tree.ts';
 
 export type { NowOffset } from './now.ts';
 export type { OperandPlaceholder } from './placeholder.ts';
@@ -47,25 +47,25 @@ export {
   DATE_PARTS,
   type DatePart,
   type DynamicValue,
+  FILTER_OPERATORS,
   type FieldFunction,
   type FieldUse,
   type FilterOperand,
+  type FilterOperator,
   type GroupProjection,
-  OPERATORS,
-  type Operator,
   type OrderBy,
   type OrderByStep,
   type PlaceholderBinder,
   type PlaceholderValues,
   type Projection,
-  type Read,
+  type ReadNode,
   type ValuePath,
   type ValuePathStep,
 } from './tree.ts';
 
 declare const restricted: unique symbol;
 /** A tree that `access` restricted to the caller's permissions. Only such trees can be prepared and run. */
-export type Restricted<T> = T & { readonly [restricted]: true };
+export type PermissionRestricted<T> = T & { readonly [restricted]: true };
 
 /** Options of `Query.parse`. */
 export interface ParseOptions {
@@ -76,7 +76,7 @@ export interface ParseOptions {
   /** The answer is one object instead of a list. Default: false. */
   readonly single?: boolean;
   /** Only the rows of these keys, in this order; or the keys of each run (`ExecutionContext.keys`). */
-  readonly keys?: NonNullable<Read['keys']>;
+  readonly keys?: NonNullable<ReadNode['keys']>;
   /** The fields that the query may name. Default: every field. */
   readonly isVisible?: FieldVisibility;
   /** Called when the parser leaves out an unknown name in `fields` that is not hidden from the caller. */
@@ -115,7 +115,7 @@ export interface ExecutionContext {
 }
 
 /** JSON texts from PostgreSQL. `data` is null when a single row does not exist; `meta` is null when the query has no `meta`. */
-export interface ReadText {
+export interface ReadResultText {
   readonly data: string | null;
   readonly meta: string | null;
 }
@@ -124,7 +124,7 @@ export interface ReadText {
  * The query engine, provided by `query`: parses a query to a tree, compiles a restricted tree to one statement, and runs it. Every
  * method that runs a statement also throws SERVICE_UNAVAILABLE when the database is not reachable or too slow.
  */
-export interface Query {
+export interface QueryEngine {
   /** The limits that the settings of `query` give to queries. */
   readonly ceilings: {
     /** Rows of a list without `limit`. */
@@ -140,7 +140,7 @@ export interface Query {
    * Parses a query to a tree. Unknown names in `fields` are left out.
    * @throws INVALID_QUERY for bad grammar; FORBIDDEN for an unknown or hidden name in conditions, sort and aggregates.
    */
-  parse(collection: Collection, raw: RawQuery, options: ParseOptions): Read;
+  parse(collection: Collection, raw: RawQuery, options: ParseOptions): ReadNode;
   /**
    * Parses a filter alone. A `trusted` filter (a permission rule) may use concealed fields in `$CURRENT_USER.a.b`.
    * @throws the errors of `parse`.
@@ -155,18 +155,22 @@ export interface Query {
    * Prepares and runs a read, and answers the JSON texts of PostgreSQL unchanged.
    * @throws INVALID_QUERY for a value that PostgreSQL refuses.
    */
-  readText(read: Restricted<Read>, context: ExecutionContext, schema: SchemaOverview): Promise<ReadText>;
+  readText(
+    read: PermissionRestricted<ReadNode>,
+    context: ExecutionContext,
+    schema: SchemaOverview,
+  ): Promise<ReadResultText>;
   /**
    * Compiles a tree to a statement that can be cached and run in any context. With `rows` the statement answers one record per row
    * for `stream`, after a first record with the counts of `meta`. Default form: `text`.
    * @throws INVALID_QUERY for more than 65,535 values.
    */
-  prepare(read: Restricted<Read>, schema: SchemaOverview, form?: 'text' | 'rows'): PreparedStatement;
+  prepare(read: PermissionRestricted<ReadNode>, schema: SchemaOverview, form?: 'text' | 'rows'): PreparedStatement;
   /**
    * SQL of the JSON text of one row, for the `returning` clause of the statement that writes it; `alias` is the table alias of the
    * row. Undefined when the read needs more than the columns of the row, or when a row rule applies.
    */
-  compileReturning(read: Restricted<Read>, schema: SchemaOverview, alias: string): string | undefined;
+  compileReturning(read: PermissionRestricted<ReadNode>, schema: SchemaOverview, alias: string): string | undefined;
   /** Gives the statement a name, by which connections keep it prepared: for a statement that runs a second time. */
   keepPrepared(prepared: PreparedStatement): PreparedStatement;
   /**
@@ -178,7 +182,7 @@ export interface Query {
    * Runs a prepared statement.
    * @throws INVALID_QUERY for a value that PostgreSQL refuses.
    */
-  run(prepared: PreparedStatement, context: ExecutionContext): Promise<ReadText>;
+  run(prepared: PreparedStatement, context: ExecutionContext): Promise<ReadResultText>;
   /**
    * Runs a statement prepared as `rows` through a cursor and answers its rows as JSON texts in batches, so that memory stays flat.
    * Without `options.signal` the signal of the current request cancels it.
@@ -196,7 +200,7 @@ export interface Query {
    * @throws INVALID_QUERY like `readText`.
    */
   readRows(
-    read: Restricted<Read>,
+    read: PermissionRestricted<ReadNode>,
     context: ExecutionContext,
     schema: SchemaOverview,
   ): Promise<Record<string, unknown>[]>;
@@ -205,7 +209,7 @@ export interface Query {
    * @throws INVALID_QUERY for more than 65,535 values.
    */
   compileCondition(
-    where: Restricted<ConditionTree>,
+    where: PermissionRestricted<ConditionTree>,
     context: ExecutionContext,
     schema: SchemaOverview,
     first: number,
@@ -244,18 +248,18 @@ export interface PreparedStatement {
 }
 
 /** The query engine as a service, for `items`, `access` and plugins that build their own trees. */
-export const query = service<Query>('query', { version: '1.0.0' });
+export const query = service<QueryEngine>('query', { version: '1.0.0' });
 
-/** Creates `Restricted` trees. Only the manifest of `access` names this service, which a test checks. */
-export interface Sealing {
+/** Creates `PermissionRestricted` trees. Only the manifest of `access` names this service, which a test checks. */
+export interface TreeSealing {
   /** Marks a tree as restricted without any check. */
-  seal<T extends object>(tree: T): Restricted<T>;
+  seal<T extends object>(tree: T): PermissionRestricted<T>;
   /** The value of a field of one row as parsed JSON, without permissions; null when the row does not exist. */
   readValue(collection: Collection, field: Field, key: unknown): Promise<unknown>;
 }
 
-/** The service that creates `Restricted` trees, for `access` alone. */
-export const sealing = service<Sealing>('sealing', { version: '1.0.0', coreOnly: true });
+/** The service that creates `PermissionRestricted` trees, for `access` alone. */
+export const treeSealing = service<TreeSealing>('sealing', { version: '1.0.0', coreOnly: true });
 
 /** The text that answers show instead of a concealed value. */
-export { MASK } from './compile/output.ts';
+export { CONCEALED_VALUE_MASK } from './compile/output.ts';

@@ -1,9 +1,9 @@
 import { definePlugin, fail } from '#kernel';
 import '../database/contract.ts';
-import { type Query, query, type Restricted, sealing } from './contract.ts';
+import { type PermissionRestricted, type QueryEngine, query, treeSealing } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { parseRead, parseWhere } from './parse/parse.ts';
-import type { Ceilings } from './parse/parse-context.ts';
+import type { QueryCeilings } from './parse/parse-context.ts';
 import { createQueryRunner } from './query-runner.ts';
 import { createReadValue } from './read-value.ts';
 import { createSlowLog } from './slow-log.ts';
@@ -22,13 +22,13 @@ export default definePlugin<Config>({
     const { config } = host;
     // -1 is no limit, so 0 is the only number of the range without a meaning.
     if (config.QUERY_LIMIT_MAX === 0) throw fail('INVALID_CONFIG', 'QUERY_LIMIT_MAX must be -1 or at least 1');
-    const ceilings: Ceilings = {
+    const ceilings: QueryCeilings = {
       depth: config.MAX_RELATIONAL_DEPTH,
       nodes: config.QUERY_MAX_NODES,
       limitDefault: config.QUERY_LIMIT_DEFAULT,
       limitMax: config.QUERY_LIMIT_MAX,
     };
-    host.provide<Query>(query, {
+    host.provide<QueryEngine>(query, {
       ceilings: {
         default: ceilings.limitDefault,
         max: ceilings.limitMax,
@@ -40,8 +40,8 @@ export default definePlugin<Config>({
         parseWhere(collection, raw, schema, ceilings, options?.trusted ?? false),
       ...createQueryRunner(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
     });
-    host.provide(sealing, {
-      seal: <T extends object>(tree: T) => tree as Restricted<T>,
+    host.provide(treeSealing, {
+      seal: <T extends object>(tree: T) => tree as PermissionRestricted<T>,
       readValue: createReadValue(host.db),
     });
   },

@@ -2,9 +2,9 @@
 // `~1`. Neither is special in a URL, so the text is the same in paths and in JSON.
 
 /** @param parts the texts of the columns' values, in the order of the key */
-export const joinKey = (parts: readonly string[]): string =>
+export const joinCompositeKey = (parts: readonly string[]): string =>
   parts.map((part) => part.replaceAll('~', '~0').replaceAll(',', '~1')).join();
 
-/** The inverse of `joinKey`. */
-export const splitKey = (text: string): readonly string[] =>
+/** The inverse of `joinCompositeKey`. */
+export const splitCompositeKey = (text: string): readonly string[] =>
   text.split(',').map((part) => part.replaceAll('~1', ',').replaceAll('~0', '~'));

@@ -1,6 +1,6 @@
 import type { Field } from '../schema/contract.ts';
 import { decodeBase64 } from './base64.ts';
-import { joinKey, splitKey } from './key-text.ts';
+import { joinCompositeKey, splitCompositeKey } from './key-text.ts';
 import { isUuid } from './uuid.ts';
 
 const INT8 = 9_223_372_036_854_775_807n;
@@ -29,7 +29,7 @@ export function parseKey(field: Field, raw: unknown): string | number | undefine
   const isExact = typeof raw === 'number' && (Number.isSafeInteger(raw) || !Number.isInteger(raw));
   const text = typeof raw === 'string' || isExact ? String(raw) : '';
   // `~` stands only in the escapes `~0` and `~1`.
-  if (field.parts) return /~(?![01])/.test(text) ? undefined : parseCompositeKey(field.parts, splitKey(text));
+  if (field.parts) return /~(?![01])/.test(text) ? undefined : parseCompositeKey(field.parts, splitCompositeKey(text));
   if (!(SHAPES[field.type]?.(text) ?? (text !== '' && !text.includes('\0')))) return undefined;
   if (field.type === 'binary') return toByteaText(text);
   // Trailing blanks of a `char(n)` are not part of the value.
@@ -47,7 +47,7 @@ const toByteaText = (text: string): string => {
 function parseCompositeKey(parts: readonly Field[], texts: readonly string[]): string | undefined {
   if (texts.length !== parts.length) return undefined;
   const values = parts.map((part, at) => parseKeyPart(part, texts[at] as string));
-  return values.every((value) => value !== undefined) ? joinKey(values) : undefined;
+  return values.every((value) => value !== undefined) ? joinCompositeKey(values) : undefined;
 }
 
 function parseKeyPart(part: Field, text: string): string | undefined {

@@ -13,19 +13,19 @@ export class OperandPlaceholder {
 }
 
 /** Matches a text that is a number, such as `-1.5e3`. */
-export const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
+export const NUMBER_TEXT_PATTERN = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
 const WHOLE = /^[+-]?\d{1,18}$/;
 
 /**
  * Whether a placeholder may stand for this value. Values with a meaning of their own (`$NOW`, null, the empty text) and numbers beyond
  * 64 bits need another statement.
  */
-export const isPlaceholderValue = (value: unknown): boolean =>
+export const isReplaceableByPlaceholder = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every(isPlain) : isPlain(value);
 
 function isPlain(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value);
   if (typeof value !== 'string' || value === '' || value.startsWith('$') || value.includes('\0')) return false;
   const text = value.trim();
-  return NUMBER.test(text) ? WHOLE.test(text) : value !== 'null' && value !== 'NULL';
+  return NUMBER_TEXT_PATTERN.test(text) ? WHOLE.test(text) : value !== 'null' && value !== 'NULL';
 }

@@ -1,7 +1,7 @@
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
 import { createPoolShare } from '../database/library.ts';
-import { readStatement, streamStatement } from './compile/read.ts';
+import { compileCursorStatement, compileReadStatement } from './compile/read.ts';
 import { returningSql } from './compile/returning.ts';
 import { isRuntimeParameter, type RuntimeParameter, StatementBuilder } from './compile/statement.ts';
 import { whereSql } from './compile/where.ts';
@@ -10,14 +10,14 @@ import type {
   DynamicValue,
   ExecutionContext,
   PreparedStatement,
-  Query,
-  Read,
-  ReadText,
+  QueryEngine,
+  ReadNode,
+  ReadResultText,
 } from './contract.ts';
 import { explainStatement } from './explain.ts';
 import { throwQueryFailure } from './failures.ts';
 import { timestampAt } from './now.ts';
-import { renderShape } from './read-shape.ts';
+import { renderReadShape } from './read-shape.ts';
 import type { RecordDuration } from './slow-log.ts';
 import { createStatementNames } from './statement-names.ts';
 import { streamRows } from './stream.ts';
@@ -25,7 +25,7 @@ import { streamRows } from './stream.ts';
 const MAX_PARAMS = 65_535;
 const NO_VALUES: readonly BoundValue[] = [];
 
-type QueryRunner = Omit<Query, 'ceilings' | 'parse' | 'parseFilter'>;
+type QueryRunner = Omit<QueryEngine, 'ceilings' | 'parse' | 'parseFilter'>;
 
 /** Compiles restricted trees and runs them: one statement per read, whose JSON text is answered unchanged. */
 export function createQueryRunner(db: Db, recordDuration: RecordDuration = () => {}): QueryRunner {
@@ -33,7 +33,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
 
   const prepare: QueryRunner['prepare'] = (read, schema, form = 'text') => {
     const statement = new StatementBuilder(schema, whereSql);
-    const text = (form === 'rows' ? streamStatement : readStatement)(statement, read);
+    const text = (form === 'rows' ? compileCursorStatement : compileReadStatement)(statement, read);
     assertParameterCount(statement.params);
     // A cursor is declared for each run, so its statement gets no name.
     return new PreparedRead(read, form, text, statement.params, form === 'text' ? statementNames.get(text) : undefined);
@@ -46,7 +46,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     return new PreparedRead(read, form, text, params, name);
   };
 
-  const run = async (prepared: PreparedStatement, context: ExecutionContext): Promise<ReadText> => {
+  const run = async (prepared: PreparedStatement, context: ExecutionContext): Promise<ReadResultText> => {
     const params = resolveParameters(prepared.params, context);
     const from = performance.now();
     try {
@@ -99,13 +99,19 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
 }
 
 class PreparedRead implements PreparedStatement {
-  readonly read: Read;
+  readonly read: ReadNode;
   readonly form: PreparedStatement['form'];
   readonly text: string;
   readonly params: readonly unknown[];
   readonly name?: string;
 
-  constructor(read: Read, form: PreparedStatement['form'], text: string, params: readonly unknown[], name?: string) {
+  constructor(
+    read: ReadNode,
+    form: PreparedStatement['form'],
+    text: string,
+    params: readonly unknown[],
+    name?: string,
+  ) {
     this.read = read;
     this.form = form;
     this.text = text;
@@ -123,7 +129,7 @@ class PreparedRead implements PreparedStatement {
 
   /** Renders the shape only when a log line needs it. */
   get shape(): string {
-    return renderShape(this.read);
+    return renderReadShape(this.read);
   }
 }
 

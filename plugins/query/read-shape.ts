@@ -1,12 +1,12 @@
-import type { ConditionTree, FieldFunction, OrderBy, Projection, Read } from './contract.ts';
+import type { ConditionTree, FieldFunction, OrderBy, Projection, ReadNode } from './contract.ts';
 
 /**
  * The shape of a read without any value: `article[id,author[name]] where status._eq sort -date limit 25`. Logs show it, so that equal
  * queries look equal and no data is logged.
  */
-export const renderShape = (read: Read): string => `${read.collection.name}${renderNode(read)}`;
+export const renderReadShape = (read: ReadNode): string => `${read.collection.name}${renderNode(read)}`;
 
-function renderNode(read: Read): string {
+function renderNode(read: ReadNode): string {
   const conditions =
     read.where.kind === 'and' && read.where.of.length === 0 ? '' : ` where ${renderWhere(read.where, true)}`;
   const requested = read.order.filter(({ implied }) => !implied);
@@ -38,13 +38,13 @@ function renderField(pick: Exclude<Projection, { kind: 'constant' | 'object' }>)
     case 'keys':
       return name;
     case 'any':
-      return `${name}{${pick.reads.map(renderShape).join(',')}}`;
+      return `${name}{${pick.reads.map(renderReadShape).join(',')}}`;
     default:
       return `${name}${renderNode({ ...pick.read, limit: pick.kind === 'one' ? null : pick.read.limit })}`;
   }
 }
 
-const renderAggregate = ({ groups, functions }: NonNullable<Read['aggregate']>): string =>
+const renderAggregate = ({ groups, functions }: NonNullable<ReadNode['aggregate']>): string =>
   [
     ...groups.map(({ use }) => renderFunction(use.field.name, use.fn)),
     ...functions.map(({ name, use }) => `${name}(${use ? renderFunction(use.field.name, use.fn) : '*'})`),

@@ -14,9 +14,9 @@ export type ListParameters = Pick<RawQuery, 'filter' | 'sort' | 'limit' | 'offse
 export type ColumnFormat = 'text' | 'number' | { readonly labels: ReadonlyMap<string, string> };
 
 /** Applies `labels` to a value, or to a list of values, in the REST representation. */
-export const toLabels = (value: unknown, labels: ReadonlyMap<string, string>): unknown =>
+export const applyEnumLabels = (value: unknown, labels: ReadonlyMap<string, string>): unknown =>
   Array.isArray(value)
-    ? value.map((one) => toLabels(one, labels))
+    ? value.map((one) => applyEnumLabels(one, labels))
     : typeof value === 'string'
       ? (labels.get(value) ?? value)
       : value;

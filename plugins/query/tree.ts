@@ -6,15 +6,15 @@ import type { ColumnFormat } from './selection.ts';
 
 /** Operators of filters, as the API names them. */
 // biome-ignore format: a table by kind
-export const OPERATORS = [
+export const FILTER_OPERATORS = [
   '_eq', '_neq', '_ieq', '_nieq', '_lt', '_lte', '_gt', '_gte', '_in', '_nin', '_between', '_nbetween', '_null', '_nnull',
   '_empty', '_nempty', '_contains', '_ncontains', '_icontains', '_nicontains', '_starts_with', '_nstarts_with',
   '_istarts_with', '_nistarts_with', '_ends_with', '_nends_with', '_iends_with', '_niends_with', '_has_any', '_has_all',
   '_intersects', '_nintersects', '_intersects_bbox', '_nintersects_bbox',
 ] as const;
 
-/** A filter operator: one of `OPERATORS`. */
-export type Operator = (typeof OPERATORS)[number];
+/** A filter operator: one of `FILTER_OPERATORS`. */
+export type FilterOperator = (typeof FILTER_OPERATORS)[number];
 
 /** A value that is resolved when the statement runs, so that a compiled statement can be cached for many callers. */
 export type DynamicValue =
@@ -78,7 +78,7 @@ export type ConditionTree =
   | {
       readonly kind: 'test';
       readonly use: FieldUse;
-      readonly operator: Operator;
+      readonly operator: FilterOperator;
       readonly values: readonly FilterOperand[];
     }
   /** A condition on the row behind a many-to-one. A missing row counts as a row of nulls. */
@@ -117,7 +117,7 @@ export type ConditionTree =
       readonly use: FieldUse;
       readonly path: readonly string[];
       readonly as: 'text' | 'number' | 'boolean';
-      readonly operator: Operator;
+      readonly operator: FilterOperator;
       readonly values: readonly FilterOperand[];
     }
   | { readonly kind: 'fixed'; readonly value: boolean };
@@ -159,14 +159,14 @@ export type Projection =
       readonly kind: 'one';
       readonly key: string;
       readonly field: Field;
-      readonly read: Read;
+      readonly read: ReadNode;
       readonly when?: ConditionTree;
     }
   | {
       readonly kind: 'many';
       readonly key: string;
       readonly field: Field;
-      readonly read: Read;
+      readonly read: ReadNode;
       readonly when?: ConditionTree;
     }
   /** A to-many alias without nested fields: the list of related keys. */
@@ -174,7 +174,7 @@ export type Projection =
       readonly kind: 'keys';
       readonly key: string;
       readonly field: Field;
-      readonly read: Read;
+      readonly read: ReadNode;
       readonly when?: ConditionTree;
     }
   /** A many-to-any with one read per collection. Rows of collections without a read show their key. */
@@ -183,7 +183,7 @@ export type Projection =
       readonly key: string;
       readonly field: Field;
       readonly by: Field;
-      readonly reads: readonly Read[];
+      readonly reads: readonly ReadNode[];
       /** Rows of collections without a read are null instead of their key. */
       readonly strict?: true;
       readonly when?: ConditionTree;
@@ -229,7 +229,7 @@ export type GroupProjection =
   | { readonly kind: 'object'; readonly key: string; readonly projections: readonly GroupProjection[] };
 
 /** One node of a query tree: a read of rows or groups of one collection. `limit: null` means all rows. */
-export interface Read {
+export interface ReadNode {
   readonly collection: Collection;
   readonly where: ConditionTree;
   readonly search: string | null;

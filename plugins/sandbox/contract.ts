@@ -1,12 +1,12 @@
 import { type Caller, service } from '#kernel';
 import type { Posture } from '../../sandbox/host/posture/posture.ts';
-import type { ActivationMessage, ContractEntry, GuestError } from '../../sandbox/protocol/messages.ts';
+import type { ActivationMessage, ArtifactEntry, InvocationFailureCode } from '../../sandbox/protocol/messages.ts';
 import type { Invocation, PackageHandle } from '../broker/contract.ts';
 
-export type { ActivationMessage, ContractEntry, GuestError, Posture };
+export type { ActivationMessage, ArtifactEntry, InvocationFailureCode, Posture };
 
 /** State of the confined runtime (specification, "Extension endpoints", `meta.confinedRuntime`). */
-export interface RuntimeState {
+export interface ConfinedRuntimeState {
   readonly state: 'not-required' | 'available' | 'unavailable';
   /** Set once the runtime was resolved, also where the decision is `refuse`. */
   readonly posture: Posture | null;
@@ -34,7 +34,7 @@ export interface SandboxProgram {
 }
 
 /** One invocation of a program. */
-export interface RunRequest {
+export interface InvocationRequest {
   /** A key of the contract: '' or `type:name`. */
   readonly entry: string;
   readonly contributionId: string;
@@ -67,7 +67,7 @@ export interface GuestProgram {
    * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable or the guest is
    * closed.
    */
-  invoke(run: RunRequest): Promise<HandlerResult>;
+  invoke(run: InvocationRequest): Promise<HandlerResult>;
   /** Allows a parked program to start again. */
   restart(): void;
   /** The state of the program. `idle`: no process; `waiting`: a restart delay runs. */
@@ -79,14 +79,14 @@ export interface GuestProgram {
 /** Processes in which third-party code runs confined. Provided by `sandbox`, used by `extensions-confined`. */
 export interface Sandbox {
   /** Resolves the runtime on first use: settings, self-tests, posture. Never rejects. */
-  runtime(): Promise<RuntimeState>;
+  runtime(): Promise<ConfinedRuntimeState>;
   /** The state so far, without starting the runtime. */
-  state(): RuntimeState;
+  state(): ConfinedRuntimeState;
   /**
    * Evaluates a script in a fresh process; calls no handler, every call of the host is `unsupported`.
    * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable.
    */
-  probe(script: ScriptText): Promise<readonly ContractEntry[]>;
+  probe(script: ScriptText): Promise<readonly ArtifactEntry[]>;
   /** A guest for the program. Its process is started by the first invocation at the latest. */
   open(program: SandboxProgram): GuestProgram;
   /** Bytes of the largest artifact (EXTENSIONS_SANDBOX_MAX_ARTIFACT). */

@@ -1,12 +1,12 @@
-import type { RunFailure } from '../../sandbox/host/supervisor/run-failure.ts';
-import { ARTIFACT } from '../../sandbox/protocol/messages.ts';
+import type { InvocationFailure } from '../../sandbox/host/supervisor/run-failure.ts';
+import { ARTIFACT_SCRIPT_NAME } from '../../sandbox/protocol/messages.ts';
 import { parseGuestJson } from './guest-json.ts';
-import { GuestFailure, type Rejection, type ThrownError } from './library.ts';
+import { GuestFailure, type HandlerRejection, type ThrownError } from './library.ts';
 
 /** Bytes of the body of a failure that a child process reports. Longer bodies are ignored. */
 const MAX_BODY = 32 * 1024;
 const MAX_MESSAGE_LENGTH = 500;
-const POSITION = new RegExp(`\\b${ARTIFACT}:(\\d{1,7}):(\\d{1,8})\\b`);
+const POSITION = new RegExp(`\\b${ARTIFACT_SCRIPT_NAME}:(\\d{1,7}):(\\d{1,8})\\b`);
 /** Control characters, including line ends and direction marks. */
 const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 
@@ -15,7 +15,7 @@ const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
  * secrets of the invocation. The child is not trusted: malformed parts are left out, and a malformed rejection is a
  * `guest-error`.
  */
-export function createGuestFailure({ code, body }: RunFailure, scrub: (text: string) => string): GuestFailure {
+export function createGuestFailure({ code, body }: InvocationFailure, scrub: (text: string) => string): GuestFailure {
   const clean = (text: string): string => {
     const line = scrub(text).replace(CONTROL, ' ').trim();
     return line.length > MAX_MESSAGE_LENGTH
@@ -49,7 +49,7 @@ function parseBody(body: Buffer | undefined): Readonly<Record<string, unknown>> 
 function parseRejection(
   words: Readonly<Record<string, unknown>>,
   clean: (text: string) => string,
-): Rejection | undefined {
+): HandlerRejection | undefined {
   const { status, code, message } = words;
   if (typeof status !== 'number' || typeof code !== 'string' || typeof message !== 'string') return undefined;
   return { status, code, message: clean(message) };

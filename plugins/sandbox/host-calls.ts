@@ -2,8 +2,8 @@ import type { Log } from '#kernel';
 import type { HostCall } from '../../sandbox/host/supervisor/guest-run.ts';
 import type { Invocation, PackageHandle, RefusalCode } from '../broker/contract.ts';
 import type { BrokerRefusal } from '../broker/library.ts';
-import { createCallContext } from './call-context.ts';
 import { parseGuestJson } from './guest-json.ts';
+import { createHostCallContext } from './host-call-context.ts';
 
 /** Limits of the host calls of one invocation (conventions, "Limits"); times in milliseconds, sizes in bytes. */
 export const HOST_CALL_LIMITS = {
@@ -34,7 +34,7 @@ export interface HostCalls {
 type SendReply = (ok: boolean, json: string) => void;
 
 export function createHostCalls({ brokerAccess, invocation, hostCall, log }: HostCallOptions): HostCalls {
-  const context = createCallContext(brokerAccess, invocation, log);
+  const context = createHostCallContext(brokerAccess, invocation, log);
   const open = new Set<AbortController>();
   let total = 0;
   let logs = 0;

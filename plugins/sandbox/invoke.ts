@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, Log } from '#kernel';
-import type { RunResult } from '../../sandbox/host/supervisor/guest-run.ts';
-import { RunFailure } from '../../sandbox/host/supervisor/run-failure.ts';
+import type { InvocationResult } from '../../sandbox/host/supervisor/guest-run.ts';
+import { InvocationFailure } from '../../sandbox/host/supervisor/run-failure.ts';
 import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
 import type { GuestContext, GuestLimits } from '../../sandbox/protocol/messages.ts';
 import type { Invocation, PackageHandle } from '../broker/contract.ts';
 import { InvocationSecrets } from '../broker/library.ts';
-import type { HandlerResult, RunRequest } from './contract.ts';
+import type { HandlerResult, InvocationRequest } from './contract.ts';
 import { createGuestFailure } from './create-guest-failure.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { createHostCalls } from './host-calls.ts';
@@ -22,7 +22,7 @@ interface InvokeOptions {
 /** Runs one invocation of confined code. `createHostCalls` counts and carries out its host calls. */
 export async function invokeGuest(
   { process, limits, log, ...program }: InvokeOptions,
-  run: RunRequest,
+  run: InvocationRequest,
 ): Promise<HandlerResult> {
   const brokerAccess = run.brokerAccess ?? program.brokerAccess;
   const over = new AbortController();
@@ -48,9 +48,12 @@ export async function invokeGuest(
 
 /** Converts a failure of confined code; other errors stay as they are. `scrub` removes secrets from a text. */
 export const toGuestFailure = (error: unknown, scrub = (text: string): string => text): unknown =>
-  error instanceof RunFailure ? createGuestFailure(error, scrub) : error;
+  error instanceof InvocationFailure ? createGuestFailure(error, scrub) : error;
 
-const buildContext = ({ holder }: PackageHandle, { contributionId, activation, caller }: RunRequest): GuestContext => ({
+const buildContext = (
+  { holder }: PackageHandle,
+  { contributionId, activation, caller }: InvocationRequest,
+): GuestContext => ({
   extensionId: holder.name,
   contributionId,
   activation,
@@ -64,7 +67,7 @@ const buildContext = ({ holder }: PackageHandle, { contributionId, activation, c
 const toAccountability = ({ user, role, admin }: Caller): GuestContext['accountability'] =>
   user === null && role === null && !admin ? null : { user, role, admin };
 
-function parseResult(answer: RunResult): HandlerResult {
+function parseResult(answer: InvocationResult): HandlerResult {
   if (answer === undefined) return { text: undefined, value: undefined };
   const text = answer.toString('utf8');
   try {

@@ -1,7 +1,7 @@
-import type { GuestError } from './contract.ts';
+import type { InvocationFailureCode } from './contract.ts';
 
 /** The arguments with which the code of an extension called `reject`; only their types are checked. */
-export interface Rejection {
+export interface HandlerRejection {
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -19,13 +19,16 @@ export interface ThrownError {
  * `rejection` and `thrown` only.
  */
 export class GuestFailure extends Error {
-  readonly code: GuestError;
+  readonly code: InvocationFailureCode;
   /** Set where `code` is `rejected`. */
-  readonly rejection: Rejection | undefined;
+  readonly rejection: HandlerRejection | undefined;
   /** Set where `code` is `guest-error` and the guest sent a message. */
   readonly thrown: ThrownError | undefined;
 
-  constructor(code: GuestError, words: { readonly rejection?: Rejection; readonly thrown?: ThrownError } = {}) {
+  constructor(
+    code: InvocationFailureCode,
+    words: { readonly rejection?: HandlerRejection; readonly thrown?: ThrownError } = {},
+  ) {
     super(`confined code failed: ${code}`);
     this.name = 'GuestFailure';
     this.code = code;

@@ -1,10 +1,14 @@
 import type { Log } from '#kernel';
 import type { Launcher, LauncherOptions } from '../../sandbox/host/child.ts';
-import { MINIMUM_LAYERS, type Posture, REQUIRED_LAYERS } from '../../sandbox/host/posture/posture.ts';
+import {
+  MINIMUM_CONFINEMENT_LAYERS,
+  type Posture,
+  REQUIRED_CONFINEMENT_LAYERS,
+} from '../../sandbox/host/posture/posture.ts';
 import { createSupervisor, type Supervisor } from '../../sandbox/host/supervisor/supervisor.ts';
 import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
-import type { RuntimeState } from './contract.ts';
-import { readSettings, type SandboxConfig, SettingError } from './settings.ts';
+import type { ConfinedRuntimeState } from './contract.ts';
+import { parseSandboxSettings, type SandboxConfig, SettingError } from './settings.ts';
 
 /** Creates a launcher. Rejects where confined processes are not possible at all. */
 export type CreateLauncher = (options: LauncherOptions) => Promise<Launcher>;
@@ -21,7 +25,7 @@ export interface LiveRuntime {
 }
 
 export interface ResolvedRuntime {
-  readonly state: RuntimeState;
+  readonly state: ConfinedRuntimeState;
   readonly live?: LiveRuntime;
   /** The failure may be temporary: the next `runtime()` tries again. */
   readonly mayRetry?: true;
@@ -33,9 +37,9 @@ export async function resolveRuntime(
   launch: CreateLauncher,
   log: Log,
 ): Promise<ResolvedRuntime> {
-  let settings: ReturnType<typeof readSettings>;
+  let settings: ReturnType<typeof parseSandboxSettings>;
   try {
-    settings = readSettings(config);
+    settings = parseSandboxSettings(config);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
     return createUnavailable(log, error.message);
@@ -72,7 +76,7 @@ function createUnavailable(log: Log, reason: string, posture: Posture | null = n
 }
 
 function renderReason({ mode, missing }: Posture): string {
-  const needed = mode === 'required' ? REQUIRED_LAYERS : MINIMUM_LAYERS;
+  const needed = mode === 'required' ? REQUIRED_CONFINEMENT_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
   const lacking = missing.filter((layer) => needed.includes(layer)).join(', ');
   return mode === 'required'
     ? `EXTENSIONS_SANDBOX_OS_HARDENING is required, and these layers of confinement do not hold: ${lacking}.`

@@ -1,6 +1,6 @@
 import type { Log } from '#kernel';
 import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
-import type { GuestProgram, RuntimeState, Sandbox, SandboxProgram } from './contract.ts';
+import type { ConfinedRuntimeState, GuestProgram, Sandbox, SandboxProgram } from './contract.ts';
 import { invokeGuest, toGuestFailure } from './invoke.ts';
 import { GuestFailure } from './library.ts';
 import type { CreateLauncher, LiveRuntime, ResolvedRuntime } from './runtime.ts';
@@ -12,7 +12,7 @@ export function createSandbox(
   launch: CreateLauncher,
   log: Log,
 ): { readonly sandbox: Sandbox; stop(): Promise<void> } {
-  let state: RuntimeState = { state: 'not-required', posture: null };
+  let state: ConfinedRuntimeState = { state: 'not-required', posture: null };
   let resolving: Promise<ResolvedRuntime> | undefined;
   let live: LiveRuntime | undefined;
   let isStopped = false;

@@ -55,7 +55,7 @@ const KEYS = {
 type NumberKey = keyof typeof KEYS;
 
 /** Parses the settings of the sandbox. `memory`: bytes that the service may use. Throws a SettingError. */
-export function readSettings(config: SandboxConfig, memory = readEffectiveMemory()): SandboxSettings {
+export function parseSandboxSettings(config: SandboxConfig, memory = readEffectiveMemory()): SandboxSettings {
   const wall = readNumber(config, 'EXTENSIONS_SANDBOX_TIMEOUT');
   const limits: GuestLimits = {
     wall,

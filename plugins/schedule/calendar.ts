@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 import type { ScheduledJob } from './contract.ts';
 
 /** Finds the first due time of a job after a moment; null where there is none. */
-export type NextTick = (after: Date) => Date | null;
+export type FindNextDueTime = (after: Date) => Date | null;
 
 /** Parses a cron expression of five positions, or of six with seconds first; undefined for any other text. */
 function parseCron(pattern: string): Cron | undefined {
@@ -13,13 +13,13 @@ function parseCron(pattern: string): Cron | undefined {
   }
 }
 
-export const isPattern = (text: string): boolean => parseCron(text) !== undefined;
+export const isCronExpression = (text: string): boolean => parseCron(text) !== undefined;
 
 /**
  * Creates the function that finds the next due time of a job.
  * @throws RangeError where `at` is no cron expression and no positive interval.
  */
-export function createCalendar({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): NextTick {
+export function createCalendar({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): FindNextDueTime {
   if (typeof at === 'string') {
     const cron = parseCron(at);
     if (!cron) throw new RangeError(`"${at}" is no cron expression of five or six positions.`);

@@ -1,5 +1,5 @@
 import type { Lock } from '../cluster/contract.ts';
-import { createCalendar, isPattern } from './calendar.ts';
+import { createCalendar, isCronExpression } from './calendar.ts';
 import type { JobHandle, Schedule, ScheduledJob } from './contract.ts';
 import { startTimer } from './timer.ts';
 
@@ -13,7 +13,7 @@ interface Deps {
 export function createSchedule(deps: Deps): Schedule & { stop(): void } {
   const jobs = new Map<string, JobHandle>();
   return {
-    isPattern,
+    isPattern: isCronExpression,
     start(job) {
       if (jobs.has(job.name)) throw new RangeError(`A job with the name "${job.name}" runs already.`);
       const started = startJob(job, deps, () => jobs.delete(job.name));

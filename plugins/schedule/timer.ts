@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { NextTick } from './calendar.ts';
+import type { FindNextDueTime } from './calendar.ts';
 
 /** The longest delay of setTimeout; longer waits are split. */
 const LONGEST_DELAY = 2 ** 31 - 1;
@@ -8,7 +8,7 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 const runOutsideRequest = AsyncLocalStorage.snapshot();
 
 /** Calls `onTick` at each tick of a calendar, one after the other; returns the function that stops the timer. */
-export function startTimer(calendar: NextTick, onTick: (tick: Date) => void): () => void {
+export function startTimer(calendar: FindNextDueTime, onTick: (tick: Date) => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 

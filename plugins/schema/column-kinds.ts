@@ -4,7 +4,8 @@ import type { Column, Field } from './contract.ts';
 export const isSearchVector = ({ column }: Pick<Field, 'column'>): boolean => column?.dataType === 'tsvector';
 
 /** Whether the column is a range or a multirange, whose `element` is the type of the bounds. */
-export const isRange = (column: Column | null): column is RangeColumn => column?.element !== undefined && !column.array;
+export const isRangeColumn = (column: Column | null): column is RangeColumn =>
+  column?.element !== undefined && !column.array;
 
 type RangeColumn = Column & { readonly element: NonNullable<Column['element']> };
 

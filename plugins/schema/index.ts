@@ -6,7 +6,7 @@ import { type Schema, schema, schemaWrites, systemCollections } from './contract
 import { installChangeTriggers, SCHEMA_CHANNEL } from './freshness/change-triggers.ts';
 import { createSchemaCache } from './freshness/schema-cache.ts';
 import manifest from './package.json' with { type: 'json' };
-import { buildSchema } from './snapshot/build.ts';
+import { buildSchemaSnapshot } from './snapshot/build.ts';
 import { collectDeclarations, type DeclaredCollections } from './system/declarations.ts';
 import { registryCollections } from './system/registry.ts';
 import { createSystemTablesMigration, hashDeclarations } from './system/tables.ts';
@@ -34,7 +34,7 @@ export default definePlugin<Config>({
     const cache = createSchemaCache({
       source: createCatalogSource(db),
       build: (reading) =>
-        buildSchema({
+        buildSchemaSnapshot({
           content: reading.content(),
           version: `${reading.digest.slice(0, 12)}${hashDeclarations(declared()).slice(0, 6)}`,
           declarations: declared(),

@@ -1,5 +1,5 @@
 /** Kinds of columns. */
-export { isDatabaseGenerated, isRange, isSearchVector } from './column-kinds.ts';
+export { isDatabaseGenerated, isRangeColumn, isSearchVector } from './column-kinds.ts';
 /** Failures for unknown names. */
 export { createCollectionNotFoundFailure, createNotFoundFailure } from './not-found.ts';
 export { toCollectionRecord, toFieldRecord, toRelationRecord } from './records.ts';

@@ -12,18 +12,19 @@ export interface EncryptedValue {
   readonly tag: string;
 }
 
-export const MARKER = '$sealed';
+export const ENVELOPE_MARKER = '$sealed';
 
 /** Bytes of the members of an envelope that have a fixed length. */
-export const LENGTHS = { salt: 16, iv: 12, tag: 16 } as const;
+export const ENVELOPE_BYTE_LENGTHS = { salt: 16, iv: 12, tag: 16 } as const;
 
 /** Whether the value has the marker of an envelope, also of a damaged one, so that none is shown like an ordinary value. */
-export function hasMarker(value: unknown): boolean {
-  if (typeof value !== 'string') return typeof value === 'object' && value !== null && Object.hasOwn(value, MARKER);
-  if (!value.includes(MARKER)) return false;
+export function hasEnvelopeMarker(value: unknown): boolean {
+  if (typeof value !== 'string')
+    return typeof value === 'object' && value !== null && Object.hasOwn(value, ENVELOPE_MARKER);
+  if (!value.includes(ENVELOPE_MARKER)) return false;
   try {
     const parsed: unknown = JSON.parse(value);
-    return typeof parsed === 'object' && parsed !== null && Object.hasOwn(parsed, MARKER);
+    return typeof parsed === 'object' && parsed !== null && Object.hasOwn(parsed, ENVELOPE_MARKER);
   } catch {
     return /^\s*\{\s*"\$sealed"/.test(value);
   }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { fail } from '#kernel';
 import type { SecretStore } from './contract.ts';
-import { type EncryptedValue, hasMarker, LENGTHS, parseEnvelope } from './envelope.ts';
+import { ENVELOPE_BYTE_LENGTHS, type EncryptedValue, hasEnvelopeMarker, parseEnvelope } from './envelope.ts';
 import type { MasterKey } from './master-key.ts';
 
 const CIPHER = 'aes-256-gcm';
@@ -15,8 +15,8 @@ export function createSecretStore(key: MasterKey | undefined): SecretStore {
     available: () => key !== undefined,
     seal(kind, text) {
       if (!key) throw fail('INVALID_CONFIG', 'SECRETS_ENCRYPTION_KEY is not set: secrets cannot be stored');
-      const salt = randomBytes(LENGTHS.salt);
-      const iv = randomBytes(LENGTHS.iv);
+      const salt = randomBytes(ENVELOPE_BYTE_LENGTHS.salt);
+      const iv = randomBytes(ENVELOPE_BYTE_LENGTHS.iv);
       const cipher = createCipheriv(CIPHER, key.derive(salt), iv).setAAD(associatedData(kind, 1));
       const ct = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       const envelope: EncryptedValue = {
@@ -39,15 +39,20 @@ export function createSecretStore(key: MasterKey | undefined): SecretStore {
         Buffer.from(envelope[one], 'base64'),
       ) as [Buffer, Buffer, Buffer, Buffer];
       // Node would accept a shorter tag, which is easier to forge.
-      if (salt.length !== LENGTHS.salt || iv.length !== LENGTHS.iv || tag.length !== LENGTHS.tag) return undefined;
+      if (
+        salt.length !== ENVELOPE_BYTE_LENGTHS.salt ||
+        iv.length !== ENVELOPE_BYTE_LENGTHS.iv ||
+        tag.length !== ENVELOPE_BYTE_LENGTHS.tag
+      )
+        return undefined;
       try {
-        const decipher = createDecipheriv(CIPHER, key.derive(salt), iv, { authTagLength: LENGTHS.tag });
+        const decipher = createDecipheriv(CIPHER, key.derive(salt), iv, { authTagLength: ENVELOPE_BYTE_LENGTHS.tag });
         decipher.setAAD(associatedData(kind, envelope.v)).setAuthTag(tag);
         return Buffer.concat([decipher.update(ct), decipher.final()]).toString('utf8');
       } catch {
         return undefined;
       }
     },
-    isSealed: hasMarker,
+    isSealed: hasEnvelopeMarker,
   };
 }

@@ -1,6 +1,6 @@
 import type { GraphqlField } from '../graphql/contract.ts';
 import { describeHealth, type HealthDeps } from './health.ts';
-import { describeInfo, type InfoDeps } from './info.ts';
+import { buildServerInfo, type InfoDeps } from './info.ts';
 
 interface Deps extends InfoDeps {
   readonly health: HealthDeps;
@@ -53,7 +53,7 @@ export const createServerFields = ({ health, ...info }: Deps): readonly GraphqlF
     operation: 'query',
     definition: 'server_info: server_info',
     types: INFO,
-    resolve: async (_args, { caller }) => withoutFalse(await describeInfo(caller, info)),
+    resolve: async (_args, { caller }) => withoutFalse(await buildServerInfo(caller, info)),
   },
   {
     scope: 'system',

@@ -24,7 +24,7 @@ const ORDER: readonly CheckStatus[] = ['ok', 'warn', 'error'];
  * Creates the function that runs all checks concurrently. Requests that arrive during a run share it, so that any number of
  * clients without a token cause one run at a time. No result is cached. A changed list of checks starts a new run.
  */
-export function createHealth(timeLimit = TIME_LIMIT): (checks: readonly HealthCheck[]) => Promise<Health> {
+export function createHealthCheckRunner(timeLimit = TIME_LIMIT): (checks: readonly HealthCheck[]) => Promise<Health> {
   let running: { readonly checks: readonly HealthCheck[]; readonly health: Promise<Health> } | undefined;
   return (checks) => {
     if (running?.checks === checks) return running.health;
@@ -47,7 +47,7 @@ async function measure(checks: readonly HealthCheck[], timeLimit: number): Promi
 }
 
 export interface HealthDeps {
-  readonly measure: ReturnType<typeof createHealth>;
+  readonly measure: ReturnType<typeof createHealthCheckRunner>;
   /** The currently contributed checks. */
   readonly checks: () => readonly HealthCheck[];
   /** True while the process finishes its last requests before it ends. */

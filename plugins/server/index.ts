@@ -6,14 +6,14 @@ import { sendData } from '../http/library.ts';
 import { query } from '../query/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { health as healthChecks } from './contract.ts';
-import { SERVER_HEALTH, SERVER_INFO, SERVER_ROOT } from './descriptions.ts';
 import { createServerFields } from './graphql.ts';
-import { createHealth, type HealthDeps } from './health.ts';
+import { createHealthCheckRunner, type HealthDeps } from './health.ts';
 import { createHealthFallback, sendHealth } from './health-route.ts';
-import { describeInfo } from './info.ts';
+import { buildServerInfo } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
 import { pingMiddleware } from './ping.ts';
 import { createRootHandler } from './root.ts';
+import { HEALTH_ROUTE_DESCRIPTION, INFO_ROUTE_DESCRIPTION, ROOT_ROUTE_DESCRIPTION } from './route-descriptions.ts';
 
 interface Config {
   ROOT_REDIRECT: string;
@@ -30,7 +30,7 @@ export default definePlugin<Config>({
       isStopping = true;
     });
     const healthDeps: HealthDeps = {
-      measure: createHealth(),
+      measure: createHealthCheckRunner(),
       checks: () => host.read(healthChecks),
       isStopping: () => isStopping,
     };
@@ -40,19 +40,19 @@ export default definePlugin<Config>({
     host.contribute(routes, {
       method: 'GET',
       path: '/server/health',
-      description: SERVER_HEALTH,
+      description: HEALTH_ROUTE_DESCRIPTION,
       handle: (ctx) => sendHealth(ctx, ctx.state.caller.admin, healthDeps),
     });
     host.contribute(routes, {
       method: 'GET',
       path: '/server/info',
-      description: SERVER_INFO,
-      handle: async (ctx) => sendData(ctx, await describeInfo(ctx.state.caller, used)),
+      description: INFO_ROUTE_DESCRIPTION,
+      handle: async (ctx) => sendData(ctx, await buildServerInfo(ctx.state.caller, used)),
     });
     host.contribute(routes, {
       method: 'GET',
       path: '/',
-      description: SERVER_ROOT,
+      description: ROOT_ROUTE_DESCRIPTION,
       handle: createRootHandler(host.config.ROOT_REDIRECT),
     });
     for (const field of createServerFields({ ...used, health: healthDeps }))

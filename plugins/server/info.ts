@@ -1,5 +1,5 @@
 import { type Caller, VERSION } from '#kernel';
-import type { Query } from '../query/contract.ts';
+import type { QueryEngine } from '../query/contract.ts';
 import type { Settings, SettingsValues } from '../settings/contract.ts';
 
 /** Settings that every caller may read, also without signing in. */
@@ -17,12 +17,12 @@ const PUBLIC_SETTINGS = [
 ] as const satisfies readonly (keyof SettingsValues)[];
 
 export interface InfoDeps {
-  readonly query: Pick<Query, 'ceilings'>;
+  readonly query: Pick<QueryEngine, 'ceilings'>;
   readonly settings: Settings;
 }
 
 /** The answer of `GET /server/info`, as far as the caller may see it (specification, "Server endpoints"). */
-export async function describeInfo(
+export async function buildServerInfo(
   { user, admin, share }: Caller,
   { query: { ceilings }, settings }: InfoDeps,
 ): Promise<Record<string, unknown>> {

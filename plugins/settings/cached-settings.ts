@@ -1,7 +1,7 @@
 import type { Bus } from '../cluster/contract.ts';
 import { createAnnouncedCache, createAnnouncementMigration } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
-import { SETTINGS } from './collections.ts';
+import { SETTINGS_COLLECTION } from './collections.ts';
 import type { Settings, SettingsValues } from './contract.ts';
 
 const CHANGED = 'settings.changed';
@@ -39,7 +39,7 @@ export function createCachedSettings(
 ): CachedSettings {
   const CURRENT = db.sql`select project_name, project_descriptor, project_url, project_color, project_logo, public_foreground,
     public_background, public_favicon, public_note, default_language, custom_css, auth_password_policy, auth_login_attempts, storage_asset_transform,
-    storage_asset_presets, storage_default_folder from ${db.read(SETTINGS)} limit 1`;
+    storage_asset_presets, storage_default_folder from ${db.read(SETTINGS_COLLECTION)} limit 1`;
   async function read(): Promise<SettingsValues> {
     const { rows } = await db.query<SettingsValues>(CURRENT, [], { name: 'settings_current' });
     const [row] = rows;
@@ -56,16 +56,16 @@ export function createCachedSettings(
   });
   return {
     // A unit of work may have changed the settings row itself, and may still roll back, so it does not read from the cache.
-    current: () => (db.isInUnitOfWork() ? read() : known.get(SETTINGS)),
+    current: () => (db.isInUnitOfWork() ? read() : known.get(SETTINGS_COLLECTION)),
     forget: () => known.forget(),
   };
 }
 
 /** The migration that creates a trigger, which notifies every process when the settings row changes. */
-export const announceSettings = (db: Db): Migration =>
+export const createSettingsTriggerMigration = (db: Db): Migration =>
   createAnnouncementMigration({
     id: '2026-11-22-announce-settings',
     name: 'platform_settings_changed',
     channel: CHANGED,
-    tables: [db.own(SETTINGS)],
+    tables: [db.own(SETTINGS_COLLECTION)],
   });

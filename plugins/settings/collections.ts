@@ -1,6 +1,6 @@
 import type { SystemCollection, SystemField } from '../schema/contract.ts';
 
-export const SETTINGS = 'platform_settings';
+export const SETTINGS_COLLECTION = 'platform_settings';
 
 const string = (field: string, maxLength = 255, fallback?: string): SystemField => ({
   field,
@@ -20,7 +20,7 @@ const file = (field: string): SystemField => ({
 
 /** The settings, in one row (specification, "Settings record"). A setting without a value reads as its default. */
 export const settingsCollection: SystemCollection = {
-  collection: SETTINGS,
+  collection: SETTINGS_COLLECTION,
   note: 'How this project looks and behaves',
   singleton: true,
   verbs: ['read', 'update'],

@@ -26,7 +26,12 @@ export interface SettingsValues {
 }
 
 /** Settings that name a file which every visitor sees: the sign-in page is made of them. */
-export const PUBLIC_FILES = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'] as const;
+export const PUBLIC_FILE_SETTINGS = [
+  'project_logo',
+  'public_foreground',
+  'public_background',
+  'public_favicon',
+] as const;
 
 /** Reads the settings row for plugins. Provided by `settings`. */
 export interface Settings {

@@ -6,8 +6,8 @@ import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { assertAssetPresets } from './asset-presets.ts';
-import { announceSettings, createCachedSettings } from './cached-settings.ts';
-import { SETTINGS, settingsCollection } from './collections.ts';
+import { createCachedSettings, createSettingsTriggerMigration } from './cached-settings.ts';
+import { SETTINGS_COLLECTION, settingsCollection } from './collections.ts';
 import { settings } from './contract.ts';
 import { assertLoginAttempts } from './login-attempts.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -19,7 +19,7 @@ export default definePlugin({
     const { db, events } = host;
     const used = host.use({ items, bus });
     host.contribute(systemCollections, settingsCollection);
-    host.contribute(migrations, announceSettings(db));
+    host.contribute(migrations, createSettingsTriggerMigration(db));
 
     const remembered = createCachedSettings(db, used.bus);
     host.provide(settings, remembered);
@@ -38,7 +38,7 @@ export default definePlugin({
       events.onAction(`settings.${action}`, remembered.forget);
     }
     const singleton = { isSingleton: async () => true, about: { holds: 'one' } } as const;
-    for (const route of collectionRoutes(used.items, '/settings', SETTINGS, singleton)) {
+    for (const route of collectionRoutes(used.items, '/settings', SETTINGS_COLLECTION, singleton)) {
       const isOfOne = route.path === '/settings' && ['GET', 'SEARCH', 'PATCH'].includes(route.method);
       if (isOfOne) host.contribute(routes, route);
     }

@@ -1,6 +1,6 @@
 import type { EventMeta } from '#kernel';
 import type { Items } from '../items/contract.ts';
-import { PUBLIC_FILES, type Settings } from './contract.ts';
+import { PUBLIC_FILE_SETTINGS, type Settings } from './contract.ts';
 
 const FILES = 'platform_files';
 
@@ -21,7 +21,7 @@ export async function assertPublicFilesReadable(
 ): Promise<void> {
   if (caller.admin) return;
   const before = await settings.current();
-  for (const name of PUBLIC_FILES) {
+  for (const name of PUBLIC_FILE_SETTINGS) {
     const key = keyIn((payload as Record<string, unknown>)[name]);
     if (key === undefined || key === null || key === before[name]) continue;
     await items.readOne(caller, FILES, key, { fields: ['*'] });

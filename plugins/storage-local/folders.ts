@@ -22,7 +22,7 @@ export async function makeFolder(path: string): Promise<boolean> {
 }
 
 /** Removes a folder if it is empty; true if the folder does not exist any more. */
-export async function removeEmpty(path: string): Promise<boolean> {
+export async function removeEmptyFolder(path: string): Promise<boolean> {
   try {
     await rmdir(path);
     return true;

@@ -1,6 +1,6 @@
 import { definePlugin } from '#kernel';
 import { storageDrivers } from '../storage/contract.ts';
-import { openLocal } from './driver.ts';
+import { openLocalDriver } from './driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { prepareRoot } from './root.ts';
 
@@ -13,7 +13,7 @@ export default definePlugin<Record<never, never>, Shared>({
   register({ config, contribute }) {
     contribute(storageDrivers, {
       name: 'local',
-      open: async (settings) => openLocal(await prepareRoot(settings, config.DATA_PATH)),
+      open: async (settings) => openLocalDriver(await prepareRoot(settings, config.DATA_PATH)),
     });
   },
 });

@@ -2,8 +2,8 @@ import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredObject } from '../storage/contract.ts';
-import { ifPresent } from './if-present.ts';
-import { canContain, GROUPS, groupOf } from './paths.ts';
+import { undefinedIfMissing } from './missing-file.ts';
+import { canGroupContainPrefix, VARIANT_GROUPS_FOLDER, variantGroupOf } from './paths.ts';
 import { statObject } from './read.ts';
 
 /** Entries read from a folder at a time, so that no whole listing is held in memory. */
@@ -11,11 +11,11 @@ const BATCH = 256;
 
 /** Objects whose names start with `prefix`. If the prefix names a group, only its folder is read. */
 export async function* listObjects(root: string, prefix: string): AsyncGenerator<StoredObject> {
-  const group = groupOf(prefix);
-  if (group !== undefined) return yield* objectsIn(join(root, GROUPS, group), prefix);
+  const group = variantGroupOf(prefix);
+  if (group !== undefined) return yield* objectsIn(join(root, VARIANT_GROUPS_FOLDER, group), prefix);
   yield* objectsIn(root, prefix);
-  for await (const { name } of readEntries(join(root, GROUPS))) {
-    if (canContain(name, prefix)) yield* objectsIn(join(root, GROUPS, name), prefix);
+  for await (const { name } of readEntries(join(root, VARIANT_GROUPS_FOLDER))) {
+    if (canGroupContainPrefix(name, prefix)) yield* objectsIn(join(root, VARIANT_GROUPS_FOLDER, name), prefix);
   }
 }
 
@@ -30,6 +30,6 @@ async function* objectsIn(folder: string, prefix: string): AsyncGenerator<Stored
 
 /** Yields the entries of a folder; nothing if there is no such folder. */
 export async function* readEntries(folder: string): AsyncGenerator<Dirent> {
-  const names = await ifPresent(opendir(folder, { bufferSize: BATCH }));
+  const names = await undefinedIfMissing(opendir(folder, { bufferSize: BATCH }));
   if (names) yield* names;
 }

@@ -1,27 +1,28 @@
 import { join } from 'node:path';
 
 /** Folder of incomplete writes, on the same file system as the objects, so that a rename moves them. */
-export const PARTIAL = '.partial';
+export const PARTIAL_FILES_FOLDER = '.partial';
 /** Folder of the variants, in one folder per source object. */
-export const GROUPS = '.groups';
+export const VARIANT_GROUPS_FOLDER = '.groups';
 
 /** Ends the name of the group in the name of an object. */
 const SEPARATOR = '__';
 
 /** The group of an object name or prefix; undefined without one, or if the prefix is too short. */
-export function groupOf(name: string): string | undefined {
+export function variantGroupOf(name: string): string | undefined {
   const end = name.indexOf(SEPARATOR, 1);
   return end < 0 ? undefined : name.slice(0, end);
 }
 
 /** True if objects of this group can have names that start with `prefix`. */
-export const canContain = (group: string, prefix: string): boolean => `${group}${SEPARATOR}`.startsWith(prefix);
+export const canGroupContainPrefix = (group: string, prefix: string): boolean =>
+  `${group}${SEPARATOR}`.startsWith(prefix);
 
 /**
  * The folder of an object. `picture__1f3a.webp` lies in a folder with all variants of `picture`, so that listing them does not read
  * a folder with a million names. All other objects lie in the root. Object names never start with a dot, so none is a folder here.
  */
 export function folderOf(root: string, name: string): string {
-  const group = groupOf(name);
-  return group === undefined ? root : join(root, GROUPS, group);
+  const group = variantGroupOf(name);
+  return group === undefined ? root : join(root, VARIANT_GROUPS_FOLDER, group);
 }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { ByteRange, OpenedObject, StoredObject } from '../storage/contract.ts';
-import { ifPresent } from './if-present.ts';
+import { undefinedIfMissing } from './missing-file.ts';
 import { createFileReader } from './reader.ts';
 
 // Objects are read by file descriptors: a `FileHandle` costs a third of the processor time of small objects.
@@ -13,7 +13,7 @@ const closeFile = promisify(close);
 
 /** Opens an object for reading. A removal afterwards does not affect the reader. */
 export async function openObject(path: string, range?: ByteRange): Promise<OpenedObject | undefined> {
-  const file = await ifPresent(openFile(path, 'r'));
+  const file = await undefinedIfMissing(openFile(path, 'r'));
   if (file === undefined) return undefined;
   try {
     const about = await statFile(file);
@@ -30,6 +30,6 @@ export async function openObject(path: string, range?: ByteRange): Promise<Opene
 }
 
 export async function statObject(path: string, name: string): Promise<StoredObject | undefined> {
-  const about = await ifPresent(stat(path));
+  const about = await undefinedIfMissing(stat(path));
   return about?.isFile() ? { name, size: about.size, modified: about.mtime } : undefined;
 }

@@ -3,23 +3,24 @@ import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { BootFailure } from '#kernel';
 import type { LocationSettings } from '../storage/contract.ts';
-import { variableOf } from '../storage/library.ts';
-import { removeAbandonedPartials } from './partial.ts';
-import { GROUPS, PARTIAL } from './paths.ts';
+import { storageVariableOf } from '../storage/library.ts';
+import { removeAbandonedPartials } from './partial-files.ts';
+import { PARTIAL_FILES_FOLDER, VARIANT_GROUPS_FOLDER } from './paths.ts';
 
 /** Creates the folder of a location if needed. @throws BootFailure if it is not writable. */
 export async function prepareRoot({ location, setting }: LocationSettings, dataPath: string): Promise<string> {
   // Two locations share a folder only if both ROOT settings name it.
   const root = resolve(setting('ROOT') ?? join(dataPath, location === 'local' ? 'uploads' : `uploads-${location}`));
-  const probe = join(root, PARTIAL, `probe.${randomUUID()}`);
+  const probe = join(root, PARTIAL_FILES_FOLDER, `probe.${randomUUID()}`);
   try {
-    for (const folder of [PARTIAL, GROUPS]) await mkdir(join(root, folder), { recursive: true });
+    for (const folder of [PARTIAL_FILES_FOLDER, VARIANT_GROUPS_FOLDER])
+      await mkdir(join(root, folder), { recursive: true });
     await writeFile(probe, '');
     await rm(probe);
     await removeAbandonedPartials(root);
     return await realpath(root);
   } catch (error) {
-    const variable = variableOf(location, 'ROOT');
+    const variable = storageVariableOf(location, 'ROOT');
     throw new BootFailure(
       '@tenon/storage-local',
       'start',

@@ -1,8 +1,8 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder, removeEmpty, syncFolder } from './folders.ts';
-import { createPartialName } from './partial.ts';
-import { folderOf, GROUPS, PARTIAL } from './paths.ts';
+import { makeFolder, removeEmptyFolder, syncFolder } from './folders.ts';
+import { createPartialName } from './partial-files.ts';
+import { folderOf, PARTIAL_FILES_FOLDER, VARIANT_GROUPS_FOLDER } from './paths.ts';
 
 /** Attempts to move a file into the folder of a group while another process empties and removes it. */
 const ATTEMPTS = 20;
@@ -12,7 +12,7 @@ const ATTEMPTS = 20;
  * file, which `remove` deletes.
  */
 export async function writeObject(root: string, name: string, source: AsyncIterable<Uint8Array>): Promise<number> {
-  const partial = join(root, PARTIAL, createPartialName(name));
+  const partial = join(root, PARTIAL_FILES_FOLDER, createPartialName(name));
   try {
     const written = await writeFile(partial, source);
     await moveIntoPlace(root, partial, name);
@@ -53,10 +53,10 @@ async function moveIntoPlace(root: string, partial: string, name: string): Promi
     const isNew = await (folder === root ? renameInto(partial, target) : moveIntoGroup(partial, target, folder));
     isInPlace = true;
     await syncFolder(folder);
-    if (isNew) await syncFolder(join(root, GROUPS));
+    if (isNew) await syncFolder(join(root, VARIANT_GROUPS_FOLDER));
   } catch (error) {
     if (isInPlace) await rm(target, { force: true }).catch(() => {});
-    if (folder !== root) await removeEmpty(folder).catch(() => {});
+    if (folder !== root) await removeEmptyFolder(folder).catch(() => {});
     throw error;
   }
 }

@@ -12,7 +12,7 @@ export interface BucketClient {
   close(): void;
 }
 
-export function createBucket(settings: S3Settings): BucketClient {
+export function createBucketClient(settings: S3Settings): BucketClient {
   let client: Promise<S3> | undefined;
   let isClosed = false;
   return {
@@ -84,7 +84,7 @@ function describeError(error: unknown, about: string): Error {
 }
 
 /** True for a missing object. A missing bucket is an error of the settings. */
-export function isMissing(error: unknown): boolean {
+export function isMissingObjectError(error: unknown): boolean {
   const { name, $metadata } = ((error as Error).cause ?? {}) as SdkError;
   return name !== 'NoSuchBucket' && $metadata?.httpStatusCode === 404;
 }
@@ -94,7 +94,7 @@ export const isNotImplemented = (error: unknown): boolean =>
   (((error as Error).cause ?? {}) as SdkError).$metadata?.httpStatusCode === 501;
 
 /** True if a retry would fail in the same way. */
-export function isPermanent(error: unknown): boolean {
+export function isPermanentError(error: unknown): boolean {
   const status = (((error as Error).cause ?? {}) as SdkError).$metadata?.httpStatusCode;
   return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

@@ -1,15 +1,15 @@
 import type { StorageDriver } from '../storage/contract.ts';
-import { createBucket } from './bucket.ts';
+import { createBucketClient } from './bucket.ts';
 import { listObjects } from './list.ts';
-import { DEFAULT_PLAN, type PartPlan } from './part-plan.ts';
+import { DEFAULT_PART_PLAN, type PartPlan } from './part-plan.ts';
 import { openObject, statObject } from './read.ts';
 import { removeObject } from './remove.ts';
 import type { S3Settings } from './settings.ts';
 import { writeObject } from './write.ts';
 
 /** Opens the storage driver that stores objects in a bucket. Sends no request before the first object. */
-export function openS3(settings: S3Settings, plan: PartPlan = DEFAULT_PLAN): StorageDriver {
-  const bucket = createBucket(settings);
+export function openS3(settings: S3Settings, plan: PartPlan = DEFAULT_PART_PLAN): StorageDriver {
+  const bucket = createBucketClient(settings);
   return {
     open: (name, range) => openObject(bucket, name, range),
     stat: (name) => statObject(bucket, name),

@@ -1,7 +1,7 @@
 import { definePlugin } from '#kernel';
 import { storageDrivers } from '../storage/contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { parseSettings } from './settings.ts';
+import { parseS3Settings } from './settings.ts';
 
 export default definePlugin({
   manifest,
@@ -9,7 +9,7 @@ export default definePlugin({
     contribute(storageDrivers, {
       name: 's3',
       async open(settings) {
-        const checked = parseSettings(settings);
+        const checked = parseS3Settings(settings);
         const { openS3 } = await import('./driver.ts');
         return openS3(checked);
       },

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CompletedPart, UploadPartCommandOutput } from '@aws-sdk/client-s3';
-import { type BucketClient, isPermanent } from './bucket.ts';
+import { type BucketClient, isPermanentError } from './bucket.ts';
 import type { UploadPart } from './part.ts';
 import { statObject } from './read.ts';
 import { abortUpload, deleteObject } from './remove.ts';
@@ -8,7 +8,7 @@ import { COMPLETION_TIMEOUT, RESPONSE_TIMEOUT, uploadTimeout } from './time-limi
 import type { ObjectInput } from './write.ts';
 
 /** A multipart upload. The object cannot be opened before it is complete. */
-export interface Multipart {
+export interface S3MultipartUpload {
   /** Resolves when the previous part has arrived: one part is sent while the next is collected. Discards the part. */
   send(number: number, part: UploadPart): Promise<void>;
   /** Completes the upload. `size` is the size of the whole object, in bytes. */
@@ -20,7 +20,11 @@ export interface Multipart {
 /** Attempts for a body that the SDK cannot resend, because it is read from a file. */
 const ATTEMPTS = 3;
 
-export async function beginMultipart(bucket: BucketClient, name: string, objectInput: ObjectInput): Promise<Multipart> {
+export async function beginS3MultipartUpload(
+  bucket: BucketClient,
+  name: string,
+  objectInput: ObjectInput,
+): Promise<S3MultipartUpload> {
   const { UploadId } = await bucket.request(`beginning ${name}`, (s3) =>
     s3.createMultipartUpload(objectInput, { requestTimeout: RESPONSE_TIMEOUT }),
   );
@@ -93,7 +97,7 @@ async function retry<T>(times: number, signal: AbortSignal, work: () => Promise<
     try {
       return await work();
     } catch (error) {
-      if (number >= times || signal.aborted || isPermanent(error)) throw error;
+      if (number >= times || signal.aborted || isPermanentError(error)) throw error;
       await pause(number * 1000, undefined, { signal });
     }
   }

@@ -18,13 +18,13 @@ export type PartPlan = readonly PartStep[];
  * The size of an object is not known before its end, so parts grow: the first 16 GB use parts of 8 MiB in memory, the rest uses
  * temporary files. Together they hold more than the 5 TiB that S3 allows.
  */
-export const DEFAULT_PLAN: PartPlan = [
+export const DEFAULT_PART_PLAN: PartPlan = [
   { upTo: 2000, size: 8 * MIB, kept: 'memory' },
   { upTo: 4000, size: 64 * MIB, kept: 'disk' },
   { upTo: 10_000, size: 1024 * MIB, kept: 'disk' },
 ];
 
-export function findStep(plan: PartPlan, number: number): PartStep {
+export function findPartStep(plan: PartPlan, number: number): PartStep {
   const step = plan.find(({ upTo }) => number <= upTo);
   if (!step) throw new Error('the object is larger than a bucket can keep');
   return step;

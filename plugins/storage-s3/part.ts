@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { temporaryFile } from '../storage/library.ts';
+import { createTemporaryFilePath } from '../storage/library.ts';
 
 /** One part of an object, from its first byte until it has been sent. */
 export interface UploadPart {
@@ -56,7 +56,7 @@ export function createMemoryPart(capacity: number, spare: SpareBuffers): UploadP
 
 /** A part in a temporary file. */
 export async function createFilePart(): Promise<UploadPart> {
-  const path = temporaryFile('part');
+  const path = createTemporaryFilePath('part');
   const hash = createHash('md5');
   let digest: string | undefined;
   let size = 0;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import type { ByteRange, OpenedObject, StoredObject } from '../storage/contract.ts';
-import { type BucketClient, isMissing } from './bucket.ts';
+import { type BucketClient, isMissingObjectError } from './bucket.ts';
 import { withIdleTimeout } from './idle-timeout.ts';
 import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
@@ -35,7 +35,7 @@ export async function statObject(bucket: BucketClient, name: string): Promise<St
 
 function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
+    if (isMissingObjectError(error)) return undefined;
     throw error;
   });
 }

@@ -1,4 +1,4 @@
-import { type BucketClient, isMissing, isNotImplemented } from './bucket.ts';
+import { type BucketClient, isMissingObjectError, isNotImplemented } from './bucket.ts';
 import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
 const limits = { requestTimeout: RESPONSE_TIMEOUT };
@@ -17,7 +17,7 @@ export async function deleteObject({ bucket, key, request }: BucketClient, name:
     await request(`removing ${name}`, (s3) => s3.deleteObject({ Bucket: bucket, Key: key(name) }, limits));
   } catch (error) {
     // AWS answers 204 for a missing object, other servers 404.
-    if (!isMissing(error)) throw error;
+    if (!isMissingObjectError(error)) throw error;
   }
 }
 
@@ -32,7 +32,7 @@ export async function abortUpload(
       s3.abortMultipartUpload({ Bucket: bucket, Key: key(name), UploadId: id }, limits),
     );
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isMissingObjectError(error)) throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { createFilePart, createMemoryPart, type SpareBuffers, type UploadPart } from './part.ts';
-import { findStep, type PartPlan } from './part-plan.ts';
+import { findPartStep, type PartPlan } from './part-plan.ts';
 
 /** A complete part. Its consumer must discard it. */
 export interface CompletePart {
@@ -13,7 +13,7 @@ export interface CompletePart {
 export async function* splitIntoParts(source: AsyncIterable<Uint8Array>, plan: PartPlan): AsyncGenerator<CompletePart> {
   const spare: SpareBuffers = [];
   const begin = (number: number) => {
-    const { size, kept } = findStep(plan, number);
+    const { size, kept } = findPartStep(plan, number);
     return kept === 'memory' ? createMemoryPart(size, spare) : createFilePart();
   };
   let number = 1;
@@ -22,10 +22,10 @@ export async function* splitIntoParts(source: AsyncIterable<Uint8Array>, plan: P
     for await (const chunk of source) {
       for (let rest = chunk; rest.length > 0; ) {
         part ??= await begin(number);
-        const taken = rest.subarray(0, findStep(plan, number).size - part.size());
+        const taken = rest.subarray(0, findPartStep(plan, number).size - part.size());
         await part.add(taken);
         rest = rest.subarray(taken.length);
-        if (part.size() < findStep(plan, number).size) continue;
+        if (part.size() < findPartStep(plan, number).size) continue;
         const whole = { number: number++, part, isAll: false };
         // From here on the consumer discards the part.
         part = undefined;

@@ -1,6 +1,6 @@
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
 import type { BucketClient } from './bucket.ts';
-import { beginMultipart, type Multipart } from './multipart.ts';
+import { beginS3MultipartUpload, type S3MultipartUpload } from './multipart.ts';
 import type { UploadPart } from './part.ts';
 import type { PartPlan } from './part-plan.ts';
 import { deleteObject } from './remove.ts';
@@ -22,7 +22,7 @@ export async function writeObject(
   plan: PartPlan,
 ): Promise<number> {
   const objectInput = createObjectInput(bucket, name, type);
-  let upload: Multipart | undefined;
+  let upload: S3MultipartUpload | undefined;
   let size = 0;
   try {
     for await (const { part, number, isAll } of splitIntoParts(source, plan)) {
@@ -32,7 +32,7 @@ export async function writeObject(
         return size;
       }
       try {
-        upload ??= await beginMultipart(bucket, name, objectInput);
+        upload ??= await beginS3MultipartUpload(bucket, name, objectInput);
       } catch (error) {
         await part.discard();
         throw error;

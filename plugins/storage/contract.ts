@@ -109,7 +109,7 @@ export const storageDrivers = facet<DriverDeclaration, ReadonlyMap<string, Drive
  * One storage location. It calls its driver with valid names only.
  * @throws INTERNAL_SERVER_ERROR from every method for a name that no object can have.
  */
-export interface Location extends Omit<StorageDriver, 'path' | 'close'> {
+export interface StorageLocation extends Omit<StorageDriver, 'path' | 'close'> {
   readonly name: string;
   /**
    * Runs `work` with a path at which the object can be read as a file: the object itself if it is a file, else a temporary copy,
@@ -129,7 +129,7 @@ export interface Storage {
    * A location by its name.
    * @throws SERVICE_UNAVAILABLE for an unknown name (a row may be older than the configuration), and before the start.
    */
-  at(location: string): Location;
+  at(location: string): StorageLocation;
 }
 
 /** The storage service, for plugins that keep or read bytes: `files`, `tus` and `assets`. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { HealthCheck } from '../server/contract.ts';
-import type { Location } from './contract.ts';
+import type { StorageLocation } from './contract.ts';
 
 const PROBE = Buffer.from('written, read and removed to see whether this place can be used\n');
 
 /** Creates a health check that writes, reads and removes an object in the location, and measures the time. */
-export function createLocationCheck(name: string, threshold: number, at: () => Location): HealthCheck {
+export function createLocationCheck(name: string, threshold: number, at: () => StorageLocation): HealthCheck {
   let running: Promise<void> | undefined;
   /** Objects that could not be removed: the next check removes them. */
   const leftovers = new Set<string>();
@@ -27,7 +27,7 @@ async function* probeBytes(): AsyncGenerator<Uint8Array> {
   yield PROBE;
 }
 
-async function probe(location: Location, leftovers: Set<string>): Promise<void> {
+async function probe(location: StorageLocation, leftovers: Set<string>): Promise<void> {
   const name = `health-${randomUUID()}.txt`;
   try {
     await location.write(name, probeBytes(), { type: 'text/plain' });

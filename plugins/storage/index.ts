@@ -1,12 +1,12 @@
 import { type ContributionTo, definePlugin, fail } from '#kernel';
 import type { health } from '../server/contract.ts';
-import { type Location, type StorageDriver, storage, storageDrivers } from './contract.ts';
+import { type StorageDriver, type StorageLocation, storage, storageDrivers } from './contract.ts';
 import { createLocationCheck } from './health.ts';
 import { createLocation } from './location.ts';
 import { openDriver } from './open-driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { type Config, parseLocations } from './settings.ts';
-import { removeAbandonedTemporaries } from './temporary.ts';
+import { removeAbandonedTemporaries } from './temporary-files.ts';
 
 export default definePlugin<Config>({
   manifest,
@@ -14,8 +14,8 @@ export default definePlugin<Config>({
     host.define(storageDrivers);
     const configs = parseLocations(host.config);
     const drivers: StorageDriver[] = [];
-    const locations = new Map<string, Location>();
-    const at = (name: string): Location => {
+    const locations = new Map<string, StorageLocation>();
+    const at = (name: string): StorageLocation => {
       const found = locations.get(name);
       if (!found) throw fail('SERVICE_UNAVAILABLE', `there is no storage location ${name}`);
       return found;

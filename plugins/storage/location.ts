@@ -1,10 +1,10 @@
-import type { Location, StorageDriver, StorageIdentity } from './contract.ts';
-import { reportStreamedBytes } from './garbage-collection.ts';
-import { assertObjectName, assertPrefix, isObjectName } from './object-names.ts';
-import { withCopy } from './temporary-copy.ts';
+import type { StorageDriver, StorageIdentity, StorageLocation } from './contract.ts';
+import { reportStreamedBytes } from './heap-garbage-collection.ts';
+import { assertObjectName, assertObjectNamePrefix, isObjectName } from './object-names.ts';
+import { withTemporaryCopy } from './temporary-copy.ts';
 
 /** Creates a storage location from its driver, which gets valid names only. */
-export function createLocation(location: string, driver: StorageDriver): Location {
+export function createLocation(location: string, driver: StorageDriver): StorageLocation {
   return {
     name: location,
     copies: driver.path === undefined,
@@ -25,14 +25,14 @@ export function createLocation(location: string, driver: StorageDriver): Locatio
       return driver.stat(name);
     },
     async *list(prefix) {
-      assertPrefix(prefix);
+      assertObjectNamePrefix(prefix);
       // Entries with other names are not objects of the service.
       for await (const object of driver.list(prefix)) if (isObjectName(object.name)) yield object;
     },
     ...(driver.identity ? { identity: () => (driver.identity as () => Promise<StorageIdentity>)() } : {}),
     async asFile(name, work) {
       assertObjectName(name);
-      if (!driver.path) return withCopy(driver, name, work);
+      if (!driver.path) return withTemporaryCopy(driver, name, work);
       return (await driver.stat(name)) && work(driver.path(name));
     },
   };

@@ -13,6 +13,6 @@ export function assertObjectName(name: string): void {
 }
 
 /** Checks the beginning of an object name; it may be empty. */
-export function assertPrefix(prefix: string): void {
+export function assertObjectNamePrefix(prefix: string): void {
   if (prefix !== '') assertObjectName(prefix);
 }

@@ -1,6 +1,6 @@
 import { BootFailure } from '#kernel';
 import type { DriverDeclaration, StorageDriver } from './contract.ts';
-import { type LocationConfig, variableOf } from './settings.ts';
+import { type LocationConfig, storageVariableOf } from './settings.ts';
 
 /** Opens the driver of a location. @throws BootFailure with the variable to correct. */
 export async function openDriver(
@@ -8,7 +8,7 @@ export async function openDriver(
   drivers: ReadonlyMap<string, DriverDeclaration>,
 ): Promise<StorageDriver> {
   const { location, driver } = plan;
-  const variable = variableOf(location, 'DRIVER');
+  const variable = storageVariableOf(location, 'DRIVER');
   const declaration = drivers.get(driver);
   if (!declaration) {
     throw createBootFailure(
@@ -22,7 +22,7 @@ export async function openDriver(
     if (error instanceof BootFailure) throw error;
     throw createBootFailure(
       `the location ${location} cannot be opened by the driver ${driver}: ${(error as Error)?.message ?? error}`,
-      `correct the settings that begin with ${variableOf(location, '')}`,
+      `correct the settings that begin with ${storageVariableOf(location, '')}`,
       error,
     );
   }

@@ -18,19 +18,19 @@ export interface LocationConfig extends LocationSettings {
 const THRESHOLD = 750;
 
 /** The variable that holds a location's setting: `my-files` and `ROOT` make STORAGE_MY_FILES_ROOT. */
-export const variableOf = (location: string, key: string): string =>
+export const storageVariableOf = (location: string, key: string): string =>
   `STORAGE_${location.toUpperCase().replaceAll('-', '_')}_${key}`;
 
 /** Parses the storage locations, in their order. @throws BootFailure if a setting is invalid. */
 export function parseLocations({ STORAGE_LOCATIONS: names, 'STORAGE_*': set }: Config): readonly LocationConfig[] {
   assertLocationNames(names);
   return names.map((location) => {
-    const setting = (key: string) => readSetting(set, variableOf(location, key));
+    const setting = (key: string) => readSetting(set, storageVariableOf(location, key));
     return {
       location,
       setting,
       driver: setting('DRIVER') ?? 'local',
-      threshold: parseDuration(variableOf(location, 'HEALTHCHECK_THRESHOLD'), setting('HEALTHCHECK_THRESHOLD')),
+      threshold: parseDuration(storageVariableOf(location, 'HEALTHCHECK_THRESHOLD'), setting('HEALTHCHECK_THRESHOLD')),
     };
   });
 }
@@ -47,7 +47,7 @@ function assertLocationNames(names: readonly string[]): void {
       );
     }
     // Names of locations that differ only in case or in `-` and `_` would share their settings.
-    const variable = variableOf(name, '*');
+    const variable = storageVariableOf(name, '*');
     const other = seen.get(variable);
     if (other !== undefined) {
       throw createBootFailure(

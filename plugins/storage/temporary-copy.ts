@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { StorageDriver } from './contract.ts';
-import { temporaryFolder } from './temporary.ts';
+import { temporaryFolder } from './temporary-files.ts';
 
 /** Runs `work` with a temporary copy of the object, which is always deleted afterwards; undefined if there is no object. */
-export async function withCopy<T>(
+export async function withTemporaryCopy<T>(
   driver: Pick<StorageDriver, 'open'>,
   name: string,
   work: (path: string) => Promise<T>,

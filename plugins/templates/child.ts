@@ -1,11 +1,11 @@
-import { createRender, TemplateError } from './engine.ts';
-import type { Job, TemplateWorkerMessage, TemplateWorkerReply } from './messages.ts';
+import { createTemplateRenderer, TemplateError } from './engine.ts';
+import type { TemplateJob, TemplateWorkerMessage, TemplateWorkerReply } from './messages.ts';
 
 /** The process that renders templates, one after the other. It ends with the service. */
-const render = createRender();
+const render = createTemplateRenderer();
 const send = (message: TemplateWorkerMessage) => void process.send?.(message);
 
-process.on('message', (job: Job) => {
+process.on('message', (job: TemplateJob) => {
   send('begun');
   let reply: TemplateWorkerReply;
   try {

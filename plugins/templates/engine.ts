@@ -1,6 +1,6 @@
 import { type FS, Liquid } from 'liquidjs';
 import type { Delimiters } from './contract.ts';
-import { LIMITS, MAX_ENGINES } from './limits.ts';
+import { MAX_ENGINES, TEMPLATE_LIMITS } from './limits.ts';
 
 /** A template that cannot be rendered. The message is one line, about the template. */
 export class TemplateError extends Error {}
@@ -35,9 +35,9 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters
     // Templates have the same result on every machine.
     locale: 'en-US',
     timezoneOffset: 0,
-    parseLimit: LIMITS.parse,
-    renderLimit: LIMITS.render,
-    memoryLimit: LIMITS.memory,
+    parseLimit: TEMPLATE_LIMITS.parse,
+    renderLimit: TEMPLATE_LIMITS.render,
+    memoryLimit: TEMPLATE_LIMITS.memory,
     ...(tagLeft === undefined ? {} : { tagDelimiterLeft: tagLeft }),
     ...(tagRight === undefined ? {} : { tagDelimiterRight: tagRight }),
     ...(outputLeft === undefined ? {} : { outputDelimiterLeft: outputLeft }),
@@ -50,7 +50,7 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters
 export type RenderTemplate = (template: string, data: Record<string, unknown>, delimiters: Delimiters) => string;
 
 /** Creates the function that renders a template; it throws a TemplateError with one line. */
-export function createRender(): RenderTemplate {
+export function createTemplateRenderer(): RenderTemplate {
   const engines = new Map<string, Liquid>();
 
   function engineFor(delimiters: Delimiters): Liquid {
@@ -68,8 +68,8 @@ export function createRender(): RenderTemplate {
     try {
       const text: unknown = engineFor(delimiters).parseAndRenderSync(template, data);
       const rendered = typeof text === 'string' ? text : String(text ?? '');
-      if (rendered.length > LIMITS.output || Buffer.byteLength(rendered) > LIMITS.output)
-        throw new TemplateError(`the result is longer than ${LIMITS.output} bytes`);
+      if (rendered.length > TEMPLATE_LIMITS.output || Buffer.byteLength(rendered) > TEMPLATE_LIMITS.output)
+        throw new TemplateError(`the result is longer than ${TEMPLATE_LIMITS.output} bytes`);
       return rendered;
     } catch (error) {
       throw error instanceof TemplateError ? error : new TemplateError(renderError(error));

@@ -4,14 +4,14 @@ import { workers } from '../workers/contract.ts';
 import { templateCapability, templateMethods } from './capability.ts';
 import { templates } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createProcessOptions } from './processes.ts';
+import { createTemplatePoolOptions } from './processes.ts';
 import { createTemplates } from './service.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ workers });
-    const service = createTemplates(used.workers.pool(createProcessOptions()));
+    const service = createTemplates(used.workers.pool(createTemplatePoolOptions()));
     host.provide(templates, service);
     host.contribute(capabilities, templateCapability(service));
     host.contribute(remoteMethods, templateMethods);

@@ -1,5 +1,5 @@
 /** Bounds of one template (conventions, "template.renderLiquid"). Sizes in characters or bytes, times in milliseconds. */
-export const LIMITS = {
+export const TEMPLATE_LIMITS = {
   /** Characters of the template. */
   parse: 1024 * 1024,
   /** Milliseconds after which the engine stops, checked between two parts of a template. */
@@ -22,7 +22,7 @@ export const MAX_ENGINES = 20;
  * Limits of the rendering process. Parsing and single filters have no time limit in the engine, and their allocations
  * are counted only in part. So a process over these limits is killed.
  */
-export const PROCESS = {
+export const RENDER_PROCESS_LIMITS = {
   /** Milliseconds from sending a template to its reply. */
   deadline: 1500,
   start: 15_000,

@@ -2,7 +2,7 @@ import type { WorkerMessage } from '../workers/contract.ts';
 import type { Delimiters } from './contract.ts';
 
 /** A job for a rendering process. `data` is JSON text. */
-export interface Job {
+export interface TemplateJob {
   readonly template: string;
   readonly data: string;
   readonly delimiters: Delimiters;

@@ -1,8 +1,8 @@
 import { type Failure, fail } from '#kernel';
 import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
 import type { Delimiters, Templates } from './contract.ts';
-import { LIMITS, MAX_DELIMITER_LENGTH, PROCESS } from './limits.ts';
-import type { Job, TemplateWorkerReply } from './messages.ts';
+import { MAX_DELIMITER_LENGTH, RENDER_PROCESS_LIMITS, TEMPLATE_LIMITS } from './limits.ts';
+import type { TemplateJob, TemplateWorkerReply } from './messages.ts';
 
 const createInvalidFailure = (reason: string): Failure =>
   fail('INVALID_PAYLOAD', `The template cannot be rendered: ${reason}.`);
@@ -12,12 +12,13 @@ const createUnavailableFailure = (why: string): Failure =>
 /** Creates the service `templates`. Limits that need no process are checked before one is used. */
 export const createTemplates = (pool: Pick<WorkerPool, 'run'>): Templates => ({
   async render(template, data = {}, delimiters = {}) {
-    if (template.length > LIMITS.parse) throw createInvalidFailure(`it is longer than ${LIMITS.parse} characters`);
+    if (template.length > TEMPLATE_LIMITS.parse)
+      throw createInvalidFailure(`it is longer than ${TEMPLATE_LIMITS.parse} characters`);
     const text = JSON.stringify(data);
-    if (Buffer.byteLength(text) > LIMITS.data)
-      throw createInvalidFailure(`its data is longer than ${LIMITS.data} bytes`);
-    const job: Job = { template, data: text, delimiters: assertDelimiters(delimiters) };
-    return readOutcome(await pool.run(job, { timeout: PROCESS.deadline }));
+    if (Buffer.byteLength(text) > TEMPLATE_LIMITS.data)
+      throw createInvalidFailure(`its data is longer than ${TEMPLATE_LIMITS.data} bytes`);
+    const job: TemplateJob = { template, data: text, delimiters: assertDelimiters(delimiters) };
+    return readOutcome(await pool.run(job, { timeout: RENDER_PROCESS_LIMITS.deadline }));
   },
 });
 

@@ -1,6 +1,6 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-export const translations: SystemCollection = {
+export const translationsCollection: SystemCollection = {
   collection: 'platform_translations',
   note: 'Texts of the admin app in several languages',
   fields: [

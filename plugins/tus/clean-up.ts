@@ -2,7 +2,7 @@ import { fail, type Log } from '#kernel';
 import type { Lock } from '../cluster/contract.ts';
 import type { JobHandle, Schedule } from '../schedule/contract.ts';
 import type { Storage } from '../storage/contract.ts';
-import { lockName } from './locker.ts';
+import { uploadLockName } from './locker.ts';
 import { removePieces } from './pieces.ts';
 import type { Uploads } from './uploads.ts';
 
@@ -24,7 +24,7 @@ export async function removeUpload({ uploads, storage }: Pick<Deps, 'uploads' | 
 /**
  * Removes uploads that had expired at `now`, except those whose lock is held, until `signal` aborts. Answers their number.
  */
-export async function cleanUp(
+export async function removeExpiredUploads(
   { uploads, storage, lock, log }: Deps,
   now: number = Date.now(),
   signal?: AbortSignal,
@@ -39,7 +39,7 @@ export async function cleanUp(
       await removeUpload({ uploads, storage }, id);
       removed += 1;
     };
-    await lock.attempt(lockName(id), work).catch((error) => {
+    await lock.attempt(uploadLockName(id), work).catch((error) => {
       log.warn({ err: error, upload: id }, 'an expired upload could not be removed');
     });
   }
@@ -54,13 +54,13 @@ interface ScheduleDeps extends Deps {
  * Schedules the clean-up, in one of all processes at a time.
  * @throws INVALID_CONFIG for an invalid cron pattern.
  */
-export function startCleanUp({ schedule, ...deps }: ScheduleDeps, pattern: string): JobHandle {
+export function scheduleUploadCleanUp({ schedule, ...deps }: ScheduleDeps, pattern: string): JobHandle {
   if (!schedule.isPattern(pattern))
     throw fail('INVALID_CONFIG', `TUS_CLEANUP_SCHEDULE is not a cron pattern: ${pattern}`);
   return schedule.start({
     name: 'tus clean-up',
     at: pattern,
     log: deps.log,
-    run: ({ signal }) => cleanUp(deps, Date.now(), signal),
+    run: ({ signal }) => removeExpiredUploads(deps, Date.now(), signal),
   });
 }

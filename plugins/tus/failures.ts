@@ -8,10 +8,11 @@ const createStatusFailure = (status: number, code: string, message: string) =>
 const LOCKED = 423;
 
 /** The failure while another request writes to the upload: the client retries. */
-export const createLockedFailure = () =>
+export const createUploadLockedFailure = () =>
   createStatusFailure(LOCKED, 'UPLOAD_LOCKED', 'Another request is working on this upload.');
 
-export const isLocked = (error: unknown): boolean => error instanceof CustomFailure && error.status === LOCKED;
+export const isUploadLockedFailure = (error: unknown): boolean =>
+  error instanceof CustomFailure && error.status === LOCKED;
 
 export const createVersionFailure = () =>
   createStatusFailure(
@@ -44,7 +45,7 @@ const BY_STATUS: Readonly<Record<number, (size: UploadSize) => Failure>> = {
 };
 
 /** Converts an error of the tus library (status and text) to a failure. Failures of the service pass unchanged. */
-export function toFailure(error: unknown, size: UploadSize): unknown {
+export function toTusFailure(error: unknown, size: UploadSize): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   const { status_code: status, body = '' } = error as { status_code?: number; body?: string };
   if (status === undefined) return error;
@@ -60,6 +61,6 @@ function toRefusal(text: string): Failure {
     return fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/offset+octet-stream.', { where: 'body' });
   }
   // The request released the lock for another one before it wrote anything.
-  if (/lock acquired/.test(reason)) return createLockedFailure();
+  if (/lock acquired/.test(reason)) return createUploadLockedFailure();
   return fail('INVALID_PAYLOAD', reason);
 }

@@ -4,7 +4,7 @@ import type { Storage } from '../storage/contract.ts';
 import { createUnknownUploadFailure } from './failures.ts';
 import type { UploadLocker } from './locker.ts';
 import type { UploadDescription } from './metadata.ts';
-import { assertComplete, joinPieces, removePieces } from './pieces.ts';
+import { assertPiecesComplete, joinPieces, removePieces } from './pieces.ts';
 import { hasAllBytes, type Uploads } from './uploads.ts';
 
 export interface FinishDeps {
@@ -33,7 +33,7 @@ export async function finishUpload(
     const { incoming, replaces } = await aboutOf(upload.metadata);
     // A crash may have happened after the file was created and before the upload was marked as completed below.
     if (replaces !== null || !(await uploads.hasFile(upload, caller.user))) {
-      const bytes = joinPieces(location, assertComplete(await uploads.pieces(id), upload.received));
+      const bytes = joinPieces(location, assertPiecesComplete(await uploads.pieces(id), upload.received));
       if (replaces === null) await files.create(caller, { ...incoming, bytes }, { id });
       else await files.replace(caller, replaces, { ...incoming, bytes });
     }

@@ -5,12 +5,12 @@ import { routes } from '../http/contract.ts';
 import { type JobHandle, schedule } from '../schedule/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { storage } from '../storage/contract.ts';
-import { startCleanUp } from './clean-up.ts';
+import { scheduleUploadCleanUp } from './clean-up.ts';
 import { piecesCollection, uploadsCollection } from './collections.ts';
 import { createLocker } from './locker.ts';
 import manifest from './package.json' with { type: 'json' };
 import { tusRoutes } from './routes.ts';
-import { createUploads } from './uploads.ts';
+import { createUploadRecords } from './uploads.ts';
 
 interface TusConfig {
   readonly TUS_ENABLED: boolean;
@@ -32,12 +32,12 @@ export default definePlugin<TusConfig, Shared>({
     const used = host.use({ bus, files, lock, schedule, schema, storage });
     host.contribute(systemCollections, uploadsCollection);
     host.contribute(systemCollections, piecesCollection);
-    const uploadRecords = createUploads(db, config.TUS_UPLOAD_EXPIRATION);
+    const uploadRecords = createUploadRecords(db, config.TUS_UPLOAD_EXPIRATION);
 
     // The clean-up also runs with TUS_ENABLED=false: uploads from before must still expire.
     let cleaning: JobHandle | undefined;
     host.onStart(() => {
-      cleaning = startCleanUp({ ...used, uploads: uploadRecords, log }, config.TUS_CLEANUP_SCHEDULE);
+      cleaning = scheduleUploadCleanUp({ ...used, uploads: uploadRecords, log }, config.TUS_CLEANUP_SCHEDULE);
     });
     host.onStop(() => cleaning?.stop());
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Locker } from '@tus/server';
 import type { Bus, Lock } from '../cluster/contract.ts';
-import { createLockedFailure, isLocked } from './failures.ts';
+import { createUploadLockedFailure, isUploadLockedFailure } from './failures.ts';
 
 /** Channel on which a process asks the holder of a lock to give way. */
 const GIVE_WAY = 'tus.give-way';
@@ -10,7 +10,7 @@ const LOCK_TIMEOUT = 10_000;
 /** Milliseconds between two attempts of `runExclusive` while another process has the lock. */
 const RETRY_INTERVAL = 100;
 
-export const lockName = (id: string): string => `tus ${id}`;
+export const uploadLockName = (id: string): string => `tus ${id}`;
 
 interface Holder {
   /** Asks the holder to keep what it has received and to release the lock. */
@@ -40,7 +40,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LO
   const acquire = (id: string): Promise<(() => Promise<void>) | undefined> =>
     new Promise((resolve, reject) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
-      const ended = lock.attempt(lockName(id), () => {
+      const ended = lock.attempt(uploadLockName(id), () => {
         resolve(async () => {
           release();
           await ended;
@@ -59,7 +59,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LO
           await lock.lock(deadline, () => {});
           break;
         } catch (error) {
-          if (!isLocked(error) || deadline.aborted) throw error;
+          if (!isUploadLockedFailure(error) || deadline.aborted) throw error;
           await pause(RETRY_INTERVAL);
         }
       }
@@ -81,7 +81,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LO
             deadline ??= AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
             holder.giveWay();
             await Promise.race([holder.released, aborted(deadline)]);
-            if (deadline.aborted) throw createLockedFailure();
+            if (deadline.aborted) throw createUploadLockedFailure();
           }
           const { promise: released, resolve: leave } = Promise.withResolvers<void>();
           holders.set(id, { giveWay: () => void requestRelease(), released });
@@ -98,7 +98,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LO
             release = await acquire(id);
             if (release) return;
             await bus.publish(GIVE_WAY, id);
-            throw createLockedFailure();
+            throw createUploadLockedFailure();
           } catch (error) {
             await unlock();
             throw error;

@@ -1,5 +1,5 @@
 import { Failure, fail } from '#kernel';
-import { FILES, type IncomingFile } from '../files/contract.ts';
+import { FILES_COLLECTION_NAME, type IncomingFile } from '../files/contract.ts';
 import { formToPayload } from '../files/library.ts';
 import type { Payload } from '../items/contract.ts';
 import type { Collection, Schema } from '../schema/contract.ts';
@@ -18,11 +18,11 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /**
  * Converts Upload-Metadata by the types of the fields: all values of the header are text, as in a form. @throws INVALID_METADATA.
  */
-export async function describeUpload(
+export async function parseUploadMetadata(
   schema: Pick<Schema, 'snapshot'>,
   pairs: MetadataPairs,
 ): Promise<UploadDescription> {
-  const collection = (await schema.snapshot()).collections.get(FILES);
+  const collection = (await schema.snapshot()).collections.get(FILES_COLLECTION_NAME);
   for (const [name, value] of Object.entries(pairs)) {
     if (value?.includes('\0'))
       throw createInvalidMetadataFailure(`The value of "${name}" in Upload-Metadata contains a NUL character.`);

@@ -1,12 +1,12 @@
 import { fail, type Log } from '#kernel';
-import type { Location } from '../storage/contract.ts';
-import { createLockedFailure } from './failures.ts';
+import type { StorageLocation } from '../storage/contract.ts';
+import { createUploadLockedFailure } from './failures.ts';
 import { splitBytes } from './split.ts';
 import type { UploadPiece, Uploads } from './uploads.ts';
 
 interface Deps {
   readonly uploads: Uploads;
-  readonly location: Location;
+  readonly location: StorageLocation;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -53,13 +53,16 @@ async function receivePiece(
   // If `completePiece` rejects, the piece may have been counted. It stays, and the client asks for the offset.
   if (!(await uploads.completePiece(id, { name, start, size }))) {
     await undo();
-    throw createLockedFailure();
+    throw createUploadLockedFailure();
   }
   return size;
 }
 
 /** Reads the bytes of an upload from its pieces, in order and on demand. */
-export async function* joinPieces(location: Location, pieces: readonly UploadPiece[]): AsyncGenerator<Uint8Array> {
+export async function* joinPieces(
+  location: StorageLocation,
+  pieces: readonly UploadPiece[],
+): AsyncGenerator<Uint8Array> {
   for (const { name, size } of pieces) {
     const opened = await location.open(name);
     if (!opened) throw createMissingBytesFailure(`there is no object ${name}`);
@@ -72,7 +75,7 @@ export async function* joinPieces(location: Location, pieces: readonly UploadPie
 }
 
 /** Answers the pieces that are stored. @throws INTERNAL_SERVER_ERROR if they do not join to `size` bytes. */
-export function assertComplete(pieces: readonly UploadPiece[], size: number): readonly UploadPiece[] {
+export function assertPiecesComplete(pieces: readonly UploadPiece[], size: number): readonly UploadPiece[] {
   const whole = pieces.filter((piece) => piece.size !== null);
   let end = 0;
   for (const piece of whole) {

@@ -3,12 +3,19 @@ import type { Server } from '@tus/server';
 import { type Caller, fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import type { Schema } from '../schema/contract.ts';
-import { APPEND, CREATE, OFFSET, OPTIONS, OPTIONS_OF_ONE, TERMINATE } from './descriptions.ts';
 import { createUnknownUploadFailure, createVersionFailure } from './failures.ts';
 import { type FinishDeps, finishUpload } from './finish.ts';
-import { forwardToLibrary } from './library-exchange.ts';
-import { describeUpload, type UploadDescription } from './metadata.ts';
+import { parseUploadMetadata, type UploadDescription } from './metadata.ts';
+import {
+  TUS_APPEND_DESCRIPTION,
+  TUS_CREATE_DESCRIPTION,
+  TUS_OFFSET_DESCRIPTION,
+  TUS_OPTIONS_DESCRIPTION,
+  TUS_TERMINATE_DESCRIPTION,
+  TUS_UPLOAD_OPTIONS_DESCRIPTION,
+} from './route-descriptions.ts';
 import { createStore, type StoreDeps } from './store.ts';
+import { forwardToTusServer } from './tus-server-adapter.ts';
 import { hasAllBytes, type Upload } from './uploads.ts';
 
 export interface RoutesDeps extends StoreDeps, FinishDeps {
@@ -53,22 +60,46 @@ export function tusRoutes(deps: RoutesDeps): readonly Route[] {
   const one = `${PATH}/:id`;
   const unread = { body: 'unread', cors: CORS } as const;
   return [
-    { method: 'POST', path: PATH, ...unread, description: CREATE, handle: (ctx) => createUpload(deps, ctx) },
-    { method: 'HEAD', path: one, ...unread, description: OFFSET, handle: (ctx) => sendOffset(deps, ctx) },
-    { method: 'PATCH', path: one, ...unread, description: APPEND, handle: (ctx) => changeUpload(deps, ctx) },
-    { method: 'DELETE', path: one, ...unread, description: TERMINATE, handle: (ctx) => changeUpload(deps, ctx) },
+    {
+      method: 'POST',
+      path: PATH,
+      ...unread,
+      description: TUS_CREATE_DESCRIPTION,
+      handle: (ctx) => createUpload(deps, ctx),
+    },
+    {
+      method: 'HEAD',
+      path: one,
+      ...unread,
+      description: TUS_OFFSET_DESCRIPTION,
+      handle: (ctx) => sendOffset(deps, ctx),
+    },
+    {
+      method: 'PATCH',
+      path: one,
+      ...unread,
+      description: TUS_APPEND_DESCRIPTION,
+      handle: (ctx) => changeUpload(deps, ctx),
+    },
+    {
+      method: 'DELETE',
+      path: one,
+      ...unread,
+      description: TUS_TERMINATE_DESCRIPTION,
+      handle: (ctx) => changeUpload(deps, ctx),
+    },
     {
       method: '*',
       path: PATH,
       cors: CORS,
-      description: OPTIONS,
+      description: TUS_OPTIONS_DESCRIPTION,
       handle: (ctx) => handleOtherMethods(deps, ctx, ['POST', 'OPTIONS']),
     },
     {
       method: '*',
       path: one,
       cors: CORS,
-      description: OPTIONS_OF_ONE,
+      description: TUS_UPLOAD_OPTIONS_DESCRIPTION,
       handle: (ctx) => handleOtherMethods(deps, ctx, ['HEAD', 'PATCH', 'DELETE', 'OPTIONS']),
     },
   ];
@@ -134,7 +165,7 @@ async function loadLibrary({ schema }: RoutesDeps) {
   return {
     tus,
     aboutOf: (metadata: string): Promise<UploadDescription> =>
-      describeUpload(schema, metadata === '' ? {} : tus.Metadata.parse(metadata)),
+      parseUploadMetadata(schema, metadata === '' ? {} : tus.Metadata.parse(metadata)),
   };
 }
 
@@ -162,7 +193,7 @@ async function handleTusRequest(deps: RoutesDeps, ctx: HttpContext, id: string |
       return {};
     },
   });
-  await forwardToLibrary(ctx, server, deps.maxSize);
+  await forwardToTusServer(ctx, server, deps.maxSize);
   // The library computes the header Upload-Expires from the state before this request, so it is set again.
   if (ctx.response.get('Upload-Expires') === '') return;
   const after = await deps.uploads.find(id as string);

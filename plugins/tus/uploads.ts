@@ -56,7 +56,7 @@ interface Row extends Omit<Upload, 'size' | 'received'> {
 }
 
 /** Creates the access to uploads in the database. `lifetime`: milliseconds that an upload is kept after its last change. */
-export function createUploads(
+export function createUploadRecords(
   db: Pick<Db, 'query' | 'read' | 'write' | 'sql'>,
   lifetime: number,
   now: () => number = Date.now,

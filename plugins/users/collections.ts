@@ -18,7 +18,7 @@ const json = (field: string, more: Partial<SystemField> = {}): SystemField => ({
 /** Fields that decide identity and authority of a user: never part of `*` in a list of fields. */
 const sensitive = { sensitive: true } as const;
 
-export const users: SystemCollection = {
+export const usersCollection: SystemCollection = {
   collection: 'platform_users',
   note: 'People and programs that sign in',
   fields: [
@@ -63,4 +63,4 @@ export const users: SystemCollection = {
   ],
 };
 
-export const STATUSES = ['draft', 'invited', 'unverified', 'active', 'suspended', 'archived'] as const;
+export const USER_STATUSES = ['draft', 'invited', 'unverified', 'active', 'suspended', 'archived'] as const;

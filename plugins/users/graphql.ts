@@ -1,12 +1,12 @@
 import type { Access } from '../access/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import type { Items, Payload } from '../items/contract.ts';
-import { assertUserOrShare, requireUserKey, USERS } from './require-user-key.ts';
+import { assertUserOrShare, requireUserKey, USERS_COLLECTION } from './require-user-key.ts';
 
 /**
  * GraphQL fields for the caller's own user, role and permissions. The rows are read and written with the caller's permissions.
  */
-export const userFields = (
+export const createUserGraphqlFields = (
   items: Pick<Items, 'updateOne'>,
   access: Pick<Access, 'effectivePermissions'>,
 ): readonly GraphqlField[] => [
@@ -14,18 +14,18 @@ export const userFields = (
     scope: 'system',
     operation: 'query',
     definition: 'users_me: platform_users',
-    row: USERS,
+    row: USERS_COLLECTION,
     resolve: (_args, { caller }) => requireUserKey(caller),
   },
   {
     scope: 'system',
     operation: 'mutation',
     definition: 'update_users_me(data: update_platform_users_input!): platform_users',
-    offeredTo: { collection: USERS, action: 'update' },
-    row: USERS,
+    offeredTo: { collection: USERS_COLLECTION, action: 'update' },
+    row: USERS_COLLECTION,
     async resolve({ data }, { caller }) {
       const user = requireUserKey(caller);
-      await items.updateOne(caller, USERS, user, data as Payload);
+      await items.updateOne(caller, USERS_COLLECTION, user, data as Payload);
       return user;
     },
   },

@@ -7,18 +7,18 @@ import { collectionRoutes } from '../items/library.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
-import { users } from './collections.ts';
+import { usersCollection } from './collections.ts';
 import { createFirstAdmin } from './first-admin.ts';
-import { userFields } from './graphql.ts';
+import { createUserGraphqlFields } from './graphql.ts';
 import manifest from './package.json' with { type: 'json' };
 import { printFirstAdmin } from './print-first-admin.ts';
 import { meRoutes } from './routes/me.ts';
 import { ownRightsRoutes } from './routes/own-rights.ts';
 import { permissionRoutes } from './routes/permissions.ts';
 import { createPasswordPolicy } from './rules/password-policy.ts';
-import { permissionRules } from './rules/permissions.ts';
-import { roleRules } from './rules/roles.ts';
-import { userRules } from './rules/users.ts';
+import { registerPermissionRules } from './rules/permissions.ts';
+import { registerRoleRules } from './rules/roles.ts';
+import { registerUserRules } from './rules/users.ts';
 import { userStatements } from './statements.ts';
 
 interface Config {
@@ -31,10 +31,10 @@ export default definePlugin<Config>({
   register(host) {
     const { config, db, events, log } = host;
     const used = host.use({ items, access, passwords, settings });
-    host.contribute(systemCollections, users);
+    host.contribute(systemCollections, usersCollection);
     const statements = userStatements(db);
     const checkPassword = createPasswordPolicy(used.settings, events);
-    for (const rules of [userRules, roleRules, permissionRules])
+    for (const rules of [registerUserRules, registerRoleRules, registerPermissionRules])
       rules({ db, statements, access: used.access, checkPassword }, events);
     for (const route of [
       ...meRoutes({ items: used.items, db, trackPage: statements.TRACK_PAGE }),
@@ -45,7 +45,8 @@ export default definePlugin<Config>({
     ]) {
       host.contribute(routes, route);
     }
-    for (const field of userFields(used.items, used.access)) host.contribute<GraphqlField>('graphql.fields', field);
+    for (const field of createUserGraphqlFields(used.items, used.access))
+      host.contribute<GraphqlField>('graphql.fields', field);
     host.onMigrate(async () => {
       const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD };
       const isCreated = await createFirstAdmin({

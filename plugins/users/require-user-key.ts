@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 
-export const USERS = 'platform_users';
+export const USERS_COLLECTION = 'platform_users';
 
 /** The key of the caller's user. @throws INVALID_CREDENTIALS for a caller without a user */
 export function requireUserKey({ user }: Caller): string {

@@ -7,7 +7,7 @@ import { WorkerSet } from './worker-set.ts';
 const STOPPED = new Error('The pool is stopped.');
 
 /** Creates a pool of worker processes. */
-export function createPool(options: WorkerPoolOptions): WorkerPool {
+export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { processes, queue = Number.POSITIVE_INFINITY } = options;
   const workers = new WorkerSet(options);
   const semaphore = (limit: number) => createSemaphore({ limit, refuse: () => STOPPED });

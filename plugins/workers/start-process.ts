@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ProcessBounds, WorkerPoolOptions } from './contract.ts';
-import { allowedProcessors, lastProcessors } from './processors.ts';
+import { readAllowedCpus, takeLastCpus } from './cpu-affinity.ts';
 
 const SHELL = '/bin/sh';
 
@@ -16,14 +16,14 @@ const runOutsideRequest = AsyncLocalStorage.snapshot();
  * process, since systems go by either. A bound that the system does not know is left out.
  */
 function renderBoundedScript({ data, processor, niceness, outOfMemoryScore, processors }: ProcessBounds): string {
-  const allowed = processors === undefined ? undefined : allowedProcessors();
+  const allowed = processors === undefined ? undefined : readAllowedCpus();
   return [
     `ulimit -c 0; ulimit -d ${data * 1024}; ulimit -t ${processor}`,
     `echo ${outOfMemoryScore} > /proc/self/oom_score_adj`,
     `echo ${niceness} > /proc/self/autogroup`,
     ...(processors === undefined || allowed === undefined
       ? []
-      : [`command -v taskset > /dev/null && taskset -p -c ${lastProcessors(allowed, processors)} $$ > /dev/null`]),
+      : [`command -v taskset > /dev/null && taskset -p -c ${takeLastCpus(allowed, processors)} $$ > /dev/null`]),
     `command -v nice > /dev/null && exec nice -n ${niceness} "$0" "$@"`,
     'exec "$0" "$@"',
   ].join('\n');

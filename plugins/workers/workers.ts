@@ -1,12 +1,12 @@
 import type { WorkerPool, Workers } from './contract.ts';
-import { createPool } from './pool.ts';
+import { createWorkerPool } from './pool.ts';
 
 /** Creates the service `workers`; `stop` stops all its pools. */
 export function createWorkers(): Workers & { stop(): Promise<void> } {
   const pools = new Set<WorkerPool>();
   return {
     pool(options) {
-      const pool = createPool(options);
+      const pool = createWorkerPool(options);
       const one: WorkerPool = {
         run: pool.run,
         stop() {

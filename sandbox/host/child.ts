@@ -9,7 +9,7 @@ export interface ChildEnd {
 }
 
 /** A confined process with the runner in it. It has sent no message yet. */
-export interface Child {
+export interface ConfinedChild {
   /** Process id of the outermost process on the host's side. */
   readonly pid: number;
   /** The inherited socket pair, which is the only connection to the child. */
@@ -30,7 +30,7 @@ export interface Child {
 export interface Launcher {
   /** The layers that self-tests proved for children of this launcher. */
   readonly posture: Posture;
-  launch(): Child;
+  launch(): ConfinedChild;
   /** Kills remaining children and removes files and cgroups. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { encodeFrame, FrameReader } from '../protocol/frames.ts';
 import type { ChildMessage, GuestLimits, HostMessage } from '../protocol/messages.ts';
 import { parseChildMessage } from '../protocol/parse-child-message.ts';
-import { Throttle } from './throttle.ts';
+import { UselessFrameThrottle } from './useless-frame-throttle.ts';
 
 const MB = 1024 * 1024;
 /**
@@ -22,7 +22,7 @@ const BODY_SLACK = 64 * 1024;
 
 const RATE_LIMITED = JSON.stringify({ code: 'rate_limited', message: 'Too many answers are on their way.' });
 
-export interface ConnectionListener {
+export interface ChildConnectionListener {
   /** Called for each well-formed frame. */
   frame(message: ChildMessage, body: Buffer): void;
   /** Called once, when no more frames arrive. `fault` is the error of a malformed frame or of its handler. */
@@ -30,18 +30,18 @@ export interface ConnectionListener {
 }
 
 /** The socket to one child. It bounds queued bytes in both directions and the time that the host spends on reading. */
-export class Connection {
+export class ChildConnection {
   readonly #channel: Duplex;
-  readonly #listener: ConnectionListener;
+  readonly #listener: ChildConnectionListener;
   readonly #reader: FrameReader;
-  readonly #throttle = new Throttle();
+  readonly #throttle = new UselessFrameThrottle();
   #bytesThisTurn = 0;
   /** Reasons for which reading is paused. */
   readonly #pauses = new Set<'turn' | 'slow' | 'useless-frames'>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(channel: Duplex, limits: GuestLimits, listener: ConnectionListener) {
+  constructor(channel: Duplex, limits: GuestLimits, listener: ChildConnectionListener) {
     this.#channel = channel;
     this.#listener = listener;
     const body = Math.max(limits.result, limits.hostCall) + BODY_SLACK;

@@ -1,5 +1,5 @@
 /** Bytes of the longest header. */
-export const MAX_HEADER = 64 * 1024;
+export const MAX_FRAME_HEADER = 64 * 1024;
 const PREFIX_BYTES = 8;
 /** Bodies up to this size are copied into one buffer with their header. */
 const MAX_JOINED_BODY = 16 * 1024;
@@ -16,7 +16,7 @@ export class FrameError extends Error {
 export function encodeFrame(header: object, body: Buffer | string = ''): Buffer[] {
   const head = JSON.stringify(header);
   const headLength = Buffer.byteLength(head);
-  if (headLength > MAX_HEADER) throw new FrameError('header too long');
+  if (headLength > MAX_FRAME_HEADER) throw new FrameError('header too long');
   const bodyLength = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   const apart = typeof body !== 'string' && bodyLength > MAX_JOINED_BODY;
   const frame = Buffer.allocUnsafe(PREFIX_BYTES + headLength + (apart ? 0 : bodyLength));
@@ -53,7 +53,7 @@ export class FrameReader {
   #failed = false;
 
   constructor(limits: FrameLimits, onFrame: OnFrame) {
-    this.#limits = { header: MAX_HEADER, ...limits };
+    this.#limits = { header: MAX_FRAME_HEADER, ...limits };
     this.#onFrame = onFrame;
   }
 

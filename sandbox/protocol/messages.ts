@@ -3,10 +3,10 @@
  * header, mostly JSON text that is passed on unparsed): see `frames.ts`. The child is treated as hostile: the host
  * checks every header it sends and ends it after a malformed or unexpected frame.
  */
-export const PROTOCOL = 1;
+export const PROTOCOL_VERSION = 1;
 
 /** Script name in stack traces of the guest. */
-export const ARTIFACT = 'artifact';
+export const ARTIFACT_SCRIPT_NAME = 'artifact';
 
 /** Limits of one child, sent with `prepare`; times in milliseconds, sizes in bytes. */
 export interface GuestLimits {
@@ -43,7 +43,7 @@ export interface GuestContext {
  * One object with handlers that a package’s script exports. `key` is '' where the script exports one such object and
  * `type:name` in a bundle.
  */
-export interface ContractEntry {
+export interface ArtifactEntry {
   readonly key: string;
   readonly id: string | null;
   /** True where the object has a `handler` function. */
@@ -54,14 +54,14 @@ export interface ContractEntry {
 }
 
 /** Failure codes that a child reports. */
-export type ChildFailure = 'timeout' | 'guest-error' | 'invalid-result' | 'result-too-large' | 'rejected';
+export type ChildFailureCode = 'timeout' | 'guest-error' | 'invalid-result' | 'result-too-large' | 'rejected';
 
 /**
  * Failure codes of an invocation. Only the host reports `busy`, `internal` and `cpu-limit`. The latter replaces a
  * `timeout` of the child and stands for a process that was killed for its CPU time.
  */
-export type GuestError =
-  | ChildFailure
+export type InvocationFailureCode =
+  | ChildFailureCode
   | 'cpu-limit'
   | 'crash'
   | 'invalid-entry'
@@ -90,7 +90,7 @@ export type HostMessage =
 export type ChildMessage =
   /** The runner has started and can create isolates. */
   | { readonly type: 'hello'; readonly protocol: number }
-  | { readonly type: 'loaded'; readonly contract: readonly ContractEntry[] }
+  | { readonly type: 'loaded'; readonly contract: readonly ArtifactEntry[] }
   | { readonly type: 'refused'; readonly code: 'invalid-entry' | 'timeout' }
   /** Body: the result of the handler as JSON (`null` for undefined unless `none`). */
   | { readonly type: 'result'; readonly id: number; readonly none?: true }
@@ -98,7 +98,7 @@ export type ChildMessage =
    * Body: of `rejected`, `{ status, code, message }` as the author stated them; of `guest-error`, `{ message?, stack?
    * }` of the thrown value; else empty.
    */
-  | { readonly type: 'failure'; readonly id: number; readonly code: ChildFailure }
+  | { readonly type: 'failure'; readonly id: number; readonly code: ChildFailureCode }
   /** Body: the arguments as a JSON list. `call` is 0 where the guest expects no reply. */
   | { readonly type: 'call'; readonly id: number; readonly call: number; readonly method: string }
   | { readonly type: 'pong'; readonly id: number };

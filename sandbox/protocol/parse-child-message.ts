@@ -1,5 +1,5 @@
 import { FrameError } from './frames.ts';
-import type { ChildFailure, ChildMessage, ContractEntry } from './messages.ts';
+import type { ArtifactEntry, ChildFailureCode, ChildMessage } from './messages.ts';
 
 const METHOD = /^[a-z]{1,32}\.[A-Za-z]{1,32}$/;
 const MAX_ENTRIES = 64;
@@ -51,7 +51,7 @@ export function parseChildMessage(header: Header): ChildMessage {
   }
 }
 
-const FAILURES: ReadonlySet<unknown> = new Set<ChildFailure>([
+const FAILURES: ReadonlySet<unknown> = new Set<ChildFailureCode>([
   'timeout',
   'guest-error',
   'invalid-result',
@@ -71,10 +71,10 @@ function assertMemberCount(header: Header, count: number): void {
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 const isId = (value: unknown): value is number => isNumber(value) && value > 0;
 
-const isContract = (value: unknown): value is ContractEntry[] =>
+const isContract = (value: unknown): value is ArtifactEntry[] =>
   Array.isArray(value) && value.length <= MAX_ENTRIES && value.every(isEntry);
 
-function isEntry(value: unknown): value is ContractEntry {
+function isEntry(value: unknown): value is ArtifactEntry {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const entry = value as Header;
   return (

@@ -1,9 +1,9 @@
 import type IsolatedVm from 'isolated-vm';
 import type { GuestLimits } from '../protocol/messages.ts';
-import { ARTIFACT } from '../protocol/messages.ts';
-import { listOtherGlobals } from './language-globals.ts';
-import { OP } from './ops.ts';
-import { createSliceRunner, type EnterReference, type TimeSlice } from './time-slice.ts';
+import { ARTIFACT_SCRIPT_NAME } from '../protocol/messages.ts';
+import { listNonLanguageGlobals } from './language-globals.ts';
+import { REALM_OP } from './realm-ops.ts';
+import { createTimeSliceRunner, type EnterReference, type TimeSlice } from './time-slice.ts';
 
 /** The bundled text of `guest/`, defined when the runner is built. */
 declare const PRELUDE: string;
@@ -47,11 +47,11 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
   const preludeArguments = [
     Number(limits.hostCall),
     Number(limits.result),
-    JSON.stringify(listOtherGlobals((text) => idle.evalSync(text))),
+    JSON.stringify(listNonLanguageGlobals((text) => idle.evalSync(text))),
   ];
   const prelude = isolate.compileScriptSync(`${PRELUDE}(${preludeArguments})`);
   const rest = idle.evalSync('() => {}', { reference: true }) as unknown as EnterReference;
-  const { runSlice, flushPromiseJobs } = createSliceRunner(isolate, rest, limits);
+  const { runSlice, flushPromiseJobs } = createTimeSliceRunner(isolate, rest, limits);
   const prepared: BareRealm[] = [];
   let program: IsolatedVm.Script | undefined;
 
@@ -68,7 +68,7 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
       state,
       enter: (op, id, key, text, more, time) =>
         runSlice(time, (options) => enter.applySync(undefined, [op, id, key, text, more], options)),
-      fetch: () => enter.applySync(undefined, [OP.fetch, 0, 0, '', 0]) as string | undefined,
+      fetch: () => enter.applySync(undefined, [REALM_OP.fetch, 0, 0, '', 0]) as string | undefined,
       release() {
         if (isReleased) return;
         isReleased = true;
@@ -91,7 +91,7 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
     }
     const exported = artifactFunction.derefInto({ release: true });
     const evaluated = runSlice(limits.cpu - run.cpuTime, (options) => {
-      enter.applySync(undefined, [OP.evaluate, 0, describe ? 1 : 0, '', exported], options);
+      enter.applySync(undefined, [REALM_OP.evaluate, 0, describe ? 1 : 0, '', exported], options);
     });
     return evaluated.isInterrupted || run.cpuTime + evaluated.cpuTime > limits.cpu ? 'timeout' : 'ready';
   }
@@ -101,7 +101,7 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
       while (prepared.length < realms) prepared.push(createBareRealm());
     },
     load(artifact) {
-      program = isolate.compileScriptSync(artifact, { filename: ARTIFACT });
+      program = isolate.compileScriptSync(artifact, { filename: ARTIFACT_SCRIPT_NAME });
     },
     createRealm,
     touch: flushPromiseJobs,

@@ -18,7 +18,7 @@ const LANGUAGE_GLOBALS: ReadonlySet<string> = new Set([
  * Names of all other globals of a new realm. All realms of an isolate start alike, so one of them is inspected:
  * `evaluate` runs a script in it and returns its value. Throws for a global without a name, which no engine has so far.
  */
-export function listOtherGlobals(evaluate: (script: string) => unknown): readonly string[] {
+export function listNonLanguageGlobals(evaluate: (script: string) => unknown): readonly string[] {
   const all: readonly string[] = JSON.parse(
     String(evaluate('JSON.stringify(Reflect.ownKeys(globalThis), (_, key) => (typeof key === "symbol" ? 0 : key))')),
   );

@@ -1,7 +1,7 @@
-import type { ChildFailure, ChildMessage, GuestContext, GuestLimits } from '../protocol/messages.ts';
+import type { ChildFailureCode, ChildMessage, GuestContext, GuestLimits } from '../protocol/messages.ts';
 import type { GuestRealm } from './isolate.ts';
-import { OP } from './ops.ts';
 import { parseRealmMessage } from './realm-message.ts';
+import { REALM_OP } from './realm-ops.ts';
 import { createSharedRealm, createSpareRealms, type RealmSource } from './realm-source.ts';
 
 interface Invocation {
@@ -33,7 +33,7 @@ export interface LoadedArtifactOptions {
 export const serializeInvocation = (entry: string, context: GuestContext): string => JSON.stringify({ entry, context });
 
 /** Failure codes of the protocol by the words that the realm uses for them. */
-const FAILURES: Readonly<Record<string, ChildFailure>> = {
+const FAILURES: Readonly<Record<string, ChildFailureCode>> = {
   'invalid-result': 'invalid-result',
   'result-too-large': 'result-too-large',
   rejected: 'rejected',
@@ -74,12 +74,12 @@ class ArtifactRunner implements LoadedArtifact {
       return;
     }
     this.#invocations.set(id, invocation);
-    this.#enter(invocation, OP.invoke, 0, invocationJson, input);
+    this.#enter(invocation, REALM_OP.invoke, 0, invocationJson, input);
   }
 
   reply(id: number, call: number, ok: boolean, text: string): void {
     const invocation = this.#invocations.get(id);
-    if (invocation) this.#enter(invocation, OP.reply, call, text, ok ? 1 : 0);
+    if (invocation) this.#enter(invocation, REALM_OP.reply, call, text, ok ? 1 : 0);
   }
 
   cancel(id: number): void {
@@ -87,7 +87,7 @@ class ArtifactRunner implements LoadedArtifact {
     if (!invocation) return;
     this.#finish(invocation);
     // A shared realm has other invocations, so only this one is ended in it. That runs no guest code.
-    if (this.#reuse) invocation.realm.enter(OP.end, id, 0, '', 0, this.#limits.cpu);
+    if (this.#reuse) invocation.realm.enter(REALM_OP.end, id, 0, '', 0, this.#limits.cpu);
   }
 
   /** Enters the realm for an invocation and handles its messages. */
@@ -151,7 +151,7 @@ class ArtifactRunner implements LoadedArtifact {
   #startTimer(invocation: Invocation, key: string, wait: number, repeat: boolean): void {
     const fire = (): void => {
       if (!repeat) invocation.timers.delete(key);
-      if (this.#invocations.has(invocation.id)) this.#enter(invocation, OP.fire, Number(key), '', 0);
+      if (this.#invocations.has(invocation.id)) this.#enter(invocation, REALM_OP.fire, Number(key), '', 0);
     };
     invocation.timers.set(key, repeat ? setInterval(fire, wait) : setTimeout(fire, wait));
   }
@@ -171,7 +171,7 @@ class ArtifactRunner implements LoadedArtifact {
     this.#realms.refill();
   }
 
-  #fail(invocation: Invocation, code: ChildFailure, body = ''): void {
+  #fail(invocation: Invocation, code: ChildFailureCode, body = ''): void {
     this.#finish(invocation);
     this.#send({ type: 'failure', id: invocation.id, code }, body);
   }

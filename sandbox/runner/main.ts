@@ -5,19 +5,19 @@
  */
 import { constants } from 'node:os';
 import {
+  type ArtifactEntry,
   type ChildMessage,
-  type ContractEntry,
   type GuestContext,
   type GuestLimits,
   type HostMessage,
-  PROTOCOL,
+  PROTOCOL_VERSION,
 } from '../protocol/messages.ts';
 import { type HostChannel, openChannel } from './channel.ts';
 import { createIsolate, type GuestRealm, type Isolate, type Ivm } from './isolate.ts';
 import { createLoadedArtifact, type LoadedArtifact, serializeInvocation } from './loaded-artifact.ts';
 import { parseRealmMessage } from './realm-message.ts';
 import { SPARE_REALMS } from './realm-source.ts';
-import { warmUp } from './warm-up.ts';
+import { warmUpRunner } from './warm-up.ts';
 
 const EXIT_FAILED = 70;
 const LONGEST_CONTRACT = 60 * 1024;
@@ -36,7 +36,7 @@ const channel: HostChannel = openChannel(
   (header, body) => handleMessage(header as HostMessage, body),
   () => process.exit(0),
 );
-channel.send({ type: 'hello', protocol: PROTOCOL });
+channel.send({ type: 'hello', protocol: PROTOCOL_VERSION });
 
 function handleMessage(message: HostMessage, body: Buffer): void {
   switch (message.type) {
@@ -75,7 +75,7 @@ function invoke(id: number, entry: string, context: GuestContext, input: string)
 
 function prepare(limits: GuestLimits): Isolate {
   const isolate = createIsolate(ivm, limits);
-  warmUp(isolate, limits);
+  warmUpRunner(isolate, limits);
   isolate.prepare(SPARE_REALMS);
   return isolate;
 }
@@ -94,7 +94,7 @@ function load({ load, createRealm }: Isolate, limits: GuestLimits, reuse: boolea
 }
 
 /** Reads the contract, which is the first message of a realm created with `describe`. */
-function readContract(realm: GuestRealm): ContractEntry[] | undefined {
+function readContract(realm: GuestRealm): ArtifactEntry[] | undefined {
   const { words, body } = parseRealmMessage(realm.fetch() ?? '');
   if (words[0] !== 'loaded' || Buffer.byteLength(body) > LONGEST_CONTRACT) return undefined;
   return JSON.parse(body);

@@ -11,7 +11,7 @@ export interface TimeSlice {
 }
 
 /** Runs guest code in time slices. */
-export interface SliceRunner {
+export interface TimeSliceRunner {
   /**
    * Runs work that may execute guest code. Errors of the guest are ignored. `time` limits wall-clock time, and the
    * result counts CPU time. Outside of the limit isolated-vm reads `message` and `stack` of unhandled rejections: a
@@ -29,7 +29,11 @@ export interface SliceRunner {
 class IsolateLost extends Error {}
 
 /** Creates the runner of time slices of one isolate. `rest`: a function of the isolate that does nothing. */
-export function createSliceRunner(isolate: IsolatedVm.Isolate, rest: EnterReference, limits: GuestLimits): SliceRunner {
+export function createTimeSliceRunner(
+  isolate: IsolatedVm.Isolate,
+  rest: EnterReference,
+  limits: GuestLimits,
+): TimeSliceRunner {
   function flushPromiseJobs(): void {
     for (let attempt = 0; attempt < 3; attempt++) {
       try {

@@ -15,7 +15,7 @@ const WARM_UP_CONTEXT = {
 /**
  * Runs a small artifact from load to result, so that the code of the runner is compiled before the first invocation.
  */
-export function warmUp(isolate: Isolate, limits: GuestLimits): void {
+export function warmUpRunner(isolate: Isolate, limits: GuestLimits): void {
   isolate.load(WARM_UP_ARTIFACT);
   const first = isolate.createRealm(true);
   first.fetch();

@@ -4,13 +4,13 @@
  */
 import sharp from 'sharp';
 
-export interface Job {
+export interface SharpResizeJob {
   readonly source: string;
   readonly target: string;
   readonly width: number;
 }
 
-process.on('message', async ({ source, target, width }: Job) => {
+process.on('message', async ({ source, target, width }: SharpResizeJob) => {
   const began = performance.now();
   await sharp(source, { autoOrient: true, failOn: 'warning' }).resize({ width }).toFormat('webp').toFile(target);
   process.send?.({ target, ms: performance.now() - began });

@@ -5,12 +5,12 @@ import { get, type IncomingMessage } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { median } from '../bench/metered.ts';
-import type { Job } from './bare-sharp.ts';
+import { median } from '../bench/load-figures.ts';
+import type { SharpResizeJob } from './bare-sharp.ts';
 import type { AssetBenchSides } from './sides.ts';
 
 /** Largest allowed ratio of the service's time per image to that of sharp alone. */
-export const AIM = 1.15;
+export const COLD_TRANSFORM_AIM = 1.15;
 
 export interface ColdTransformTimes {
   readonly name: string;
@@ -87,7 +87,7 @@ async function startSharp() {
   child.on('message', (message: { target?: string }) => waiting.get(message.target ?? '')?.());
   await once(child, 'message');
   return {
-    async run(job: Job): Promise<void> {
+    async run(job: SharpResizeJob): Promise<void> {
       const done = new Promise<void>((resolve) => waiting.set(job.target, resolve));
       child.send(job);
       await done;

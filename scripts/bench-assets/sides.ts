@@ -1,18 +1,18 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
-import { type AssetsGround, assetsGround } from '../../test/http/assets-ground.ts';
-import { asAdmin } from '../../test/http/people.ts';
+import { type AssetStorageFixture, createAssetStorageFixture } from '../../test/http/asset-storage-fixture.ts';
+import { requestAsAdmin } from '../../test/http/test-users.ts';
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { type SpawnedService, spawnService } from '../../test/support/service.ts';
 import { type ForkedServer, forkServer } from '../bench/fork-server.ts';
-import { profiling } from '../bench/service-process.ts';
+import { cpuProfileFlags } from '../bench/service-process.ts';
 import { cameraPicture } from './picture.ts';
 
 export interface AssetBenchSides {
   readonly service: SpawnedService;
   readonly bare: ForkedServer;
-  readonly ground: AssetsGround;
+  readonly ground: AssetStorageFixture;
   /** The folder whose files the bare server serves. */
   readonly folder: string;
   /** The picture from which all variants are made. */
@@ -21,8 +21,11 @@ export interface AssetBenchSides {
 }
 
 /** Starts the service with one picture that the Public role may read, and a static file server to compare it with. */
-export async function startSides(database: FreshDatabase, profile: string | undefined): Promise<AssetBenchSides> {
-  const ground: AssetsGround = await assetsGround();
+export async function startAssetBenchSides(
+  database: FreshDatabase,
+  profile: string | undefined,
+): Promise<AssetBenchSides> {
+  const ground: AssetStorageFixture = await createAssetStorageFixture();
   const folder = join(ground.root, 'bare');
   await mkdir(folder);
   let service: SpawnedService | undefined;
@@ -37,16 +40,16 @@ export async function startSides(database: FreshDatabase, profile: string | unde
       ...ground.env,
       LOG_LEVEL: 'warn',
       ACCESS_TOKEN_TTL: '1d',
-      ...(profile ? { NODE_OPTIONS: profiling(profile).join(' ') } : {}),
+      ...(profile ? { NODE_OPTIONS: cpuProfileFlags(profile).join(' ') } : {}),
     };
     service = await spawnService({ database, env });
     bare = await forkServer(
       new URL('./static-server.ts', import.meta.url),
       { STATIC_ROOT: folder },
-      profiling(profile),
+      cpuProfileFlags(profile),
     );
     const grant = { role: PUBLIC_ROLE, collection: 'platform_files', action: 'read', fields: ['*'] };
-    await asAdmin(service, 'POST', '/permissions', grant);
+    await requestAsAdmin(service, 'POST', '/permissions', grant);
     const id = await ground.file(database, await cameraPicture(), {
       type: 'image/jpeg',
       detected_type: 'image/jpeg',

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { bytesOf } from '../bench/load.ts';
-import { type LoadFigures, measureLoad, medians } from '../bench/metered.ts';
+import { buildRequestBytes } from '../bench/load.ts';
+import { type LoadFigures, measureLoad, medians } from '../bench/load-figures.ts';
 import type { AssetBenchSides } from './sides.ts';
 
-export interface WarmOptions {
+export interface WarmAssetOptions {
   readonly seconds: number;
   readonly rounds: number;
   readonly connections: number;
 }
 
-export interface WarmShape {
+export interface WarmAssetShape {
   readonly name: string;
   /** Paths that are requested in turn, the same bytes under each. */
   paths(sides: AssetBenchSides, database: FreshDatabase): Promise<readonly string[]> | readonly string[];
@@ -34,7 +34,7 @@ const variants = [
 /** More files than the service keeps in memory, so that each is read from storage again. */
 const MANY = 600;
 
-export const WARM: readonly WarmShape[] = [
+export const WARM_ASSET_SHAPES: readonly WarmAssetShape[] = [
   ...variants.flatMap(([name, query]) =>
     (['public', 'token'] as const).map((as) => ({
       name: `${name}, ${as}`,
@@ -58,7 +58,7 @@ export const WARM: readonly WarmShape[] = [
   },
 ];
 
-export interface WarmTransformFigures {
+export interface WarmAssetFigures {
   readonly bytes: number;
   readonly service: LoadFigures;
   readonly bare: LoadFigures;
@@ -68,12 +68,12 @@ export interface WarmTransformFigures {
  * Measures requests for the same bytes to the service and the bare server, in turn, so that other load on the machine affects
  * both.
  */
-export async function measureWarm(
-  { paths, as }: WarmShape,
+export async function measureWarmAssets(
+  { paths, as }: WarmAssetShape,
   sides: AssetBenchSides,
-  { seconds, rounds, connections }: WarmOptions,
+  { seconds, rounds, connections }: WarmAssetOptions,
   database: FreshDatabase,
-): Promise<WarmTransformFigures> {
+): Promise<WarmAssetFigures> {
   const { service, bare, folder } = sides;
   const requested = await paths(sides, database);
   const headers = as === 'token' ? { Authorization: `Bearer ${service.admin.token}` } : ({} as Record<string, string>);
@@ -85,7 +85,7 @@ export async function measureWarm(
   const url = new URL(service.url);
   const lines = Object.entries(headers).map((pair) => pair.join(': '));
   const each = (to: URL, all: readonly string[]) =>
-    inTurn(all.map((path) => bytesOf(to, lines, { method: 'GET', path })));
+    inTurn(all.map((path) => buildRequestBytes(to, lines, { method: 'GET', path })));
   const targets = {
     service: { url, pid: service.pid, application: 'tenon', next: each(url, requested) },
     bare: { ...bare, application: 'none', next: each(bare.url, files) },

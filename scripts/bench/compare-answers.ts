@@ -1,6 +1,6 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { forgetWrites } from './data.ts';
-import { askOf, type BenchRequest, type BenchShape, isWrite } from './shapes.ts';
+import { deleteBenchWrites } from './data.ts';
+import { type BenchRequest, type BenchShape, buildBenchRequest, isWriteShape } from './shapes.ts';
 import type { BenchSide, BenchSides } from './sides.ts';
 
 export interface AnswerDifference {
@@ -24,7 +24,7 @@ export const compareAnswers = (
   scale: number,
   database: FreshDatabase,
 ): Promise<AnswerDifference | undefined> =>
-  isWrite(shape) ? compareWrites(sides, shape, scale, database) : compareReads(sides, shape, scale);
+  isWriteShape(shape) ? compareWrites(sides, shape, scale, database) : compareReads(sides, shape, scale);
 
 async function compareReads(
   { service, ideal }: BenchSides,
@@ -32,7 +32,7 @@ async function compareReads(
   scale: number,
 ): Promise<AnswerDifference | undefined> {
   for (const n of shape.table ? [1, 2, 3] : [1]) {
-    const ask = askOf(shape, n, scale);
+    const ask = buildBenchRequest(shape, n, scale);
     const [ours, best] = await Promise.all([send(service, shape, ask), send(ideal, shape, ask)]);
     if (ours.status !== 200) return refused(service, ours);
     if (best.status !== 200) return refused(ideal, best);
@@ -53,8 +53,8 @@ async function compareWrites(
     [sides.service, 'platform'],
     [sides.ideal, 'ideal'],
   ] as const) {
-    await forgetWrites(database);
-    const answer = await send(side, shape, askOf(shape, 1, scale));
+    await deleteBenchWrites(database);
+    const answer = await send(side, shape, buildBenchRequest(shape, 1, scale));
     if (answer.status !== 200) return refused(side, answer);
     const { data } = JSON.parse(answer.text);
     left.push({
@@ -64,7 +64,7 @@ async function compareWrites(
       'rows of revisions': await count(database, `${history}_revisions`, "collection <> 'older'"),
     });
   }
-  await forgetWrites(database);
+  await deleteBenchWrites(database);
   const [ours = {}, best = {}] = left;
   const wrong = Object.keys(ours).filter((what) => ours[what] !== best[what]);
   if (wrong.length === 0) return undefined;

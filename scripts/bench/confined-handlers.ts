@@ -5,7 +5,7 @@ import { join } from 'node:path';
  * The handlers that are measured against each other: `full` and `work` are in the service's own process, `work` and `calls`
  * ask for a setting several times.
  */
-export const HANDLERS: readonly string[] = ['full', 'work', 'fresh', 'reused', 'calls'];
+export const BENCH_HANDLERS: readonly string[] = ['full', 'work', 'fresh', 'reused', 'calls'];
 
 const BODY = `{ hello: query.name ?? 'world', list: [1, 2, 3] }`;
 
@@ -21,7 +21,7 @@ const confined = (id: string, before = '') => `export default {
 const runtime = { runtime: 'confined-server', capabilities: { endpoint: { access: 'public' } } };
 
 /** Installs a confined endpoint as a package. `before`: code that its handler runs before it answers. */
-export const installConfined = (folder: string, name: string, before?: string): Promise<void> =>
+export const installConfinedEndpoint = (folder: string, name: string, before?: string): Promise<void> =>
   install(folder, name, confined(name, before), runtime);
 
 /** Installs the handlers as packages, and six more packages that are called only once. */
@@ -44,7 +44,7 @@ export async function installHandlers(folder: string, calls: number): Promise<vo
 `,
     {},
   );
-  await installConfined(folder, 'fresh');
+  await installConfinedEndpoint(folder, 'fresh');
   await install(folder, 'reused', confined('reused'), { ...runtime, stateful: true });
   await install(
     folder,
@@ -52,7 +52,7 @@ export async function installHandlers(folder: string, calls: number): Promise<vo
     confined('calls', `for (let at = 0; at < ${calls}; at++) await host.settings.get('nothing');`),
     runtime,
   );
-  for (let at = 0; at < 6; at++) await installConfined(folder, `first${at}`);
+  for (let at = 0; at < 6; at++) await installConfinedEndpoint(folder, `first${at}`);
 }
 
 async function install(folder: string, name: string, code: string, more: object): Promise<void> {

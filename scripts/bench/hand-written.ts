@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { BenchShape } from './shapes.ts';
 
 /** Creates a connection pool with the session settings and the size of the pool of the service. */
-export const poolOf = (name: string, connectionString: string | undefined): pg.Pool =>
+export const createBenchPool = (name: string, connectionString: string | undefined): pg.Pool =>
   new pg.Pool({
     connectionString,
     max: 10,
@@ -35,7 +35,7 @@ export function shapeFinder(
   };
 }
 
-export async function textOf(request: IncomingMessage): Promise<string> {
+export async function readBodyText(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   return Buffer.concat(parts).toString();

@@ -3,17 +3,17 @@
  * checks no permission, parses no query, and serves the paths of `shapes.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { poolOf, shapeFinder, textOf } from './hand-written.ts';
-import { SHAPES } from './shapes.ts';
+import { createBenchPool, readBodyText, shapeFinder } from './hand-written.ts';
+import { BENCH_SHAPES } from './shapes.ts';
 
-const pool = poolOf('ideal', process.env.IDEAL_DATABASE_URL);
-const find = shapeFinder(SHAPES);
+const pool = createBenchPool('ideal', process.env.IDEAL_DATABASE_URL);
+const find = shapeFinder(BENCH_SHAPES);
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const found = find(`${request.method} ${request.url}`);
   if (!found) return void response.writeHead(404, { 'Content-Length': 0 }).end();
   const { shape, id } = found;
-  const body = shape.body ? JSON.parse(await textOf(request)) : undefined;
+  const body = shape.body ? JSON.parse(await readBodyText(request)) : undefined;
   const { rows } = await pool.query<{ data: string; meta?: string }>({
     name: shape.name,
     text: shape.ideal,

@@ -2,7 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { type FreshDatabase, freshDatabase } from '../../test/support/database.ts';
 import { createLargeSchema } from '../../test/support/large-database.ts';
 import { type SpawnedService, spawnService } from '../../test/support/service.ts';
-import { cpuByProcess, processesOf } from './processes.ts';
+import { cpuByProcess, findServerProcesses } from './processes.ts';
 
 const TABLES = [0, 300, 1000] as const;
 
@@ -85,7 +85,7 @@ async function costOf(
 }
 
 async function processorOf({ pid }: SpawnedService, database: FreshDatabase): Promise<number> {
-  const { server, backends } = await processesOf(pid, 'tenon', database);
+  const { server, backends } = await findServerProcesses(pid, 'tenon', database);
   const used = [...cpuByProcess([server, ...backends]).values()];
   return used.reduce((sum, ms) => sum + ms, 0) / 1000;
 }

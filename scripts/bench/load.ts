@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { AnswerEnd } from './answer-end.ts';
+import { ResponseEndDetector } from './response-end.ts';
 import type { BenchRequest } from './shapes.ts';
 
 export interface LoadResult {
@@ -10,7 +10,7 @@ export interface LoadResult {
 }
 
 /** Serializes an HTTP/1.1 request. */
-export function bytesOf(url: URL, headers: readonly string[], { method, path, body }: BenchRequest): Buffer {
+export function buildRequestBytes(url: URL, headers: readonly string[], { method, path, body }: BenchRequest): Buffer {
   const text = body === undefined ? '' : JSON.stringify(body);
   const about =
     body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`];
@@ -35,7 +35,7 @@ export async function runLoad(url: URL, next: () => Buffer, connections: number,
 function oneConnection(url: URL, next: () => Buffer, until: bigint) {
   return new Promise<{ requests: number; failed: number }>((resolve, reject) => {
     const done = { requests: 0, failed: 0 };
-    const answer = new AnswerEnd();
+    const answer = new ResponseEndDetector();
     let ending = false;
     const socket: Socket = connect(Number(url.port), url.hostname, () => socket.write(next()));
     socket.setNoDelay(true);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { bytesOf, runLoad } from './load.ts';
-import { memoryOf, processesOf } from './processes.ts';
+import { buildRequestBytes, runLoad } from './load.ts';
+import { findServerProcesses, readProcessMemory } from './processes.ts';
 import type { BenchShape } from './shapes.ts';
 import type { BenchSide } from './sides.ts';
 
@@ -32,7 +32,7 @@ export async function* memoryReport(
   yield `${'memory, MB'.padEnd(30)}server before    peak   after   busiest backend before    peak   after`;
   for (const { name, path, connections } of LARGE_READS) {
     const before = await memory(side, database);
-    const request = bytesOf(side.url, side.headers(shape), { method: 'GET', path: path + FIELDS });
+    const request = buildRequestBytes(side.url, side.headers(shape), { method: 'GET', path: path + FIELDS });
     const { peak, failed } = await peakDuring(side, database, () => runLoad(side.url, () => request, connections, 0));
     await pause(CALM_MS);
     const after = await memory(side, database);
@@ -46,25 +46,25 @@ export async function* memoryReport(
 }
 
 async function memory(side: BenchSide, database: FreshDatabase): Promise<Memory> {
-  return held(await processesOf(side.pid, side.application, database));
+  return held(await findServerProcesses(side.pid, side.application, database));
 }
 
 const held = ({ server, backends }: { server: number; backends: readonly number[] }): Memory => ({
-  server: memoryOf(server).resident,
-  backend: Math.max(0, ...backends.map((pid) => memoryOf(pid).own)),
+  server: readProcessMemory(server).resident,
+  backend: Math.max(0, ...backends.map((pid) => readProcessMemory(pid).own)),
 });
 
 async function peakDuring(side: BenchSide, database: FreshDatabase, work: () => Promise<{ readonly failed: number }>) {
   const peak = { server: 0, backend: 0 };
   // Database connections open when they are needed, so the list of backends is refreshed now and then.
-  let processes = await processesOf(side.pid, side.application, database);
+  let processes = await findServerProcesses(side.pid, side.application, database);
   let samples = 0;
   const timer = setInterval(() => {
     const now = held(processes);
     peak.server = Math.max(peak.server, now.server);
     peak.backend = Math.max(peak.backend, now.backend);
     if (samples++ % 10 === 0)
-      processesOf(side.pid, side.application, database).then(
+      findServerProcesses(side.pid, side.application, database).then(
         (found) => {
           processes = found;
         },

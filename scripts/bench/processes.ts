@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { childrenOf } from '../../sandbox/host/launch/proc.ts';
+import { childProcessIdsOf } from '../../sandbox/host/launch/proc.ts';
 import type { FreshDatabase } from '../../test/support/database.ts';
 
 /** The processes that serve requests: a server, and the database backends it uses, known by their application name. */
-export async function processesOf(
+export async function findServerProcesses(
   pid: number,
   application: string,
   database: FreshDatabase,
@@ -35,7 +35,7 @@ export const cpuByProcess = (pids: readonly number[]): ReadonlyMap<number, numbe
  * Bytes of memory a process holds. `own`: without pages of files and shared memory, which is what a database backend costs
  * beside the cache that all share.
  */
-export function memoryOf(pid: number): { readonly resident: number; readonly own: number } {
+export function readProcessMemory(pid: number): { readonly resident: number; readonly own: number } {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const bytes = (name: string) => 1024 * Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
@@ -46,8 +46,8 @@ export function memoryOf(pid: number): { readonly resident: number; readonly own
 }
 
 /** Bytes that a process and all below it hold, pages that several share divided by their number. */
-export function proportionalOf(pid: number): number {
-  return childrenOf(pid).reduce((sum, child) => sum + proportionalOf(child), pssOf(pid));
+export function readProportionalMemory(pid: number): number {
+  return childProcessIdsOf(pid).reduce((sum, child) => sum + readProportionalMemory(child), pssOf(pid));
 }
 
 function pssOf(pid: number): number {

@@ -7,10 +7,13 @@ const AIMS: Readonly<Record<BenchShape['kind'], number>> = { one: 1.6, list: 1.2
 const RULE = 1.15;
 
 /** The header of the table of results. `other`: the name of the server that the service is compared with. */
-export const tableHeader = (other: string): string =>
+export const benchTableHeader = (other: string): string =>
   `${'shape'.padEnd(27)}  requests/s     ${other}  ratio   CPU ms/request     ${other}  ratio   aim   server ms  ${other}`;
 
-export function tableLine({ name, kind, aim = AIMS[kind] }: BenchShape, { service, ideal }: FiguresBySide): string {
+export function renderBenchTableLine(
+  { name, kind, aim = AIMS[kind] }: BenchShape,
+  { service, ideal }: FiguresBySide,
+): string {
   const ratio = service.cpu / ideal.cpu;
   return [
     name.padEnd(27),

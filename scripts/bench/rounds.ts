@@ -1,11 +1,11 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { forgetWrites } from './data.ts';
-import { bytesOf } from './load.ts';
-import { type LoadFigures, measureLoad, medians } from './metered.ts';
-import { askOf, type BenchShape, isWrite } from './shapes.ts';
+import { deleteBenchWrites } from './data.ts';
+import { buildRequestBytes } from './load.ts';
+import { type LoadFigures, measureLoad, medians } from './load-figures.ts';
+import { type BenchShape, buildBenchRequest, isWriteShape } from './shapes.ts';
 import type { BenchSide, BenchSides } from './sides.ts';
 
-export interface Options {
+export interface BenchOptions {
   readonly seconds: number;
   readonly rounds: number;
   readonly connections: number;
@@ -24,7 +24,7 @@ const counts = new Map<BenchShape, number>();
 export async function measureInRounds(
   shapes: readonly BenchShape[],
   { service, ideal }: Pick<BenchSides, 'service' | 'ideal'>,
-  options: Options,
+  options: BenchOptions,
   database: FreshDatabase,
 ): Promise<ReadonlyMap<BenchShape, FiguresBySide>> {
   const all = new Map(shapes.map((shape) => [shape, { service: [] as LoadFigures[], ideal: [] as LoadFigures[] }]));
@@ -47,7 +47,7 @@ async function oneRound(
   side: BenchSide,
   shape: BenchShape,
   seconds: number,
-  { connections, scale }: Options,
+  { connections, scale }: BenchOptions,
   database: FreshDatabase,
 ): Promise<LoadFigures> {
   try {
@@ -55,7 +55,7 @@ async function oneRound(
   } catch (error) {
     throw new Error(`"${shape.name}" by the ${side.name} server: ${(error as Error).message}`, { cause: error });
   } finally {
-    if (isWrite(shape)) await forgetWrites(database);
+    if (isWriteShape(shape)) await deleteBenchWrites(database);
   }
 }
 
@@ -64,9 +64,9 @@ function requests(side: BenchSide, shape: BenchShape, scale: number): () => Buff
   const make = () => {
     const n = counts.get(shape) ?? 1;
     counts.set(shape, n + 1);
-    return bytesOf(side.url, headers, askOf(shape, n, scale));
+    return buildRequestBytes(side.url, headers, buildBenchRequest(shape, n, scale));
   };
   const first = make();
-  const varies = shape.table !== undefined || isWrite(shape);
+  const varies = shape.table !== undefined || isWriteShape(shape);
   return varies && first.length < LARGE ? make : () => first;
 }

@@ -2,7 +2,7 @@ import type { FreshDatabase } from '../../test/support/database.ts';
 import { type SpawnedService, spawnService } from '../../test/support/service.ts';
 
 /** Node's options that make it write a CPU profile into a folder as it ends. */
-export const profiling = (folder: string | undefined): readonly string[] =>
+export const cpuProfileFlags = (folder: string | undefined): readonly string[] =>
   folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
 
 /** Starts the service with the settings for measurements, in a process of its own. `profile`: a folder for its CPU profile. */
@@ -19,7 +19,7 @@ export async function spawnMeasured(database: FreshDatabase, profile?: string): 
       MAX_PAYLOAD_SIZE: '10mb',
       // With 32 connections on a few processors many a read is slow.
       QUERY_SLOW_MS: '0',
-      ...(profile ? { NODE_OPTIONS: profiling(profile).join(' ') } : {}),
+      ...(profile ? { NODE_OPTIONS: cpuProfileFlags(profile).join(' ') } : {}),
     },
   });
   return {

@@ -1,5 +1,13 @@
-import { type ROWS, scaledRowCount } from './data.ts';
-import { articleJsonSql, createMany, createOne, jsonListSql, jsonObjectSql, moment, updateOne } from './sql.ts';
+import { type BENCH_ROW_COUNTS, scaledRowCount } from './data.ts';
+import {
+  articleJsonSql,
+  createManySql,
+  createOneSql,
+  isoTimestampSql,
+  jsonListSql,
+  jsonObjectSql,
+  updateOneSql,
+} from './sql.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -10,7 +18,7 @@ export interface BenchShape {
   readonly method: 'GET' | 'SEARCH' | 'POST' | 'PATCH';
   /** `:id` stands for a key of `table`, another one in each request. */
   readonly path: string;
-  readonly table?: keyof typeof ROWS;
+  readonly table?: keyof typeof BENCH_ROW_COUNTS;
   /** The body of the `n`-th request. */
   readonly body?: (n: number) => unknown;
   /** The caller, an admin by default. The ideal server identifies no caller. */
@@ -29,7 +37,7 @@ export interface BenchShape {
 
 const PLAIN = 'id,title,body,status,author_id,published_at,views,price,meta';
 const EDITORS = 'id,title,status,author_id,published_at,views';
-const editors = `a.id, a.title, a.status, a.author_id, ${moment('a.published_at')} as published_at, a.views`;
+const editors = `a.id, a.title, a.status, a.author_id, ${isoTimestampSql('a.published_at')} as published_at, a.views`;
 const published = `select ${editors} from article a where a.status = $1 order by a.id limit 25`;
 const get = { kind: 'list', method: 'GET' } as const;
 
@@ -51,7 +59,7 @@ const payload = (n: number) => ({
 });
 
 /** The measured shapes. Both servers must answer a read with the same bytes. */
-export const SHAPES: readonly BenchShape[] = [
+export const BENCH_SHAPES: readonly BenchShape[] = [
   {
     ...get,
     name: 'read one',
@@ -98,7 +106,7 @@ export const SHAPES: readonly BenchShape[] = [
     path: '/items/article?limit=25&fields=id,title,author_id.name,comments.id,comments.author,comments.created_at,tags.tag_id.name&deep[comments][_limit]=5',
     ideal:
       jsonListSql(`select a.id, a.title, case when u.id is not null then ${jsonObjectSql('u.name')} end as author_id,
-        (select coalesce(json_agg(row_to_json(k)), '[]') from (select c.id, c.author, ${moment('c.created_at')} as created_at
+        (select coalesce(json_agg(row_to_json(k)), '[]') from (select c.id, c.author, ${isoTimestampSql('c.created_at')} as created_at
           from comment c where c.article_id = a.id order by c.id limit 5) k) as comments,
         (select coalesce(json_agg(row_to_json(k)), '[]') from (select case when t.id is not null then ${jsonObjectSql('t.name')} end as tag_id
           from (select * from article_tag j where j.article_id = a.id order by j.sort, j.id limit 100) j
@@ -211,7 +219,7 @@ export const SHAPES: readonly BenchShape[] = [
     path: '/items/note',
     target: 'note',
     body: payload,
-    ideal: createOne('note'),
+    ideal: createOneSql('note'),
     params: (_id, row: Body) => [...values(row), JSON.stringify(row.meta), ...WHO],
   },
   {
@@ -222,7 +230,7 @@ export const SHAPES: readonly BenchShape[] = [
     table: 'draft',
     target: 'draft',
     body: (n) => ({ title: `Draft ${n}`, views: n }),
-    ideal: updateOne('draft'),
+    ideal: updateOneSql('draft'),
     params: (id, { title, views }: Body) => [id, title, views, ...WHO],
   },
   {
@@ -232,7 +240,7 @@ export const SHAPES: readonly BenchShape[] = [
     path: '/items/import',
     target: 'import',
     body: (n) => Array.from({ length: 1000 }, (_, at) => payload(n + at)),
-    ideal: createMany('import'),
+    ideal: createManySql('import'),
     params(_id, rows: readonly Body[]) {
       const columns = rows.map(values);
       return [
@@ -244,7 +252,7 @@ export const SHAPES: readonly BenchShape[] = [
   },
 ];
 
-export const isWrite = ({ kind }: BenchShape): boolean => kind === 'write' || kind === 'batch';
+export const isWriteShape = ({ kind }: BenchShape): boolean => kind === 'write' || kind === 'batch';
 
 export interface BenchRequest {
   readonly method: string;
@@ -253,11 +261,11 @@ export interface BenchRequest {
 }
 
 /** The key in the path of the `n`-th request: spread over the table, so that consecutive requests read different rows. */
-export const keyOf = (table: keyof typeof ROWS, n: number, scale: number): number =>
+export const benchKeyOf = (table: keyof typeof BENCH_ROW_COUNTS, n: number, scale: number): number =>
   1 + ((n * 7919) % scaledRowCount(table, scale));
 
 /** The `n`-th request of a shape. */
-export function askOf({ method, path, table, body }: BenchShape, n: number, scale: number): BenchRequest {
-  const id = table ? keyOf(table, n, scale) : 0;
+export function buildBenchRequest({ method, path, table, body }: BenchShape, n: number, scale: number): BenchRequest {
+  const id = table ? benchKeyOf(table, n, scale) : 0;
   return { method, path: path.replace(':id', String(id)), ...(body ? { body: body(n) } : {}) };
 }

@@ -1,8 +1,8 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
 import type { Service } from '../../test/support/service.ts';
+import { prepareBenchModel } from './collection-setup.ts';
 import { type ForkedServer, forkServer } from './fork-server.ts';
-import { prepareModel } from './model.ts';
-import { profiling, spawnMeasured } from './service-process.ts';
+import { cpuProfileFlags, spawnMeasured } from './service-process.ts';
 import type { BenchShape } from './shapes.ts';
 
 /** A process under measurement. */
@@ -32,7 +32,7 @@ export interface BenchSides {
  * Starts the service and the hand-written server, each a process of its own, over the same database. `profile`: a folder
  * for CPU profiles of both.
  */
-export async function startSides(database: FreshDatabase, profile?: string): Promise<BenchSides> {
+export async function startBenchSides(database: FreshDatabase, profile?: string): Promise<BenchSides> {
   const service = await spawnMeasured(database, profile);
   let ideal: ForkedServer | undefined;
   const stop = async () => {
@@ -41,8 +41,8 @@ export async function startSides(database: FreshDatabase, profile?: string): Pro
   };
   try {
     const module = new URL('./ideal-server.ts', import.meta.url);
-    ideal = await forkServer(module, { IDEAL_DATABASE_URL: database.url }, profiling(profile));
-    const tokens = { admin: service.admin.token, editor: await prepareModel(service) };
+    ideal = await forkServer(module, { IDEAL_DATABASE_URL: database.url }, cpuProfileFlags(profile));
+    const tokens = { admin: service.admin.token, editor: await prepareBenchModel(service) };
     return {
       spawned: service,
       service: {

@@ -8,12 +8,12 @@ export const jsonListSql = (rows: string): string =>
 export const jsonObjectSql = (columns: string): string => `(select row_to_json(o) from (select ${columns}) o)`;
 
 /** SQL that formats a timestamp as the API does. */
-export const moment = (column: string): string =>
+export const isoTimestampSql = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** SQL for the columns of an article, or of a table shaped like it, as the API formats them. */
 export const articleJsonSql = (alias: string): string =>
-  `${alias}.id, ${alias}.title, ${alias}.body, ${alias}.status, ${alias}.author_id, ${moment(`${alias}.published_at`)} as published_at,
+  `${alias}.id, ${alias}.title, ${alias}.body, ${alias}.status, ${alias}.author_id, ${isoTimestampSql(`${alias}.published_at`)} as published_at,
    ${alias}.views, ${alias}.price::text as price, ${alias}.meta`;
 
 const COLUMNS = 'title, body, status, author_id, published_at, views, price, meta';
@@ -40,21 +40,21 @@ const ONE = 'n.j::text';
 const LIST = `'[' || string_agg(n.j::text, ',' order by n.id) || ']'`;
 
 /** Statement that inserts one row. Parameters: eight values, then user, address and user agent. */
-export const createOne = (table: string): string => `
+export const createOneSql = (table: string): string => `
   with changed as (
     insert into ${table} as m (${COLUMNS}) values ($1, $2, $3, $4::int, $5::timestamptz, $6::int, $7::numeric, $8::jsonb)
     returning m.id, ${answered}, null::json as delta),
   ${recorded(table, 'create', 9, ONE)}`;
 
 /** Statement that updates the title and views of one row. Parameters: key, two values, then user, address and user agent. */
-export const updateOne = (table: string): string => `
+export const updateOneSql = (table: string): string => `
   with changed as (
     update ${table} m set title = $2, views = $3::int where m.id = $1::int
     returning m.id, ${answered}, ${jsonObjectSql('m.title, m.views')} as delta),
   ${recorded(table, 'update', 4, ONE)}`;
 
 /** Statement that inserts many rows. Parameters: eight lists of values, then user, address and user agent. */
-export const createMany = (table: string): string => `
+export const createManySql = (table: string): string => `
   with changed as (
     insert into ${table} as m (${COLUMNS})
     select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::timestamptz[], $6::int[], $7::numeric[], $8::jsonb[])

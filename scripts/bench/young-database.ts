@@ -1,8 +1,8 @@
 import { freshDatabase } from '../../test/support/database.ts';
-import { bytesOf, runLoad } from './load.ts';
-import { median } from './metered.ts';
+import { buildRequestBytes, runLoad } from './load.ts';
+import { median } from './load-figures.ts';
 import { spawnMeasured } from './service-process.ts';
-import { SHAPES } from './shapes.ts';
+import { BENCH_SHAPES } from './shapes.ts';
 
 const SINGLE = 30;
 const BATCHES = 100;
@@ -16,7 +16,7 @@ const TABLES = ['platform_activity', 'platform_revisions', 'import'];
  * while they have one row, and autovacuum is off for them: it would analyse them after a minute and hide the difference.
  */
 export async function youngDatabaseReport(): Promise<string> {
-  const batch = SHAPES.find(({ kind }) => kind === 'batch');
+  const batch = BENCH_SHAPES.find(({ kind }) => kind === 'batch');
   if (!batch?.body) throw new Error('no shape writes batches');
   const database = await freshDatabase('young');
   try {
@@ -32,7 +32,7 @@ export async function youngDatabaseReport(): Promise<string> {
       const url = new URL(service.url);
       const send = async (body: unknown): Promise<number> => {
         const headers = [`Authorization: Bearer ${service.admin.token}`];
-        const request = bytesOf(url, headers, { method: batch.method, path: batch.path, body });
+        const request = buildRequestBytes(url, headers, { method: batch.method, path: batch.path, body });
         const since = performance.now();
         const { failed } = await runLoad(url, () => request, 1, 0);
         if (failed > 0) throw new Error('a write on a young database failed');

@@ -20,7 +20,7 @@ export async function loadChinook(client: pg.Client): Promise<void> {
  * Creates a role that may read the tracks of one genre, and a user with this role. Returns the static token of the user, a new
  * one in every run.
  */
-export async function addListener(client: pg.Client): Promise<string> {
+export async function addJazzListenerUser(client: pg.Client): Promise<string> {
   const token = randomBytes(24).toString('base64url');
   const { rows } = await client.query<{ id: string }>(
     `insert into platform_roles (id, key, name, app_access) values (gen_random_uuid(), 'jazz_listener', 'Jazz listener', false)
@@ -43,7 +43,7 @@ export async function addListener(client: pg.Client): Promise<string> {
 }
 
 /** Runs `work` with the static token of an admin who exists only meanwhile. */
-export async function asPassingAdmin<T>(client: pg.Client, work: (token: string) => Promise<T>): Promise<T> {
+export async function withTemporaryAdmin<T>(client: pg.Client, work: (token: string) => Promise<T>): Promise<T> {
   const token = randomBytes(24).toString('base64url');
   const { rows } = await client.query<{ id: string }>(
     `insert into platform_users (id, status, role, token)

@@ -20,7 +20,7 @@ const MAX_SHOWN = 400;
 const UNAVAILABLE = 503;
 
 /** Clients that write until `stop`: single rows, batches and updates, and one client that adds and removes fields. */
-export function createWriters(options: { token: string; count: number; getAddress(at: number): string }) {
+export function startFaultTestWriters(options: { token: string; count: number; getAddress(at: number): string }) {
   const record = new Map<string, ExpectedRow>();
   const endings = new Map<string, number>();
   const unexpected: string[] = [];

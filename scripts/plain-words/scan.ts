@@ -1,4 +1,4 @@
-import { REFUSED_NAMES, REFUSED_PARTS, REFUSED_PHRASES } from './words.ts';
+import { REFUSED_NAME_PARTS, REFUSED_PHRASES, REFUSED_WHOLE_NAMES } from './words.ts';
 
 export interface RefusedWordUse {
   readonly path: string;
@@ -25,9 +25,9 @@ const partsOf = (name: string): readonly string[] =>
  * `expect(1).within(0, 2)` belongs to another library.
  */
 function namesIn(path: string, line: number, name: string, isMember = false): readonly RefusedWordUse[] {
-  const whole = isMember ? [] : REFUSED_NAMES.filter(({ pattern }) => pattern.test(name.toLowerCase()));
+  const whole = isMember ? [] : REFUSED_WHOLE_NAMES.filter(({ pattern }) => pattern.test(name.toLowerCase()));
   const parts = partsOf(name).flatMap((part) =>
-    REFUSED_PARTS.filter(({ pattern }) => pattern.test(part)).map((one) => ({ ...one, part })),
+    REFUSED_NAME_PARTS.filter(({ pattern }) => pattern.test(part)).map((one) => ({ ...one, part })),
   );
   return [
     ...whole.map(({ instead }) => ({ path, line, found: name, word: name.toLowerCase(), instead })),
@@ -47,7 +47,7 @@ const phrasesIn = (path: string, line: number, text: string): readonly RefusedWo
   );
 
 /** Refused words of one file: names, comments and strings of code, the whole text of anything else. */
-export function scanText(path: string, text: string): readonly RefusedWordUse[] {
+export function findRefusedWords(path: string, text: string): readonly RefusedWordUse[] {
   const fileName = (path.split('/').at(-1) ?? path).replace(/\..*$/, '');
   const ofPath = namesIn(path, 0, fileName);
   if (!/\.[cm]?[jt]s$/.test(path)) return [...ofPath, ...phrasesIn(path, 1, text)];

@@ -13,7 +13,7 @@ const phrase = (pattern: string, instead: string): RefusedWord => ({
 });
 
 /** Refused as a part of any name of a variable, type, member, parameter or file. */
-export const REFUSED_PARTS: readonly RefusedWord[] = [
+export const REFUSED_NAME_PARTS: readonly RefusedWord[] = [
   word('told|untold', 'the noun of what is known, or a predicate such as hasReadListeners'),
   word('asked', 'requested, or the noun: range, request'),
   word('said', 'reply, message'),
@@ -42,7 +42,7 @@ export const REFUSED_PARTS: readonly RefusedWord[] = [
 ];
 
 /** Refused where they are the whole name. */
-export const REFUSED_NAMES: readonly RefusedWord[] = [
+export const REFUSED_WHOLE_NAMES: readonly RefusedWord[] = [
   word('made', 'the noun of the result'),
   word('within', 'the noun: scope, range, isInside…'),
   word('beyond', 'exceeds…, remaining'),

@@ -1,6 +1,6 @@
-import { findProblems } from '#kernel';
+import { findJsonSchemaProblems } from '#kernel';
 import { renderAuthorities } from '../../plugins/broker/library.ts';
-import { type ManifestSchema, renderType } from './json-schema.ts';
+import { type ManifestSchema, renderSchemaType } from './json-schema.ts';
 import { inlineCode, markdownPage } from './markdown.ts';
 import type { RegisteredCatalog } from './reader/index.ts';
 
@@ -124,7 +124,7 @@ what each plugin and package was granted in the sentences below, and what it did
       .map(([name, capability]) => {
         const text = TEXTS[name];
         if (!text) throw new Error(`capability ${name} has no text in scripts/reference/capabilities.ts`);
-        const wrong = findProblems(capability.schema, text.example, name);
+        const wrong = findJsonSchemaProblems(capability.schema, text.example, name);
         if (wrong.length > 0) throw new Error(`the example of capability ${name} is wrong: ${wrong.join('; ')}`);
         return section(name, capability, text);
       }),
@@ -141,7 +141,7 @@ function section(
 
 ${about} For ${holders}.${member}
 
-- Grant: ${inlineCode(renderType(capability.schema as ManifestSchema))}
+- Grant: ${inlineCode(renderSchemaType(capability.schema as ManifestSchema))}
 - For example: ${inlineCode(JSON.stringify(example))}
 - In the audit: ${renderAuthorities(capability.describe(example))
     .map((sentence) => `*${sentence}*`)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { boot, type ConfigKey } from '#kernel/boot';
-import { composition } from '../../plugins/preset.ts';
+import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type RegisteredCatalog, readRegistered } from './reader/index.ts';
 
 /** The members of a core plugin's manifest that the reference shows. */
@@ -15,7 +15,7 @@ export interface CoreManifest {
 
 /** The manifests of all core plugins, in the order of the preset. */
 export function coreManifests(): readonly CoreManifest[] {
-  return composition().plugins.map((url) => {
+  return listCorePlugins().plugins.map((url) => {
     const text = readFileSync(new URL('package.json', url), 'utf8');
     const { config = {}, capabilities = {} } = JSON.parse(text)['service:extension'];
     const { shared: _shared, ...own } = config;
@@ -27,9 +27,9 @@ export function coreManifests(): readonly CoreManifest[] {
  * Boots the core plugins, with every optional route switched on, together with the plugin in `reader/`, which reads what they
  * register. Starts no plugin and connects to no database.
  */
-export async function registeredByPlugins(): Promise<RegisteredCatalog> {
+export async function loadRegisteredCatalog(): Promise<RegisteredCatalog> {
   const kernel = await boot(
-    { plugins: [...composition().plugins, new URL('./reader/', import.meta.url)] },
+    { plugins: [...listCorePlugins().plugins, new URL('./reader/', import.meta.url)] },
     {
       environment: { LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null', EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' },
     },

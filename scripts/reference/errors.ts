@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '#kernel';
-import { inlineCode, markdownPage, table } from './markdown.ts';
+import { inlineCode, markdownPage, markdownTable } from './markdown.ts';
 
 /** When a client meets each code, and what to do about it. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {
@@ -57,7 +57,7 @@ export const errorsPage = (): string =>
     `Errors are \`{"errors": [{"message", "extensions": {"code", …}}]}\`. Several errors of one request, such as one for each broken
 validation rule, stand in one list; the status is that of the first. \`extensions.path\` says where in the body it is. Messages
 marked as hidden are shown to admins only.`,
-    table(
+    markdownTable(
       ['Code', 'Status', 'Message', 'When, and what to do'],
       (Object.entries(ERRORS) as [ErrorCode, { status: number; expose: boolean; fixed?: string }][]).map(
         ([name, { status, expose, fixed }]) => [

@@ -1,5 +1,5 @@
 import type { CoreManifest } from './composition.ts';
-import { inlineCode, inlineCodes, markdownPage, table } from './markdown.ts';
+import { inlineCode, inlineCodes, markdownPage, markdownTable } from './markdown.ts';
 
 interface EventText {
   readonly kinds: readonly ('filter' | 'action')[];
@@ -98,13 +98,13 @@ export function eventsPage(manifests: readonly CoreManifest[]): string {
     `A **filter** runs before the change, inside of its transaction: it answers the payload, changed or not, or rejects. An **action**
 runs after commit and changes nothing. Handlers also get \`{ event, collection, … }\` and the caller. An event that its own listener
 emits again is stopped with \`EVENT_LOOP_DETECTED\`.`,
-    `## Items\n\n${table(
+    `## Items\n\n${markdownTable(
       ['Event', 'Kind', 'When', 'Payload'],
       Object.entries(ITEM_EVENTS).map(([verb, text]) =>
         row(`${inlineCode(`items.${verb}`)}, ${inlineCode(`<collection>.items.${verb}`)}`, text),
       ),
     )}\n\nThe service’s own collections have one name each, without \`platform_\`: ${inlineCodes(['users.create', 'files.update', 'roles.delete'])}.`,
-    `## Others\n\n${table(
+    `## Others\n\n${markdownTable(
       ['Event', 'Kind', 'When', 'Payload', 'Plugin'],
       named
         .map(({ name, plugin }) => [...row(inlineCode(name), NAMED_EVENTS[name] as EventText), plugin])

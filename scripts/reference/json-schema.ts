@@ -12,13 +12,13 @@ export interface ManifestSchema {
 }
 
 /** Renders a schema in the notation of TypeScript's types: `{ origins?: string[]; methods?: ("GET" | "POST")[] }`. */
-export function renderType(schema: ManifestSchema): string {
+export function renderSchemaType(schema: ManifestSchema): string {
   const { type } = schema;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.then && schema.else) return [schema.then, schema.else].map(renderType).join(' | ');
-  if (Array.isArray(type)) return type.map((one) => renderType({ ...schema, type: one })).join(' | ');
-  if (type === 'array') return `${inBrackets(renderType(schema.items ?? {}))}[]`;
+  if (schema.then && schema.else) return [schema.then, schema.else].map(renderSchemaType).join(' | ');
+  if (Array.isArray(type)) return type.map((one) => renderSchemaType({ ...schema, type: one })).join(' | ');
+  if (type === 'array') return `${inBrackets(renderSchemaType(schema.items ?? {}))}[]`;
   if (type === 'object' || schema.properties) return renderObject(schema);
   if (type === 'integer') return 'number';
   return typeof type === 'string' ? type : 'any';
@@ -26,9 +26,10 @@ export function renderType(schema: ManifestSchema): string {
 
 function renderObject({ properties = {}, required = [], additionalProperties }: ManifestSchema): string {
   const members = Object.entries(properties).map(
-    ([name, value]) => `${renderKey(name)}${required.includes(name) ? '' : '?'}: ${renderType(value)}`,
+    ([name, value]) => `${renderKey(name)}${required.includes(name) ? '' : '?'}: ${renderSchemaType(value)}`,
   );
-  if (typeof additionalProperties === 'object') members.push(`[name: string]: ${renderType(additionalProperties)}`);
+  if (typeof additionalProperties === 'object')
+    members.push(`[name: string]: ${renderSchemaType(additionalProperties)}`);
   return members.length === 0 ? 'object' : `{ ${members.join('; ')} }`;
 }
 

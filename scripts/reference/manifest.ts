@@ -1,7 +1,7 @@
 import { packageSchema } from '../../kernel/manifest/schema.ts';
 import { ENTRY_SCHEMAS, MANIFEST_SCHEMAS } from '../../plugins/extensions/manifest/schema.ts';
-import { type ManifestSchema, renderType } from './json-schema.ts';
-import { inlineCode, markdownPage, table } from './markdown.ts';
+import { type ManifestSchema, renderSchemaType } from './json-schema.ts';
+import { inlineCode, markdownPage, markdownTable } from './markdown.ts';
 
 /** What each member of `service:extension` is for. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -49,11 +49,11 @@ package’s folder.`,
   );
 
 const members = ({ properties = {}, required = [] }: ManifestSchema): string =>
-  table(
+  markdownTable(
     ['Member', 'Type', 'Required', 'Meaning'],
     Object.entries(properties).map(([name, schema]) => {
       const meaning = MEANINGS[name];
       if (!meaning) throw new Error(`manifest member ${name} has no text in scripts/reference/manifest.ts`);
-      return [inlineCode(name), inlineCode(renderType(schema)), required.includes(name) ? 'yes' : '', meaning];
+      return [inlineCode(name), inlineCode(renderSchemaType(schema)), required.includes(name) ? 'yes' : '', meaning];
     }),
   );

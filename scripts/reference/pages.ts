@@ -1,5 +1,5 @@
 import { capabilitiesPage } from './capabilities.ts';
-import { coreManifests, registeredByPlugins } from './composition.ts';
+import { coreManifests, loadRegisteredCatalog } from './composition.ts';
 import { errorsPage } from './errors.ts';
 import { eventsPage } from './events.ts';
 import { manifestPage } from './manifest.ts';
@@ -8,7 +8,7 @@ import { settingsPage } from './settings.ts';
 
 /** Renders the pages of docs/reference, by file name. */
 export async function referencePages(): Promise<ReadonlyMap<string, string>> {
-  const registered = await registeredByPlugins();
+  const registered = await loadRegisteredCatalog();
   return new Map([
     ['settings.md', settingsPage()],
     ['errors.md', errorsPage()],

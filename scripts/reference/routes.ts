@@ -1,5 +1,5 @@
 import { COMMON_ERRORS, type DescribedRoute, type RouteAccess } from '../../plugins/http/contract.ts';
-import { inlineCode, inlineCodes, markdownPage, table } from './markdown.ts';
+import { inlineCode, inlineCodes, markdownPage, markdownTable } from './markdown.ts';
 
 const ACCESS: Readonly<Record<RouteAccess, string>> = {
   public: 'everyone',
@@ -20,7 +20,7 @@ the same items at \`/graphql\` and the service's own collections at \`/graphql/s
 route may answer: ${inlineCodes(COMMON_ERRORS)}. Extensions add paths of their own.`,
     ...tags.map(
       (tag) =>
-        `## ${tag}\n\n${table(
+        `## ${tag}\n\n${markdownTable(
           HEAD,
           shown
             .filter((route) => tagOf(route) === tag)

@@ -1,6 +1,6 @@
 import { type ConfigKey, KERNEL_CONFIG } from '#kernel/boot';
 import { type CoreManifest, coreManifests } from './composition.ts';
-import { markdownPage, table } from './markdown.ts';
+import { markdownPage, markdownTable } from './markdown.ts';
 
 /** docs/reference/settings.md: every setting that a core plugin declares. */
 export const settingsPage = (): string =>
@@ -11,7 +11,7 @@ export const settingsPage = (): string =>
 are separated by commas. A wrong value stops the start, and every wrong value is named.`,
     ...owners().map(
       ({ plugin, config }) =>
-        `## ${plugin}\n\n${table(
+        `## ${plugin}\n\n${markdownTable(
           ['Setting', 'Type', 'Default', 'Meaning'],
           Object.entries(config).map(([name, key]) => row(name, key)),
         )}`,

@@ -3,7 +3,7 @@
  * quarter of a second.
  */
 import { constants, setPriority } from 'node:os';
-import { memoryOf, proportionalOf } from '../bench/processes.ts';
+import { readProcessMemory, readProportionalMemory } from '../bench/processes.ts';
 
 /** Memory of a process in bytes. */
 export interface MemoryUse {
@@ -20,7 +20,7 @@ const pid = Number(process.argv[2]);
 let most: MemoryUse = { own: 0, all: 0 };
 
 function measure(): void {
-  const now = { own: memoryOf(pid).resident, all: proportionalOf(pid) };
+  const now = { own: readProcessMemory(pid).resident, all: readProportionalMemory(pid) };
   most = { own: Math.max(most.own, now.own), all: Math.max(most.all, now.all) };
 }
 

@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-export interface ReadCounts {
+export interface ReadLatencies {
   /** Milliseconds of each read that was answered with 200. */
   readonly latencies: readonly number[];
   readonly failed: number;
@@ -11,7 +11,7 @@ export interface ReadCounts {
 const PACE_MS = 10;
 
 /** Creates a client that reads one URL again and again on one connection and measures the latencies. */
-export function createReader(url: URL, token: string) {
+export function createLatencyReader(url: URL, token: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const read = () =>
     new Promise<number>((resolve, reject) => {
@@ -22,7 +22,7 @@ export function createReader(url: URL, token: string) {
       }).on('error', reject);
     });
   return {
-    async readFor(ms: number): Promise<ReadCounts> {
+    async readFor(ms: number): Promise<ReadLatencies> {
       const latencies: number[] = [];
       let failed = 0;
       for (const until = performance.now() + ms; performance.now() < until; await pause(PACE_MS)) {

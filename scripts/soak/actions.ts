@@ -1,8 +1,8 @@
 import type { SeededRandom } from '../../test/support/random.ts';
-import { askOf, type BenchRequest, SHAPES } from '../bench/shapes.ts';
+import { BENCH_SHAPES, type BenchRequest, buildBenchRequest } from '../bench/shapes.ts';
 
 /** A request of a client and its expected statuses. */
-export interface Action {
+export interface SoakAction {
   readonly name: string;
   readonly weight: number;
   readonly as: 'admin' | 'editor' | 'public';
@@ -22,13 +22,13 @@ const WEIGHTS: Readonly<Record<string, number>> = {
 };
 
 /** Every shape of the bench, most of them with the same weight. */
-const listShapeActions = (scale: number): readonly Action[] =>
-  SHAPES.map((shape) => ({
+const listShapeActions = (scale: number): readonly SoakAction[] =>
+  BENCH_SHAPES.map((shape) => ({
     name: shape.name,
     weight: WEIGHTS[shape.name] ?? 3,
     as: shape.as ?? 'admin',
     expected: [200],
-    createRequest: (n) => askOf(shape, n, scale),
+    createRequest: (n) => buildBenchRequest(shape, n, scale),
   }));
 
 const get = (path: string): BenchRequest => ({ method: 'GET', path });
@@ -38,7 +38,7 @@ const pickRow = (random: SeededRandom, rows: number): number => 1 + random.upTo(
  * The mix: reads of all kinds, writes, batches, callers without permission, invalid queries and payloads, and clients
  * that disconnect. Most created rows are deleted later, but never the youngest, which their creators still read.
  */
-export const listActions = (scale: number, drafts: number): readonly Action[] => [
+export const listSoakActions = (scale: number, drafts: number): readonly SoakAction[] => [
   ...listShapeActions(scale),
   {
     name: 'update many',
@@ -142,7 +142,7 @@ export const listActions = (scale: number, drafts: number): readonly Action[] =>
 ];
 
 /** Creates a function that picks an action with the probability of its weight. */
-export function createChooser(actions: readonly Action[]): (random: SeededRandom) => Action {
+export function createChooser(actions: readonly SoakAction[]): (random: SeededRandom) => SoakAction {
   const total = actions.reduce((sum, { weight }) => sum + weight, 0);
   return (random) => {
     let left = random.next() * total;
@@ -150,6 +150,6 @@ export function createChooser(actions: readonly Action[]): (random: SeededRandom
       left -= action.weight;
       if (left < 0) return action;
     }
-    return actions[0] as Action;
+    return actions[0] as SoakAction;
   };
 }

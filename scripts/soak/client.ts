@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import type { SeededRandom } from '../../test/support/random.ts';
-import type { Action } from './actions.ts';
+import type { SoakAction } from './actions.ts';
 
 /** The end of a request; `status` 0 where the client disconnected. */
 export interface RequestOutcome {
@@ -12,7 +12,7 @@ export interface RequestOutcome {
 const MAX_EXCERPT = 300;
 
 /** Sends the requests of actions over kept connections. */
-export function createClient(url: URL, tokens: Readonly<Record<'admin' | 'editor', string>>, connections: number) {
+export function createSoakClient(url: URL, tokens: Readonly<Record<'admin' | 'editor', string>>, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const authorization = {
     admin: { authorization: `Bearer ${tokens.admin}` },
@@ -20,7 +20,7 @@ export function createClient(url: URL, tokens: Readonly<Record<'admin' | 'editor
     public: {},
   };
 
-  const send = (action: Action, n: number, random: SeededRandom): Promise<RequestOutcome> =>
+  const send = (action: SoakAction, n: number, random: SeededRandom): Promise<RequestOutcome> =>
     new Promise((resolve, reject) => {
       const { method, path, body } = action.createRequest(n, random);
       const text = body === undefined ? undefined : JSON.stringify(body);

@@ -1,5 +1,5 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { memoryOf } from '../bench/processes.ts';
+import { readProcessMemory } from '../bench/processes.ts';
 
 const STATEMENT_INTERVAL_MS = 50;
 const MEMORY_INTERVAL_MS = 500;
@@ -19,12 +19,12 @@ export interface SlowestStatement {
 }
 
 /** Watches the memory and the statements of a service until `stop` is called. */
-export function watchService(pid: number, application: string, database: FreshDatabase) {
+export function watchServiceResources(pid: number, application: string, database: FreshDatabase) {
   const started = Date.now();
   const samples: ResourceSample[] = [];
   let slowest: SlowestStatement = { ms: 0, text: '', waiting: null };
   const memory = setInterval(() => {
-    samples.push({ at: (Date.now() - started) / 1000, megabytes: memoryOf(pid).resident / MB });
+    samples.push({ at: (Date.now() - started) / 1000, megabytes: readProcessMemory(pid).resident / MB });
   }, MEMORY_INTERVAL_MS);
   let isQuerying = false;
   const statements = setInterval(async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { scanText } from '../../scripts/plain-words/scan.ts';
+import { findRefusedWords } from '../../scripts/plain-words/scan.ts';
 
-const found = (path: string, text: string): readonly string[] => scanText(path, text).map(({ word }) => word);
+const found = (path: string, text: string): readonly string[] => findRefusedWords(path, text).map(({ word }) => word);
 
 describe('npm run words', () => {
   it('finds refused parts of names, and leaves words that only contain them', () => {
@@ -24,6 +24,6 @@ describe('npm run words', () => {
   });
 
   it('counts lines from one', () => {
-    expect(scanText('plugins/a.ts', '\n\n// whoever')[0]?.line).to.equal(3);
+    expect(findRefusedWords('plugins/a.ts', '\n\n// whoever')[0]?.line).to.equal(3);
   });
 });

@@ -8,7 +8,7 @@ import { sourcesIn } from '../support/sources.ts';
 const MAX_INTERNAL_IMPORTS = 229;
 
 /** What plugins, the kernel and the sandbox export to other folders. */
-const PUBLIC = /\/(contract|library)\.ts$|^plugins\/preset\.ts$|^kernel\/(index|boot)\.ts$/;
+const PUBLIC = /\/(contract|library)\.ts$|^plugins\/core-plugins\.ts$|^kernel\/(index|boot)\.ts$/;
 
 const isInternal = (path: string): boolean => /^(plugins|kernel|sandbox)\//.test(path) && !PUBLIC.test(path);
 

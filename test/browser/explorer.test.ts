@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type InProcessService, startService } from '../support/service.ts';
 import { openChromium } from './chromium.ts';
-import { startProxy } from './proxy.ts';
+import { startProxy } from './reverse-proxy.ts';
 
 const HTML = { accept: 'text/html' };
 

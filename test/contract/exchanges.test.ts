@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DescribedRoute } from '../../plugins/http/contract.ts';
-import { dataAnswer, exactObject, INTEGER, jsonBody, TEXT } from '../../plugins/http/library.ts';
+import { dataAnswer, describeJsonBody, exactObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../plugins/http/library.ts';
 import { findMismatch } from '../support/described-exchange.ts';
 import { createDescribedApi } from '../support/route-descriptions.ts';
 
@@ -14,8 +14,8 @@ const routes: readonly DescribedRoute[] = [
     description: {
       summary: 'Reads a note.',
       access: 'user',
-      params: { id: { description: 'The key.', schema: INTEGER } },
-      answers: dataAnswer(exactObject({ id: INTEGER })),
+      params: { id: { description: 'The key.', schema: INTEGER_SCHEMA } },
+      answers: dataAnswer(exactObject({ id: INTEGER_SCHEMA })),
     },
   },
   {
@@ -25,7 +25,7 @@ const routes: readonly DescribedRoute[] = [
     description: {
       summary: 'Creates a note.',
       access: 'public',
-      body: jsonBody(exactObject({ title: TEXT })),
+      body: describeJsonBody(exactObject({ title: TEXT_SCHEMA })),
       answers: { 204: {} },
     },
   },

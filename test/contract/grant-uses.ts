@@ -9,7 +9,7 @@ import { pluginFolders } from '../support/manifests.ts';
 import { silentSettings } from '../support/plugin.ts';
 import { createSender, type SendRequest } from '../support/send.ts';
 import { ADMIN, createMigratedDatabase } from '../support/service.ts';
-import type { Grant } from './without-grant.ts';
+import type { ManifestGrant } from './manifest-grants.ts';
 
 /** A refused use of a capability by `plugin`, in the words of the ledger or of the failed start. */
 export interface Denial {
@@ -21,18 +21,22 @@ export interface Denial {
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** Whether migrations use the grant: the test then begins with an empty database, which shows the denial sooner. */
-const isUsedByMigrations = ({ path: [section, name = ''] }: Grant): boolean =>
+const isUsedByMigrations = ({ path: [section, name = ''] }: ManifestGrant): boolean =>
   (section === 'capabilities' && name === 'database') || (section === 'config' && name.startsWith('ADMIN_'));
 
 /** Uses every feature without the grant: on a migrated database first and, if nothing is denied, on an empty one. */
-export async function denialInUse(grant: Grant, url: URL): Promise<Denial | undefined> {
+export async function findDenialWithoutGrant(grant: ManifestGrant, url: URL): Promise<Denial | undefined> {
   const migrated = isUsedByMigrations(grant) ? undefined : await createMigratedDatabase('grants');
   const denial = migrated && (await denialOn(migrated, grant, url));
   return denial ?? denialOn(await freshDatabase('grants'), grant, url);
 }
 
 /** Starts the product with the plugin as changed at `url`, and uses every feature until the plugin is denied something. */
-async function denialOn(database: FreshDatabase, { plugin, path }: Grant, url: URL): Promise<Denial | undefined> {
+async function denialOn(
+  database: FreshDatabase,
+  { plugin, path }: ManifestGrant,
+  url: URL,
+): Promise<Denial | undefined> {
   const data = await mkdtemp(join(tmpdir(), 'tenon-grants-'));
   const outside = await openServer();
   let kernel: Kernel | undefined;

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { boot } from '#kernel/boot';
-import { floors } from '../../plugins/preset.ts';
+import { CORE_PLUGIN_FLOORS } from '../../plugins/core-plugins.ts';
 import { type PluginFolder, pluginFolders, projectRoot } from '../support/manifests.ts';
 import { silentSettings } from '../support/plugin.ts';
 import { packageOf, sourcesIn } from '../support/sources.ts';
-import { denialInUse } from './grant-uses.ts';
-import { closureOf, folderWithout, type Grant, grantsOf } from './without-grant.ts';
+import { findDenialWithoutGrant } from './grant-uses.ts';
+import { grantsOf, type ManifestGrant, requiredPluginsOf, writePackageWithoutGrant } from './manifest-grants.ts';
 
 interface Denial {
   readonly plugin?: string;
@@ -18,8 +18,8 @@ interface Denial {
 const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true', CORS_ENABLED: 'true' };
 
 /** Boots the plugin without the grant, together with the plugins it needs: the denial while it registers, undefined for none. */
-async function denialAtRegister(grant: Grant, url: URL): Promise<Denial | undefined> {
-  const plugins = closureOf(grant.plugin).map(({ folder }) =>
+async function denialAtRegister(grant: ManifestGrant, url: URL): Promise<Denial | undefined> {
+  const plugins = requiredPluginsOf(grant.plugin).map(({ folder }) =>
     folder === grant.plugin.folder ? url : pathToFileURL(`${join(projectRoot, 'plugins', folder)}/`),
   );
   try {
@@ -34,7 +34,7 @@ async function denialAtRegister(grant: Grant, url: URL): Promise<Denial | undefi
 }
 
 /** Whether a file of the plugin imports or resolves the Node module or package of a `native` grant. */
-function isImported({ plugin, path: [, , kind, name = ''] }: Grant): boolean {
+function isImported({ plugin, path: [, , kind, name = ''] }: ManifestGrant): boolean {
   const sources = [...plugin.sources, ...(plugin.folder === 'sandbox' ? sourcesIn('sandbox') : [])];
   return sources.some(({ imports, text }) =>
     kind === 'modules'
@@ -44,8 +44,8 @@ function isImported({ plugin, path: [, , kind, name = ''] }: Grant): boolean {
 }
 
 /** Declares one test for each grant of the plugins on a floor: without the grant, the plugin must be denied something. */
-export function describeGrants(floor: (typeof floors)[number]['floor']): void {
-  const folders: readonly string[] = floors.find((one) => one.floor === floor)?.plugins ?? [];
+export function describeGrants(floor: (typeof CORE_PLUGIN_FLOORS)[number]['floor']): void {
+  const folders: readonly string[] = CORE_PLUGIN_FLOORS.find((one) => one.floor === floor)?.plugins ?? [];
   describe(`grants of ${floor}`, function () {
     this.timeout(120_000);
     for (const plugin of pluginFolders().filter(({ folder }) => folders.includes(folder))) describePlugin(plugin);
@@ -61,9 +61,9 @@ function describePlugin(plugin: PluginFolder): void {
           expect(isImported(grant), 'no file imports it: remove it from the manifest').to.equal(true);
           return;
         }
-        const { url, remove } = await folderWithout(grant);
+        const { url, remove } = await writePackageWithoutGrant(grant);
         try {
-          const denial = (await denialAtRegister(grant, url)) ?? (await denialInUse(grant, url));
+          const denial = (await denialAtRegister(grant, url)) ?? (await findDenialWithoutGrant(grant, url));
           expect(denial?.detail, 'nothing missed it: remove it from the manifest').to.contain(plugin.name);
         } finally {
           await remove();

@@ -29,7 +29,7 @@ describe('lifecycle of the service process', function () {
     const database = await freshDatabase('ends');
     const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
     const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
-    const preset = new URL('../../plugins/preset.ts', import.meta.url).href;
+    const preset = new URL('../../plugins/core-plugins.ts', import.meta.url).href;
     const script = `
       const { boot } = await import('${kernel}');
       const { composition } = await import('${preset}');

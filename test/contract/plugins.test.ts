@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import type { Plugin } from '../../kernel/plugin.ts';
-import { composition } from '../../plugins/preset.ts';
+import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type PluginFolder, pluginFolders } from '../support/manifests.ts';
 import { silentSettings } from '../support/plugin.ts';
 
@@ -69,7 +69,7 @@ async function recordHostUse(): Promise<ReadonlyMap<string, HostUse>> {
     undo.push(() => void (plugin.register = register));
   }
   try {
-    await (await boot(composition(), { environment })).stop();
+    await (await boot(listCorePlugins(), { environment })).stop();
   } finally {
     for (const step of undo) step();
   }
@@ -96,7 +96,7 @@ describe('contract of every core plugin', () => {
 
   it('register() of all core plugins starts no timer, no socket and no process', async () => {
     const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
-    const preset = new URL('../../plugins/preset.ts', import.meta.url).href;
+    const preset = new URL('../../plugins/core-plugins.ts', import.meta.url).href;
     // Runs in a child process, so that timers and sockets of the test runner are not counted.
     const script = `
       const { boot } = await import('${kernel}');
@@ -177,7 +177,7 @@ describe('contract of every core plugin', () => {
       it('registers with only the plugins that it needs', async () => {
         const needed = closure(plugin);
         const kernel = await boot(
-          { plugins: composition().plugins.filter((_url, at) => needed.has(folders[at] as PluginFolder)) },
+          { plugins: listCorePlugins().plugins.filter((_url, at) => needed.has(folders[at] as PluginFolder)) },
           { environment },
         );
         expect(kernel.plugins.map((one) => one.name)).to.include(plugin.name);

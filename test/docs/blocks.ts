@@ -56,7 +56,7 @@ export function stepsOf(text: string): readonly Step[] {
 }
 
 /** Whether printed output matches the output in the document, where `…` stands for any text. White space is ignored. */
-export function fits(printed: string, shown: string): boolean {
+export function matchesDocumentedOutput(printed: string, shown: string): boolean {
   const compact = (text: string): string => text.replace(/\s+/g, '');
   const pattern = compact(shown)
     .split('…')

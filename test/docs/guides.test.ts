@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { blocksIn, fits, stepsOf } from './blocks.ts';
-import { freePort, Project } from './project.ts';
+import { blocksIn, matchesDocumentedOutput, stepsOf } from './blocks.ts';
+import { freePort, GuideProject } from './project.ts';
 import { Shell } from './shell.ts';
 
 const DOCUMENTS = [
@@ -20,14 +20,14 @@ for (const document of DOCUMENTS) {
   describe(`every command of ${document}`, function () {
     this.timeout(240_000);
 
-    let project: Project;
+    let project: GuideProject;
     let shell: Shell;
     let database: FreshDatabase;
     let environment: NodeJS.ProcessEnv;
     let ports: readonly [string, string];
 
     before(async () => {
-      project = new Project();
+      project = new GuideProject();
       database = await freshDatabase('guide');
       ports = [await freePort(), await freePort()];
       const { PATH, HOME } = process.env;
@@ -91,7 +91,9 @@ for (const document of DOCUMENTS) {
         for (const { commands, output } of stepsOf(block.text)) {
           const printed = await run(localized(commands));
           if (output !== undefined)
-            expect(fits(printed, localized(output)), `${commands}\nprinted\n${printed}`).to.equal(true);
+            expect(matchesDocumentedOutput(printed, localized(output)), `${commands}\nprinted\n${printed}`).to.equal(
+              true,
+            );
           else expect(printed, commands).not.to.match(/"errors":\[/);
         }
       });

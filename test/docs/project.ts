@@ -22,7 +22,7 @@ import { until } from '../support/until.ts';
 const NOT_LINKED = ['data', '.env', '.git', 'extensions'];
 
 /** A folder in which the commands of a document are run, and the services that they start. */
-export class Project {
+export class GuideProject {
   readonly folder: string;
   readonly #services = new Map<string, ChildProcess>();
 

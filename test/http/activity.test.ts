@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 type Row = Record<string, unknown>;
 
@@ -26,7 +26,7 @@ describe('activity and revisions recorded for writes', () => {
       create trigger mark before update on article for each row execute function mark();
     `);
     service = await startService({ database });
-    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
     for (const [one, field, many, key] of [
       ['author', 'articles', 'article', 'author'],
       ['article', 'notes', 'note', 'article'],
@@ -97,7 +97,7 @@ describe('activity and revisions recorded for writes', () => {
   });
 
   it('records the user of each request, and null for an anonymous caller', async () => {
-    const { token, id } = await personWith(service, [{ collection: 'author', action: 'create' }]);
+    const { token, id } = await createUserWithPermissions(service, [{ collection: 'author', action: 'create' }]);
     const anonymous = await service.request('GET', '/roles?filter[key]=public', { token: service.admin.token });
     const grant = { role: anonymous.body.data[0].id, collection: 'author', action: 'create', fields: ['*'] };
     const created = await ok('POST', '/permissions', grant);
@@ -161,7 +161,7 @@ describe('activity and revisions recorded for writes', () => {
       { secret: '**********' },
       { secret: null },
     ]);
-    await personWith(service, []);
+    await createUserWithPermissions(service, []);
     expect(JSON.stringify(await revisions())).not.to.match(/clear text|other text|pin 1234|argon2/);
     const user = (await revisions()).find((row) => row.collection === 'platform_users')?.data as Row;
     expect(user).to.include({ token: '**********', status: 'active', password: null });
@@ -247,7 +247,7 @@ describe('activity and revisions recorded for writes', () => {
   it('records nothing for a write that was rolled back', async () => {
     await ok('POST', '/items/author', { name: 'A' });
     await database.query('truncate platform_activity, platform_revisions cascade');
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       { collection: 'author', action: 'update', permissions: { name: { _eq: 'mine' } } },
       { collection: 'author', action: 'delete', permissions: { name: { _eq: 'mine' } } },
     ]);

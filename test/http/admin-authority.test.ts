@@ -1,7 +1,15 @@
 import { expect } from 'chai';
 import type { EventMeta } from '#kernel';
 import { items } from '../../plugins/items/contract.ts';
-import { type Ask, allow, asking, makePerson, makeRole, outcome, type Person } from '../plugins/users/people.ts';
+import {
+  createTestPermission,
+  createUserSender,
+  makePerson,
+  makeRole,
+  type Person,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type TestComposition, type TestPlugin, writePlugins } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -39,7 +47,7 @@ const obliging = (roleOf: () => string): TestPlugin => ({
 describe('an admin’s authority', () => {
   let service: InProcessService;
   let packages: TestComposition;
-  let admin: Ask;
+  let admin: SendAsUser;
   let adminRole: string;
   let plainRole: string;
   let manager: Person;
@@ -49,7 +57,7 @@ describe('an admin’s authority', () => {
     this.timeout(120_000);
     packages = await writePlugins([obliging(() => adminRole)]);
     service = await startService({ plugins: packages.composition.plugins });
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     adminRole = (await admin('GET', '/users/me?fields=role')).body.data.role;
     await service.database.query(`
       create table paper (id serial primary key, note text, by uuid references platform_users, role uuid references platform_roles,
@@ -100,7 +108,7 @@ describe('an admin’s authority', () => {
     const before = [await stored(), await roles()];
     for (const [method, path, body] of ways) {
       const about = `${method} ${path} ${JSON.stringify(body)}`;
-      expect([about, ...outcome(await manager.ask(method, path, body))]).to.deep.equal([about, ...FORBIDDEN]);
+      expect([about, ...statusAndCodeOf(await manager.ask(method, path, body))]).to.deep.equal([about, ...FORBIDDEN]);
       expect([await stored(), await roles()], about).to.deep.equal(before);
     }
   }
@@ -231,7 +239,10 @@ describe('an admin’s authority', () => {
   });
 
   it('presets, listeners and packages acting for the caller cannot assign the admin role', async () => {
-    const presets = await allow(service, manager.role, { collection: 'platform_permissions', action: 'read' });
+    const presets = await createTestPermission(service, manager.role, {
+      collection: 'platform_permissions',
+      action: 'read',
+    });
     const [update] = (
       await admin(
         'GET',
@@ -280,7 +291,7 @@ describe('an admin’s authority', () => {
     ])
       expect((await manager.ask('PATCH', `/users/${fresh.id}`, change)).status, JSON.stringify(change)).to.equal(200);
     await done('PATCH', `/users/${fresh.id}`, { role: adminRole });
-    expect(outcome(await manager.ask('DELETE', `/users/${fresh.id}`))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await manager.ask('DELETE', `/users/${fresh.id}`))).to.deep.equal(FORBIDDEN);
     await done('PATCH', `/roles/${plainRole}`, { users: { update: [{ id: fresh.id }] } });
     expect((await manager.ask('DELETE', `/users/${fresh.id}`)).status).to.equal(204);
   });

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { quarters, see } from '../plugins/assets/transform/images.ts';
-import { type Asset, asset, upload } from '../plugins/assets/transform/upload.ts';
+import { type AssetReply, requestAsset, upload } from '../plugins/assets/transform/asset-requests.ts';
+import { decodeImage, drawQuarters } from '../plugins/assets/transform/sample-images.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { filesIn } from '../support/files-in.ts';
 import {
@@ -20,10 +20,10 @@ const IMAGE_MADE = 'an image was made';
 const IMAGE_FAILED = 'an image could not be made';
 
 const times = <T>(count: number, work: () => T): T[] => Array.from({ length: count }, work);
-const large = await quarters(2400, 1800);
+const large = await drawQuarters(2400, 1800);
 const photo = { name: 'photo.jpg', type: 'image/jpeg', bytes: await large.jpeg().toBuffer() };
 
-async function expectAllEqual(answers: readonly Asset[]) {
+async function expectAllEqual(answers: readonly AssetReply[]) {
   expect(new Set(answers.map(({ status }) => status)), answers[0]?.message).to.deep.equal(new Set([200]));
   expect(new Set(answers.map(({ bytes }) => hash('sha256', bytes))).size).to.equal(1);
   expect(new Set(answers.map(({ headers }) => headers.get('etag'))).size).to.equal(1);
@@ -48,25 +48,29 @@ describe('assets: many concurrent requests for one new variant', () => {
     it('one process makes the image once for fifty concurrent requests, and serves it to later ones', async () => {
       const id = await upload(service, photo);
       const query = { width: '1000', format: 'avif' };
-      const answers = await Promise.all(times(50, () => asset(service, id, query)));
+      const answers = await Promise.all(times(50, () => requestAsset(service, id, query)));
       await expectAllEqual(answers);
-      expect(await see((answers[0] as Asset).bytes)).to.include({ width: 1000, height: 750, format: 'avif' });
+      expect(await decodeImage((answers[0] as AssetReply).bytes)).to.include({
+        width: 1000,
+        height: 750,
+        format: 'avif',
+      });
       expect(countLogged(IMAGE_MADE)).to.equal(1);
       expect(await variants()).to.have.length(1);
-      await expectAllEqual([answers[0] as Asset, await asset(service, id, query)]);
+      await expectAllEqual([answers[0] as AssetReply, await requestAsset(service, id, query)]);
       expect(countLogged(IMAGE_MADE), 'from storage').to.equal(1);
       // The same variant requested by other parameters is not made again; another width is.
-      await asset(service, id, { transforms: '[["toFormat","avif"]]', width: '1000', fit: 'cover' });
+      await requestAsset(service, id, { transforms: '[["toFormat","avif"]]', width: '1000', fit: 'cover' });
       expect(countLogged(IMAGE_MADE), 'in other words').to.equal(1);
-      await asset(service, id, { ...query, width: '1001' });
+      await requestAsset(service, id, { ...query, width: '1001' });
       expect(countLogged(IMAGE_MADE), 'another one').to.equal(2);
     });
 
     it('one process tries to transform a damaged image once for fifty concurrent requests', async () => {
       const bytes = photo.bytes.subarray(0, Math.floor(photo.bytes.length * 0.7));
       const id = await upload(service, { ...photo, bytes });
-      const answers = await Promise.all(times(50, () => asset(service, id, { width: '100' })));
-      answers.push(await asset(service, id, { width: '100' }));
+      const answers = await Promise.all(times(50, () => requestAsset(service, id, { width: '100' })));
+      answers.push(await requestAsset(service, id, { width: '100' }));
       for (const { status, code, names } of answers)
         expect([status, code, names]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION', ['resize']]);
       expect([countLogged(IMAGE_FAILED), countLogged(IMAGE_MADE)]).to.deep.equal([1, 0]);
@@ -90,7 +94,7 @@ describe('assets: many concurrent requests for one new variant', () => {
       const queries: Record<string, string>[] = [{ width: '1200', format: 'avif' }, { width: '300' }];
       for (const [at, query] of queries.entries()) {
         const answers = await Promise.all(
-          times(25, () => [asset(one, id, query), asset(other, id, query)] as const).flat(),
+          times(25, () => [requestAsset(one, id, query), requestAsset(other, id, query)] as const).flat(),
         );
         await expectAllEqual(answers);
         const matches = running.flatMap(

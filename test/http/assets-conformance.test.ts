@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
-import { SVG, samples, see } from '../plugins/assets/transform/images.ts';
-import { upload } from '../plugins/assets/transform/upload.ts';
-import { type Ask, asking } from '../plugins/users/people.ts';
+import { upload } from '../plugins/assets/transform/asset-requests.ts';
+import { decodeImage, SVG, samples } from '../plugins/assets/transform/sample-images.ts';
+import { createUserSender, type SendAsUser } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 // The types of @directus/sdk describe the system collections of Directus, not of this service.
@@ -20,13 +20,13 @@ const TEXT = 'some text of no importance';
 describe('/assets follows the specification', () => {
   let service: InProcessService;
   let root: string;
-  let admin: Ask;
+  let admin: SendAsUser;
   const ids: Record<string, string> = {};
 
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'tenon-assets-'));
     service = await startService({ env: { STORAGE_LOCAL_ROOT: root } });
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     const still = await (await import('sharp')).default(sampleFiles.png?.bytes).gif().toBuffer();
     const all = {
       ...sampleFiles,
@@ -183,7 +183,7 @@ describe('/assets follows the specification', () => {
       it(`format=auto makes ${format} of ${name} for Accept: ${accept}`, async () => {
         const answer = await get(name, '?format=auto', { accept });
         expect([answer.status, answer.header('content-type')]).to.deep.equal([200, `image/${format}`]);
-        expect((await see(answer.bytes)).format).to.equal(format);
+        expect((await decodeImage(answer.bytes)).format).to.equal(format);
         expect(answer.vary).to.include('Accept');
       });
 
@@ -194,7 +194,7 @@ describe('/assets follows the specification', () => {
           [BOTH, 'image/avif', 1],
         ] as const) {
           const { bytes, header } = await get(name, '?format=auto', { accept });
-          expect([header('content-type'), (await see(bytes)).pages], name).to.deep.equal([type, pages]);
+          expect([header('content-type'), (await decodeImage(bytes)).pages], name).to.deep.equal([type, pages]);
         }
         const { duration } = (await admin('GET', `/files/${ids[name]}?fields=duration`)).body.data;
         expect(duration, name).to.be.greaterThan(0);
@@ -228,7 +228,7 @@ describe('/assets follows the specification', () => {
       'system-large-contain': [800, 533],
     };
     for (const [key, size] of Object.entries(sizes)) {
-      const { width, height, format } = await see((await get('jpeg', `?key=${key}`)).bytes);
+      const { width, height, format } = await decodeImage((await get('jpeg', `?key=${key}`)).bytes);
       expect([width, height, format], key).to.deep.equal([...size, 'jpeg']);
       expect((await get('jpeg', `?key=${key}`, { accept: 'image/webp' })).header('content-type')).to.equal(
         'image/webp',
@@ -279,13 +279,13 @@ describe('/assets follows the specification', () => {
     const blob = await client.request(
       sdk.readAssetBlob(ids.jpeg, { width: 30, height: 10, fit: 'cover', format: 'png' }),
     );
-    const small = await see(Buffer.from(await blob.arrayBuffer()));
+    const small = await decodeImage(Buffer.from(await blob.arrayBuffer()));
     expect([blob.type, small.width, small.height, small.format]).to.deep.equal(['image/png', 30, 10, 'png']);
     const query = { transforms: [['resize', { width: 12 }], ['grayscale']], withoutEnlargement: true, quality: 40 };
     const buffer = await client.request(sdk.readAssetArrayBuffer(ids.jpeg, query));
-    expect((await see(Buffer.from(buffer))).width).to.equal(12);
+    expect((await decodeImage(Buffer.from(buffer))).width).to.equal(12);
     const keyed = await client.request(sdk.readAssetArrayBuffer(ids.jpeg, { key: 'system-small-cover' }));
-    expect((await see(Buffer.from(keyed))).width).to.equal(64);
+    expect((await decodeImage(Buffer.from(keyed))).width).to.equal(64);
     const raw = await client.request(sdk.readAssetRaw(ids.jpeg));
     expect(Buffer.from(await new Response(raw).arrayBuffer()).equals(sampleFiles.jpeg?.bytes as Buffer)).to.equal(true);
     const missing = await client

@@ -4,21 +4,21 @@ import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { type AssetsGround, assetsGround } from './assets-ground.ts';
-import { asAdmin } from './people.ts';
+import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const NAME = 'service_refresh_token';
 const PASSWORD = 'a good password';
 
 describe('session cookie at /assets', () => {
-  let ground: AssetsGround;
+  let ground: AssetStorageFixture;
   let database: FreshDatabase;
   let service: InProcessService;
   let id: string;
 
   before(async function () {
     this.timeout(120_000);
-    ground = await assetsGround();
+    ground = await createAssetStorageFixture();
     database = await createMigratedDatabase('assets_cookie');
     service = await startService({ database, env: ground.env });
     id = await ground.file(database, 'hello');
@@ -38,13 +38,13 @@ describe('session cookie at /assets', () => {
   /** Creates a role with these grants on files and a user of it, and signs the user in with mode "cookie". */
   async function visitor(role: object = {}, grants: readonly object[] = [{}]): Promise<Visitor> {
     const name = randomBytes(4).toString('hex');
-    const createdRole = await asAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
+    const createdRole = await requestAsAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
     for (const grant of grants) {
       const read = { collection: 'platform_files', action: 'read', fields: ['*'], role: createdRole.id };
-      await asAdmin(service, 'POST', '/permissions', { ...read, ...grant });
+      await requestAsAdmin(service, 'POST', '/permissions', { ...read, ...grant });
     }
     const email = `${name}@example.com`;
-    const user = await asAdmin(service, 'POST', '/users', { email, password: PASSWORD, role: createdRole.id });
+    const user = await requestAsAdmin(service, 'POST', '/users', { email, password: PASSWORD, role: createdRole.id });
     const body = { email, password: PASSWORD, mode: 'cookie' };
     const { headers } = await service.request('POST', '/auth/login', { body });
     const [cookie] = (headers.get('set-cookie') as string).split(';');
@@ -107,7 +107,7 @@ describe('session cookie at /assets', () => {
     const reader = await visitor();
     const other = await visitor({}, []);
     const token = randomBytes(16).toString('hex');
-    await asAdmin(service, 'PATCH', `/users/${other.user}`, { token });
+    await requestAsAdmin(service, 'PATCH', `/users/${other.user}`, { token });
     expect(await status(reader.cookie, { authorization: `Bearer ${token}` })).to.equal(403);
     expect(await status(reader.cookie, { authorization: 'Bearer wrong' })).to.equal(401);
     expect(await status(reader.cookie, {}, 'GET', `/assets/${id}?access_token=${token}`)).to.equal(403);
@@ -123,7 +123,7 @@ describe('session cookie at /assets', () => {
       fields: ['id'],
       permissions: { id: { _eq: public_ } },
     };
-    const { id: row } = await asAdmin(service, 'POST', '/permissions', { role: PUBLIC_ROLE, ...grant });
+    const { id: row } = await requestAsAdmin(service, 'POST', '/permissions', { role: PUBLIC_ROLE, ...grant });
     const { cookie } = await visitor({}, []);
     const askPublic = (value: string, headers = {}) => ask(value, headers, 'GET', `/assets/${public_}`);
     try {
@@ -143,7 +143,7 @@ describe('session cookie at /assets', () => {
       expect((await askPublic(cookie)).status).to.equal(403);
       expect((await askPublic(cookie, { 'sec-fetch-site': 'cross-site' })).status).to.equal(200);
     } finally {
-      await asAdmin(service, 'DELETE', `/permissions/${row}`);
+      await requestAsAdmin(service, 'DELETE', `/permissions/${row}`);
     }
   });
 
@@ -168,9 +168,9 @@ describe('session cookie at /assets', () => {
 
   it('the IP access list of the role applies to the cookie', async () => {
     const { cookie, role } = await visitor();
-    await asAdmin(service, 'PATCH', `/roles/${role}`, { ip_access: ['10.9.8.7'] });
+    await requestAsAdmin(service, 'PATCH', `/roles/${role}`, { ip_access: ['10.9.8.7'] });
     expect(await status(cookie)).to.equal(403);
-    await asAdmin(service, 'PATCH', `/roles/${role}`, { ip_access: ['10.9.8.7', '127.0.0.1'] });
+    await requestAsAdmin(service, 'PATCH', `/roles/${role}`, { ip_access: ['10.9.8.7', '127.0.0.1'] });
     expect(await status(cookie)).to.equal(200);
   });
 

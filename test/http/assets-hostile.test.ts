@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import { type InProcessService, type Service, startService } from '../support/service.ts';
-import { type AssetsGround, assetsGround } from './assets-ground.ts';
-import { asAdmin, personWith } from './people.ts';
+import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const FILES = 'platform_files';
 const SETTINGS = 'platform_settings';
@@ -12,11 +12,11 @@ const DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</scrip
 const codeOf = (body: { errors?: { extensions: { code: string } }[] }) => body?.errors?.[0]?.extensions.code;
 
 describe('hostile requests to assets', () => {
-  let ground: AssetsGround;
+  let ground: AssetStorageFixture;
   let service: InProcessService;
   let other: InProcessService;
   before(async () => {
-    ground = await assetsGround();
+    ground = await createAssetStorageFixture();
     service = await startService({ env: ground.env });
     other = await startService({ env: ground.env, database: service.database });
   });
@@ -38,12 +38,14 @@ describe('hostile requests to assets', () => {
       { collection: SETTINGS, action: 'read' },
       { collection: SETTINGS, action: 'update' },
     ] as const;
-    before(() => asAdmin(service, 'PATCH', '/settings', { project_name: 'Museum' }));
-    afterEach(() => asAdmin(service, 'PATCH', '/settings', Object.fromEntries(NAMES.map((name) => [name, null]))));
+    before(() => requestAsAdmin(service, 'PATCH', '/settings', { project_name: 'Museum' }));
+    afterEach(() =>
+      requestAsAdmin(service, 'PATCH', '/settings', Object.fromEntries(NAMES.map((name) => [name, null]))),
+    );
 
     it('a user cannot publish a file that he may not read, in any notation of its id', async () => {
       const secret = await file('secret');
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         ...settings,
         { collection: FILES, action: 'update' },
         { collection: FILES, action: 'read', permissions: { title: { _eq: 'Shown' } } },
@@ -65,7 +67,7 @@ describe('hostile requests to assets', () => {
     });
 
     it('a user can publish files that he may read, and keep the published ones', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         ...settings,
         { collection: FILES, action: 'create' },
         { collection: FILES, action: 'read', permissions: { title: { _eq: 'Shown' } }, fields: ['title'] },
@@ -74,7 +76,7 @@ describe('hostile requests to assets', () => {
       const patch = async (body: object) => (await service.request('PATCH', '/settings', { token, body })).status;
       expect(await patch({ project_logo: shown })).to.equal(200);
       expect(await statusFor(service, shown, null)).to.equal(200);
-      await asAdmin(service, 'PATCH', '/settings', { project_logo: secret });
+      await requestAsAdmin(service, 'PATCH', '/settings', { project_logo: secret });
       expect(await patch({ project_logo: secret, project_name: 'Museum of sand' })).to.equal(200);
       expect(await patch({ public_favicon: { type: 'text/plain' } })).to.equal(200);
       expect(await patch({ project_logo: null })).to.equal(200);
@@ -117,9 +119,9 @@ describe('hostile requests to assets', () => {
   });
 
   it('a change of permission, role or row applies in every process at once', async () => {
-    const person = await personWith(service, [{ collection: FILES, action: 'read' }]);
+    const person = await createUserWithPermissions(service, [{ collection: FILES, action: 'read' }]);
     const id = await file('for some');
-    const [permission] = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
+    const [permission] = await requestAsAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
     const both = () => Promise.all([service, other].map((at) => statusFor(at, id, person.token)));
     const become = async (status: number) => {
       const until = Date.now() + 30_000;
@@ -128,19 +130,19 @@ describe('hostile requests to assets', () => {
     };
     expect(await both()).to.deep.equal([200, 200]);
     const rule = { title: { _eq: 'Shown' } };
-    await asAdmin(other, 'PATCH', `/permissions/${permission.id}`, { permissions: rule });
+    await requestAsAdmin(other, 'PATCH', `/permissions/${permission.id}`, { permissions: rule });
     await become(403);
-    await asAdmin(other, 'PATCH', `/files/${id}`, { title: 'Shown' });
+    await requestAsAdmin(other, 'PATCH', `/files/${id}`, { title: 'Shown' });
     await become(200);
     await service.database.query(`update platform_files set title = 'Hidden' where id = $1`, [id]);
     await become(403);
-    await asAdmin(other, 'PATCH', `/permissions/${permission.id}`, { permissions: null, fields: [] });
+    await requestAsAdmin(other, 'PATCH', `/permissions/${permission.id}`, { permissions: null, fields: [] });
     await become(403);
-    await asAdmin(other, 'PATCH', `/roles/${person.role}`, { admin_access: true });
+    await requestAsAdmin(other, 'PATCH', `/roles/${person.role}`, { admin_access: true });
     await become(200);
-    await asAdmin(other, 'PATCH', `/roles/${person.role}`, { admin_access: false });
+    await requestAsAdmin(other, 'PATCH', `/roles/${person.role}`, { admin_access: false });
     await become(403);
-    await asAdmin(other, 'PATCH', `/users/${person.id}`, { status: 'suspended' });
+    await requestAsAdmin(other, 'PATCH', `/users/${person.id}`, { status: 'suspended' });
     expect(await both()).to.not.include(200);
   });
 
@@ -156,7 +158,7 @@ describe('hostile requests to assets', () => {
     it('every spelling of an active type gets the sandbox policy', async () => {
       const id = await file('plain', { type: 'text/plain', detected_type: null });
       for (const type of ACTIVE) {
-        await asAdmin(service, 'PATCH', `/files/${id}`, { type });
+        await requestAsAdmin(service, 'PATCH', `/files/${id}`, { type });
         const { headers } = await get(id);
         const policy = headers.get('content-security-policy') ?? '';
         expect([type, /; sandbox$/.test(policy), /script-src|allow-/.test(policy)]).to.deep.equal([type, true, false]);
@@ -166,7 +168,7 @@ describe('hostile requests to assets', () => {
 
     it('a detected active type gets the sandbox although the declared type is harmless', async () => {
       const id = await file(DRAWING, { type: 'image/png', detected_type: 'image/svg+xml' });
-      await asAdmin(service, 'PATCH', `/files/${id}`, { type: 'image/jpeg', detected_type: 'image/png' });
+      await requestAsAdmin(service, 'PATCH', `/files/${id}`, { type: 'image/jpeg', detected_type: 'image/png' });
       expect((await get(id)).headers.get('content-security-policy')).to.match(/; sandbox$/);
     });
 
@@ -182,7 +184,7 @@ describe('hostile requests to assets', () => {
         'video/mp4',
         'text/css',
       ]) {
-        await asAdmin(service, 'PATCH', `/files/${id}`, { type });
+        await requestAsAdmin(service, 'PATCH', `/files/${id}`, { type });
         const policy = (await get(id)).headers.get('content-security-policy');
         expect([type, policy]).to.satisfy(([, one]: string[]) => /^default-src 'none'; (?!.*script)/.test(one ?? ''));
       }
@@ -200,7 +202,7 @@ describe('hostile requests to assets', () => {
         '\ud83d\ude00',
       ];
       for (const text of evil) {
-        await asAdmin(service, 'PATCH', `/files/${id}`, {
+        await requestAsAdmin(service, 'PATCH', `/files/${id}`, {
           type: `text/plain${text}`,
           filename_download: `a${text}.txt`,
         });
@@ -219,7 +221,7 @@ describe('hostile requests to assets', () => {
         'ü'.repeat(255),
         '',
       ]) {
-        await asAdmin(service, 'PATCH', `/files/${id}`, { filename_download: name });
+        await requestAsAdmin(service, 'PATCH', `/files/${id}`, { filename_download: name });
         const disposition = (await get(id)).headers.get('content-disposition');
         expect([name, disposition]).to.satisfy(([, one]: string[]) =>
           /^inline; filename=[^/\\]+$/.test((one ?? '').replace(/\*=UTF-8''.*/, '')),

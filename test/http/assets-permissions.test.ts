@@ -7,20 +7,20 @@ import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { type AssetsGround, assetsGround } from './assets-ground.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 const FILES = 'platform_files';
 
 describe('permissions of assets', () => {
-  let ground: AssetsGround;
+  let ground: AssetStorageFixture;
   let database: FreshDatabase;
   let here: InProcessService;
   let there: InProcessService;
 
   before(async function () {
     this.timeout(120_000);
-    ground = await assetsGround();
+    ground = await createAssetStorageFixture();
     database = await createMigratedDatabase('assets_permissions');
     here = await startService({ database, env: ground.env });
     there = await startService({ database, env: ground.env });
@@ -43,8 +43,8 @@ describe('permissions of assets', () => {
 
   it('admins and roles with read permission may fetch a file', async () => {
     const id = await fileOf('hello');
-    const reader = await personWith(here, [{ collection: FILES, action: 'read' }]);
-    const writer = await personWith(here, [{ collection: FILES, action: 'update' }]);
+    const reader = await createUserWithPermissions(here, [{ collection: FILES, action: 'read' }]);
+    const writer = await createUserWithPermissions(here, [{ collection: FILES, action: 'update' }]);
     expect((await get(id, here.admin.token)).body).to.equal('hello');
     expect((await get(id, reader.token)).body).to.equal('hello');
     expect((await get(id.toUpperCase(), reader.token)).body).to.equal('hello');
@@ -53,8 +53,8 @@ describe('permissions of assets', () => {
 
   it('read permission on any field allows the bytes, on no field it does not', async () => {
     const id = await fileOf('hello');
-    const title = await personWith(here, [{ collection: FILES, action: 'read', fields: ['title'] }]);
-    const none = await personWith(here, [{ collection: FILES, action: 'read', fields: [] }]);
+    const title = await createUserWithPermissions(here, [{ collection: FILES, action: 'read', fields: ['title'] }]);
+    const none = await createUserWithPermissions(here, [{ collection: FILES, action: 'read', fields: [] }]);
     expect([await status(id, title.token), await status(id, none.token)]).to.deep.equal([200, 403]);
     const ruled = {
       collection: FILES,
@@ -62,17 +62,17 @@ describe('permissions of assets', () => {
       fields: ['title'],
       permissions: { title: { _eq: 'mine' } },
     } as const;
-    const some = await personWith(here, [ruled]);
+    const some = await createUserWithPermissions(here, [ruled]);
     const mine = await fileOf('mine', { title: 'mine' });
     expect([await status(mine, some.token), await status(id, some.token)]).to.deep.equal([200, 403]);
   });
 
   it('the row rule of a permission applies, with $CURRENT_USER and relations', async () => {
-    const own: Person = await personWith(here, [
+    const own: Person = await createUserWithPermissions(here, [
       { collection: FILES, action: 'read', permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } },
     ]);
-    const folder = (await asAdmin(here, 'POST', '/folders', { name: 'open to all' })).id;
-    const byFolder = await personWith(here, [
+    const folder = (await requestAsAdmin(here, 'POST', '/folders', { name: 'open to all' })).id;
+    const byFolder = await createUserWithPermissions(here, [
       { collection: FILES, action: 'read', permissions: { folder: { name: { _contains: 'open' } } } },
     ]);
     const mine = await fileOf('mine', { uploaded_by: own.id });
@@ -80,12 +80,12 @@ describe('permissions of assets', () => {
     expect([await status(mine, own.token), await status(filed, own.token)]).to.deep.equal([200, 403]);
     expect([await status(mine, byFolder.token), await status(filed, byFolder.token)]).to.deep.equal([403, 200]);
     // The row rule is checked against the current rows, also when the service has cached the record of the file.
-    await asAdmin(here, 'PATCH', `/folders/${folder}`, { name: 'closed' });
+    await requestAsAdmin(here, 'PATCH', `/folders/${folder}`, { name: 'closed' });
     expect([await status(filed, byFolder.token), await status(filed, here.admin.token)]).to.deep.equal([403, 200]);
   });
 
   it('every denied request gets the same response', async () => {
-    const reader = await personWith(here, [
+    const reader = await createUserWithPermissions(here, [
       { collection: FILES, action: 'read', permissions: { title: { _eq: 'mine' } } },
     ]);
     const hidden = await fileOf('hidden');
@@ -116,16 +116,16 @@ describe('permissions of assets', () => {
     const names = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'];
     for (const name of names) {
       const id = await fileOf(name);
-      const withoutPermissions = await personWith(here, []);
+      const withoutPermissions = await createUserWithPermissions(here, []);
       expect(await status(id), name).to.equal(403);
-      await asAdmin(here, 'PATCH', '/settings', { [name]: id });
+      await requestAsAdmin(here, 'PATCH', '/settings', { [name]: id });
       for (const service of [here, there]) {
         await until(async () => (await status(id, null, service)) === 200);
         const { headers, body } = await get(id, null, service);
         expect([headers.get('cache-control'), body]).to.deep.equal(['public, max-age=2592000', name]);
       }
       expect(await status(id, withoutPermissions.token), name).to.equal(200);
-      await asAdmin(here, 'PATCH', '/settings', { [name]: null });
+      await requestAsAdmin(here, 'PATCH', '/settings', { [name]: null });
       expect(await status(id), name).to.equal(403);
       await until(async () => (await status(id, null, there)) === 403);
     }
@@ -133,7 +133,7 @@ describe('permissions of assets', () => {
 
   it('files are public while the Public role may read them', async () => {
     const id = await fileOf('hello');
-    const grant = await asAdmin(here, 'POST', '/permissions', {
+    const grant = await requestAsAdmin(here, 'POST', '/permissions', {
       role: PUBLIC_ROLE,
       collection: FILES,
       action: 'read',
@@ -147,14 +147,14 @@ describe('permissions of assets', () => {
     expect(signed.headers.get('vary')).to.equal('Origin, Cache-Control, Authorization, Cookie');
     expect(signed.headers.get('cross-origin-resource-policy')).to.equal(null);
     await until(async () => (await status(id, null, there)) === 200);
-    await asAdmin(here, 'DELETE', `/permissions/${grant.id}`);
+    await requestAsAdmin(here, 'DELETE', `/permissions/${grant.id}`);
     expect(await status(id)).to.equal(403);
     await until(async () => (await status(id, null, there)) === 403);
   });
 
   it('a token in the URL works, and an invalid one is an error', async () => {
     const id = await fileOf('hello');
-    const reader = await personWith(here, [{ collection: FILES, action: 'read' }]);
+    const reader = await createUserWithPermissions(here, [{ collection: FILES, action: 'read' }]);
     const { status: found, headers } = await get(`${id}?access_token=${reader.token}`);
     expect([found, headers.get('cache-control')]).to.deep.equal([200, 'private, max-age=2592000']);
     expect(await status(`${id}?access_token=wrong`)).to.equal(401);
@@ -190,15 +190,15 @@ describe('permissions of assets', () => {
     const id = await fileOf('hello');
     // The reader signs in, since checking an access token needs no statement.
     const email = 'reader@example.com';
-    const role = (await asAdmin(here, 'POST', '/roles', { name: 'ruled', app_access: false })).id;
+    const role = (await requestAsAdmin(here, 'POST', '/roles', { name: 'ruled', app_access: false })).id;
     const rule = {
       collection: FILES,
       action: 'read',
       fields: ['*'],
       permissions: { filename_download: { _eq: 'file.bin' } },
     };
-    await asAdmin(here, 'POST', '/permissions', { role, ...rule });
-    await asAdmin(here, 'POST', '/users', { email, password: 'a good password', role });
+    await requestAsAdmin(here, 'POST', '/permissions', { role, ...rule });
+    await requestAsAdmin(here, 'POST', '/users', { email, password: 'a good password', role });
     const signed = await here.request('POST', '/auth/login', { body: { email, password: 'a good password' } });
     const ruled = signed.body.data.access_token as string;
     for (const token of [here.admin.token, ruled]) {

@@ -8,8 +8,8 @@ import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import { openChromium } from '../browser/chromium.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { ADMIN, createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { type AssetsGround, assetsGround } from './assets-ground.ts';
-import { asAdmin } from './people.ts';
+import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const RAN = "console.log('it ran'); document.documentElement.setAttribute('data-ran', 'yes');";
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="40" height="30" onload="${RAN.replaceAll('"', "'")}">
@@ -29,7 +29,7 @@ describe('assets in a browser', function () {
   // A browser on a busy machine may take long to render a page.
   this.timeout(120_000);
 
-  let ground: AssetsGround;
+  let ground: AssetStorageFixture;
   let database: FreshDatabase;
   let service: InProcessService;
   let browser: Browser;
@@ -41,7 +41,7 @@ describe('assets in a browser', function () {
   const ids: Record<string, string> = {};
 
   before(async () => {
-    ground = await assetsGround();
+    ground = await createAssetStorageFixture();
     database = await createMigratedDatabase('assets_browser');
     service = await startService({ database, env: { ...ground.env, LOG_LEVEL: 'info' } });
     browser = await openChromium();
@@ -67,7 +67,7 @@ describe('assets in a browser', function () {
     await add('untyped', HTML, null);
     await add('a.wav', emptyWav(), 'audio/wav');
     await add('a.txt', 'words', 'text/plain');
-    await asAdmin(service, 'POST', '/permissions', {
+    await requestAsAdmin(service, 'POST', '/permissions', {
       role: PUBLIC_ROLE,
       collection: 'platform_files',
       action: 'read',

@@ -8,18 +8,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, spawnService, startService } from '../support/service.ts';
-import { type AssetsGround, assetsGround } from './assets-ground.ts';
+import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
 
 const MEGABYTE = 1024 * 1024;
 
 describe('bytes of assets', () => {
-  let ground: AssetsGround;
+  let ground: AssetStorageFixture;
   let database: FreshDatabase;
   let service: InProcessService;
 
   before(async function () {
     this.timeout(120_000);
-    ground = await assetsGround();
+    ground = await createAssetStorageFixture();
     database = await createMigratedDatabase('assets_serving');
     service = await startService({ database, env: { ...ground.env, LOG_LEVEL: 'info' } });
   });

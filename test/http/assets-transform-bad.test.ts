@@ -3,15 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { bomb, quarters, SVG, samples, see } from '../plugins/assets/transform/images.ts';
-import { asset, upload } from '../plugins/assets/transform/upload.ts';
-import { until } from '../plugins/files/support.ts';
-import { childrenTime } from '../plugins/media/children.ts';
+import { requestAsset, upload } from '../plugins/assets/transform/asset-requests.ts';
+import {
+  createPngDecodeBomb,
+  decodeImage,
+  drawQuarters,
+  SVG,
+  samples,
+} from '../plugins/assets/transform/sample-images.ts';
+import { until } from '../plugins/files/files-fixture.ts';
+import { mediaWorkersCpuTime } from '../plugins/media/media-workers.ts';
 import { filesIn } from '../support/files-in.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../support/service.ts';
 
 const sampleFiles = await samples();
-const large = await quarters(1200, 900);
+const large = await drawQuarters(1200, 900);
 
 describe('assets: sources that cannot be transformed', () => {
   let service: InProcessService;
@@ -57,23 +63,23 @@ describe('assets: sources that cannot be transformed', () => {
     ] as const)
       it(`${name} is served unchanged`, async () => {
         const id = await put(name, type, bytes);
-        const whole = await asset(service, id);
+        const whole = await requestAsset(service, id);
         const queries: Record<string, string>[] = [{ width: '10' }, { format: 'webp' }, { key: 'system-small-cover' }];
         for (const query of [...queries, ...queries]) {
-          const answer = await asset(service, id, query);
+          const answer = await requestAsset(service, id, query);
           expect(answer.status, answer.message).to.equal(200);
           expect(answer.bytes.toString()).to.equal(bytes);
           for (const header of ['content-type', 'content-security-policy', 'x-content-type-options', 'etag'])
             expect(answer.headers.get(header), header).to.equal(whole.headers.get(header));
         }
-        expect((await asset(service, id, { width: '0' })).code).to.equal('INVALID_QUERY');
+        expect((await requestAsset(service, id, { width: '0' })).code).to.equal('INVALID_QUERY');
       });
 
     it('a file that is no image is served unchanged and tried once', async () => {
       const id = await put('text.txt', 'text/plain', 'no image at all');
       await sql(`update platform_files set type = 'image/png', detected_type = 'image/png' where id = $1`, id);
       for (const width of ['10', '11', '10']) {
-        const answer = await asset(service, id, { width });
+        const answer = await requestAsset(service, id, { width });
         expect(answer.status, answer.message).to.equal(200);
         expect(answer.bytes.toString()).to.equal('no image at all');
       }
@@ -90,40 +96,42 @@ describe('assets: sources that cannot be transformed', () => {
       it(`a truncated ${name} is rejected as damaged`, async () => {
         const { bytes, type, name: called } = sampleFiles[name] as (typeof sampleFiles)[string];
         const id = await put(called, type, bytes.subarray(0, Math.floor(bytes.length * part)));
-        const answer = await asset(service, id, { width: '10' });
+        const answer = await requestAsset(service, id, { width: '10' });
         expect([answer.status, answer.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
         expect(answer.names).to.deep.equal(['resize']);
         expect(answer.message).to.be.a('string').and.not.to.contain('/');
-        expect((await asset(service, id)).status, 'its bytes are still there').to.equal(200);
+        expect((await requestAsset(service, id)).status, 'its bytes are still there').to.equal(200);
       });
 
     it('a truncated GIF animation keeps its complete frames', async () => {
       const { bytes, type, name } = sampleFiles['animated gif'] as (typeof sampleFiles)[string];
       const id = await put(name, type, bytes.subarray(0, Math.floor(bytes.length * 0.7)));
-      const image = await see((await asset(service, id, { width: '30' })).bytes);
+      const image = await decodeImage((await requestAsset(service, id, { width: '30' })).bytes);
       expect([image.width, image.height, image.pages]).to.deep.equal([30, 20, 2]);
     });
 
     it('an image of 30,000 × 30,000 pixels is rejected by its row', async () => {
-      const id = await put('bomb.png', 'image/png', bomb(30_000));
-      const used = childrenTime();
-      const answer = await asset(service, id, { width: '10' });
+      const id = await put('bomb.png', 'image/png', createPngDecodeBomb(30_000));
+      const used = mediaWorkersCpuTime();
+      const answer = await requestAsset(service, id, { width: '10' });
       expect([answer.status, answer.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
       expect(answer.names).to.deep.equal(['width', 'height']);
       expect(answer.message).to.contain('6000');
-      expect(childrenTime() - used).to.be.below(1000);
-      expect((await asset(service, id, { key: 'system-small-cover' })).code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
-      expect((await asset(service, id)).status).to.equal(200);
+      expect(mediaWorkersCpuTime() - used).to.be.below(1000);
+      expect((await requestAsset(service, id, { key: 'system-small-cover' })).code).to.equal(
+        'ILLEGAL_ASSET_TRANSFORMATION',
+      );
+      expect((await requestAsset(service, id)).status).to.equal(200);
     });
 
     it('an image of 30,000 × 30,000 pixels is rejected if its row is wrong', async () => {
-      const id = await put('bomb.png', 'image/png', bomb(30_000));
+      const id = await put('bomb.png', 'image/png', createPngDecodeBomb(30_000));
       await sql('update platform_files set width = null, height = 10 where id = $1', id);
-      const used = childrenTime();
-      const answer = await asset(service, id, { width: '10' });
+      const used = mediaWorkersCpuTime();
+      const answer = await requestAsset(service, id, { width: '10' });
       expect([answer.status, answer.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
       expect(answer.message).to.contain('30000');
-      expect(childrenTime() - used).to.be.below(2000);
+      expect(mediaWorkersCpuTime() - used).to.be.below(2000);
     });
 
     it('results over ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION are rejected', async () => {
@@ -136,15 +144,15 @@ describe('assets: sources that cannot be transformed', () => {
         { transforms: '[["resize",50000,50000]]' },
       ];
       for (const query of queries) {
-        const answer = await asset(service, id, query);
+        const answer = await requestAsset(service, id, query);
         expect([answer.status, answer.code], JSON.stringify(query)).to.deep.equal([
           400,
           'ILLEGAL_ASSET_TRANSFORMATION',
         ]);
         expect(answer.names).not.to.deep.equal([]);
       }
-      const unchanged = await asset(service, id, { width: '9000', withoutEnlargement: 'true' });
-      expect(await see(unchanged.bytes)).to.include({ width: 60, height: 40 });
+      const unchanged = await requestAsset(service, id, { width: '9000', withoutEnlargement: 'true' });
+      expect(await decodeImage(unchanged.bytes)).to.include({ width: 60, height: 40 });
     });
 
     it('invalid arguments are rejected with the name of the operation', async () => {
@@ -160,7 +168,7 @@ describe('assets: sources that cannot be transformed', () => {
         ['tint', 'no such colour'],
         ['bandbool', 'nand'],
       ]) {
-        const answer = await asset(service, id, { transforms: JSON.stringify([one]) });
+        const answer = await requestAsset(service, id, { transforms: JSON.stringify([one]) });
         expect([answer.status, answer.code], JSON.stringify(one)).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
         expect(answer.names).to.deep.equal([one[0]]);
       }
@@ -168,10 +176,10 @@ describe('assets: sources that cannot be transformed', () => {
 
     it('a variant of a missing object is FORBIDDEN', async () => {
       const id = await upload(service, sampleFiles.png as (typeof sampleFiles)[string]);
-      expect((await asset(service, id, { width: '10' })).status).to.equal(200);
+      expect((await requestAsset(service, id, { width: '10' })).status).to.equal(200);
       await rm(join(root, `${id}.png`));
-      expect((await asset(service, id, { width: '10' })).status, 'made before').to.equal(200);
-      const answer = await asset(service, id, { width: '11' });
+      expect((await requestAsset(service, id, { width: '10' })).status, 'made before').to.equal(200);
+      const answer = await requestAsset(service, id, { width: '11' });
       expect([answer.status, answer.code]).to.deep.equal([403, 'FORBIDDEN']);
     });
 
@@ -179,7 +187,7 @@ describe('assets: sources that cannot be transformed', () => {
       const id = await upload(service, sampleFiles.png as (typeof sampleFiles)[string]);
       const of = async (extension = '') =>
         (await filesIn(root)).filter((name) => name.includes(id) && name.endsWith(extension));
-      for (const width of ['10', '11']) await asset(service, id, { width });
+      for (const width of ['10', '11']) await requestAsset(service, id, { width });
       expect(await of('.png')).to.have.length(3);
       const { token } = service.admin;
       expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
@@ -188,14 +196,14 @@ describe('assets: sources that cannot be transformed', () => {
 
     it('a file deleted during a transformation leaves no variant', async () => {
       const id = await upload(service, { name: 'large.png', type: 'image/png', bytes: await large.png().toBuffer() });
-      const slow = asset(service, id, { format: 'avif', transforms: '[["median",9]]' });
+      const slow = requestAsset(service, id, { format: 'avif', transforms: '[["median",9]]' });
       while ((await underway()).length === 0) await pause(1);
       const { token } = service.admin;
       expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
       // 200 if the service had read all bytes before the delete.
       expect((await slow).status).to.be.oneOf([200, 403]);
       await until(async () => !(await filesIn(root)).some((name) => name.includes(id)));
-      expect((await asset(service, id, { width: '12' })).status).to.equal(403);
+      expect((await requestAsset(service, id, { width: '12' })).status).to.equal(403);
     });
 
     it('transformations leave no temporary files', async () => {
@@ -211,9 +219,9 @@ describe('assets: sources that cannot be transformed', () => {
     it('a truncated image is transformed as far as it can be read', async () => {
       const whole = await large.jpeg({ quality: 90 }).toBuffer();
       const id = await put('half.jpg', 'image/jpeg', whole.subarray(0, Math.floor(whole.length * 0.8)));
-      const answer = await asset(service, id, { width: '60' });
+      const answer = await requestAsset(service, id, { width: '60' });
       expect(answer.status, answer.message).to.equal(200);
-      const image = await see(answer.bytes);
+      const image = await decodeImage(answer.bytes);
       expect([image.width, image.height]).to.deep.equal([60, 45]);
       expect(image.quarters.slice(0, 2)).to.deep.equal(['red', 'lime']);
     });
@@ -233,18 +241,18 @@ describe('assets: sources that cannot be transformed', () => {
 
     it('each limit rejects a request', async () => {
       const wide = await upload(service, { name: 'wide.png', type: 'image/png', bytes: await large.png().toBuffer() });
-      expect(await asset(service, wide, { width: '10' })).to.deep.include({ status: 400, names: ['width'] });
+      expect(await requestAsset(service, wide, { width: '10' })).to.deep.include({ status: 400, names: ['width'] });
       const id = await upload(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
-      expect((await asset(service, id, { width: '950' })).status).to.equal(200);
-      expect((await asset(service, id, { width: '951' })).code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
-      expect((await asset(service, id, { transforms: '[["flip"],["flop"]]' })).code).to.equal('INVALID_QUERY');
+      expect((await requestAsset(service, id, { width: '950' })).status).to.equal(200);
+      expect((await requestAsset(service, id, { width: '951' })).code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
+      expect((await requestAsset(service, id, { transforms: '[["flip"],["flop"]]' })).code).to.equal('INVALID_QUERY');
     });
 
     it('a transformation over ASSETS_TRANSFORM_TIMEOUT fails for all waiting requests', async () => {
-      const bytes = await (await quarters(950, 950)).png().toBuffer();
+      const bytes = await (await drawQuarters(950, 950)).png().toBuffer();
       const id = await upload(service, { name: 'slow.png', type: 'image/png', bytes });
       // A median filter of this width takes about three times ASSETS_TRANSFORM_TIMEOUT.
-      const crowd = Array.from({ length: 6 }, () => asset(service, id, { transforms: '[["median",950]]' }));
+      const crowd = Array.from({ length: 6 }, () => requestAsset(service, id, { transforms: '[["median",950]]' }));
       const [answer, ...others] = await Promise.all(crowd);
       expect([answer?.status, answer?.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
       expect(answer?.names).to.deep.equal(['median']);
@@ -253,17 +261,17 @@ describe('assets: sources that cannot be transformed', () => {
     });
 
     it('transformations over ASSETS_TRANSFORM_MAX_CONCURRENT get 503 until others are done', async () => {
-      const bytes = await (await quarters(900, 900)).png().toBuffer();
+      const bytes = await (await drawQuarters(900, 900)).png().toBuffer();
       const id = await upload(service, { name: 'much.png', type: 'image/png', bytes });
       const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, at) => asset(service, id, { width: String(40 + at) })),
+        Array.from({ length: 10 }, (_, at) => requestAsset(service, id, { width: String(40 + at) })),
       );
       const statuses = answers.map(({ status }) => status);
       expect(statuses).to.include(200);
       expect(statuses).to.include(503);
       const refused = answers.find(({ status }) => status === 503);
       expect(refused?.code).to.equal('SERVICE_UNAVAILABLE');
-      expect((await asset(service, id, { width: '39' })).status).to.equal(200);
+      expect((await requestAsset(service, id, { width: '39' })).status).to.equal(200);
     });
   });
 });

@@ -2,8 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Colour, type Sample, type Seen, samples, see } from '../plugins/assets/transform/images.ts';
-import { type Asset, asset, upload } from '../plugins/assets/transform/upload.ts';
+import { type AssetReply, requestAsset, upload } from '../plugins/assets/transform/asset-requests.ts';
+import {
+  type Colour,
+  type DecodedImage,
+  decodeImage,
+  type Sample,
+  samples,
+} from '../plugins/assets/transform/sample-images.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const sampleFiles = await samples();
@@ -65,14 +71,14 @@ describe('assets: transformations', () => {
   let service: InProcessService;
   let root: string;
   const ids = new Map<string, string>();
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, DecodedImage>();
 
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'tenon-assets-'));
     service = await startService({ env: { STORAGE_LOCAL_ROOT: root } });
     for (const [name, sample] of Object.entries(sampleFiles)) {
       ids.set(name, await upload(service, sample));
-      seen.set(name, await see(sample.bytes));
+      seen.set(name, await decodeImage(sample.bytes));
     }
   });
   after(async () => {
@@ -80,12 +86,12 @@ describe('assets: transformations', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  const get = (name: string, query: Readonly<Record<string, string>>, accept?: string): Promise<Asset> =>
-    asset(service, ids.get(name) as string, query, accept);
+  const get = (name: string, query: Readonly<Record<string, string>>, accept?: string): Promise<AssetReply> =>
+    requestAsset(service, ids.get(name) as string, query, accept);
   const shown = async (name: string, query: Readonly<Record<string, string>>, accept?: string) => {
     const answer = await get(name, query, accept);
     expect(answer.status, answer.message).to.equal(200);
-    const image = await see(answer.bytes);
+    const image = await decodeImage(answer.bytes);
     expect(answer.headers.get('content-type')).to.equal(`image/${image.format}`);
     return image;
   };
@@ -94,7 +100,7 @@ describe('assets: transformations', () => {
     describe(name, () => {
       for (const { query, size, quarters, still } of CASES)
         it(`${name} with ${new URLSearchParams(query)} has the expected size and colours`, async () => {
-          const source = seen.get(name) as Seen;
+          const source = seen.get(name) as DecodedImage;
           const image = await shown(name, query);
           expect([image.width, image.height]).to.deep.equal(size);
           expect(image.format).to.equal(source.format);
@@ -104,7 +110,7 @@ describe('assets: transformations', () => {
 
       for (const format of ['jpg', 'png', 'webp', 'tiff', 'avif'])
         it(`${name} with format=${format} has that format`, async () => {
-          const source = seen.get(name) as Seen;
+          const source = seen.get(name) as DecodedImage;
           const image = await shown(name, { format, quality: '95' });
           expect([image.width, image.height]).to.deep.equal([60, 40]);
           expect(image.format).to.equal(format === 'jpg' ? 'jpeg' : format);
@@ -119,13 +125,13 @@ describe('assets: transformations', () => {
         expect([image.width, image.height]).to.deep.equal([64, 64]);
         expect([image.format, image.pages]).to.deep.equal(['avif', 1]);
         const old = await shown(name, { key }, '*/*');
-        const { format } = seen.get(name) as Seen;
+        const { format } = seen.get(name) as DecodedImage;
         expect(old.format).to.equal(['avif', 'webp', 'tiff'].includes(format) ? 'png' : format);
       });
 
       it(`${name} rotated by 90 degrees ignores the EXIF orientation`, async () => {
         const image = await shown(name, json(['rotate', 90]));
-        const [a, b, c, d] = (seen.get(name) as Seen).quarters;
+        const [a, b, c, d] = (seen.get(name) as DecodedImage).quarters;
         // The pixels of this sample are stored turned by 90 degrees, so the rotation makes it upright.
         const isLying = name === 'jpeg on its side';
         expect([image.width, image.height]).to.deep.equal(isLying ? [60, 40] : [40, 60]);
@@ -150,7 +156,7 @@ describe('assets: transformations', () => {
   it('a CMYK JPEG keeps its visible colours in sRGB', async () => {
     const image = await shown('cmyk jpeg', { width: '30', format: 'png' });
     expect(image.at(25, 18)).to.equal('white');
-    expect(image.quarters).to.deep.equal((seen.get('cmyk jpeg') as Seen).quarters);
+    expect(image.quarters).to.deep.equal((seen.get('cmyk jpeg') as DecodedImage).quarters);
   });
 
   it('fit=contain pads with black', async () => {
@@ -164,7 +170,7 @@ describe('assets: transformations', () => {
     const body = { focal_point_x: 59, focal_point_y: 20 };
     expect((await service.request('PATCH', `/files/${id}`, { token: service.admin.token, body })).status).to.equal(200);
     const image = async (query: Record<string, string>) =>
-      (await see((await asset(service, id, { width: '20', height: '40', ...query })).bytes)).quarters;
+      (await decodeImage((await requestAsset(service, id, { width: '20', height: '40', ...query })).bytes)).quarters;
     expect(await image({})).to.deep.equal(['lime', 'lime', 'white', 'white']);
     expect(await image({ focal_point_x: '0' })).to.deep.equal(['red', 'red', 'blue', 'blue']);
     expect(await image({ fit: 'inside' })).to.deep.equal(['red', 'lime', 'blue', 'white']);
@@ -179,7 +185,7 @@ describe('assets: transformations', () => {
     const id = await upload(service, { name: 'noise.jpg', type: 'image/jpeg', bytes });
     for (const format of ['jpg', 'webp', 'avif']) {
       const sizes = await Promise.all(
-        ['1', '50', '100'].map(async (quality) => (await asset(service, id, { format, quality })).bytes.length),
+        ['1', '50', '100'].map(async (quality) => (await requestAsset(service, id, { format, quality })).bytes.length),
       );
       expect(sizes, format).to.deep.equal([...sizes].sort((a, b) => a - b));
       expect(new Set(sizes).size, format).to.equal(3);
@@ -190,7 +196,7 @@ describe('assets: transformations', () => {
     it('format=auto depends on Accept and sends Vary: Accept', async () => {
       const answer = await get('jpeg', { format: 'auto' }, 'image/webp');
       expect(answer.headers.get('vary')?.split(/\s*,\s*/)).to.include('Accept');
-      expect((await see(answer.bytes)).format).to.equal('webp');
+      expect((await decodeImage(answer.bytes)).format).to.equal('webp');
       expect((await shown('jpeg', { format: 'auto' }, 'image/webp;q=0,*/*')).format).to.equal('jpeg');
       expect((await get('jpeg', { format: 'webp' })).headers.get('vary')?.split(/\s*,\s*/)).not.to.include('Accept');
     });

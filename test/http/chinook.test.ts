@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person } from './test-users.ts';
 
 const BACH =
   '/items/track?fields=name,album_id.title,album_id.artist_id.name&filter[composer][_contains]=Bach&sort=-milliseconds&limit=3';
@@ -15,7 +15,7 @@ describe('the items API on the Chinook database', () => {
     database = await freshDatabase('chinook');
     await loadSql(database.url, new URL('../data/chinook.sql', import.meta.url));
     service = await startService({ database });
-    listener = await personWith(service, [
+    listener = await createUserWithPermissions(service, [
       { collection: 'track', action: 'read', permissions: { genre_id: { name: { _eq: 'Jazz' } } } },
       { collection: 'album', action: 'read', fields: ['album_id', 'title'] },
     ]);
@@ -83,7 +83,7 @@ describe('the items API on the Chinook database', () => {
   }
 
   it('an error for an unreadable field does not show its type', async () => {
-    const reader = await personWith(service, [
+    const reader = await createUserWithPermissions(service, [
       { collection: 'track', action: 'read', fields: ['track_id'] },
       { collection: 'track', action: 'update', fields: ['name'] },
     ]);
@@ -107,7 +107,9 @@ describe('the items API on the Chinook database', () => {
   });
 
   it('a search covers only fields that the role may read', async () => {
-    const reader = await personWith(service, [{ collection: 'artist', action: 'read', fields: ['artist_id'] }]);
+    const reader = await createUserWithPermissions(service, [
+      { collection: 'artist', action: 'read', fields: ['artist_id'] },
+    ]);
     const { body } = await service.request('GET', '/items/artist?search=AC/DC', { token: reader.token });
     expect(body.data).to.deep.equal([]);
   });

@@ -1,7 +1,11 @@
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  renderConfinedEndpoint,
+} from './confined-packages.ts';
 
 // The types of @directus/sdk describe the extensions of Directus, so this test does not use them.
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -10,13 +14,13 @@ const sdk: AnyValue = published;
 
 describe('a published client against the extension routes', function () {
   this.timeout(120_000);
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let service: InProcessService;
   let admin: AnyValue;
   let anonymous: AnyValue;
 
   before(async () => {
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     await packages.put(
       'service-extension-echo',
       {
@@ -24,7 +28,7 @@ describe('a published client against the extension routes', function () {
         capabilities: { endpoint: { access: 'public' } },
         settings: { greeting: { type: 'string', appReadable: true } },
       },
-      endpoint(
+      renderConfinedEndpoint(
         'echo',
         `async ({ path, query, body }, { host }) => {
           if (path === '/refuse') return { status: 409, body: { errors: [{ message: 'taken', extensions: { code: 'CONFLICT' } }] } };

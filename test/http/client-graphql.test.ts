@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { expectClientError, sdk, type Untyped } from '../support/client-library.ts';
+import { clientLibrary, expectClientError, type Untyped } from '../support/client-library.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const COMMANDS = 60;
@@ -15,7 +15,7 @@ describe('a published client library, by REST and GraphQL', () => {
   /** Sends the request that the SDK function of this name builds, such as `readItems`. */
   const run = (name: string, ...args: unknown[]): Promise<Untyped> => {
     used.add(name);
-    return client.request(sdk[name](...args));
+    return client.request(clientLibrary[name](...args));
   };
   const items = (text: string, variables?: object): Promise<Untyped> => client.query(text, variables);
   const system = (text: string, variables?: object): Promise<Untyped> => client.query(text, variables, 'system');
@@ -27,7 +27,11 @@ describe('a published client library, by REST and GraphQL', () => {
 
   before(async () => {
     service = await startService();
-    client = sdk.createDirectus(service.url).with(sdk.authentication('json')).with(sdk.rest()).with(sdk.graphql());
+    client = clientLibrary
+      .createDirectus(service.url)
+      .with(clientLibrary.authentication('json'))
+      .with(clientLibrary.rest())
+      .with(clientLibrary.graphql());
   });
   after(() => service?.stop());
 
@@ -299,7 +303,10 @@ describe('a published client library, by REST and GraphQL', () => {
     const [granted] = await run('createPermissions', [{ role: role.id, collection: 'author', action: 'read' }]);
     await run('updatePermissions', [granted.id], { fields: ['name'] });
     await run('createUser', { email: 'reader@example.com', password: 'a long password', role: role.id });
-    const reader = sdk.createDirectus(service.url).with(sdk.authentication('json')).with(sdk.graphql());
+    const reader = clientLibrary
+      .createDirectus(service.url)
+      .with(clientLibrary.authentication('json'))
+      .with(clientLibrary.graphql());
     await reader.login({ email: 'reader@example.com', password: 'a long password' });
     expect(await reader.query('{ article { id title } }')).to.deep.equal({ article: [{ id: '2', title: '2' }] });
     expect(await failure(reader.query('{ article { id views } }'))).to.include({ status: 400 });
@@ -339,7 +346,7 @@ describe('a published client library, by REST and GraphQL', () => {
 
   it(`the test has run at least ${COMMANDS} commands of the client library`, () => {
     console.log(`      ${used.size} different commands of the client`);
-    expect([...used].filter((name) => typeof sdk[name] !== 'function')).to.deep.equal([]);
+    expect([...used].filter((name) => typeof clientLibrary[name] !== 'function')).to.deep.equal([]);
     expect(used.size).to.be.at.least(COMMANDS);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { adminRequest, sdk, type Untyped } from '../support/client-library.ts';
+import { clientLibrary, createAdminClient, type Untyped } from '../support/client-library.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 /** The commands of a published client library for system collections. */
@@ -9,12 +9,16 @@ describe('a published client library on the system collections', () => {
   let me: string;
   before(async () => {
     service = await startService();
-    request = adminRequest(service);
-    me = (await request(sdk.readMe({ fields: ['id'] }))).id;
+    request = createAdminClient(service);
+    me = (await request(clientLibrary.readMe({ fields: ['id'] }))).id;
     await request(
-      sdk.createCollection({ collection: 'article', schema: {}, fields: [{ field: 'title', type: 'string' }] }),
+      clientLibrary.createCollection({
+        collection: 'article',
+        schema: {},
+        fields: [{ field: 'title', type: 'string' }],
+      }),
     );
-    await request(sdk.createItem('article', { title: 'one' }));
+    await request(clientLibrary.createItem('article', { title: 'one' }));
   });
   after(() => service?.stop());
 
@@ -44,7 +48,7 @@ describe('a published client library on the system collections', () => {
       many: 'Panels',
       one: 'Panel',
       before: async () => {
-        dashboard = (await request(sdk.createDashboard({ name: 'of panels' }))).id;
+        dashboard = (await request(clientLibrary.createDashboard({ name: 'of panels' }))).id;
       },
       row: (at) => ({
         dashboard,
@@ -74,46 +78,53 @@ describe('a published client library on the system collections', () => {
   for (const { many, one, row, change, before: prepare } of cases) {
     it(`${many.toLowerCase()}: the commands create, read, update and delete one and many`, async () => {
       await prepare?.();
-      const first = await request(sdk[`create${one}`](row(1)));
+      const first = await request(clientLibrary[`create${one}`](row(1)));
       expect(first).to.deep.include(row(1));
-      const others = await request(sdk[`create${many}`]([row(2), row(3)]));
+      const others = await request(clientLibrary[`create${many}`]([row(2), row(3)]));
       expect(others).to.have.length(2);
       const ids = [first.id, ...others.map(({ id }: Untyped) => id)];
-      expect(await request(sdk[`read${one}`](first.id))).to.deep.equal(first);
-      const listed = await request(sdk[`read${many}`]({ fields: ['id'], filter: { id: { _in: ids } }, limit: -1 }));
+      expect(await request(clientLibrary[`read${one}`](first.id))).to.deep.equal(first);
+      const listed = await request(
+        clientLibrary[`read${many}`]({ fields: ['id'], filter: { id: { _in: ids } }, limit: -1 }),
+      );
       expect(listed).to.have.deep.members(ids.map((id) => ({ id })));
-      const searched = await request(sdk.withSearch(sdk[`read${many}`]({ filter: { id: { _eq: first.id } } })));
+      const searched = await request(
+        clientLibrary.withSearch(clientLibrary[`read${many}`]({ filter: { id: { _eq: first.id } } })),
+      );
       expect(searched).to.deep.equal([first]);
-      expect(await request(sdk[`update${one}`](first.id, change))).to.deep.include({ id: first.id, ...change });
-      const changed = await request(sdk[`update${many}`](ids, change, { fields: Object.keys(change) }));
+      expect(await request(clientLibrary[`update${one}`](first.id, change))).to.deep.include({
+        id: first.id,
+        ...change,
+      });
+      const changed = await request(clientLibrary[`update${many}`](ids, change, { fields: Object.keys(change) }));
       expect(changed).to.deep.equal([change, change, change]);
-      const batch = sdk[`update${many}Batch`]([{ id: ids[1], ...change }], { fields: ['id'] });
+      const batch = clientLibrary[`update${many}Batch`]([{ id: ids[1], ...change }], { fields: ['id'] });
       expect(await request(batch)).to.deep.equal([{ id: ids[1] }]);
-      expect(await request(sdk[`delete${one}`](first.id))).to.equal(null);
-      expect(await request(sdk[`delete${many}`](ids.slice(1)))).to.equal(null);
-      expect(await request(sdk[`read${many}`]({ filter: { id: { _in: ids } } }))).to.deep.equal([]);
+      expect(await request(clientLibrary[`delete${one}`](first.id))).to.equal(null);
+      expect(await request(clientLibrary[`delete${many}`](ids.slice(1)))).to.equal(null);
+      expect(await request(clientLibrary[`read${many}`]({ filter: { id: { _in: ids } } }))).to.deep.equal([]);
     });
   }
 
   it('dashboards: the commands write and read a dashboard with its panels', async () => {
     const panels = [{ type: 'metric', position_x: 1, position_y: 1, width: 4, height: 4 }];
     const dashboard = await request(
-      sdk.createDashboard({ name: 'nested', panels }, { fields: ['id', { panels: ['*'] }] }),
+      clientLibrary.createDashboard({ name: 'nested', panels }, { fields: ['id', { panels: ['*'] }] }),
     );
     expect(dashboard.panels[0]).to.deep.include({ ...panels[0], dashboard: dashboard.id });
     const read = await request(
-      sdk.readPanels({ filter: { dashboard: { name: { _eq: 'nested' } } }, fields: ['type'] }),
+      clientLibrary.readPanels({ filter: { dashboard: { name: { _eq: 'nested' } } }, fields: ['type'] }),
     );
     expect(read).to.deep.equal([{ type: 'metric' }]);
   });
 
   it('activity and revisions: the commands read one and many', async () => {
     const filter = { collection: { _eq: 'article' }, item: { _eq: '1' } };
-    const [entry] = await request(sdk.readActivities({ filter, sort: ['id'] }));
+    const [entry] = await request(clientLibrary.readActivities({ filter, sort: ['id'] }));
     expect(entry).to.deep.include({ action: 'create', user: me, collection: 'article', item: '1' });
-    expect(await request(sdk.readActivity(entry.id))).to.deep.equal(entry);
-    const [revision] = await request(sdk.readRevisions({ filter }));
+    expect(await request(clientLibrary.readActivity(entry.id))).to.deep.equal(entry);
+    const [revision] = await request(clientLibrary.readRevisions({ filter }));
     expect(revision).to.deep.include({ activity: entry.id, collection: 'article', item: '1' });
-    expect((await request(sdk.readRevision(revision.id))).data).to.deep.include({ title: 'one' });
+    expect((await request(clientLibrary.readRevision(revision.id))).data).to.deep.include({ title: 'one' });
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { adminRequest, expectClientError, sdk, type Untyped } from '../support/client-library.ts';
+import { clientLibrary, createAdminClient, expectClientError, type Untyped } from '../support/client-library.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 /** Uses an unmodified release of @directus/sdk, so that the tests cannot choose what the client sends and expects. */
@@ -8,14 +8,14 @@ describe('a published client library', () => {
   let request: (command: Untyped) => Promise<Untyped>;
   before(async () => {
     service = await startService({ env: { ACCESS_TOKEN_TTL: '15m' } });
-    request = adminRequest(service);
+    request = createAdminClient(service);
   });
   after(() => service?.stop());
 
   describe('schema', () => {
     it('creates collections, fields and relations', async () => {
       const author = await request(
-        sdk.createCollection({
+        clientLibrary.createCollection({
           collection: 'author',
           schema: {},
           meta: { icon: 'person' },
@@ -24,7 +24,7 @@ describe('a published client library', () => {
       );
       expect([author.collection, author.meta.icon]).to.deep.equal(['author', 'person']);
       await request(
-        sdk.createCollection({
+        clientLibrary.createCollection({
           collection: 'article',
           schema: {},
           fields: [
@@ -36,11 +36,11 @@ describe('a published client library', () => {
         }),
       );
       const alias = await request(
-        sdk.createField('author', { field: 'articles', type: 'alias', meta: { special: ['o2m'] } }),
+        clientLibrary.createField('author', { field: 'articles', type: 'alias', meta: { special: ['o2m'] } }),
       );
       expect(alias).to.deep.include({ type: 'alias', schema: null });
       const relation = await request(
-        sdk.createRelation({
+        clientLibrary.createRelation({
           collection: 'article',
           field: 'author',
           related_collection: 'author',
@@ -50,7 +50,7 @@ describe('a published client library', () => {
       expect(relation.meta.one_field).to.equal('articles');
       expect(relation.schema.on_delete).to.equal('SET NULL');
       await request(
-        sdk.createCollection({
+        clientLibrary.createCollection({
           collection: 'site',
           schema: {},
           meta: { singleton: true },
@@ -60,54 +60,62 @@ describe('a published client library', () => {
     });
 
     it('reads and updates collections, fields and relations', async () => {
-      const names = (await request(sdk.readCollections())).map((one: Untyped) => one.collection);
+      const names = (await request(clientLibrary.readCollections())).map((one: Untyped) => one.collection);
       expect(names).to.include.members(['author', 'article', 'site', 'platform_users']);
-      expect((await request(sdk.readCollection('article'))).schema.name).to.equal('article');
-      expect((await request(sdk.updateCollection('article', { meta: { note: 'n' } }))).meta.note).to.equal('n');
+      expect((await request(clientLibrary.readCollection('article'))).schema.name).to.equal('article');
+      expect((await request(clientLibrary.updateCollection('article', { meta: { note: 'n' } }))).meta.note).to.equal(
+        'n',
+      );
       const batch = await request(
-        sdk.updateCollectionsBatch([
+        clientLibrary.updateCollectionsBatch([
           { collection: 'article', meta: { sort: 2 } },
           { collection: 'author', meta: { sort: 1 } },
         ]),
       );
       expect(batch.map((one: Untyped) => one.meta.sort)).to.deep.equal([2, 1]);
-      expect((await request(sdk.readFields())).length).to.be.greaterThan(20);
-      expect((await request(sdk.readFieldsByCollection('article'))).map((one: Untyped) => one.field)).to.deep.equal([
-        'id',
-        'title',
-        'status',
-        'author',
-        'views',
-      ]);
-      expect((await request(sdk.readField('article', 'title'))).schema.is_nullable).to.equal(false);
-      expect((await request(sdk.updateField('article', 'title', { meta: { note: 't' } }))).meta.note).to.equal('t');
+      expect((await request(clientLibrary.readFields())).length).to.be.greaterThan(20);
+      expect(
+        (await request(clientLibrary.readFieldsByCollection('article'))).map((one: Untyped) => one.field),
+      ).to.deep.equal(['id', 'title', 'status', 'author', 'views']);
+      expect((await request(clientLibrary.readField('article', 'title'))).schema.is_nullable).to.equal(false);
+      expect(
+        (await request(clientLibrary.updateField('article', 'title', { meta: { note: 't' } }))).meta.note,
+      ).to.equal('t');
       const fields = await request(
-        sdk.updateFields('article', [
+        clientLibrary.updateFields('article', [
           { field: 'title', meta: { sort: 5 } },
           { field: 'views', meta: { sort: 6 } },
         ]),
       );
       expect(fields.map((one: Untyped) => one.meta.sort)).to.deep.equal([5, 6]);
-      expect((await request(sdk.readRelations())).some((one: Untyped) => one.collection === 'article')).to.equal(true);
-      expect((await request(sdk.readRelationByCollection('article'))).map((one: Untyped) => one.field)).to.deep.equal([
-        'author',
-      ]);
-      expect((await request(sdk.readRelation('article', 'author'))).related_collection).to.equal('author');
+      expect(
+        (await request(clientLibrary.readRelations())).some((one: Untyped) => one.collection === 'article'),
+      ).to.equal(true);
+      expect(
+        (await request(clientLibrary.readRelationByCollection('article'))).map((one: Untyped) => one.field),
+      ).to.deep.equal(['author']);
+      expect((await request(clientLibrary.readRelation('article', 'author'))).related_collection).to.equal('author');
       const relation = await request(
-        sdk.updateRelation('article', 'author', { meta: { one_deselect_action: 'nullify' } }),
+        clientLibrary.updateRelation('article', 'author', { meta: { one_deselect_action: 'nullify' } }),
       );
       expect(relation.meta.one_field).to.equal('articles');
     });
 
     it('deletes fields, relations and collections', async () => {
       await request(
-        sdk.createCollection({ collection: 'short_lived', schema: {}, fields: [{ field: 'a', type: 'integer' }] }),
+        clientLibrary.createCollection({
+          collection: 'short_lived',
+          schema: {},
+          fields: [{ field: 'a', type: 'integer' }],
+        }),
       );
-      await request(sdk.createRelation({ collection: 'short_lived', field: 'a', related_collection: 'author' }));
-      expect(await request(sdk.deleteRelation('short_lived', 'a'))).to.equal(null);
-      expect(await request(sdk.deleteField('short_lived', 'a'))).to.equal(null);
-      expect(await request(sdk.deleteCollection('short_lived'))).to.equal(null);
-      expect(await expectClientError(request(sdk.readCollection('short_lived')))).to.include({
+      await request(
+        clientLibrary.createRelation({ collection: 'short_lived', field: 'a', related_collection: 'author' }),
+      );
+      expect(await request(clientLibrary.deleteRelation('short_lived', 'a'))).to.equal(null);
+      expect(await request(clientLibrary.deleteField('short_lived', 'a'))).to.equal(null);
+      expect(await request(clientLibrary.deleteCollection('short_lived'))).to.equal(null);
+      expect(await expectClientError(request(clientLibrary.readCollection('short_lived')))).to.include({
         status: 404,
         code: 'ROUTE_NOT_FOUND',
       });
@@ -116,13 +124,13 @@ describe('a published client library', () => {
 
   describe('items', () => {
     before(async () => {
-      await request(sdk.createItem('author', { name: 'Ann' }));
-      await request(sdk.createItem('author', { name: 'Bob' }));
+      await request(clientLibrary.createItem('author', { name: 'Ann' }));
+      await request(clientLibrary.createItem('author', { name: 'Bob' }));
     });
     beforeEach(() => service.database.query('truncate article restart identity'));
 
     it('creates one item and many, and answers the fields the query asks for', async () => {
-      expect(await request(sdk.createItem('article', { title: 'a', author: 1 }))).to.deep.equal({
+      expect(await request(clientLibrary.createItem('article', { title: 'a', author: 1 }))).to.deep.equal({
         id: 1,
         title: 'a',
         status: 'draft',
@@ -130,17 +138,23 @@ describe('a published client library', () => {
         views: 0,
       });
       const nested = await request(
-        sdk.createItem('article', { title: 'b', author: { name: 'Cy' } }, { fields: ['title', { author: ['name'] }] }),
+        clientLibrary.createItem(
+          'article',
+          { title: 'b', author: { name: 'Cy' } },
+          { fields: ['title', { author: ['name'] }] },
+        ),
       );
       expect(nested).to.deep.equal({ title: 'b', author: { name: 'Cy' } });
-      const many = await request(sdk.createItems('article', [{ title: 'c' }, { title: 'd' }], { fields: ['id'] }));
+      const many = await request(
+        clientLibrary.createItems('article', [{ title: 'c' }, { title: 'd' }], { fields: ['id'] }),
+      );
       expect(many).to.deep.equal([{ id: 3 }, { id: 4 }]);
     });
 
     describe('readItems', () => {
       beforeEach(() =>
         request(
-          sdk.createItems('article', [
+          clientLibrary.createItems('article', [
             { title: 'one', author: 1, views: 5, status: 'live' },
             { title: 'two', author: 1, views: 7 },
             { title: 'three', author: 2, views: 9, status: 'live' },
@@ -181,8 +195,10 @@ describe('a published client library', () => {
         ['search', { fields: ['id'], search: 'thr' }, [{ id: 3 }]],
       ] as const) {
         it(`answers the same to GET and SEARCH: ${what}`, async () => {
-          expect(await request(sdk.readItems('article', query))).to.deep.equal(expected);
-          expect(await request(sdk.withSearch(sdk.readItems('article', query)))).to.deep.equal(expected);
+          expect(await request(clientLibrary.readItems('article', query))).to.deep.equal(expected);
+          expect(await request(clientLibrary.withSearch(clientLibrary.readItems('article', query)))).to.deep.equal(
+            expected,
+          );
         });
       }
 
@@ -199,12 +215,14 @@ describe('a published client library', () => {
         const expected = [
           { name: 'Ann', articles_count: 2, articles: [{ title: 'two' }], best: [{ title: 'two', views: 7 }] },
         ];
-        expect(await request(sdk.readItems('author', query))).to.deep.equal(expected);
-        expect(await request(sdk.withSearch(sdk.readItems('author', query)))).to.deep.equal(expected);
+        expect(await request(clientLibrary.readItems('author', query))).to.deep.equal(expected);
+        expect(await request(clientLibrary.withSearch(clientLibrary.readItems('author', query)))).to.deep.equal(
+          expected,
+        );
       });
 
       it('answers aggregates of all rows and of groups', async () => {
-        const aggregate = (options: object) => request(sdk.aggregate('article', options));
+        const aggregate = (options: object) => request(clientLibrary.aggregate('article', options));
         expect(await aggregate({ aggregate: { count: '*' } })).to.deep.equal([{ count: 4 }]);
         expect(
           await aggregate({ aggregate: { count: ['author'], countDistinct: 'author', sum: ['views'], max: 'title' } }),
@@ -227,15 +245,17 @@ describe('a published client library', () => {
       });
 
       it('answers one item by its key', async () => {
-        expect(await request(sdk.readItem('article', 2, { fields: ['title', { author: ['name'] }] }))).to.deep.equal({
+        expect(
+          await request(clientLibrary.readItem('article', 2, { fields: ['title', { author: ['name'] }] })),
+        ).to.deep.equal({
           title: 'two',
           author: { name: 'Ann' },
         });
-        expect(await expectClientError(request(sdk.readItem('article', 99)))).to.include({
+        expect(await expectClientError(request(clientLibrary.readItem('article', 99)))).to.include({
           status: 403,
           code: 'FORBIDDEN',
         });
-        expect(await expectClientError(request(sdk.readItem('article', 'x')))).to.include({
+        expect(await expectClientError(request(clientLibrary.readItem('article', 'x')))).to.include({
           status: 403,
           code: 'FORBIDDEN',
         });
@@ -243,24 +263,31 @@ describe('a published client library', () => {
     });
 
     it('updates items by key, keys, query and rows', async () => {
-      await request(sdk.createItems('article', [{ title: 'a' }, { title: 'b' }, { title: 'c' }]));
-      expect(await request(sdk.updateItem('article', 1, { title: 'A' }, { fields: ['title'] }))).to.deep.equal({
+      await request(clientLibrary.createItems('article', [{ title: 'a' }, { title: 'b' }, { title: 'c' }]));
+      expect(
+        await request(clientLibrary.updateItem('article', 1, { title: 'A' }, { fields: ['title'] })),
+      ).to.deep.equal({
         title: 'A',
       });
       expect(
-        await request(sdk.updateItems('article', [2, 3], { status: 'x' }, { fields: ['id', 'status'] })),
+        await request(clientLibrary.updateItems('article', [2, 3], { status: 'x' }, { fields: ['id', 'status'] })),
       ).to.deep.equal([
         { id: 2, status: 'x' },
         { id: 3, status: 'x' },
       ]);
       expect(
         await request(
-          sdk.updateItems('article', { filter: { status: { _eq: 'x' } } }, { views: 3 }, { fields: ['views'] }),
+          clientLibrary.updateItems(
+            'article',
+            { filter: { status: { _eq: 'x' } } },
+            { views: 3 },
+            { fields: ['views'] },
+          ),
         ),
       ).to.deep.equal([{ views: 3 }, { views: 3 }]);
       expect(
         await request(
-          sdk.updateItemsBatch(
+          clientLibrary.updateItemsBatch(
             'article',
             [
               { id: 1, title: '1' },
@@ -274,52 +301,60 @@ describe('a published client library', () => {
 
     it('deletes items by key, keys and query', async () => {
       await request(
-        sdk.createItems('article', [{ title: 'a' }, { title: 'b' }, { title: 'c' }, { title: 'd', status: 'x' }]),
+        clientLibrary.createItems('article', [
+          { title: 'a' },
+          { title: 'b' },
+          { title: 'c' },
+          { title: 'd', status: 'x' },
+        ]),
       );
-      expect(await request(sdk.deleteItem('article', 1))).to.equal(null);
-      expect(await request(sdk.deleteItems('article', [2]))).to.equal(null);
-      expect(await request(sdk.deleteItems('article', { filter: { status: { _eq: 'x' } } }))).to.equal(null);
-      expect(await request(sdk.readItems('article', { fields: ['id'] }))).to.deep.equal([{ id: 3 }]);
+      expect(await request(clientLibrary.deleteItem('article', 1))).to.equal(null);
+      expect(await request(clientLibrary.deleteItems('article', [2]))).to.equal(null);
+      expect(await request(clientLibrary.deleteItems('article', { filter: { status: { _eq: 'x' } } }))).to.equal(null);
+      expect(await request(clientLibrary.readItems('article', { fields: ['id'] }))).to.deep.equal([{ id: 3 }]);
     });
 
     it('reads and updates singletons', async () => {
       const site = 'site';
-      expect(await request(sdk.readSingleton(site))).to.deep.equal({ id: null, name: 'Untitled' });
-      expect(await request(sdk.updateSingleton(site, { name: 'x' }))).to.deep.equal({ id: 1, name: 'x' });
-      expect(await request(sdk.updateSingleton(site, { name: 'y' }, { fields: ['name'] }))).to.deep.equal({
+      expect(await request(clientLibrary.readSingleton(site))).to.deep.equal({ id: null, name: 'Untitled' });
+      expect(await request(clientLibrary.updateSingleton(site, { name: 'x' }))).to.deep.equal({ id: 1, name: 'x' });
+      expect(await request(clientLibrary.updateSingleton(site, { name: 'y' }, { fields: ['name'] }))).to.deep.equal({
         name: 'y',
       });
-      expect(await request(sdk.readSingleton(site, { fields: ['name'] }))).to.deep.equal({ name: 'y' });
+      expect(await request(clientLibrary.readSingleton(site, { fields: ['name'] }))).to.deep.equal({ name: 'y' });
     });
 
     it('recognises errors with code, status and message', async () => {
-      expect(await expectClientError(request(sdk.readItems('nowhere')))).to.deep.include({
+      expect(await expectClientError(request(clientLibrary.readItems('nowhere')))).to.deep.include({
         status: 404,
         code: 'ROUTE_NOT_FOUND',
       });
-      expect(await expectClientError(request(sdk.readItems('platform_users')))).to.deep.include({
+      expect(await expectClientError(request(clientLibrary.readItems('platform_users')))).to.deep.include({
         status: 403,
         code: 'FORBIDDEN',
       });
       expect(
-        await expectClientError(request(sdk.aggregate('platform_users', { aggregate: { count: '*' } }))),
+        await expectClientError(request(clientLibrary.aggregate('platform_users', { aggregate: { count: '*' } }))),
       ).to.deep.include({
         status: 403,
         code: 'FORBIDDEN',
       });
-      expect(await expectClientError(request(sdk.createItem('article', {})))).to.deep.include({
+      expect(await expectClientError(request(clientLibrary.createItem('article', {})))).to.deep.include({
         status: 400,
         code: 'FAILED_VALIDATION',
       });
       expect(
-        await expectClientError(request(sdk.readItems('article', { filter: { title: { _nonsense: 1 } } }))),
+        await expectClientError(request(clientLibrary.readItems('article', { filter: { title: { _nonsense: 1 } } }))),
       ).to.deep.include({ status: 400, code: 'INVALID_QUERY' });
-      expect(await expectClientError(request(sdk.createItem('article', { title: 'a', author: 99 })))).to.deep.include({
+      expect(
+        await expectClientError(request(clientLibrary.createItem('article', { title: 'a', author: 99 }))),
+      ).to.deep.include({
         status: 400,
         code: 'INVALID_FOREIGN_KEY',
       });
       expect(
-        (await expectClientError(request(sdk.withToken('not-a-token', sdk.readItems('article'))))).status,
+        (await expectClientError(request(clientLibrary.withToken('not-a-token', clientLibrary.readItems('article')))))
+          .status,
       ).to.be.oneOf([401, 403]);
       expect(
         await expectClientError(request(() => ({ method: 'POST', path: '/nothing/here', body: '{}' }))),
@@ -332,17 +367,17 @@ describe('a published client library', () => {
 
   describe('users, roles and permissions', () => {
     it('creates roles with permissions, which hold for their users', async () => {
-      const role = await request(sdk.createRole({ name: 'Editor', app_access: true }));
-      expect(await request(sdk.readRole(role.id, { fields: ['name'] }))).to.deep.equal({ name: 'Editor' });
-      expect((await request(sdk.updateRole(role.id, { description: 'd' }))).description).to.equal('d');
-      expect(await request(sdk.updateRoles([role.id], { icon: 'x' }, { fields: ['icon'] }))).to.deep.equal([
+      const role = await request(clientLibrary.createRole({ name: 'Editor', app_access: true }));
+      expect(await request(clientLibrary.readRole(role.id, { fields: ['name'] }))).to.deep.equal({ name: 'Editor' });
+      expect((await request(clientLibrary.updateRole(role.id, { description: 'd' }))).description).to.equal('d');
+      expect(await request(clientLibrary.updateRoles([role.id], { icon: 'x' }, { fields: ['icon'] }))).to.deep.equal([
         { icon: 'x' },
       ]);
-      expect(await request(sdk.readRoles({ filter: { name: { _eq: 'Editor' } }, fields: ['id'] }))).to.deep.equal([
-        { id: role.id },
-      ]);
+      expect(
+        await request(clientLibrary.readRoles({ filter: { name: { _eq: 'Editor' } }, fields: ['id'] })),
+      ).to.deep.equal([{ id: role.id }]);
       const permission = await request(
-        sdk.createPermission({
+        clientLibrary.createPermission({
           role: role.id,
           collection: 'article',
           action: 'read',
@@ -355,59 +390,66 @@ describe('a published client library', () => {
         fields: ['*'],
         permissions: { status: { _eq: 'live' } },
       });
-      expect((await request(sdk.updatePermission(permission.id, { fields: ['id', 'title'] }))).fields).to.deep.equal([
-        'id',
-        'title',
-      ]);
-      expect((await request(sdk.updatePermissions([permission.id], { permissions: {} })))[0].permissions).to.deep.equal(
-        {},
-      );
+      expect(
+        (await request(clientLibrary.updatePermission(permission.id, { fields: ['id', 'title'] }))).fields,
+      ).to.deep.equal(['id', 'title']);
+      expect(
+        (await request(clientLibrary.updatePermissions([permission.id], { permissions: {} })))[0].permissions,
+      ).to.deep.equal({});
       const list = await request(
-        sdk.readPermissions({ filter: { role: { _eq: role.id }, collection: { _eq: 'article' } } }),
+        clientLibrary.readPermissions({ filter: { role: { _eq: role.id }, collection: { _eq: 'article' } } }),
       );
       expect(list.filter((one: Untyped) => !one.system).map((one: Untyped) => one.id)).to.deep.equal([permission.id]);
-      expect(await request(sdk.deletePermissions([permission.id]))).to.equal(null);
-      const another = await request(sdk.createPermission({ role: role.id, collection: 'article', action: 'read' }));
-      expect(await request(sdk.deletePermission(another.id))).to.equal(null);
-      expect(await request(sdk.deleteRole(role.id))).to.equal(null);
-      expect(await expectClientError(request(sdk.readRole(role.id)))).to.include({ status: 403 });
+      expect(await request(clientLibrary.deletePermissions([permission.id]))).to.equal(null);
+      const another = await request(
+        clientLibrary.createPermission({ role: role.id, collection: 'article', action: 'read' }),
+      );
+      expect(await request(clientLibrary.deletePermission(another.id))).to.equal(null);
+      expect(await request(clientLibrary.deleteRole(role.id))).to.equal(null);
+      expect(await expectClientError(request(clientLibrary.readRole(role.id)))).to.include({ status: 403 });
     });
 
     it('creates, reads, updates and deletes users', async () => {
       const user = await request(
-        sdk.createUser({ email: 'u1@example.com', password: 'a long password', first_name: 'U' }),
+        clientLibrary.createUser({ email: 'u1@example.com', password: 'a long password', first_name: 'U' }),
       );
       expect([user.email, user.password]).to.deep.equal(['u1@example.com', '**********']);
       const two = await request(
-        sdk.createUsers([{ email: 'u2@example.com' }, { email: 'u3@example.com' }], { fields: ['id'] }),
+        clientLibrary.createUsers([{ email: 'u2@example.com' }, { email: 'u3@example.com' }], { fields: ['id'] }),
       );
       expect(two).to.have.length(2);
-      expect(await request(sdk.readUser(user.id, { fields: ['first_name'] }))).to.deep.equal({ first_name: 'U' });
+      expect(await request(clientLibrary.readUser(user.id, { fields: ['first_name'] }))).to.deep.equal({
+        first_name: 'U',
+      });
       expect(
-        await request(sdk.readUsers({ filter: { email: { _starts_with: 'u' } }, sort: ['email'], fields: ['email'] })),
+        await request(
+          clientLibrary.readUsers({ filter: { email: { _starts_with: 'u' } }, sort: ['email'], fields: ['email'] }),
+        ),
       ).to.deep.equal([{ email: 'u1@example.com' }, { email: 'u2@example.com' }, { email: 'u3@example.com' }]);
-      expect((await request(sdk.updateUser(user.id, { last_name: 'L' }))).last_name).to.equal('L');
+      expect((await request(clientLibrary.updateUser(user.id, { last_name: 'L' }))).last_name).to.equal('L');
       const ids = two.map((one: Untyped) => one.id);
-      expect(await request(sdk.updateUsers(ids, { title: 't' }, { fields: ['title'] }))).to.deep.equal([
+      expect(await request(clientLibrary.updateUsers(ids, { title: 't' }, { fields: ['title'] }))).to.deep.equal([
         { title: 't' },
         { title: 't' },
       ]);
-      expect(await request(sdk.updateUsersBatch([{ id: ids[0], title: 'x' }], { fields: ['title'] }))).to.deep.equal([
-        { title: 'x' },
-      ]);
-      expect(await request(sdk.deleteUsers(ids))).to.equal(null);
-      expect(await request(sdk.deleteUser(user.id))).to.equal(null);
-      expect((await expectClientError(request(sdk.createUser({ email: 'ADMIN@example.com' })))).code).to.equal(
-        'RECORD_NOT_UNIQUE',
-      );
+      expect(
+        await request(clientLibrary.updateUsersBatch([{ id: ids[0], title: 'x' }], { fields: ['title'] })),
+      ).to.deep.equal([{ title: 'x' }]);
+      expect(await request(clientLibrary.deleteUsers(ids))).to.equal(null);
+      expect(await request(clientLibrary.deleteUser(user.id))).to.equal(null);
+      expect(
+        (await expectClientError(request(clientLibrary.createUser({ email: 'ADMIN@example.com' })))).code,
+      ).to.equal('RECORD_NOT_UNIQUE');
     });
 
     it('reads and updates the own user', async () => {
-      expect(await request(sdk.readMe({ fields: ['email', { role: ['name', 'admin_access'] }] }))).to.deep.equal({
+      expect(
+        await request(clientLibrary.readMe({ fields: ['email', { role: ['name', 'admin_access'] }] })),
+      ).to.deep.equal({
         email: service.admin.email,
         role: { name: 'Administrator', admin_access: true },
       });
-      expect(await request(sdk.updateMe({ first_name: 'Me' }, { fields: ['first_name'] }))).to.deep.equal({
+      expect(await request(clientLibrary.updateMe({ first_name: 'Me' }, { fields: ['first_name'] }))).to.deep.equal({
         first_name: 'Me',
       });
     });
@@ -415,14 +457,17 @@ describe('a published client library', () => {
 
   describe('server', () => {
     it('reads ping, health, info and providers', async () => {
-      expect(await request(sdk.serverPing())).to.equal('pong');
-      expect((await request(sdk.serverHealth())).status).to.equal('ok');
-      expect(await request(sdk.serverInfo())).to.have.property('project');
-      expect(await request(sdk.readProviders())).to.deep.equal([]);
+      expect(await request(clientLibrary.serverPing())).to.equal('pong');
+      expect((await request(clientLibrary.serverHealth())).status).to.equal('ok');
+      expect(await request(clientLibrary.serverInfo())).to.have.property('project');
+      expect(await request(clientLibrary.readProviders())).to.deep.equal([]);
     });
 
     it('recognises the 404 of a route that is not implemented', async () => {
-      expect(await expectClientError(request(sdk.clearCache()))).to.include({ status: 404, code: 'ROUTE_NOT_FOUND' });
+      expect(await expectClientError(request(clientLibrary.clearCache()))).to.include({
+        status: 404,
+        code: 'ROUTE_NOT_FOUND',
+      });
     });
   });
 
@@ -430,11 +475,11 @@ describe('a published client library', () => {
     const credentials = () => ({ email: service.admin.email, password: service.admin.password });
 
     it('mode json: logs in, sends requests, refreshes and logs out', async () => {
-      const client = sdk
+      const client = clientLibrary
         .createDirectus(service.url)
-        .with(sdk.authentication('json', { autoRefresh: false }))
-        .with(sdk.rest());
-      expect(await expectClientError(client.request(sdk.readMe()))).to.include({
+        .with(clientLibrary.authentication('json', { autoRefresh: false }))
+        .with(clientLibrary.rest());
+      expect(await expectClientError(client.request(clientLibrary.readMe()))).to.include({
         status: 401,
         code: 'INVALID_CREDENTIALS',
       });
@@ -442,10 +487,14 @@ describe('a published client library', () => {
       expect(first).to.include.keys('access_token', 'refresh_token', 'expires');
       expect(first.expires).to.equal(15 * 60 * 1000);
       expect(await client.getToken()).to.equal(first.access_token);
-      expect(await client.request(sdk.readMe({ fields: ['email'] }))).to.deep.equal({ email: service.admin.email });
+      expect(await client.request(clientLibrary.readMe({ fields: ['email'] }))).to.deep.equal({
+        email: service.admin.email,
+      });
       const second = await client.refresh();
       expect(second.refresh_token).not.to.equal(first.refresh_token);
-      expect(await client.request(sdk.readMe({ fields: ['email'] }))).to.deep.equal({ email: service.admin.email });
+      expect(await client.request(clientLibrary.readMe({ fields: ['email'] }))).to.deep.equal({
+        email: service.admin.email,
+      });
       const old = await service.request('POST', '/auth/refresh', {
         body: { refresh_token: first.refresh_token, mode: 'json' },
       });
@@ -459,19 +508,26 @@ describe('a published client library', () => {
     });
 
     it('mode json: the client refreshes a token that is about to expire', async () => {
-      const client = sdk
+      const client = clientLibrary
         .createDirectus(service.url)
-        .with(sdk.authentication('json', { autoRefresh: true, msRefreshBeforeExpires: 15 * 60 * 1000 + 1000 }))
-        .with(sdk.rest());
+        .with(
+          clientLibrary.authentication('json', { autoRefresh: true, msRefreshBeforeExpires: 15 * 60 * 1000 + 1000 }),
+        )
+        .with(clientLibrary.rest());
       const first = await client.login(credentials());
-      expect(await client.request(sdk.readMe({ fields: ['email'] }))).to.deep.equal({ email: service.admin.email });
+      expect(await client.request(clientLibrary.readMe({ fields: ['email'] }))).to.deep.equal({
+        email: service.admin.email,
+      });
       expect((await client.getToken()) !== null).to.equal(true);
       await client.logout();
       expect(first.refresh_token).to.be.a('string');
     });
 
     it('a wrong password is an INVALID_CREDENTIALS error of the client', async () => {
-      const client = sdk.createDirectus(service.url).with(sdk.authentication('json')).with(sdk.rest());
+      const client = clientLibrary
+        .createDirectus(service.url)
+        .with(clientLibrary.authentication('json'))
+        .with(clientLibrary.rest());
       expect(await expectClientError(client.login({ ...credentials(), password: 'wrong' }))).to.include({
         status: 401,
         code: 'INVALID_CREDENTIALS',
@@ -493,16 +549,18 @@ describe('a published client library', () => {
         }
         return response;
       };
-      const client = sdk
+      const client = clientLibrary
         .createDirectus(service.url, { globals: { fetch: fetchWithCookies } })
-        .with(sdk.authentication('cookie', { credentials: 'include', autoRefresh: false }))
-        .with(sdk.rest({ credentials: 'include' }));
+        .with(clientLibrary.authentication('cookie', { credentials: 'include', autoRefresh: false }))
+        .with(clientLibrary.rest({ credentials: 'include' }));
       const first = await client.login(credentials());
       expect(first.refresh_token ?? null).to.equal(null);
       expect(jar).to.match(/^service_refresh_token=./);
       const before = jar;
       expect(
-        await client.request(sdk.withOptions(sdk.readMe({ fields: ['email'] }), { credentials: 'include' })),
+        await client.request(
+          clientLibrary.withOptions(clientLibrary.readMe({ fields: ['email'] }), { credentials: 'include' }),
+        ),
       ).to.deep.equal({ email: service.admin.email });
       const second = await client.refresh();
       expect(second.access_token).to.be.a('string');
@@ -513,14 +571,20 @@ describe('a published client library', () => {
     });
 
     it('mode session: is refused with a reason', async () => {
-      const client = sdk.createDirectus(service.url).with(sdk.authentication('session')).with(sdk.rest());
+      const client = clientLibrary
+        .createDirectus(service.url)
+        .with(clientLibrary.authentication('session'))
+        .with(clientLibrary.rest());
       expect(await expectClientError(client.login(credentials()))).to.include({ status: 400, code: 'INVALID_PAYLOAD' });
     });
 
     it('a static token authenticates requests', async () => {
-      const user = await request(sdk.createUser({ email: 'static@example.com', token: 'a-static-token' }));
-      const client = sdk.createDirectus(service.url).with(sdk.staticToken('a-static-token')).with(sdk.rest());
-      expect(await client.request(sdk.readMe())).to.deep.equal({ id: user.id });
+      const user = await request(clientLibrary.createUser({ email: 'static@example.com', token: 'a-static-token' }));
+      const client = clientLibrary
+        .createDirectus(service.url)
+        .with(clientLibrary.staticToken('a-static-token'))
+        .with(clientLibrary.rest());
+      expect(await client.request(clientLibrary.readMe())).to.deep.equal({ id: user.id });
     });
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
@@ -376,7 +376,7 @@ describe('items by column type', () => {
     });
 
     it('$CURRENT_USER as an element in a rule finds rows of the caller, and none for callers without a user', async () => {
-      const someone = await personWith(service, [
+      const someone = await createUserWithPermissions(service, [
         { collection: 'note', action: 'read', permissions: { readers: { _contains: '$CURRENT_USER' } } },
       ]);
       await database.query(`update note set readers = '{${someone.id}}' where id = 2`);
@@ -385,7 +385,7 @@ describe('items by column type', () => {
     });
 
     it('a validation of a role checks elements', async () => {
-      const someone = await personWith(service, [
+      const someone = await createUserWithPermissions(service, [
         { collection: 'note', action: 'read' },
         {
           collection: 'note',
@@ -451,18 +451,18 @@ describe('items by column type', () => {
     });
 
     it('a search leaves out a search vector with searchable false', async () => {
-      await asAdmin(service, 'PATCH', '/fields/note/search', { meta: { searchable: false } });
+      await requestAsAdmin(service, 'PATCH', '/fields/note/search', { meta: { searchable: false } });
       expect(await search('fly')).to.deep.equal([1], 'the text contains it');
       expect(await search('bird flying')).to.deep.equal([]);
-      await asAdmin(service, 'PATCH', '/fields/note/search', { meta: { searchable: true } });
+      await requestAsAdmin(service, 'PATCH', '/fields/note/search', { meta: { searchable: true } });
       expect(await search('bird flying')).to.deep.equal([1]);
     });
 
     it('a search uses a search vector only for callers that may read it, by name in a table with secrets', async () => {
       const grants = (fields: readonly string[]) => [{ collection: 'secretive', action: 'read' as const, fields }];
-      await asAdmin(service, 'PATCH', '/fields/secretive/pin', { meta: { special: ['conceal'] } });
-      const all = await personWith(service, grants(['*']));
-      const named = await personWith(service, grants(['*', 'search']));
+      await requestAsAdmin(service, 'PATCH', '/fields/secretive/pin', { meta: { special: ['conceal'] } });
+      const all = await createUserWithPermissions(service, grants(['*']));
+      const named = await createUserWithPermissions(service, grants(['*', 'search']));
       const path = '/items/secretive?fields=id,search';
       expect(await search('swordfish', 'secretive', all.token)).to.deep.equal([]);
       expect(await search('swordfish', 'secretive', named.token)).to.deep.equal([1]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Service } from '../support/service.ts';
 
 /** A folder that a test uses as EXTENSIONS_PATH and into which it writes confined packages. */
-export interface ConfinedPackages {
+export interface ConfinedPackageFolder {
   readonly path: string;
   /** Writes a package whose source and built file are both `code`; the manifest gets host, runtime and paths as defaults. */
   put(name: string, manifest: object, code: string, options?: { version?: string; folder?: string }): Promise<void>;
@@ -13,7 +13,7 @@ export interface ConfinedPackages {
   remove(): Promise<void>;
 }
 
-export async function createPackages(path?: string): Promise<ConfinedPackages> {
+export async function createConfinedPackageFolder(path?: string): Promise<ConfinedPackageFolder> {
   const root = path ?? (await realpath(await mkdtemp(join(tmpdir(), 'tenon-confined-'))));
   return {
     path: root,
@@ -42,7 +42,7 @@ export async function createPackages(path?: string): Promise<ConfinedPackages> {
 }
 
 /** The source of a confined endpoint with this id, whose handler is the function in the text `handler`. */
-export const endpoint = (id: string, handler: string): string =>
+export const renderConfinedEndpoint = (id: string, handler: string): string =>
   `export default { id: ${JSON.stringify(id)}, handler: ${handler} };`;
 
 interface Row {
@@ -63,7 +63,7 @@ export async function listExtensions(service: Service): Promise<Readonly<Record<
   return Object.fromEntries((body.data as Row[]).map((row) => [row.name, row]));
 }
 
-export const reload = (service: Service) =>
+export const reloadExtensions = (service: Service) =>
   service.request('POST', '/extensions/reload', { token: service.admin.token });
 
 /** A failure of a package as GET /extensions shows it to admins: where it happened and how often. */

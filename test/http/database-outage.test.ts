@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startServerIn } from '../support/server.ts';
+import { startDatabaseServerIn } from '../support/database-server.ts';
 import { type SpawnedService, spawnService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -15,13 +15,13 @@ describe('the log during a database outage', function () {
   let folder: string;
   let front: Server;
   let port: number | undefined;
-  let server: Awaited<ReturnType<typeof startServerIn>>;
+  let server: Awaited<ReturnType<typeof startDatabaseServerIn>>;
   let service: SpawnedService;
   const sockets = new Set<Socket>();
 
   /** Starts PostgreSQL, each time on another port. The service connects through a proxy, whose address stays the same. */
   async function startDatabase(): Promise<void> {
-    server = await startServerIn(folder);
+    server = await startDatabaseServerIn(folder);
     port = Number(new URL(server.url).port);
   }
   async function stopDatabase(): Promise<void> {

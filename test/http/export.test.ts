@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin } from './people.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 describe('GET /items/<collection>?export', () => {
   let database: FreshDatabase;
@@ -21,8 +21,12 @@ describe('GET /items/<collection>?export', () => {
     await database.query('create table many (id int primary key, name text)');
     await database.query(`insert into many select n, 'n' || n from generate_series(1, 4000) n`);
     service = await startService({ database });
-    await asAdmin(service, 'POST', '/fields/author', { field: 'articles', type: 'alias', meta: { special: ['o2m'] } });
-    await asAdmin(service, 'PATCH', '/relations/article/author', { meta: { one_field: 'articles' } });
+    await requestAsAdmin(service, 'POST', '/fields/author', {
+      field: 'articles',
+      type: 'alias',
+      meta: { special: ['o2m'] },
+    });
+    await requestAsAdmin(service, 'PATCH', '/relations/article/author', { meta: { one_field: 'articles' } });
   });
   after(async () => {
     await service?.stop();

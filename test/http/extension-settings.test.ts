@@ -6,15 +6,15 @@ import {
   type SettingsOwner,
 } from '../../plugins/extension-settings/contract.ts';
 import {
-  type Ask,
-  allow,
-  asking,
-  codeOf,
+  createTestPermission,
+  createUserSender,
+  errorCodeOf,
   makePerson,
   makeRole,
-  outcome,
   type Person,
-} from '../plugins/users/people.ts';
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { freshDatabase } from '../support/database.ts';
 import { type TestComposition, writePlugins } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
@@ -42,7 +42,7 @@ describe('/extension-settings', () => {
   let thirdParty: TestComposition;
   let settings: ExtensionSettings;
   let service: InProcessService;
-  let ask: Ask;
+  let ask: SendAsUser;
   let app: Person;
   let user: Person;
   let chat: SettingsOwner;
@@ -81,13 +81,17 @@ describe('/extension-settings', () => {
       SECRETS_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       SERVICE_EXT_CHAT_PASSWORD: 'of the environment',
     });
-    ask = asking(service, service.admin.token);
+    ask = createUserSender(service, service.admin.token);
     const fields = [{ field: 'word', type: 'string' }];
     for (const collection of ['articles', 'hidden', 'doomed']) {
       expect((await ask('POST', '/collections', { collection, schema: {}, fields })).status).to.equal(200);
     }
     const readers = await makeRole(service, { app_access: true });
-    await allow(service, readers, { collection: 'articles', action: 'read', permissions: { word: { _eq: 'x' } } });
+    await createTestPermission(service, readers, {
+      collection: 'articles',
+      action: 'read',
+      permissions: { word: { _eq: 'x' } },
+    });
     app = await makePerson(service, readers);
     user = await makePerson(service, await makeRole(service));
     chat = owner(CHAT, SETTINGS);
@@ -135,26 +139,26 @@ describe('/extension-settings', () => {
 
   it('GET rejects invalid query parameters', async () => {
     for (const query of ['', '?subject=', `?subject[]=${CHAT}`, '?subject[a]=b', `?scope=global`]) {
-      expect(outcome(await ask('GET', PATH + query)), query).to.deep.equal(REFUSED);
-      expect(outcome(await ask('GET', `${PATH}/app${query}`)), query).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await ask('GET', PATH + query)), query).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await ask('GET', `${PATH}/app${query}`)), query).to.deep.equal(REFUSED);
     }
     for (const query of ['scope=', 'scope=user', 'scope[]=global', 'scope_key[]=x', 'scope_key[a]=x']) {
-      expect(outcome(await ask('GET', `${PATH}?subject=${CHAT}&${query}`)), query).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await ask('GET', `${PATH}?subject=${CHAT}&${query}`)), query).to.deep.equal(REFUSED);
     }
-    expect(outcome(await ask('GET', `${PATH}/app?subject=${CHAT}&collection[]=x`))).to.deep.equal(REFUSED);
+    expect(statusAndCodeOf(await ask('GET', `${PATH}/app?subject=${CHAT}&collection[]=x`))).to.deep.equal(REFUSED);
   });
 
   it('POST rejects values that do not fit the declaration', async () => {
     const right = { ...global, key: 'room', value: 'x' };
     for (const body of [undefined, null, [], [right], 'x', {}, { ...right, more: 1 }]) {
-      expect(outcome(await ask('POST', PATH, body)), JSON.stringify(body)).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await ask('POST', PATH, body)), JSON.stringify(body)).to.deep.equal(REFUSED);
     }
     for (const name of Object.keys(right)) {
       const { [name as 'key']: _gone, ...rest } = right;
-      expect(outcome(await ask('POST', PATH, rest)), name).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await ask('POST', PATH, rest)), name).to.deep.equal(REFUSED);
       if (name === 'value') continue;
       for (const value of [null, 1, ['x'], {}]) {
-        expect(outcome(await ask('POST', PATH, { ...right, [name]: value })), name).to.deep.equal(REFUSED);
+        expect(statusAndCodeOf(await ask('POST', PATH, { ...right, [name]: value })), name).to.deep.equal(REFUSED);
       }
     }
     for (const wrong of [
@@ -179,21 +183,23 @@ describe('/extension-settings', () => {
       { key: 'is_on', value: 1 },
       { key: 'is_on', value: 'true' },
     ]) {
-      expect(outcome(await ask('POST', PATH, { ...right, ...wrong })), JSON.stringify(wrong)).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await ask('POST', PATH, { ...right, ...wrong })), JSON.stringify(wrong)).to.deep.equal(
+        REFUSED,
+      );
     }
     const infinite = JSON.stringify({ ...right, key: 'limit', value: 0 }).replace('"value":0', '"value":1e999');
     expect(
-      outcome(await ask('POST', PATH, infinite, { headers: { 'content-type': 'application/json' } })),
+      statusAndCodeOf(await ask('POST', PATH, infinite, { headers: { 'content-type': 'application/json' } })),
     ).to.deep.equal(REFUSED);
     expect(await stored()).to.deep.equal([]);
   });
 
   it('POST rejects the mask and secrets of the configuration', async () => {
     for (const value of [MASK, 5, null]) {
-      expect(outcome(await ask('POST', PATH, { ...global, key: 'token', value }))).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await ask('POST', PATH, { ...global, key: 'token', value }))).to.deep.equal(REFUSED);
     }
     for (const value of ['x', MASK, 5]) {
-      expect(outcome(await ask('POST', PATH, { ...global, key: 'password', value }))).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await ask('POST', PATH, { ...global, key: 'password', value }))).to.deep.equal(REFUSED);
     }
     await put({ key: 'room', value: MASK });
     await put({ key: 'token', value: '' });
@@ -203,11 +209,11 @@ describe('/extension-settings', () => {
   it('POST answers FORBIDDEN for a package that is missing or unavailable', async () => {
     const write = (subject: string) => ask('POST', PATH, { ...global, subject, key: 'room', value: 'x' });
     for (const subject of ['', 'service-extension-unknown', `${CHAT} `, 'x'.repeat(1000)]) {
-      expect(outcome(await write(subject)), subject).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await write(subject)), subject).to.deep.equal(FORBIDDEN);
     }
     await put({ key: 'room', value: 'kept' });
     settings.setOwners([chat, { ...chat, id: 'twin' }]);
-    expect(outcome(await write(CHAT))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await write(CHAT))).to.deep.equal(FORBIDDEN);
     expect((await ask('GET', `${PATH}?subject=${CHAT}`)).body.data).to.have.length(1);
     expect((await app.ask('GET', `${PATH}/app?subject=${CHAT}`)).body).to.deep.equal({ data: {} });
     expect(await settings.createReader(chat).get('room')).to.equal(null);
@@ -288,22 +294,22 @@ describe('/extension-settings', () => {
       { ...global, key: 'room', scope: 'user' },
       { scope: 'global', scope_key: '', key: 'room' },
     ]) {
-      expect(outcome(await ask('DELETE', PATH, body)), JSON.stringify(body)).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await ask('DELETE', PATH, body)), JSON.stringify(body)).to.deep.equal(REFUSED);
     }
   });
 
   it('every admin route answers FORBIDDEN to other callers, also for invalid requests', async () => {
-    for (const one of [app.ask, user.ask, asking(service, null)]) {
-      expect(outcome(await one('GET', PATH))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await one('GET', `${PATH}?subject=${CHAT}`))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await one('GET', `${PATH}/owners`))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await one('POST', PATH, { ...global, key: 'room', value: 'x' }))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await one('POST', PATH, {}))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await one('DELETE', PATH, { subject: CHAT }))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await one('DELETE', PATH))).to.deep.equal(FORBIDDEN);
+    for (const one of [app.ask, user.ask, createUserSender(service, null)]) {
+      expect(statusAndCodeOf(await one('GET', PATH))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await one('GET', `${PATH}?subject=${CHAT}`))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await one('GET', `${PATH}/owners`))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await one('POST', PATH, { ...global, key: 'room', value: 'x' }))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await one('POST', PATH, {}))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await one('DELETE', PATH, { subject: CHAT }))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await one('DELETE', PATH))).to.deep.equal(FORBIDDEN);
     }
-    expect(outcome(await ask('PATCH', PATH, {}))).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
-    expect(outcome(await ask('GET', `${PATH}/others`))).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+    expect(statusAndCodeOf(await ask('PATCH', PATH, {}))).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+    expect(statusAndCodeOf(await ask('GET', `${PATH}/others`))).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
   });
 
   it('GET /extension-settings/app answers only keys with appReadable', async () => {
@@ -313,7 +319,7 @@ describe('/extension-settings', () => {
     await put({ ...ofCollection, key: 'title', value: 'of articles' });
     await put({ ...ofCollection, scope_key: 'hidden', key: 'title', value: 'of hidden' });
     await put({ ...ofCollection, key: 'key', value: 'a secret' });
-    const read = async (who: Ask, query = '') => (await who('GET', `${PATH}/app?subject=${CHAT}${query}`)).body;
+    const read = async (who: SendAsUser, query = '') => (await who('GET', `${PATH}/app?subject=${CHAT}${query}`)).body;
     expect(await read(app.ask)).to.deep.equal({ data: { room: 'lobby' } });
     expect(await read(app.ask, '&collection=articles')).to.deep.equal({
       data: { room: 'lobby', title: 'of articles' },
@@ -322,9 +328,9 @@ describe('/extension-settings', () => {
       expect(await read(app.ask, `&collection=${collection}`), collection).to.deep.equal({ data: { room: 'lobby' } });
     }
     expect(await read(ask, '&collection=hidden')).to.deep.equal({ data: { room: 'lobby', title: 'of hidden' } });
-    for (const one of [user.ask, asking(service, null)]) {
-      expect(outcome(await one('GET', `${PATH}/app?subject=${CHAT}`))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await one('GET', `${PATH}/app`))).to.deep.equal(FORBIDDEN);
+    for (const one of [user.ask, createUserSender(service, null)]) {
+      expect(statusAndCodeOf(await one('GET', `${PATH}/app?subject=${CHAT}`))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await one('GET', `${PATH}/app`))).to.deep.equal(FORBIDDEN);
     }
     expect((await app.ask('GET', `${PATH}/app?subject=service-extension-unknown`)).body).to.deep.equal({ data: {} });
     // A later version declares other types for the same keys.
@@ -409,8 +415,8 @@ describe('/extension-settings', () => {
 
   it('no other API reads or writes the settings table', async () => {
     const table = 'platform_extension_settings';
-    expect(codeOf(await ask('GET', `/items/${table}`))).to.equal('FORBIDDEN');
-    expect(codeOf(await ask('GET', `/collections/${table}`))).to.equal('ROUTE_NOT_FOUND');
+    expect(errorCodeOf(await ask('GET', `/items/${table}`))).to.equal('FORBIDDEN');
+    expect(errorCodeOf(await ask('GET', `/collections/${table}`))).to.equal('ROUTE_NOT_FOUND');
     expect(JSON.stringify((await ask('GET', '/collections')).body)).not.to.contain(table);
   });
 
@@ -491,21 +497,21 @@ describe('/extension-settings without SECRETS_ENCRYPTION_KEY', () => {
         },
       },
     ]);
-    const run = async (key: string | undefined, work: (ask: Ask, owner: SettingsOwner) => Promise<void>) => {
+    const run = async (key: string | undefined, work: (ask: SendAsUser, owner: SettingsOwner) => Promise<void>) => {
       const env = { EXTENSIONS_PATH: `${thirdParty.folder}/local` };
       const service = await startService({ database, env: key ? { ...env, SECRETS_ENCRYPTION_KEY: key } : env });
       try {
         const { parseDeclaration, setOwners } = settings as ExtensionSettings;
         const owner = { id: 'chat', name: CHAT, declaration: parseDeclaration(SETTINGS).declaration };
         setOwners([owner]);
-        await work(asking(service, service.admin.token), owner);
+        await work(createUserSender(service, service.admin.token), owner);
       } finally {
         await service.stop();
       }
     };
     const secret = { ...global, key: 'token', value: 'a secret' };
     const read = (owner: SettingsOwner) => (settings as ExtensionSettings).createReader(owner).get('token');
-    const listed = async (ask: Ask) => (await ask('GET', `${PATH}?subject=${CHAT}`)).body.data;
+    const listed = async (ask: SendAsUser) => (await ask('GET', `${PATH}?subject=${CHAT}`)).body.data;
     const key = randomBytes(32).toString('base64');
     try {
       await run(key, async (ask, owner) => {
@@ -513,9 +519,9 @@ describe('/extension-settings without SECRETS_ENCRYPTION_KEY', () => {
         expect(await read(owner)).to.equal('a secret');
       });
       await run(undefined, async (ask, owner) => {
-        expect(outcome(await ask('POST', PATH, secret))).to.deep.equal([503, 'INVALID_CONFIG']);
+        expect(statusAndCodeOf(await ask('POST', PATH, secret))).to.deep.equal([503, 'INVALID_CONFIG']);
         for (const wrong of [{ value: 5 }, { value: MASK }, { key: 'password' }, { scope_key: 'x' }]) {
-          expect(outcome(await ask('POST', PATH, { ...secret, ...wrong }))).to.deep.equal(REFUSED);
+          expect(statusAndCodeOf(await ask('POST', PATH, { ...secret, ...wrong }))).to.deep.equal(REFUSED);
         }
         expect((await ask('POST', PATH, { ...global, key: 'room', value: 'x' })).status).to.equal(200);
         expect(await read(owner)).to.equal(null);

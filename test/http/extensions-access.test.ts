@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
-import { asAdmin, personWith } from './people.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  renderConfinedEndpoint,
+} from './confined-packages.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const SECRET = 'what tests sign tokens of callers without a user with';
 const LEVELS = ['public', 'authenticated', 'app', 'admin'] as const;
@@ -34,17 +38,17 @@ const CALLERS: Readonly<Record<string, readonly [number, number, number, number]
 
 describe('the access level of a confined endpoint', function () {
   this.timeout(120_000);
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let service: InProcessService;
   let callers: Readonly<Record<string, Caller>>;
 
   before(async () => {
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     for (const level of LEVELS) {
       await packages.put(
         `service-extension-for-${level}`,
         { type: 'endpoint', capabilities: { endpoint: { access: level } }, stateful: true },
-        endpoint(`for-${level}`, '() => ({ body: (globalThis.runs = (globalThis.runs ?? 0) + 1) })'),
+        renderConfinedEndpoint(`for-${level}`, '() => ({ body: (globalThis.runs = (globalThis.runs ?? 0) + 1) })'),
       );
     }
     service = await startService({ env: { EXTENSIONS_PATH: packages.path, SECRET } });
@@ -56,15 +60,17 @@ describe('the access level of a confined endpoint', function () {
   });
 
   async function everyone(): Promise<Readonly<Record<string, Caller>>> {
-    const plain = await personWith(service, []);
-    const app = await personWith(service, [], { app_access: true });
+    const plain = await createUserWithPermissions(service, []);
+    const app = await createUserWithPermissions(service, [], { app_access: true });
     const signedIn = async (person: { id: string }): Promise<string> => {
-      const { email } = await asAdmin(service, 'PATCH', `/users/${person.id}`, { password: 'a long one of theirs' });
+      const { email } = await requestAsAdmin(service, 'PATCH', `/users/${person.id}`, {
+        password: 'a long one of theirs',
+      });
       const body = { email, password: 'a long one of theirs' };
       return (await service.request('POST', '/auth/login', { body })).body.data.access_token;
     };
     const admin = randomUUID();
-    await asAdmin(service, 'PATCH', '/users/me', { token: admin });
+    await requestAsAdmin(service, 'PATCH', '/users/me', { token: admin });
     const claims = { id: null, role: app.role, app_access: true, admin_access: true, share: randomUUID() };
     return {
       anonymous: {},
@@ -112,8 +118,8 @@ describe('the access level of a confined endpoint', function () {
   });
 
   it('a wrong token is answered 401, also on a public endpoint', async () => {
-    const gone = await personWith(service, []);
-    await asAdmin(service, 'PATCH', `/users/${gone.id}`, { status: 'suspended' });
+    const gone = await createUserWithPermissions(service, []);
+    await requestAsAdmin(service, 'PATCH', `/users/${gone.id}`, { status: 'suspended' });
     const expired = jwt.sign({ id: gone.id, role: null }, SECRET, { issuer: 'service', expiresIn: -1 });
     for (const level of LEVELS) {
       for (const [token, code] of [
@@ -128,11 +134,11 @@ describe('the access level of a confined endpoint', function () {
   });
 
   it('a changed role counts from the next request on', async () => {
-    const person = await personWith(service, []);
+    const person = await createUserWithPermissions(service, []);
     expect((await call('app', person)).status).to.equal(403);
-    await asAdmin(service, 'PATCH', `/roles/${person.role}`, { app_access: true });
+    await requestAsAdmin(service, 'PATCH', `/roles/${person.role}`, { app_access: true });
     expect((await call('app', person)).status).to.equal(200);
-    await asAdmin(service, 'PATCH', `/users/${person.id}`, { role: null });
+    await requestAsAdmin(service, 'PATCH', `/users/${person.id}`, { role: null });
     expect((await call('app', person)).status).to.equal(403);
   });
 });

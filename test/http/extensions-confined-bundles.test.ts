@@ -1,18 +1,24 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, listExtensions, reload } from './confined-packages.ts';
-import { asAdmin } from './people.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  listExtensions,
+  reloadExtensions,
+  renderConfinedEndpoint,
+} from './confined-packages.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const ENTRY = 'index.js';
 const open = { endpoint: { access: 'public' } };
 
 describe('confined bundles', () => {
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let service: InProcessService;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     await packages.put(
       'service-extension-shop',
       {
@@ -50,7 +56,7 @@ describe('confined bundles', () => {
     );
     service = await startService({ env: { EXTENSIONS_PATH: packages.path } });
     const fields = [{ field: 'text', type: 'string' }];
-    await asAdmin(service, 'POST', '/collections', { collection: 'notes', schema: {}, fields });
+    await requestAsAdmin(service, 'POST', '/collections', { collection: 'notes', schema: {}, fields });
   });
   after(async () => {
     await service?.stop();
@@ -84,7 +90,7 @@ describe('confined bundles', () => {
   });
 
   it('each entry has its own grants and none of the other entries', async () => {
-    const created = await asAdmin(service, 'POST', '/items/notes', {});
+    const created = await requestAsAdmin(service, 'POST', '/items/notes', {});
     expect(created.text).to.equal('stamped');
     const rich = await service.request('GET', '/reader');
     expect(rich.body).to.deep.equal({ contributionId: 'reader', ok: true, value: [created] });
@@ -101,23 +107,23 @@ describe('confined bundles', () => {
     await packages.put(
       'service-extension-poor',
       { type: 'endpoint', capabilities: open },
-      endpoint('poor', '() => ({})'),
+      renderConfinedEndpoint('poor', '() => ({})'),
     );
-    await reload(service);
+    await reloadExtensions(service);
     expect(await failed()).to.deep.include(['poor', 'AMBIGUOUS_ENDPOINT']);
     expect((await listExtensions(service))['service-extension-poor']?.reason?.code).to.equal('AMBIGUOUS_ENDPOINT');
     expect((await service.request('GET', '/poor')).status).to.equal(404);
     expect((await service.request('GET', '/reader')).status).to.equal(200);
     await packages.drop('service-extension-poor');
-    await reload(service);
+    await reloadExtensions(service);
     expect((await service.request('GET', '/poor')).status).to.equal(200);
   });
 
   it('a removed bundle leaves no routes, hooks or operations', async () => {
     await packages.drop('service-extension-shop');
-    await reload(service);
+    await reloadExtensions(service);
     expect((await service.request('GET', '/reader')).status).to.equal(404);
-    expect((await asAdmin(service, 'POST', '/items/notes', { text: 'plain' })).text).to.equal('plain');
+    expect((await requestAsAdmin(service, 'POST', '/items/notes', { text: 'plain' })).text).to.equal('plain');
     const { body } = await service.request('GET', '/extensions/audit', { token: service.admin.token });
     expect(body.data.may.map(({ name }: { name: string }) => name)).not.to.include('service-extension-shop');
   });

@@ -1,20 +1,26 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, type Service, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, listExtensions, reload } from './confined-packages.ts';
-import { asAdmin, personWith } from './people.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  listExtensions,
+  reloadExtensions,
+  renderConfinedEndpoint,
+} from './confined-packages.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const NAME = 'service-extension-orders';
 const asking = (more: object = {}) => ({ type: 'endpoint', capabilities: { endpoint: { access: 'admin' }, ...more } });
-const CODE = endpoint('orders', '() => ({ body: 1 })');
+const CODE = renderConfinedEndpoint('orders', '() => ({ body: 1 })');
 
 describe('consent for confined packages', () => {
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let database: FreshDatabase;
   const running: Service[] = [];
 
   beforeEach(async () => {
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     database = await createMigratedDatabase('consent');
   });
   afterEach(async () => {
@@ -40,7 +46,7 @@ describe('consent for confined packages', () => {
     expect((await listExtensions(service))[NAME]?.status).to.equal('loaded');
 
     await put('1.1.0', { request: { origins: ['https://api.example.com'], methods: ['POST'] } });
-    await reload(service);
+    await reloadExtensions(service);
     const reason = await reasonOf(service);
     expect(reason?.code).to.equal('CONSENT_REQUIRED');
     expect(reason?.detail).to.include('https://api.example.com').and.not.include('admins may call');
@@ -69,7 +75,7 @@ describe('consent for confined packages', () => {
       ['1.2.0', { log: true, items: { accountability: 'user' } }, 'failed'],
     ] as const) {
       await put(version, more);
-      await reload(service);
+      await reloadExtensions(service);
       expect((await listExtensions(service))[NAME]?.status, version).to.equal(status);
     }
   });
@@ -82,7 +88,7 @@ describe('consent for confined packages', () => {
       ['2.0.1', { ...asking(), stateful: true }, 'keeps state'],
     ] as const) {
       await packages.put(NAME, manifest, CODE, { version });
-      await reload(service);
+      await reloadExtensions(service);
       expect((await reasonOf(service))?.detail, version).to.include(word);
     }
   });
@@ -90,7 +96,7 @@ describe('consent for confined packages', () => {
   it('POST /extensions/consent answers FORBIDDEN to other callers and INVALID_PAYLOAD for a package that does not wait', async () => {
     await put('1.0.0');
     const service = await start();
-    const { token } = await personWith(service, [], { app_access: true });
+    const { token } = await createUserWithPermissions(service, [], { app_access: true });
     for (const other of [null, token]) {
       expect((await agree(service, other)).status).to.equal(403);
       expect((await service.request('GET', '/extensions/consent', { token: other })).status).to.equal(403);
@@ -113,7 +119,7 @@ describe('consent for confined packages', () => {
     await put('1.0.0');
     const service = await start();
     await put('1.1.0', { items: { accountability: 'user' } });
-    await reload(service);
+    await reloadExtensions(service);
     await put('1.2.0', { items: { accountability: 'full-access' } });
     expect((await agree(service)).status).to.equal(200);
     const row = (await listExtensions(service))[NAME];
@@ -145,7 +151,7 @@ describe('consent for confined packages', () => {
     await put('1.0.0');
     const [one, two] = [await start(), await start()];
     await put('1.1.0', { log: true });
-    await reload(one);
+    await reloadExtensions(one);
     // Whether this process runs version 1.1.0: each process loads it at its own time.
     const isNew = async (service: Service) => {
       const row = (await listExtensions(service))[NAME];
@@ -161,7 +167,7 @@ describe('consent for confined packages', () => {
   it('no collection route reads the table of consent', async () => {
     await put('1.0.0');
     const service = await start();
-    const collections = await asAdmin(service, 'GET', '/collections');
+    const collections = await requestAsAdmin(service, 'GET', '/collections');
     expect(JSON.stringify(collections)).not.to.include('platform_extension_grants');
     expect(
       (await service.request('GET', '/items/platform_extension_grants', { token: service.admin.token })).status,

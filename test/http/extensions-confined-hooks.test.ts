@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, listExtensions, listFailures } from './confined-packages.ts';
-import { asAdmin, personWith } from './people.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  listExtensions,
+  listFailures,
+} from './confined-packages.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const HOOK = `export default { id: 'notes', filters: {
         async 'notes.items.create'(payload, meta, { host, activation, accountability, reject }) {
@@ -29,13 +34,13 @@ const HOOK = `export default { id: 'notes', filters: {
 const hook = (events: object, capabilities: object = {}) => ({ type: 'hook', events, capabilities });
 
 describe('confined hooks', () => {
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let service: InProcessService;
   let guest: string;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     await packages.put(
       'service-extension-notes',
       hook(
@@ -70,9 +75,9 @@ describe('confined hooks', () => {
     });
     for (const collection of ['notes', 'log', 'drafts']) {
       const fields = [{ field: 'text', type: 'text' }];
-      await asAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
+      await requestAsAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
     }
-    guest = (await personWith(service, [{ collection: 'notes', action: 'create' }])).token;
+    guest = (await createUserWithPermissions(service, [{ collection: 'notes', action: 'create' }])).token;
   });
   after(async () => {
     await service?.stop();
@@ -187,13 +192,13 @@ describe('confined hooks', () => {
   });
 
   it('a filter that exceeds its deadline rejects the write', async () => {
-    const [{ id }] = await asAdmin(service, 'GET', '/items/notes?limit=1');
+    const [{ id }] = await requestAsAdmin(service, 'GET', '/items/notes?limit=1');
     const since = Date.now();
     expect((await service.request('DELETE', `/items/notes/${id}`, { token: service.admin.token })).status).to.equal(
       500,
     );
     expect(Date.now() - since).to.be.below(30_000);
-    expect(await asAdmin(service, 'GET', `/items/notes/${id}`)).to.deep.include({ id });
+    expect(await requestAsAdmin(service, 'GET', `/items/notes/${id}`)).to.deep.include({ id });
   });
 
   it('the writes of a filter belong to the transaction of its event', async () => {
@@ -234,10 +239,10 @@ describe('confined hooks', () => {
       { collection: 'drafts', action: 'create' },
       { collection: 'drafts', action: 'read' },
     ] as const;
-    const { token } = await personWith(service, grants);
+    const { token } = await createUserWithPermissions(service, grants);
     const { body } = await service.request('POST', '/items/drafts', { token, body: { text: 'a' } });
     expect(JSON.parse(body.data.text)).to.deep.include({ ok: false });
-    const all = await asAdmin(service, 'POST', '/items/drafts', { text: 'a' });
+    const all = await requestAsAdmin(service, 'POST', '/items/drafts', { text: 'a' });
     expect(JSON.parse(all.text)).to.deep.include({ ok: true });
   });
 

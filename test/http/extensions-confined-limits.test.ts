@@ -1,22 +1,27 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, listExtensions } from './confined-packages.ts';
-import { asAdmin } from './people.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  listExtensions,
+  renderConfinedEndpoint,
+} from './confined-packages.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const open = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
 
 describe('limits of confined packages', () => {
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let service: InProcessService;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     for (let at = 0; at < 8; at++) {
       await packages.put(
         `service-extension-public-${at}`,
         { type: 'endpoint', capabilities: { endpoint: { access: 'public' }, log: true } },
-        endpoint(
+        renderConfinedEndpoint(
           `public-${at}`,
           `({ path, query }, { host }) => {
             const time = Number(query.time);
@@ -36,7 +41,10 @@ describe('limits of confined packages', () => {
     await packages.put(
       'service-extension-bomb',
       open,
-      endpoint('bomb', `({ path }) => { if (path === '/well') return {}; new Array(30_000_000).fill(1); }`),
+      renderConfinedEndpoint(
+        'bomb',
+        `({ path }) => { if (path === '/well') return {}; new Array(30_000_000).fill(1); }`,
+      ),
     );
     service = await startService({
       env: {
@@ -48,7 +56,7 @@ describe('limits of confined packages', () => {
       },
     });
     const fields = [{ field: 'text', type: 'text' }];
-    await asAdmin(service, 'POST', '/collections', { collection: 'notes', schema: {}, fields });
+    await requestAsAdmin(service, 'POST', '/collections', { collection: 'notes', schema: {}, fields });
   });
   after(async () => {
     await service?.stop();

@@ -1,18 +1,28 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import { flowOperations, type Operation, type Operations, operations } from '../../plugins/flows/contract.ts';
+import {
+  type FlowOperationKind,
+  type FlowOperations,
+  flowOperations,
+  operations,
+} from '../../plugins/flows/contract.ts';
 import { type TestComposition, writePlugins } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, listExtensions, reload } from './confined-packages.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  listExtensions,
+  reloadExtensions,
+} from './confined-packages.ts';
 
 const operation = (more: object = {}) => ({ type: 'operation', ...more });
 const code = (id: string, handler: string) => `export default { id: '${id}', handler: ${handler} };`;
 
 describe('confined operations', () => {
   let thirdParty: TestComposition;
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let service: InProcessService;
-  let registry: Operations;
+  let registry: FlowOperations;
   let asSystem: () => Caller;
 
   before(async function () {
@@ -34,7 +44,7 @@ describe('confined operations', () => {
         },
       },
     ]);
-    packages = await createPackages(`${thirdParty.folder}/local`);
+    packages = await createConfinedPackageFolder(`${thirdParty.folder}/local`);
     await packages.put(
       'service-extension-sum',
       operation({
@@ -65,7 +75,7 @@ describe('confined operations', () => {
     await thirdParty?.remove();
   });
 
-  const found = (id: string) => registry.find(id) as Operation;
+  const found = (id: string) => registry.find(id) as FlowOperationKind;
   const run = (options: Readonly<Record<string, unknown>>, $last: unknown, caller: Caller | null = null) =>
     // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
     found('sum').run(options, { data: { $last, $trigger: { secret: 1 } }, caller }) as Promise<any>;
@@ -133,11 +143,11 @@ describe('confined operations', () => {
 
   it('the operations of a removed package are removed', async () => {
     await packages.drop('acme-service-extension-two');
-    await reload(service);
+    await reloadExtensions(service);
     expect((await listExtensions(service))['service-extension-two']?.status).to.equal('loaded');
     expect(await found('two').run({}, { data: {}, caller: null })).to.equal(1);
     await packages.drop('service-extension-two');
-    await reload(service);
+    await reloadExtensions(service);
     expect(registry.find('two')).to.equal(undefined);
   });
 });

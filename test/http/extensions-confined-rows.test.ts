@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, listExtensions } from './confined-packages.ts';
-import { asAdmin } from './people.ts';
+import { type ConfinedPackageFolder, createConfinedPackageFolder, listExtensions } from './confined-packages.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const SYSTEM_EVENTS = ['users.create', 'users.update', 'users.delete', 'roles.update'];
 const PASSWORD = 'a password that is unique';
@@ -35,11 +35,11 @@ const CODE = `
     actions: { 'users.create': (meta, { host }) => say(host, 'action', meta) } };`;
 
 describe('confined hooks on system rows', () => {
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let service: InProcessService;
   before(async function () {
     this.timeout(120_000);
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     const events = { filter: [...SYSTEM_EVENTS, 'articles.items.create'], action: ['users.create'] };
     await packages.put('service-extension-rows', { type: 'hook', events, capabilities: { log: true } }, CODE);
     service = await startService({ env: { EXTENSIONS_PATH: packages.path, LOG_LEVEL: 'info' } });
@@ -52,15 +52,20 @@ describe('confined hooks on system rows', () => {
       ],
       ['notes', [text('text'), { field: 'article', type: 'integer' }, { field: 'writer', ...user }]],
     ] as const)
-      await asAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
+      await requestAsAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
     const alias = { field: 'notes', type: 'alias', meta: { special: ['o2m'] } };
-    await asAdmin(service, 'POST', '/fields/articles', alias);
+    await requestAsAdmin(service, 'POST', '/fields/articles', alias);
     for (const [collection, field, related_collection, one_field] of [
       ['articles', 'author', 'platform_users', null],
       ['notes', 'writer', 'platform_users', null],
       ['notes', 'article', 'articles', 'notes'],
     ])
-      await asAdmin(service, 'POST', '/relations', { collection, field, related_collection, meta: { one_field } });
+      await requestAsAdmin(service, 'POST', '/relations', {
+        collection,
+        field,
+        related_collection,
+        meta: { one_field },
+      });
   });
   after(async () => {
     await service?.stop();
@@ -107,13 +112,13 @@ describe('confined hooks on system rows', () => {
     await blocked('POST', '/users', { email: 'ben@example.com', title: 'refuse' });
     await blocked('POST', '/users', { email: 'ben@example.com', title: 'change' });
     expect(await count(`platform_users where email = 'ben@example.com'`)).to.equal(0);
-    const { id } = await asAdmin(service, 'POST', '/users', { email: 'ben@example.com' });
+    const { id } = await requestAsAdmin(service, 'POST', '/users', { email: 'ben@example.com' });
     expect((await send('PATCH', `/users/${id}`, { title: 'kept' })).body.data.title).to.equal('kept');
     await blocked('PATCH', `/users/${id}`, { title: 'raise' });
     const admins = await count('platform_users where role is not null');
     await blocked('DELETE', `/users/${id}`);
     expect(await count('platform_users where role is not null')).to.equal(admins);
-    const role = await asAdmin(service, 'POST', '/roles', { name: 'Plain' });
+    const role = await requestAsAdmin(service, 'POST', '/roles', { name: 'Plain' });
     await blocked('PATCH', `/roles/${role.id}`, { name: 'Plainer' });
     expect(await count(`platform_roles where name like 'Plain%' and admin_access`)).to.equal(0);
   });
@@ -128,7 +133,7 @@ describe('confined hooks on system rows', () => {
 
   it('a filter changes other fields and keeps nested system rows of the caller', async () => {
     const author = { email: 'cleo@example.com', password: PASSWORD };
-    const created = await asAdmin(service, 'POST', '/items/articles?fields=*,author.email', {
+    const created = await requestAsAdmin(service, 'POST', '/items/articles?fields=*,author.email', {
       title: 'fine',
       author,
       pin: 'pin 1234',

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, listExtensions, listFailures } from './confined-packages.ts';
-import { asAdmin, personWith } from './people.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  listExtensions,
+  listFailures,
+  renderConfinedEndpoint,
+} from './confined-packages.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const access = (level: string, more: object = {}) => ({
   type: 'endpoint',
@@ -9,25 +15,25 @@ const access = (level: string, more: object = {}) => ({
 });
 
 describe('confined endpoints', () => {
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let service: InProcessService;
   let app: string;
   let user: string;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     for (const level of ['public', 'authenticated', 'app', 'admin']) {
       await packages.put(
         `service-extension-for-${level}`,
         access(level),
-        endpoint(`for-${level}`, '() => ({ body: 1 })'),
+        renderConfinedEndpoint(`for-${level}`, '() => ({ body: 1 })'),
       );
     }
     await packages.put(
       'service-extension-echo',
       access('public', { log: true, items: { accountability: 'user' } }),
-      endpoint(
+      renderConfinedEndpoint(
         'echo',
         `async (request, context) => {
           const { host, ...facts } = context;
@@ -54,33 +60,34 @@ describe('confined endpoints', () => {
     await packages.put(
       '@acme/service-extension-whole',
       access('public'),
-      endpoint('@acme/service-extension-whole', '({ path }) => ({ body: path })'),
+      renderConfinedEndpoint('@acme/service-extension-whole', '({ path }) => ({ body: path })'),
     );
-    await packages.put('service-extension-items', access('public'), endpoint('items', '() => ({})'));
+    await packages.put('service-extension-items', access('public'), renderConfinedEndpoint('items', '() => ({})'));
     await packages.put(
       'service-extension-silent',
       { type: 'endpoint', capabilities: { log: true } },
-      endpoint('silent', '() => ({})'),
+      renderConfinedEndpoint('silent', '() => ({})'),
     );
-    await packages.put('service-extension-Loud', access('public'), endpoint('Loud', '() => ({})'));
-    await packages.put('service-extension-twin', access('public'), endpoint('twin', '() => ({})'));
-    await packages.put('@acme/service-extension-twin', access('public'), endpoint('twin', '() => ({})'));
+    await packages.put('service-extension-Loud', access('public'), renderConfinedEndpoint('Loud', '() => ({})'));
+    await packages.put('service-extension-twin', access('public'), renderConfinedEndpoint('twin', '() => ({})'));
+    await packages.put('@acme/service-extension-twin', access('public'), renderConfinedEndpoint('twin', '() => ({})'));
     await packages.put(
       'service-extension-kept',
       { ...access('public'), stateful: true },
-      endpoint('kept', '() => ({ body: (globalThis.count = (globalThis.count ?? 0) + 1) })'),
+      renderConfinedEndpoint('kept', '() => ({ body: (globalThis.count = (globalThis.count ?? 0) + 1) })'),
     );
     service = await startService({
       env: { EXTENSIONS_PATH: packages.path, EXTENSIONS_SANDBOX_TIMEOUT: '5s', LOG_LEVEL: 'info' },
     });
-    await asAdmin(service, 'POST', '/collections', {
+    await requestAsAdmin(service, 'POST', '/collections', {
       collection: 'notes',
       schema: {},
       fields: [{ field: 'text', type: 'string' }],
     });
-    await asAdmin(service, 'POST', '/items/notes', { text: 'a' });
-    app = (await personWith(service, [{ collection: 'notes', action: 'read' }], { app_access: true })).token;
-    user = (await personWith(service, [])).token;
+    await requestAsAdmin(service, 'POST', '/items/notes', { text: 'a' });
+    app = (await createUserWithPermissions(service, [{ collection: 'notes', action: 'read' }], { app_access: true }))
+      .token;
+    user = (await createUserWithPermissions(service, [])).token;
   });
   after(async () => {
     await service?.stop();
@@ -263,9 +270,9 @@ describe('confined endpoints', () => {
   it('an endpoint reads with the permissions of the Public role for anonymous callers', async () => {
     const nil = '00000000-0000-0000-0000-000000000000';
     const rule = { role: nil, collection: 'notes', action: 'read', fields: ['id', 'text'], permissions: null };
-    const permission = await asAdmin(service, 'POST', '/permissions', rule);
+    const permission = await requestAsAdmin(service, 'POST', '/permissions', rule);
     expect((await ask('GET', '/echo/items')).body).to.deep.equal({ ok: true, value: [{ id: 1, text: 'a' }] });
-    await asAdmin(service, 'DELETE', `/permissions/${permission.id}`);
+    await requestAsAdmin(service, 'DELETE', `/permissions/${permission.id}`);
   });
 
   it('state is kept between calls only with "stateful", which GET /extensions shows', async () => {

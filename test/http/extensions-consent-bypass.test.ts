@@ -3,10 +3,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, listExtensions, reload } from './confined-packages.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  listExtensions,
+  reloadExtensions,
+  renderConfinedEndpoint,
+} from './confined-packages.ts';
 
 const NAME = 'service-extension-orders';
-const CODE = endpoint('orders', '() => ({ body: 1 })');
+const CODE = renderConfinedEndpoint('orders', '() => ({ body: 1 })');
 const confined = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
 const open = { runtime: undefined };
 const bundle = (...entries: object[]) => ({
@@ -17,11 +23,11 @@ const BUNDLE = `export default { 'endpoint:orders': { id: 'orders', handler: () 
   'hook:spy': { id: 'spy', actions: { 'items.create': () => {} } } };`;
 
 describe('attempts to bypass consent', () => {
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let database: FreshDatabase;
   let service: InProcessService;
   beforeEach(async () => {
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     database = await createMigratedDatabase('consent');
   });
   afterEach(async () => {
@@ -37,7 +43,7 @@ describe('attempts to bypass consent', () => {
   };
   const become = async (version: string, manifest: object, code = CODE) => {
     await packages.put(NAME, manifest, code, { version });
-    await reload(service);
+    await reloadExtensions(service);
     return (await listExtensions(service))[NAME];
   };
   const held = async (version: string, manifest: object, word: string, code = CODE) => {
@@ -98,15 +104,19 @@ describe('attempts to bypass consent', () => {
     const other = 'service-extension-others';
     const as = async (version: string, manifest: object, code: string) => {
       await packages.put(other, manifest, code, { version, folder: NAME });
-      await reload(service);
+      await reloadExtensions(service);
       return (await listExtensions(service))[other];
     };
     const more = { ...confined, capabilities: { ...confined.capabilities, items: { accountability: 'full-access' } } };
-    expect((await as('2.0.0', more, endpoint('others', '() => ({})')))?.reason?.code).to.equal('CONSENT_REQUIRED');
+    expect((await as('2.0.0', more, renderConfinedEndpoint('others', '() => ({})')))?.reason?.code).to.equal(
+      'CONSENT_REQUIRED',
+    );
     const full = await as('2.0.1', { type: 'hook', ...open }, 'export default () => {};');
     expect(full?.reason?.code).to.equal('CONSENT_REQUIRED');
-    expect((await as('2.0.2', confined, endpoint('others', '() => ({})')))?.status).to.equal('loaded');
-    expect((await as('2.0.3', more, endpoint('others', '() => ({})')))?.reason?.code).to.equal('CONSENT_REQUIRED');
+    expect((await as('2.0.2', confined, renderConfinedEndpoint('others', '() => ({})')))?.status).to.equal('loaded');
+    expect((await as('2.0.3', more, renderConfinedEndpoint('others', '() => ({})')))?.reason?.code).to.equal(
+      'CONSENT_REQUIRED',
+    );
     expect((await agree()).status).to.equal(400);
     expect((await agree({ name: other })).status).to.equal(200);
     expect((await listExtensions(service))[other]?.status).to.equal('loaded');

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import {
-  bundle,
-  confined,
+  BUNDLE_MANIFEST,
+  CONFINED_RUNTIME,
   createPackageFolder,
   createPackageJson,
-  endpoint,
+  ENDPOINT_MANIFEST,
   type PackageFolder,
 } from '../plugins/extensions/package-folder.ts';
 import { until } from '../plugins/extensions-full/test-service.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { listExtensions, reload } from './confined-packages.ts';
+import { listExtensions, reloadExtensions } from './confined-packages.ts';
 
 const server = (type: string) => ({ type, path: 'dist/index.js', source: 'src/index.js' });
 const LONG = 'service-extension-a-name-of-many-letters-which-is-longer-than-a-secret';
@@ -72,7 +72,7 @@ describe('the context of code with full authority, and messages for authors', fu
   before(async () => {
     const request = (origin: string) => ({ capabilities: { ...access, request: { origins: [origin] } } });
     const access = { endpoint: { access: 'public' } };
-    const held = { ...endpoint, ...confined };
+    const held = { ...ENDPOINT_MANIFEST, ...CONFINED_RUNTIME };
     const asking = (id: string) => `export default { id: '${id}', async handler(_request, { host }) {
       return { body: await host.request.send({ url: 'http://127.0.0.1:9/' }) };
     } };`;
@@ -86,7 +86,7 @@ describe('the context of code with full authority, and messages for authors', fu
       'service-extension-loginEvents/package.json': createPackageJson('service-extension-loginEvents', server('hook')),
       'service-extension-loginEvents/dist/index.js': HOOK,
       'service-extension-both/package.json': createPackageJson('service-extension-both', {
-        ...bundle,
+        ...BUNDLE_MANIFEST,
         entries: [
           { type: 'hook', name: 'quiet', source: 'src/quiet.js' },
           { type: 'panel', name: 'shown', source: 'src/shown.js' },
@@ -95,7 +95,7 @@ describe('the context of code with full authority, and messages for authors', fu
       'service-extension-both/dist/api.js': `export const hooks = [{ name: 'quiet', config: () => {} }];`,
       'service-extension-both/dist/app.js': `export const panels = [{ id: 'shown', name: 'A', component: {} }];`,
       'service-extension-half/package.json': createPackageJson('service-extension-half', {
-        ...bundle,
+        ...BUNDLE_MANIFEST,
         entries: [{ type: 'hook', name: 'loud', source: 'src/loud.js' }],
       }),
       'service-extension-half/dist/api.js': `export const hooks = [{ name: 'loud', config: () => { throw new Error('no'); } }];`,
@@ -117,7 +117,7 @@ describe('the context of code with full authority, and messages for authors', fu
       ...sources(`export default { id: 'other', handler: () => ({ body: 1 }) };`, LONG),
       'service-extension-events/package.json': createPackageJson('service-extension-events', {
         ...server('hook'),
-        ...confined,
+        ...CONFINED_RUNTIME,
         events: { filter: ['notes.items.create'] },
       }),
       ...sources(
@@ -230,7 +230,7 @@ describe('the context of code with full authority, and messages for authors', fu
     await place.write({
       'service-extension-upgraded/package.json': createPackageJson('service-extension-upgraded', server('endpoint')),
     });
-    await reload(service);
+    await reloadExtensions(service);
     const reason = (await listExtensions(service))['service-extension-upgraded']?.reason;
     expect(reason?.code).to.equal('CONSENT_REQUIRED');
     expect(reason?.detail)

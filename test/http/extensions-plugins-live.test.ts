@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Operations, operations } from '../../plugins/flows/contract.ts';
+import { type FlowOperations, operations } from '../../plugins/flows/contract.ts';
 import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
 import { type TestComposition, writePlugins } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { listExtensions, reload } from './confined-packages.ts';
+import { listExtensions, reloadExtensions } from './confined-packages.ts';
 
 const NAME = 'acme-everything';
 const SERVICE = new URL('../../', import.meta.url);
@@ -62,7 +62,7 @@ describe('a third-party plugin in a running service', function () {
   let place: PackageFolder;
   let watcher: TestComposition;
   let service: InProcessService;
-  let registry: Operations;
+  let registry: FlowOperations;
 
   before(async () => {
     watcher = await writePlugins([
@@ -133,7 +133,7 @@ describe('a third-party plugin in a running service', function () {
 
   it('all its contributions work once it is loaded, without a restart', async () => {
     await install();
-    await reload(service);
+    await reloadExtensions(service);
     expect((await listExtensions(service))[NAME]).to.deep.include({ status: 'loaded', type: 'plugin' });
     expect(await traces()).to.deep.equal({
       route: [200, 'route'],
@@ -155,7 +155,7 @@ describe('a third-party plugin in a running service', function () {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     await place.drop(NAME);
     const before = timers();
-    await reload(service);
+    await reloadExtensions(service);
     expect(service.kernel.countOf(NAME)).to.deep.equal({ facets: 0, listeners: 0 });
     expect(service.kernel.plugins.some(({ name }) => name === NAME)).to.equal(false);
     expect(await traces()).to.deep.equal(NOTHING);
@@ -176,13 +176,13 @@ describe('a third-party plugin in a running service', function () {
       }),
       'acme-thief/index.js': 'export default { register() {} };',
     });
-    await reload(service);
+    await reloadExtensions(service);
     const rows = await listExtensions(service);
     expect(rows[NAME]?.status).to.equal('loaded');
     expect(rows['acme-thief']?.reason?.code).to.equal('MANIFEST_INVALID');
     expect((await traces()).route).to.deep.equal([200, 'route']);
     await place.drop(NAME, 'acme-thief');
-    await reload(service);
+    await reloadExtensions(service);
     expect(await traces()).to.deep.equal(NOTHING);
   });
 });

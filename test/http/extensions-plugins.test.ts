@@ -4,7 +4,7 @@ import { createPackageFolder, createPackageJson, type PackageFolder } from '../p
 import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { listExtensions, reload } from './confined-packages.ts';
+import { listExtensions, reloadExtensions } from './confined-packages.ts';
 
 const NAME = 'acme-reports';
 const EMPTY = 'export default { register() {} };';
@@ -154,11 +154,11 @@ describe('consent for third-party plugins', function () {
   it('a reload loads added plugins and unloads removed ones', async () => {
     const service = await start();
     await put('1.0.0', LISTENING);
-    await reload(service);
+    await reloadExtensions(service);
     expect(loadedIn(service)).to.equal(true);
     expect(service.kernel.countOf(NAME)).to.deep.equal({ facets: 0, listeners: 0 });
     await place.drop(NAME);
-    await reload(service);
+    await reloadExtensions(service);
     expect(loadedIn(service)).to.equal(false);
     expect(await listExtensions(service)).to.deep.equal({});
   });
@@ -166,11 +166,11 @@ describe('consent for third-party plugins', function () {
   it('a reload in one process loads and unloads plugins in all processes', async () => {
     const [one, two] = [await start(), await start()];
     await put('1.0.0', LISTENING);
-    await reload(one);
+    await reloadExtensions(one);
     expect(loadedIn(one)).to.equal(true);
     await until(() => loadedIn(two));
     await place.drop(NAME);
-    await reload(two);
+    await reloadExtensions(two);
     await until(() => !loadedIn(one));
   });
 

@@ -4,14 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { REASON_CODES, type ReasonCode } from '../../plugins/extensions/model.ts';
 import {
-  confined,
+  CONFINED_RUNTIME,
   createPackageFolder,
   createPackageJson,
-  endpoint,
+  ENDPOINT_MANIFEST,
   type Files,
-  operation,
+  OPERATION_MANIFEST,
+  PANEL_MANIFEST,
   type PackageFolder,
-  panel,
 } from '../plugins/extensions/package-folder.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -38,7 +38,7 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
   MANIFEST_INVALID: { manifest: { files: { 'package.json': '{' } } },
   ENTRYPOINT_NOT_FOUND: { entrypoint: { manifest: hook, files: {} } },
   REGISTRATION_FAILED: { registration: { manifest: hook, source: `throw new Error('no');` } },
-  BUNDLE_BUILD_FAILED: { browser: { manifest: panel, source: 'export default {' } },
+  BUNDLE_BUILD_FAILED: { browser: { manifest: PANEL_MANIFEST, source: 'export default {' } },
   MANIFEST_TOO_LARGE: { large: { more: { description: 'x'.repeat(300 * 1024) } } },
   SOURCE_UNAVAILABLE: { sourceless: { files: { 'dist/index.js': answering('sourceless') } } },
   SOURCE_READ_FAILED: { endless: { source: `// ${'x'.repeat(5 * 1024 * 1024)}`, built: answering('endless') } },
@@ -62,19 +62,26 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
     twice: { source: answering('twice') },
     again: {
       files: {
-        'package.json': createPackageJson('@acme/service-extension-twice', { ...endpoint, ...confined, ...access }),
+        'package.json': createPackageJson('@acme/service-extension-twice', {
+          ...ENDPOINT_MANIFEST,
+          ...CONFINED_RUNTIME,
+          ...access,
+        }),
         'src/index.js': answering('twice'),
         'dist/index.js': answering('twice'),
       },
     },
   },
   AMBIGUOUS_HOOK: {
-    hooked: { manifest: { ...hook, ...confined, events: { action: ['a.b'] } }, source: listening('hooked', 'a.b') },
+    hooked: {
+      manifest: { ...hook, ...CONFINED_RUNTIME, events: { action: ['a.b'] } },
+      source: listening('hooked', 'a.b'),
+    },
     rehooked: {
       files: {
         'package.json': createPackageJson('@acme/service-extension-hooked', {
           ...hook,
-          ...confined,
+          ...CONFINED_RUNTIME,
           events: { action: ['a.b'] },
         }),
         'src/index.js': listening('hooked', 'a.b'),
@@ -83,28 +90,33 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
     },
   },
   AMBIGUOUS_OPERATION: {
-    worked: { manifest: { ...operation, ...confined }, source: answering('worked') },
+    worked: { manifest: { ...OPERATION_MANIFEST, ...CONFINED_RUNTIME }, source: answering('worked') },
     reworked: {
       files: {
-        'package.json': createPackageJson('@acme/service-extension-worked', { ...operation, ...confined }),
+        'package.json': createPackageJson('@acme/service-extension-worked', {
+          ...OPERATION_MANIFEST,
+          ...CONFINED_RUNTIME,
+        }),
         'src/api.js': answering('worked'),
         'dist/api.js': answering('worked'),
       },
     },
   },
   ROUTE_COLLISION: { items: { source: answering('items') } },
-  OPERATION_COLLISION: { taken: { manifest: { ...operation, ...confined }, source: answering('taken') } },
-  CAPABILITY_MISSING: { open: { manifest: { ...endpoint, ...confined }, source: answering('open') } },
+  OPERATION_COLLISION: {
+    taken: { manifest: { ...OPERATION_MANIFEST, ...CONFINED_RUNTIME }, source: answering('taken') },
+  },
+  CAPABILITY_MISSING: { open: { manifest: { ...ENDPOINT_MANIFEST, ...CONFINED_RUNTIME }, source: answering('open') } },
   EVENT_INVALID: {
     event: {
-      manifest: { ...hook, ...confined, events: { action: ['constructor.x'] } },
+      manifest: { ...hook, ...CONFINED_RUNTIME, events: { action: ['constructor.x'] } },
       source: listening('event', 'constructor.x'),
     },
   },
 };
 
 function filesOf(name: string, { manifest, source = '', built = source, files, more }: Case): Files {
-  const declared = manifest ?? { ...endpoint, ...confined, ...access };
+  const declared = manifest ?? { ...ENDPOINT_MANIFEST, ...CONFINED_RUNTIME, ...access };
   const packageJson = createPackageJson(`service-extension-${name}`, declared, more);
   const written = files ?? {
     'src/index.js': source,
@@ -119,8 +131,8 @@ function filesOf(name: string, { manifest, source = '', built = source, files, m
 
 const good = {
   'service-extension-good/package.json': createPackageJson('service-extension-good', {
-    ...endpoint,
-    ...confined,
+    ...ENDPOINT_MANIFEST,
+    ...CONFINED_RUNTIME,
     ...access,
   }),
   'service-extension-good/src/index.js': answering('good'),
@@ -204,8 +216,8 @@ describe('the reason codes of GET /extensions', function () {
     await place.write(
       filesOf('upgrade', {
         manifest: {
-          ...endpoint,
-          ...confined,
+          ...ENDPOINT_MANIFEST,
+          ...CONFINED_RUNTIME,
           capabilities: { ...access.capabilities, items: { accountability: 'full-access' } },
         },
         source: answering('upgrade'),

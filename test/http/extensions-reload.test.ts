@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import {
   createPackageFolder,
   createPackageJson,
+  PANEL_MANIFEST,
   type PackageFolder,
-  panel,
 } from '../plugins/extensions/package-folder.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -89,7 +89,7 @@ describe('EXTENSIONS_AUTO_RELOAD', function () {
 
   it('changed browser code is served', async () => {
     await place.write({
-      'panel/package.json': createPackageJson('service-extension-panel', panel),
+      'panel/package.json': createPackageJson('service-extension-panel', PANEL_MANIFEST),
       'panel/dist/index.js': `export default { id: 'fresh-panel' };`,
     });
     await rename(join(place.path, 'panel'), join(place.path, 'local/service-extension-panel'));

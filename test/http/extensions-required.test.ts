@@ -4,7 +4,12 @@ import { createPackageJson } from '../plugins/extensions/package-folder.ts';
 import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, listExtensions, reload } from './confined-packages.ts';
+import {
+  type ConfinedPackageFolder,
+  createConfinedPackageFolder,
+  listExtensions,
+  reloadExtensions,
+} from './confined-packages.ts';
 
 const COLLECTIONS = ['notes', 'crashing', 'drafts', 'memos', 'free'] as const;
 const EVENTS = ['create', 'update', 'delete'] as const;
@@ -29,7 +34,7 @@ const fullCode = (collection: string) =>
 
 describe('a required package that is not loaded', function () {
   this.timeout(180_000);
-  let packages: ConfinedPackages;
+  let packages: ConfinedPackageFolder;
   let database: FreshDatabase;
   let service: InProcessService;
 
@@ -71,7 +76,7 @@ describe('a required package that is not loaded', function () {
   });
 
   before(async () => {
-    packages = await createPackages();
+    packages = await createConfinedPackageFolder();
     database = await createMigratedDatabase('required');
     service = await start();
     for (const collection of COLLECTIONS) {
@@ -83,7 +88,7 @@ describe('a required package that is not loaded', function () {
     await create('notes');
     await write('service-extension-notes', BROKEN, confinedGuard('notes'));
     await putFull('service-extension-memos', 'memos');
-    await reload(service);
+    await reloadExtensions(service);
   });
   after(async () => {
     await service?.stop();
@@ -127,7 +132,7 @@ describe('a required package that is not loaded', function () {
 
   it('its filter runs again once the package is repaired and loaded', async () => {
     await write('service-extension-notes', confinedCode('notes', 'notes'), confinedGuard('notes'));
-    await reload(service);
+    await reloadExtensions(service);
     expect((await create('notes')).body.data.mark).to.equal('seen');
     await until(async () => (await health()).checks['extensions:failed']?.[0]?.status === 'ok');
   });
@@ -140,7 +145,7 @@ describe('a required package that is not loaded', function () {
     });
     for (const mark of ['second', 'third']) {
       await write('service-extension-notes', confinedCode('notes', 'notes', mark), confinedGuard('notes'));
-      await reload(service);
+      await reloadExtensions(service);
     }
     isOver = true;
     await Promise.all(writers);
@@ -157,7 +162,7 @@ describe('a required package that is not loaded', function () {
       ...confinedGuard('crashing'),
       events: { filter: ['crashing.items.create'] },
     });
-    await reload(service);
+    await reloadExtensions(service);
     await until(async () => {
       await create('crashing');
       return (await listExtensions(service))['service-extension-crashing']?.status === 'failed';
@@ -165,13 +170,13 @@ describe('a required package that is not loaded', function () {
     expect(outcome(await create('crashing'))).to.deep.equal(refused);
     await packages.drop('service-extension-crashing');
     await patch(await idOf('service-extension-crashing'), { required: false });
-    await reload(service);
+    await reloadExtensions(service);
     expect((await create('crashing')).status).to.equal(200);
   });
 
   it('its events are refused after its folder was removed, also after a restart, until an admin sets required to false', async () => {
     await packages.drop('service-extension-notes');
-    await reload(service);
+    await reloadExtensions(service);
     expect(outcome(await create('notes'))).to.deep.equal(refused);
     await restart();
     expect(outcome(await create('notes'))).to.deep.equal(refused);
@@ -189,37 +194,37 @@ describe('a required package that is not loaded', function () {
   it('the known events of code with full authority are refused when it cannot be imported', async () => {
     expect((await create('memos')).body.data.mark).to.equal('seen');
     await putFull('service-extension-memos', 'memos', 'throw new Error("no");');
-    await reload(service);
+    await reloadExtensions(service);
     expect(outcome(await create('memos'))).to.deep.equal(refused);
     await restart();
     expect(outcome(await create('memos'))).to.deep.equal(refused);
     expect((await create('free')).status).to.equal(200);
     await putFull('service-extension-memos', 'memos');
-    await reload(service);
+    await reloadExtensions(service);
     expect((await create('memos')).body.data.mark).to.equal('seen');
   });
 
   it('every write is refused if code with full authority never ran, because its filters are not known', async () => {
     await putFull('service-extension-never', 'anything', 'throw new Error("no");');
-    await reload(service);
+    await reloadExtensions(service);
     expect(outcome(await create('free'))).to.deep.equal(refused);
     expect(outcome((await post('/users', { email: 'a@example.com' })) as never)).to.deep.equal(refused);
     expect((await patch(await idOf('service-extension-never'), { required: false })).status).to.equal(200);
     expect((await create('free')).status).to.equal(200);
     await packages.drop('service-extension-never');
-    await reload(service);
+    await reloadExtensions(service);
   });
 
   it('its events are refused while it waits for consent or is written for another host', async () => {
     await write('service-extension-drafts', confinedCode('drafts', 'drafts'), confinedGuard('drafts'));
-    await reload(service);
+    await reloadExtensions(service);
     expect((await create('drafts')).body.data.mark).to.equal('seen');
     await write(
       'service-extension-drafts',
       confinedCode('drafts', 'drafts'),
       confinedGuard('drafts', { capabilities: { log: true } }),
     );
-    await reload(service);
+    await reloadExtensions(service);
     expect((await listExtensions(service))['service-extension-drafts']?.reason?.code).to.equal('CONSENT_REQUIRED');
     expect(outcome(await create('drafts'))).to.deep.equal(refused);
     await write(
@@ -227,18 +232,18 @@ describe('a required package that is not loaded', function () {
       confinedCode('drafts', 'drafts'),
       confinedGuard('drafts', { host: '^99.0.0' }),
     );
-    await reload(service);
+    await reloadExtensions(service);
     expect(outcome(await create('drafts'))).to.deep.equal(refused);
     await patch(await idOf('service-extension-drafts'), { required: false });
     expect((await create('drafts')).status).to.equal(200);
     await packages.drop('service-extension-drafts');
-    await reload(service);
+    await reloadExtensions(service);
   });
 
   it("an admin's decision makes a package required in every process and after a restart", async () => {
     const manifest = confinedGuard('drafts', { required: undefined });
     await write('service-extension-by-admin', confinedCode('by-admin', 'drafts'), manifest);
-    await reload(service);
+    await reloadExtensions(service);
     expect((await listExtensions(service))['service-extension-by-admin']).not.to.have.property('required');
     const other = await start();
     try {
@@ -274,12 +279,12 @@ describe('a required package that is not loaded', function () {
         );
       });
     await put(`export default { register() { throw new Error('no'); } };`);
-    await reload(service);
+    await reloadExtensions(service);
     expect(outcome(await create('drafts'))).to.deep.equal(refused);
     await patch(await idOf('acme-guard'), { required: false });
     expect((await create('drafts')).status).to.equal(200);
     await packages.drop('acme-guard');
-    await reload(service);
+    await reloadExtensions(service);
   });
 
   it('a package in EXTENSIONS_MUST_LOAD that fails to load stops the start with a remedy', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
 import { spawnService } from '../support/service.ts';
-import { createPackages, endpoint } from './confined-packages.ts';
+import { createConfinedPackageFolder, renderConfinedEndpoint } from './confined-packages.ts';
 
 describe('a service that was started with --safe', function () {
   this.timeout(120_000);
@@ -17,7 +17,11 @@ describe('a service that was started with --safe', function () {
       'service-extension-full/index.js': `process.stdout.write('the extension ran\\n'); export default () => {};`,
     });
     const confined = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
-    await (await createPackages(place.path)).put('service-extension-a', confined, endpoint('a', '() => ({ body: 1 })'));
+    await (await createConfinedPackageFolder(place.path)).put(
+      'service-extension-a',
+      confined,
+      renderConfinedEndpoint('a', '() => ({ body: 1 })'),
+    );
   });
   after(() => place?.remove());
 

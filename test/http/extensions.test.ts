@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import {
   createPackageFolder,
   createPackageJson,
+  PANEL_MANIFEST,
   type PackageFolder,
-  panel,
 } from '../plugins/extensions/package-folder.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -40,7 +40,7 @@ describe('/extensions', function () {
       'service-extension-throws/package.json': createPackageJson('service-extension-throws', server('hook')),
       'service-extension-throws/dist/index.js': `throw new Error('cannot read ' + import.meta.url);`,
       'service-extension-broken/package.json': '{',
-      'service-extension-panel/package.json': createPackageJson('service-extension-panel', panel),
+      'service-extension-panel/package.json': createPackageJson('service-extension-panel', PANEL_MANIFEST),
       'service-extension-panel/dist/index.js': `export default { id: 'my-panel', later: () => import('./later.js') };`,
       'service-extension-panel/dist/later.js': `export const later = 'my later chunk';`,
       'endpoints/single/index.js': `module.exports = function (router) { router.get('/', (req, res) => res.send('single')); };`,

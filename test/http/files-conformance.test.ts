@@ -3,8 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
-import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
-import { type Ask, allow, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
+import {
+  createTestPermission,
+  createUserSender,
+  makePerson,
+  makeRole,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 /** An event as a listener of a third-party extension receives it. */
@@ -37,8 +44,8 @@ const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 describe('/files follows the specification', () => {
   let service: InProcessService;
   let folder: string;
-  let outside: TestServer;
-  let admin: Ask;
+  let outside: RecordingServer;
+  let admin: SendAsUser;
   let me: string;
   const receivedEvents: ReceivedEvent[] = [];
 
@@ -48,7 +55,7 @@ describe('/files follows the specification', () => {
     await mkdir(hook, { recursive: true });
     await writeFile(join(hook, 'index.mjs'), HOOK);
     (globalThis as Record<symbol, unknown>)[RECEIVED_EVENTS] = receivedEvents;
-    outside = await startTestServer((_request, response) =>
+    outside = await startRecordingServer((_request, response) =>
       response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'),
     );
     service = await startService({
@@ -58,7 +65,7 @@ describe('/files follows the specification', () => {
         IMPORT_IP_ALLOW_LIST: '127.0.0.1',
       },
     });
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     me = (await admin('GET', '/users/me')).body.data.id;
   });
   after(async () => {
@@ -199,13 +206,16 @@ describe('/files follows the specification', () => {
       const id = await uploadFile();
       const changed = await ask('PATCH', `/files/${id}`, { ...claims, title: 'By a user' });
       expect([changed.status, changed.body.data?.title]).to.deep.equal([200, 'By a user']);
-      expect(outcome(await ask('PATCH', `/files/${id}`, { description: 'x' }))).to.deep.equal([403, 'FORBIDDEN']);
+      expect(statusAndCodeOf(await ask('PATCH', `/files/${id}`, { description: 'x' }))).to.deep.equal([
+        403,
+        'FORBIDDEN',
+      ]);
     });
   });
 
   it('POST /files with JSON creates a row without bytes and needs a MIME type', async () => {
     for (const body of [{}, { title: 'x' }, { type: '' }, { type: null }, { type: 5 }, { type: 'png' }])
-      expect(outcome(await admin('POST', '/files', body)), JSON.stringify(body)).to.deep.equal([
+      expect(statusAndCodeOf(await admin('POST', '/files', body)), JSON.stringify(body)).to.deep.equal([
         400,
         'INVALID_PAYLOAD',
       ]);
@@ -214,7 +224,7 @@ describe('/files follows the specification', () => {
     expect(row).to.deep.include({ type: 'image/png', filename_disk: null, storage: 'local' });
     expect(row.uploaded_by).to.deep.equal({ email: service.admin.email });
     expect(await objects()).to.equal(before);
-    expect(outcome(await admin('GET', `/assets/${row.id}`))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await admin('GET', `/assets/${row.id}`))).to.deep.equal([403, 'FORBIDDEN']);
   });
 
   it('replaced bytes keep id and URL and get another filename_disk', async () => {
@@ -313,9 +323,9 @@ describe('/files follows the specification', () => {
         expect((await good('GET', `${path}?fields=filesize`)).filesize).to.equal('1');
       expect(await good('GET', '/files/?limit=1')).to.have.length(1);
       for (const path of [`/files/${UNKNOWN}`, '/files/nonsense', '/items/platform_files'])
-        expect(outcome(await admin('GET', path)), path).to.deep.equal([403, 'FORBIDDEN']);
+        expect(statusAndCodeOf(await admin('GET', path)), path).to.deep.equal([403, 'FORBIDDEN']);
       for (const path of ['/files', `/files/${ids[0]}`, `/assets/${ids[0]}`])
-        expect(outcome(await service.request('GET', path)), path).to.deep.equal([403, 'FORBIDDEN']);
+        expect(statusAndCodeOf(await service.request('GET', path)), path).to.deep.equal([403, 'FORBIDDEN']);
     });
   });
 
@@ -331,17 +341,17 @@ describe('/files follows the specification', () => {
       'x',
     ];
     for (const body of patches)
-      expect(outcome(await admin('PATCH', '/files', body)), JSON.stringify(body)).to.deep.equal([
+      expect(statusAndCodeOf(await admin('PATCH', '/files', body)), JSON.stringify(body)).to.deep.equal([
         400,
         'INVALID_PAYLOAD',
       ]);
     for (const body of [undefined, {}, { keys: [id], query: {} }, 'x'])
-      expect(outcome(await admin('DELETE', '/files', body)), JSON.stringify(body)).to.deep.equal([
+      expect(statusAndCodeOf(await admin('DELETE', '/files', body)), JSON.stringify(body)).to.deep.equal([
         400,
         'INVALID_PAYLOAD',
       ]);
     const both = { keys: [id, UNKNOWN], data: { title: 'changed' } };
-    expect(outcome(await admin('PATCH', '/files', both))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await admin('PATCH', '/files', both))).to.deep.equal([403, 'FORBIDDEN']);
     expect((await good('GET', `/files/${id}`)).title).to.equal('A');
   });
 
@@ -424,10 +434,9 @@ describe('/files follows the specification', () => {
     expect(await good('GET', '/files?filter[stars][_eq]=4&fields=id&aggregate[count]=*')).to.deep.equal([{ count: 3 }]);
     const changed = formOf(['stars', '5'], ['file', file('b.txt')]);
     expect(await good('PATCH', `/files/${row.id}?fields=${fields}`, changed)).to.deep.equal({ ...values, stars: 5 });
-    expect(outcome(await admin('POST', '/files', formOf(['stars', 'many'], ['file', file('a.txt')])))).to.deep.equal([
-      400,
-      'INVALID_PAYLOAD',
-    ]);
+    expect(
+      statusAndCodeOf(await admin('POST', '/files', formOf(['stars', 'many'], ['file', file('a.txt')]))),
+    ).to.deep.equal([400, 'INVALID_PAYLOAD']);
     for (const name of fields.split(',')) await good('DELETE', `/fields/platform_files/${name}`);
     expect(await good('GET', `/files/${row.id}`)).not.to.have.property('stars');
   });
@@ -490,7 +499,7 @@ describe('/files follows the specification', () => {
         cover: { type: 'image/png', title: 'Nested', filename_disk: 'x.png', uploaded_by: null },
       });
       expect(post.cover).to.deep.include({ title: 'Nested', filename_disk: null, uploaded_by: me, storage: 'local' });
-      expect(outcome(await admin('POST', '/items/posts', { cover: { title: 'No type' } }))).to.deep.equal([
+      expect(statusAndCodeOf(await admin('POST', '/items/posts', { cover: { title: 'No type' } }))).to.deep.equal([
         400,
         'INVALID_PAYLOAD',
       ]);
@@ -501,7 +510,7 @@ describe('/files follows the specification', () => {
       expect(await good('PATCH', '/users/me?fields=avatar.title', { avatar })).to.deep.equal({
         avatar: { title: 'Me' },
       });
-      expect(outcome(await admin('PATCH', '/users/me', { avatar: UNKNOWN }))).to.deep.equal([
+      expect(statusAndCodeOf(await admin('PATCH', '/users/me', { avatar: UNKNOWN }))).to.deep.equal([
         400,
         'INVALID_FOREIGN_KEY',
       ]);
@@ -528,7 +537,7 @@ describe('/files follows the specification', () => {
       );
     expect(await tries()).to.deep.equal(Array(7).fill(403));
     expect((await ask('DELETE', `/files/${id}`)).status).to.equal(403);
-    const grant = (action: string) => allow(service, role, { collection: 'platform_files', action });
+    const grant = (action: string) => createTestPermission(service, role, { collection: 'platform_files', action });
     await grant('create');
     // A caller with create permission only gets 204 for uploads and imports, since it may not read the new rows.
     expect(await tries()).to.deep.equal([204, 204, 204, 403, 403, 403, 403]);

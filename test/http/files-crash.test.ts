@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { objectsIn, sha, until } from '../plugins/files/support.ts';
+import { objectsIn, sha, until } from '../plugins/files/files-fixture.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createRandom, type SeededRandom } from '../support/random.ts';
 import { ADMIN, createMigratedDatabase, runCli, type SpawnedService, spawnService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FilesGround, filesGround, parts, until } from '../plugins/files/support.ts';
-import { makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import { byteChunks, type FilesGround, filesGround, until } from '../plugins/files/files-fixture.ts';
+import { makePerson, makeRole, statusAndCodeOf } from '../plugins/users/test-users.ts';
 
 describe('DELETE /files', () => {
   let ground: FilesGround;
@@ -13,8 +13,12 @@ describe('DELETE /files', () => {
     ground.request(method, path, { token, body });
   const upload = async (title: string, storage = 'local') => {
     const metadata = { title, storage };
-    const id = await ground.files.create(ground.admin.caller, { bytes: parts(title), filename: 'a.txt', metadata });
-    await ground.storage.at(storage).write(`${id}__00ff.webp`, parts('made'));
+    const id = await ground.files.create(ground.admin.caller, {
+      bytes: byteChunks(title),
+      filename: 'a.txt',
+      metadata,
+    });
+    await ground.storage.at(storage).write(`${id}__00ff.webp`, byteChunks('made'));
     return id;
   };
   const left = async () => [...(await ground.objects()), ...(await ground.objects('second'))];
@@ -43,7 +47,7 @@ describe('DELETE /files', () => {
       expect(names.filter((name) => name.includes(gone))).to.deep.equal([]);
       expect(names.filter((name) => name.includes(kept))).to.have.length(2);
       expect(await ground.orphanEntries()).to.deep.equal([]);
-      expect(outcome(await send('GET', `/files/${gone}`))).to.deep.equal([403, 'FORBIDDEN']);
+      expect(statusAndCodeOf(await send('GET', `/files/${gone}`))).to.deep.equal([403, 'FORBIDDEN']);
     });
   }
 
@@ -66,7 +70,7 @@ describe('DELETE /files', () => {
     );
     const [mine, other] = [await upload('mine'), await upload('other')];
     for (const body of [[mine, other], { keys: [other] }])
-      expect(outcome(await send('DELETE', '/files', body, person.token))).to.deep.equal([403, 'FORBIDDEN']);
+      expect(statusAndCodeOf(await send('DELETE', '/files', body, person.token))).to.deep.equal([403, 'FORBIDDEN']);
     expect((await left()).filter((name) => name.includes(mine) || name.includes(other))).to.have.length(4);
     expect(await ground.orphanEntries()).to.deep.equal([]);
     expect((await send('DELETE', `/files/${mine}`, undefined, person.token)).status).to.equal(204);

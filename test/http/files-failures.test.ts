@@ -7,24 +7,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { objectsIn, until } from '../plugins/files/support.ts';
-import { outcome } from '../plugins/users/people.ts';
+import { objectsIn, until } from '../plugins/files/files-fixture.ts';
+import { statusAndCodeOf } from '../plugins/users/test-users.ts';
 import type { SpawnedService } from '../support/service.ts';
 import {
-  type Answer,
-  asset,
-  createFailingEnvironment,
+  createSharedFilesEnvironment,
+  createTestPicture,
   expectConsistentFiles,
-  type FailingEnvironment,
+  type FormReply,
+  fetchAssetAsAdmin,
   PICTURE,
-  picture,
+  type SharedFilesEnvironment,
   sendForm,
   slowForm,
   upload,
-} from './failing-environment.ts';
+} from './shared-files-environment.ts';
 
 const UNAVAILABLE = [503, 'SERVICE_UNAVAILABLE'];
-const refusal = ({ status, body }: Answer) => [status, body?.errors?.[0]?.extensions?.code];
+const refusal = ({ status, body }: FormReply) => [status, body?.errors?.[0]?.extensions?.code];
 
 const remove = ({ request, admin }: SpawnedService, id: string) =>
   request('DELETE', `/files/${id}`, { token: admin.token });
@@ -99,9 +99,9 @@ function stalling(service: SpawnedService, path: string, bytes: number, signal?:
 
 describe('files: stop of the service', function () {
   this.timeout(300_000);
-  let ground: FailingEnvironment;
+  let ground: SharedFilesEnvironment;
   before(async () => {
-    ground = await createFailingEnvironment({
+    ground = await createSharedFilesEnvironment({
       SHUTDOWN_TIMEOUT: '1s',
       TUS_ENABLED: 'true',
       IMPORT_IP_ALLOW_LIST: '127.0.0.1',
@@ -189,10 +189,10 @@ describe('files: stop of the service', function () {
 
 describe('files: failures of the database', function () {
   this.timeout(300_000);
-  let ground: FailingEnvironment;
+  let ground: SharedFilesEnvironment;
   let service: SpawnedService;
   before(async () => {
-    ground = await createFailingEnvironment();
+    ground = await createSharedFilesEnvironment();
     service = await ground.start();
   });
   after(() => ground?.remove());
@@ -246,7 +246,7 @@ describe('files: failures of the database', function () {
         } else {
           files.delete(mine);
           if (!isRefused((await remove(service, mine)).status)) {
-            const { status } = await asset(service, mine);
+            const { status } = await fetchAssetAsAdmin(service, mine);
             expect(status, 'what is deleted is not served').to.be.oneOf([403, 503]);
           }
           mine = undefined;
@@ -265,7 +265,7 @@ describe('files: failures of the database', function () {
     await until(async () => (await ground.state()).orphanEntries.length === 0);
     expectConsistentFiles(await ground.state());
     for (const [id, text] of files) {
-      const { status, bytes } = await asset(service, id);
+      const { status, bytes } = await fetchAssetAsAdmin(service, id);
       expect([status, bytes.toString() === text], id).to.deep.equal([200, true]);
     }
     expect(messages(service)).not.to.include('unhandled rejection');
@@ -284,7 +284,7 @@ describe('files: failures of the database', function () {
       });
       expect(refusal(await sendForm(service, 'new')), table).to.deep.equal(UNAVAILABLE);
       expect(refusal(await replace(service, id, 'new')), table).to.deep.equal(UNAVAILABLE);
-      expect(outcome(await remove(service, id)), table).to.deep.equal(UNAVAILABLE);
+      expect(statusAndCodeOf(await remove(service, id)), table).to.deep.equal(UNAVAILABLE);
       await locked;
     }
     expect((await remove(service, id)).status).to.equal(204);
@@ -296,7 +296,7 @@ describe('files: failures of the database', function () {
   for (const connections of ['1', '2'])
     it(`uploads and reads do not deadlock with ${connections} connection(s)`, async () => {
       const service = await ground.start({ DB_POOL_MAX: connections, DB_POOL_MIN: '0' });
-      const bytes = await picture();
+      const bytes = await createTestPicture();
       const shown = await upload(service, bytes, PICTURE);
       const uploads = Array.from({ length: 12 }, async (_, at) => {
         const form = slowForm(service, PICTURE);
@@ -310,7 +310,7 @@ describe('files: failures of the database', function () {
       });
       const reads = Array.from({ length: 30 }, async (_, at) => {
         const query = at % 2 ? `?width=${20 + at}` : '';
-        expect((await asset(service, shown, query)).status, query).to.equal(200);
+        expect((await fetchAssetAsAdmin(service, shown, query)).status, query).to.equal(200);
       });
       await Promise.all([...uploads, ...reads]);
       expect((await remove(service, shown)).status).to.equal(204);
@@ -321,10 +321,10 @@ describe('files: failures of the database', function () {
 
 describe('files: failures of the storage', function () {
   this.timeout(300_000);
-  let ground: FailingEnvironment;
+  let ground: SharedFilesEnvironment;
   let service: SpawnedService;
   before(async () => {
-    ground = await createFailingEnvironment();
+    ground = await createSharedFilesEnvironment();
     service = await ground.start();
   });
   after(() => ground?.remove());
@@ -339,32 +339,32 @@ describe('files: failures of the storage', function () {
   const health = async () => (await service.request('GET', '/server/health', { token: service.admin.token })).status;
 
   it('a storage that cannot be written fails uploads only, and recovers', async () => {
-    const [kept, gone] = [await upload(service, await picture(), PICTURE), await upload(service, 'gone')];
+    const [kept, gone] = [await upload(service, await createTestPicture(), PICTURE), await upload(service, 'gone')];
     const partial = join(ground.folder, '.partial');
     await rm(partial, { recursive: true });
     await writeFile(partial, 'no folder');
     const state = await ground.state();
     expect(refusal(await sendForm(service, 'new'))).to.deep.equal(UNAVAILABLE);
     expect(refusal(await replace(service, kept, 'new'))).to.deep.equal(UNAVAILABLE);
-    const { status, bytes } = await asset(service, kept, '?width=17');
+    const { status, bytes } = await fetchAssetAsAdmin(service, kept, '?width=17');
     expect([status, JSON.parse(bytes.toString()).errors[0].extensions.code]).to.deep.equal(UNAVAILABLE);
-    expect((await asset(service, kept)).status).to.equal(200);
+    expect((await fetchAssetAsAdmin(service, kept)).status).to.equal(200);
     const open = () => (process.platform === 'linux' ? readdirSync(`/proc/${service.pid}/fd`).length : 0);
     const before = open();
     // Uncompressed TIFF: a variant too large to be read at once.
     const raw = encodeURIComponent('[["toFormat","tiff",{"compression":"none"}]]');
     for (let width = 900; width < 930; width++)
-      expect((await asset(service, kept, `?width=${width}&transforms=${raw}`)).status).to.equal(503);
+      expect((await fetchAssetAsAdmin(service, kept, `?width=${width}&transforms=${raw}`)).status).to.equal(503);
     await until(() => open() < before + 20);
     expect((await remove(service, gone)).status, 'the row can go').to.equal(204);
-    expect((await asset(service, gone)).status).to.equal(403);
+    expect((await fetchAssetAsAdmin(service, gone)).status).to.equal(403);
     await until(async () => (await health()) === 503);
     expect((await ground.state()).named).to.have.length(state.named.length - 1);
 
     await rm(partial);
     await mkdir(partial);
     await upload(service, 'new');
-    expect((await asset(service, kept, '?width=17')).status).to.equal(200);
+    expect((await fetchAssetAsAdmin(service, kept, '?width=17')).status).to.equal(200);
     expect((await remove(service, kept)).status).to.equal(204);
     await until(async () => (await ground.state()).orphanEntries.length === 0);
     expectConsistentFiles(await ground.state());
@@ -380,26 +380,27 @@ describe('files: failures of the storage', function () {
       // A symbolic link to itself cannot be opened, not even by root.
       await symlink(path, path);
       for (const headers of [{}, { range: 'bytes=0-0' }] as Record<string, string>[]) {
-        const { status, bytes } = await asset(service, id, '', headers);
+        const { status, bytes } = await fetchAssetAsAdmin(service, id, '', headers);
         expect([status, JSON.parse(bytes.toString()).errors[0].extensions.code]).to.deep.equal(UNAVAILABLE);
         expect(bytes.toString(), 'nothing of where files lie').not.to.contain(ground.folder);
       }
     }
     expect((await replace(service, one, 'new')).status).to.equal(200);
-    expect((await asset(service, one)).bytes.toString()).to.equal('new');
+    expect((await fetchAssetAsAdmin(service, one)).bytes.toString()).to.equal('new');
     for (const id of [one, other]) expect((await remove(service, id)).status).to.equal(204);
     expectConsistentFiles(await ground.state());
   });
 
   it('an object removed by hand answers 403, and its file can be replaced and deleted', async () => {
-    const [one, other] = [await upload(service, 'x'), await upload(service, await picture(), PICTURE)];
+    const [one, other] = [await upload(service, 'x'), await upload(service, await createTestPicture(), PICTURE)];
     for (const id of [one, other]) {
       await unlink(await disk(id));
-      for (const query of ['', '?width=10']) expect((await asset(service, id, query)).status, query).to.equal(403);
-      expect((await asset(service, id, '', { range: 'bytes=0-0' })).status).to.equal(403);
+      for (const query of ['', '?width=10'])
+        expect((await fetchAssetAsAdmin(service, id, query)).status, query).to.equal(403);
+      expect((await fetchAssetAsAdmin(service, id, '', { range: 'bytes=0-0' })).status).to.equal(403);
     }
     expect((await replace(service, one, 'new')).status).to.equal(200);
-    expect((await asset(service, one)).bytes.toString()).to.equal('new');
+    expect((await fetchAssetAsAdmin(service, one)).bytes.toString()).to.equal('new');
     for (const id of [one, other]) expect((await remove(service, id)).status).to.equal(204);
     expectConsistentFiles(await ground.state());
   });
@@ -424,7 +425,7 @@ describe('files: failures of the storage', function () {
     } finally {
       await rename(away, ground.folder);
     }
-    expect((await asset(service, kept)).bytes.toString()).to.equal('kept');
+    expect((await fetchAssetAsAdmin(service, kept)).bytes.toString()).to.equal('kept');
     expect((await remove(service, kept)).status).to.equal(204);
     await until(async () => (await ground.state()).orphanEntries.length === 0);
     expectConsistentFiles(await ground.state());
@@ -433,10 +434,10 @@ describe('files: failures of the storage', function () {
 
 describe('files: a location removed from STORAGE_LOCATIONS', function () {
   this.timeout(300_000);
-  let ground: FailingEnvironment;
+  let ground: SharedFilesEnvironment;
   let place: string;
   before(async () => {
-    ground = await createFailingEnvironment({ TUS_ENABLED: 'true' });
+    ground = await createSharedFilesEnvironment({ TUS_ENABLED: 'true' });
     place = await mkdtemp(join(tmpdir(), 'tenon-second-'));
   });
   after(async () => {
@@ -448,7 +449,7 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
     const second = { STORAGE_LOCATIONS: 'local,second', STORAGE_SECOND_DRIVER: 'local', STORAGE_SECOND_ROOT: place };
     const before = await ground.start(second);
     const options = { ...PICTURE, fields: { storage: 'second' } };
-    const bytes = await picture();
+    const bytes = await createTestPicture();
     const [kept, ...gone] = await Promise.all(Array.from({ length: 6 }, () => upload(before, bytes, options)));
     const resumable = await beginResumable(before, 10, `,storage ${btoa('second')}`);
     await before.stop();
@@ -463,7 +464,7 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
       ['', { range: 'bytes=0-3' }],
       ['?width=10', {}],
     ] as [string, Record<string, string>][])
-      expect((await asset(service, kept as string, query, headers)).status, query).to.equal(503);
+      expect((await fetchAssetAsAdmin(service, kept as string, query, headers)).status, query).to.equal(503);
     expect(refusal(await replace(service, kept as string, 'new'))).to.deep.equal(UNAVAILABLE);
     expect(await stalling(service, resumable, 5)).to.equal(503);
     for (const id of gone) expect((await remove(service, id)).status).to.equal(204);
@@ -478,7 +479,7 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
 
     const after = await ground.start(second);
     await until(async () => (await ground.state()).orphanEntries.length === 0);
-    expect((await asset(after, kept as string)).bytes.equals(bytes)).to.equal(true);
+    expect((await fetchAssetAsAdmin(after, kept as string)).bytes.equals(bytes)).to.equal(true);
     expect((await tus(after, 'DELETE', resumable)).status).to.equal(204);
     expect(await objectsIn(place)).to.deep.equal([`${kept}.png`]);
   });
@@ -486,11 +487,11 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
 
 describe('files: resources after hundreds of aborted and completed requests', function () {
   this.timeout(300_000);
-  let ground: FailingEnvironment;
+  let ground: SharedFilesEnvironment;
   let temporary: string;
   before(async () => {
     temporary = await mkdtemp(join(tmpdir(), 'tenon-handles-'));
-    ground = await createFailingEnvironment({
+    ground = await createSharedFilesEnvironment({
       ASSETS_TRANSFORM_MAX_CONCURRENT: '1000',
       IMPORT_IP_ALLOW_LIST: '127.0.0.1',
       TMPDIR: temporary,
@@ -507,7 +508,7 @@ describe('files: resources after hundreds of aborted and completed requests', fu
     const service = await ground.start();
     const outside = await endless();
     const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-    const bytes = await picture();
+    const bytes = await createTestPicture();
 
     const kinds: readonly ((at: number) => Promise<unknown>)[] = [
       async (at) => {
@@ -552,7 +553,7 @@ describe('files: resources after hundreds of aborted and completed requests', fu
         leaving.abort();
         await left;
         expect((await sendForm(service, 'new', { method: 'PATCH', path: `/files/${id}`, agent })).status).to.equal(200);
-        expect((await asset(service, id)).bytes.toString()).to.equal('new');
+        expect((await fetchAssetAsAdmin(service, id)).bytes.toString()).to.equal('new');
         expect((await remove(service, id)).status).to.equal(204);
       },
     ];

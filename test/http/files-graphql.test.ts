@@ -3,8 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
-import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
-import { type Ask, asking, type Grant, makePerson, makeRole } from '../plugins/users/people.ts';
+import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
+import {
+  createUserSender,
+  makePerson,
+  makeRole,
+  type PermissionInput,
+  type SendAsUser,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const UNKNOWN = '11111111-1111-4111-8111-111111111111';
@@ -13,18 +19,18 @@ const FILES = 'platform_files';
 describe('files in GraphQL', () => {
   let service: InProcessService;
   let folder: string;
-  let outside: TestServer;
-  let admin: Ask;
+  let outside: RecordingServer;
+  let admin: SendAsUser;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
-    outside = await startTestServer((_request, response) =>
+    outside = await startRecordingServer((_request, response) =>
       response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'),
     );
     service = await startService({
       env: { STORAGE_LOCAL_ROOT: folder, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
     });
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
   });
   after(async () => {
     await outside?.close();
@@ -35,7 +41,7 @@ describe('files in GraphQL', () => {
     await admin('DELETE', '/files', { query: { limit: -1 } });
   });
 
-  const askGraphql = async (ask: Ask, query: string, variables: object = {}, path = '/graphql/system') => {
+  const askGraphql = async (ask: SendAsUser, query: string, variables: object = {}, path = '/graphql/system') => {
     const { status, body } = await ask('POST', path, { query, variables });
     return { status, ...body };
   };
@@ -50,8 +56,9 @@ describe('files in GraphQL', () => {
     const { data: created } = (await admin('POST', '/files', form)).body;
     return [created].flat().map(({ id }) => id);
   }
-  const person = async (...grants: Grant[]) => (await makePerson(service, await makeRole(service, {}, grants))).ask;
-  async function fieldsFor(ask: Ask) {
+  const person = async (...grants: PermissionInput[]) =>
+    (await makePerson(service, await makeRole(service, {}, grants))).ask;
+  async function fieldsFor(ask: SendAsUser) {
     const query = '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }';
     const { queryType, mutationType } = (await askGraphql(ask, query)).data.__schema;
     const names = [...queryType.fields, ...(mutationType?.fields ?? [])].map(({ name }: { name: string }) => name);
@@ -78,7 +85,7 @@ describe('files in GraphQL', () => {
 
   it('GraphQL offers each caller only permitted operations', async () => {
     const reads = ['files', 'files_aggregated', 'files_by_id'];
-    expect(await fieldsFor(asking(service, null))).to.deep.equal([]);
+    expect(await fieldsFor(createUserSender(service, null))).to.deep.equal([]);
     expect(await fieldsFor(await person({ collection: FILES, action: 'read' }))).to.deep.equal(reads);
     const deleting = await person({ collection: FILES, action: 'read' }, { collection: FILES, action: 'delete' });
     expect(await fieldsFor(deleting)).to.deep.equal(['delete_files_item', 'delete_files_items', ...reads]);
@@ -215,7 +222,7 @@ describe('files in GraphQL', () => {
     const [id] = await upload('cover.txt');
     const { body } = await admin('POST', '/items/books', { cover: id });
     const query = '{ books(filter: { cover: { title: { _eq: "Cover" } } }) { id cover { id title } } }';
-    const found = async (ask: Ask) => askGraphql(ask, query, {}, '/graphql');
+    const found = async (ask: SendAsUser) => askGraphql(ask, query, {}, '/graphql');
     expect((await found(admin)).data).to.deep.equal({
       books: [{ id: String(body.data.id), cover: { id, title: 'Cover' } }],
     });

@@ -7,9 +7,9 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { connectRaw, type RawClient } from '../plugins/files-http/raw-client.ts';
 import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
-import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
+import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 const FILES = 'platform_files';
 const LINE = '\r\n';
@@ -24,10 +24,10 @@ const END = `--b--${LINE}`;
 describe('hostile requests to files', () => {
   let folder: string;
   let service: InProcessService;
-  let outside: TestServer;
+  let outside: RecordingServer;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
-    outside = await startTestServer((_request, response) => {
+    outside = await startRecordingServer((_request, response) => {
       response.writeHead(200, {
         'content-type': 'text/plain',
         'content-disposition': 'attachment; filename="../../evil.sh"',
@@ -45,13 +45,17 @@ describe('hostile requests to files', () => {
     });
     const key = { field: 'id', type: 'integer', schema: { has_auto_increment: true, is_primary_key: true } };
     const fields = [key, { field: 'title', type: 'string' }, { field: 'image', type: 'uuid' }];
-    await asAdmin(service, 'POST', '/collections', { collection: 'articles', schema: {}, fields });
-    await asAdmin(service, 'POST', '/relations', { collection: 'articles', field: 'image', related_collection: FILES });
-    await asAdmin(service, 'POST', `/fields/${FILES}`, { field: 'parent', type: 'uuid' });
+    await requestAsAdmin(service, 'POST', '/collections', { collection: 'articles', schema: {}, fields });
+    await requestAsAdmin(service, 'POST', '/relations', {
+      collection: 'articles',
+      field: 'image',
+      related_collection: FILES,
+    });
+    await requestAsAdmin(service, 'POST', `/fields/${FILES}`, { field: 'parent', type: 'uuid' });
     const meta = { one_field: 'children' };
     const alias = { field: 'children', type: 'alias', meta: { special: ['o2m'] } };
-    await asAdmin(service, 'POST', `/fields/${FILES}`, alias);
-    await asAdmin(service, 'POST', '/relations', {
+    await requestAsAdmin(service, 'POST', `/fields/${FILES}`, alias);
+    await requestAsAdmin(service, 'POST', '/relations', {
       collection: FILES,
       field: 'parent',
       related_collection: FILES,
@@ -89,7 +93,7 @@ describe('hostile requests to files', () => {
     let person: Person;
     before(async () => {
       victim = await expectCreated(upload(service.admin.token, 'not yours'));
-      person = await personWith(service, [
+      person = await createUserWithPermissions(service, [
         { collection: FILES, action: 'create' },
         ...(['read', 'update', 'delete'] as const).map((action) => ({ collection: FILES, action, permissions: OWN })),
         ...(['create', 'read', 'update'] as const).map((action) => ({ collection: 'articles', action })),
@@ -143,7 +147,7 @@ describe('hostile requests to files', () => {
     it('files of other users cannot be changed, taken over or deleted, and their references stay', async () => {
       const { token } = person;
       const mine = await expectCreated(upload(token));
-      const article = await asAdmin(service, 'POST', '/items/articles', { title: 'a', image: victim.id });
+      const article = await requestAsAdmin(service, 'POST', '/items/articles', { title: 'a', image: victim.id });
       const ask = (method: string, path: string, body?: unknown) => service.request(method, path, { token, body });
       const id = victim.id as string;
       const replies = await Promise.all([
@@ -165,7 +169,7 @@ describe('hostile requests to files', () => {
       await ask('DELETE', '/files', { query: { filter: { id: { _in: [mine.id, id] } } } });
       expect(await rowOf(id)).to.include({ title: 'A', parent: null, filename_disk: victim.filename_disk });
       expect(await bytesOf(id)).to.equal('not yours');
-      expect((await asAdmin(service, 'GET', `/items/articles/${article.id}`)).image).to.equal(id);
+      expect((await requestAsAdmin(service, 'GET', `/items/articles/${article.id}`)).image).to.equal(id);
       expect(outside.received.filter(({ url }) => url === '/stolen')).to.have.length(0);
     });
 
@@ -220,7 +224,7 @@ describe('hostile requests to files', () => {
 
     it('a change of storage during an upload keeps row and object together', async () => {
       const { token } = service.admin;
-      const row = await asAdmin(service, 'POST', '/files', { type: 'text/plain' });
+      const row = await requestAsAdmin(service, 'POST', '/files', { type: 'text/plain' });
       const [replaced] = await held(row.id, [
         () => upload(token, 'first', {}, row.id),
         () => service.request('PATCH', `/files/${row.id}`, { token, body: { storage: 'second' } }),
@@ -250,15 +254,15 @@ describe('hostile requests to files', () => {
     });
 
     it('a permission, file or folder removed during an upload makes it fail or succeed as a whole', async () => {
-      const person = await personWith(service, [
+      const person = await createUserWithPermissions(service, [
         { collection: FILES, action: 'create' },
         { collection: FILES, action: 'update' },
       ]);
-      const all = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
+      const all = await requestAsAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
       const permission = (action: string) => all.find((one: { action: string }) => one.action === action).id;
       const existing = await expectCreated(upload(service.admin.token));
-      const shelf = await asAdmin(service, 'POST', '/folders', { name: 'shelf' });
-      const drop = (path: string) => () => asAdmin(service, 'DELETE', path);
+      const shelf = await requestAsAdmin(service, 'POST', '/folders', { name: 'shelf' });
+      const drop = (path: string) => () => requestAsAdmin(service, 'DELETE', path);
       const cases: [method: string, path: string, before: string, meanwhile: () => Promise<unknown>, status: number][] =
         [
           ['POST', '/files', field('folder', shelf.id), drop(`/folders/${shelf.id}`), 400],
@@ -281,9 +285,9 @@ describe('hostile requests to files', () => {
     it('an import into a file deleted meanwhile ends, even if the server never stops sending', async () => {
       const row = await expectCreated(upload(service.admin.token));
       const closed = Promise.withResolvers<void>();
-      const endless = await startTestServer(async (_request, response) => {
+      const endless = await startRecordingServer(async (_request, response) => {
         response.on('close', closed.resolve);
-        await asAdmin(service, 'DELETE', `/files/${row.id}`);
+        await requestAsAdmin(service, 'DELETE', `/files/${row.id}`);
         response.writeHead(200, { 'content-type': 'text/plain' }).write('the first of many');
       });
       try {

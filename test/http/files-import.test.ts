@@ -5,20 +5,26 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { connectRaw } from '../plugins/files-http/raw-client.ts';
 import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
-import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
-import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
+import {
+  createUserSender,
+  makePerson,
+  makeRole,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 describe('POST /files/import', () => {
   let service: InProcessService;
   let folder: string;
-  let outside: TestServer;
-  let admin: Ask;
+  let outside: RecordingServer;
+  let admin: SendAsUser;
   /** Responses of the test server that the test ends later. */
   const held: ServerResponse[] = [];
   const at = (path: string, host = '127.0.0.1') => `http://${host}:${outside.port}${path}`;
   before(async () => {
-    outside = await startTestServer((request, response) => {
+    outside = await startRecordingServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://x');
       const to = url.searchParams.get('to') ?? '';
       const hops = Number(url.searchParams.get('hops') ?? 0);
@@ -64,7 +70,7 @@ describe('POST /files/import', () => {
         FILES_MIME_TYPE_ALLOW_LIST: 'text/*,application/octet-stream',
       },
     });
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
   });
   after(async () => {
     await service?.stop();
@@ -83,7 +89,7 @@ describe('POST /files/import', () => {
     const before = (await readStoredFiles(service.database, folder)).rows.length;
     const reply = await fetchFile(url, data);
     expect((await readStoredFiles(service.database, folder)).rows.length, 'files that are kept').to.equal(before);
-    return outcome(reply);
+    return statusAndCodeOf(reply);
   };
 
   it('an import creates a file from a URL', async () => {
@@ -209,7 +215,7 @@ describe('POST /files/import', () => {
   it('imports over IMPORT_MAX_CONCURRENCY are rejected with SERVICE_UNAVAILABLE', async () => {
     const running = [fetchFile(at('/never')), fetchFile(at('/never'))];
     while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
-    expect(outcome(await fetchFile(at('/a.txt')))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+    expect(statusAndCodeOf(await fetchFile(at('/a.txt')))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
     for (const response of held) response.writeHead(200, { 'content-type': 'text/plain' }).end('late');
     expect((await Promise.all(running)).map(({ status }) => status)).to.deep.equal([200, 200]);
     expect((await fetchFile(at('/a.txt'))).status).to.equal(200);
@@ -252,10 +258,10 @@ describe('POST /files/import', () => {
     const reader = await person(grant('read'));
     const { id } = (await fetchFile(at('/there.txt'))).body.data;
     const before = outside.received.length;
-    const fetchAs = async (ask: Ask, data = {}) =>
+    const fetchAs = async (ask: SendAsUser, data = {}) =>
       (await ask('POST', '/files/import', { url: at('/x.txt'), data })).status;
     expect(await fetchAs(reader)).to.equal(403);
-    expect(await fetchAs(asking(service, null))).to.equal(403);
+    expect(await fetchAs(createUserSender(service, null))).to.equal(403);
     expect(await fetchAs(updater)).to.equal(403);
     expect(await fetchAs(creator, { id })).to.equal(403);
     expect(await fetchAs(titled, { description: 'x' })).to.equal(403);
@@ -266,7 +272,7 @@ describe('POST /files/import', () => {
   });
 
   describe('mutation import_file', () => {
-    const ask = async (who: Ask, query: string, variables = {}) =>
+    const ask = async (who: SendAsUser, query: string, variables = {}) =>
       (await who('POST', '/graphql/system', { query, variables })).body;
 
     it('import_file answers the record', async () => {

@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
-import { type Ask, allow, asking, type Grant, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import {
+  createTestPermission,
+  createUserSender,
+  makePerson,
+  makeRole,
+  type PermissionInput,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
 type Part = readonly [name: string, value: string | File];
@@ -14,16 +22,20 @@ const formOf = (...parts: readonly Part[]): FormData => {
   for (const [name, value] of parts) form.append(name, value as string);
   return form;
 };
-const grant = (action: string, more: Partial<Grant> = {}): Grant => ({ collection: 'platform_files', action, ...more });
+const grant = (action: string, more: Partial<PermissionInput> = {}): PermissionInput => ({
+  collection: 'platform_files',
+  action,
+  ...more,
+});
 
 describe('permissions of files', () => {
   let service: InProcessService;
   let folder: string;
-  let admin: Ask;
+  let admin: SendAsUser;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
     service = await startService({ env: { STORAGE_LOCAL_ROOT: folder } });
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
   });
   after(async () => {
     await service?.stop();
@@ -34,9 +46,9 @@ describe('permissions of files', () => {
     expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
-  const person = async (...grants: readonly Grant[]) =>
+  const person = async (...grants: readonly PermissionInput[]) =>
     (await makePerson(service, await makeRole(service, {}, grants))).ask;
-  const uploaded = async (ask: Ask, ...parts: readonly Part[]) => {
+  const uploaded = async (ask: SendAsUser, ...parts: readonly Part[]) => {
     const { status, body } = await ask('POST', '/files', formOf(...parts, ['file', textFile('a.txt')]));
     expect(status, JSON.stringify(body)).to.equal(200);
     return body.data;
@@ -45,7 +57,7 @@ describe('permissions of files', () => {
     const before = (await readStoredFiles(service.database, folder)).rows;
     const reply = await work();
     expect((await readStoredFiles(service.database, folder)).rows, 'nothing is made or changed').to.deep.equal(before);
-    return outcome(reply);
+    return statusAndCodeOf(reply);
   };
   const row = async (id: string) => (await admin('GET', `/files/${id}`)).body.data;
 
@@ -115,7 +127,7 @@ describe('permissions of files', () => {
     const ask = await person(mine, grant('read'));
     const open = await uploaded(admin, ['title', 'open']);
     const closed = await uploaded(admin, ['title', 'closed']);
-    const bytes = (who: Ask, { id }: { id: string }, ...parts: Part[]) =>
+    const bytes = (who: SendAsUser, { id }: { id: string }, ...parts: Part[]) =>
       who('PATCH', `/files/${id}`, formOf(...parts, ['file', textFile('b.txt', 'other')]));
     expect((await bytes(ask, open)).body.data).to.deep.include({
       id: open.id,
@@ -178,10 +190,10 @@ describe('permissions of files', () => {
   });
 
   it('permissions of the Public role apply to files', async () => {
-    const askPublic = asking(service, null);
+    const askPublic = createUserSender(service, null);
     const form = () => formOf(['file', textFile('public.txt')]);
     expect(await nothingOf(() => askPublic('POST', '/files', form()))).to.deep.equal([403, 'FORBIDDEN']);
-    const permission = await allow(service, PUBLIC_ROLE, grant('create', { fields: ['title'] }));
+    const permission = await createTestPermission(service, PUBLIC_ROLE, grant('create', { fields: ['title'] }));
     try {
       expect((await askPublic('POST', '/files', form())).status).to.equal(204);
       const [last] = await service.database.query<Record<string, unknown>>(

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type FilesGround, filesGround, parts } from '../plugins/files/support.ts';
-import { asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import { byteChunks, type FilesGround, filesGround } from '../plugins/files/files-fixture.ts';
+import { createUserSender, makePerson, makeRole, statusAndCodeOf } from '../plugins/users/test-users.ts';
 
 const key = { field: 'id', type: 'integer', schema: { has_auto_increment: true, is_primary_key: true } };
 /** Collections whose reference to a file is NOT NULL, with the "on delete" rule of the foreign key. */
@@ -10,7 +10,7 @@ describe('DELETE /files of referenced files', () => {
   let ground: FilesGround;
   before(async () => {
     ground = await filesGround();
-    const admin = asking(ground, ground.admin.token);
+    const admin = createUserSender(ground, ground.admin.token);
     const ok = async (path: string, body: unknown) => {
       const created = await admin('POST', path, body);
       expect(created.status, JSON.stringify(created.body)).to.equal(200);
@@ -59,7 +59,7 @@ describe('DELETE /files of referenced files', () => {
   after(() => ground.stop());
 
   const upload = (metadata: Record<string, unknown> = {}) =>
-    ground.files.create(ground.admin.caller, { bytes: parts('1'), filename: 'a.txt', metadata });
+    ground.files.create(ground.admin.caller, { bytes: byteChunks('1'), filename: 'a.txt', metadata });
   const refer = (name: string, file: string) => ground.database.query(`insert into ${name} (file) values ($1)`, [file]);
   const referred = async (name: string) =>
     (await ground.database.query<{ file: string | null }>(`select file from ${name} order by id`)).map(
@@ -156,14 +156,14 @@ describe('DELETE /files of referenced files', () => {
       await ground.database.query('delete from loosely');
       await refer('loosely', id);
       const single = await remove(id);
-      expect(outcome(single)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+      expect(statusAndCodeOf(single)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
       if (name in NEEDING) {
         const [{ message, extensions }] = single.body.errors;
         expect(extensions).to.include({ collection: name, field: 'file' });
         expect(message).to.include(`${name}.file`);
       }
       const both = await ground.request('DELETE', '/files', { token: ground.admin.token, body: [other, id] });
-      expect(outcome(both)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+      expect(statusAndCodeOf(both)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
       expect((await ground.bytes(id)).toString()).to.equal('1');
       expect((await ground.bytes(other)).toString()).to.equal('1');
       expect([await referred(name), await referred('loosely'), await ground.orphanEntries()]).to.deep.equal([
@@ -205,7 +205,7 @@ describe('DELETE /files of referenced files', () => {
       token: ground.admin.token,
       body: { avatar: id },
     });
-    expect(outcome(wrong)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+    expect(statusAndCodeOf(wrong)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
   });
 
   it('a rejected delete does not name a collection that the caller may not read', async () => {
@@ -214,9 +214,9 @@ describe('DELETE /files of referenced files', () => {
     const person = await makePerson(ground, await makeRole(ground, {}, [deletable]));
     for (const id of [mine, other]) await refer('dragging', id);
     const refused = await remove(mine, person.token);
-    expect(outcome(refused)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+    expect(statusAndCodeOf(refused)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
     expect(JSON.stringify(refused.body)).not.to.include('dragging');
-    expect(outcome(await remove(other, person.token))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await remove(other, person.token))).to.deep.equal([403, 'FORBIDDEN']);
     await ground.database.query('delete from dragging');
   });
 
@@ -230,7 +230,7 @@ describe('DELETE /files of referenced files', () => {
     );
     await ground.database.query('delete from loosely');
     for (const id of [mine, other]) await refer('loosely', id);
-    expect(outcome(await remove(other, person.token))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await remove(other, person.token))).to.deep.equal([403, 'FORBIDDEN']);
     expect(await referred('loosely')).to.deep.equal([mine, other]);
     expect((await remove(mine, person.token)).status).to.equal(204);
     expect(await referred('loosely')).to.deep.equal([null, other]);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
-import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
-import { type Ask, asking, outcome } from '../plugins/users/people.ts';
+import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
+import { createUserSender, type SendAsUser, statusAndCodeOf } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 // The types of @directus/sdk describe the system collections of Directus, not of this service.
@@ -18,13 +18,13 @@ const textFile = (name: string, text = name) => new File([text], name, { type: '
 describe('/files', () => {
   let service: InProcessService;
   let folder: string;
-  let admin: Ask;
+  let admin: SendAsUser;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
     service = await startService({
       env: { STORAGE_LOCAL_ROOT: folder, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
     });
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
   });
   after(async () => {
     await service?.stop();
@@ -72,7 +72,7 @@ describe('/files', () => {
     expect(many.body.data).to.deep.equal([{ title: '1' }, { title: '2' }]);
     for (const body of [{ title: 'x' }, {}, [{ type: 'a/b' }, { title: 'x' }], [], 'x', null, undefined])
       if (!Array.isArray(body) || body.length > 0)
-        expect(outcome(await admin('POST', '/files', body)), JSON.stringify(body)).to.deep.equal([
+        expect(statusAndCodeOf(await admin('POST', '/files', body)), JSON.stringify(body)).to.deep.equal([
           400,
           'INVALID_PAYLOAD',
         ]);
@@ -101,11 +101,11 @@ describe('/files', () => {
     expect((await admin('SEARCH', '/files', { query })).body.data).to.deep.equal([{ id: b.id }]);
     expect((await admin('GET', '/files?aggregate[count]=*')).body.data).to.deep.equal([{ count: 2 }]);
     expect((await admin('GET', '/files?meta=total_count&limit=1')).body.meta).to.deep.equal({ total_count: 2 });
-    expect(outcome(await admin('GET', '/files/11111111-1111-4111-8111-111111111111'))).to.deep.equal([
+    expect(statusAndCodeOf(await admin('GET', '/files/11111111-1111-4111-8111-111111111111'))).to.deep.equal([
       403,
       'FORBIDDEN',
     ]);
-    expect(outcome(await admin('GET', '/items/platform_files'))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await admin('GET', '/items/platform_files'))).to.deep.equal([403, 'FORBIDDEN']);
   });
 
   it('PATCH changes one and many files in every form of body', async () => {
@@ -156,7 +156,7 @@ describe('/files', () => {
     // An admin may name a file that is already deleted: the others are deleted all the same.
     expect((await admin('DELETE', '/files', [f, a])).status).to.equal(204);
     await left();
-    expect(outcome(await admin('GET', `/assets/${a}`))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await admin('GET', `/assets/${a}`))).to.deep.equal([403, 'FORBIDDEN']);
   });
 
   it('DELETE clears references, unless their rule rejects it', async () => {
@@ -181,7 +181,10 @@ describe('/files', () => {
     }
     const [cover, contract] = (await uploaded('cover', 'contract')).map(({ id }) => id);
     const { id } = (await admin('POST', '/items/article', { title: 'x', cover, contract })).body.data;
-    expect(outcome(await admin('DELETE', '/files', [cover, contract]))).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+    expect(statusAndCodeOf(await admin('DELETE', '/files', [cover, contract]))).to.deep.equal([
+      400,
+      'INVALID_FOREIGN_KEY',
+    ]);
     expect((await objects()).toSorted()).to.deep.equal([cover, contract].toSorted());
     expect((await admin('DELETE', `/files/${cover}`)).status).to.equal(204);
     expect(await objects()).to.deep.equal([contract]);
@@ -221,11 +224,11 @@ describe('/files', () => {
 
   describe('files in the Directus SDK', () => {
     let request: (command: AnyJson) => Promise<AnyJson>;
-    let outside: TestServer;
+    let outside: RecordingServer;
     before(async () => {
       const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
       request = (command) => client.request(command);
-      outside = await startTestServer((_request, response) =>
+      outside = await startRecordingServer((_request, response) =>
         response.writeHead(200, { 'content-type': 'text/plain' }).end('x'),
       );
     });

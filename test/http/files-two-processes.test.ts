@@ -1,23 +1,23 @@
 import { expect } from 'chai';
-import { until } from '../plugins/files/support.ts';
+import { until } from '../plugins/files/files-fixture.ts';
 import type { SpawnedService } from '../support/service.ts';
 import {
-  asset,
-  createFailingEnvironment,
+  createSharedFilesEnvironment,
   expectConsistentFiles,
-  type FailingEnvironment,
+  fetchAssetAsAdmin,
+  type SharedFilesEnvironment,
   sendForm,
   slowForm,
   upload,
-} from './failing-environment.ts';
+} from './shared-files-environment.ts';
 
 describe('files: two processes on one database and one folder', function () {
   this.timeout(120_000);
-  let ground: FailingEnvironment;
+  let ground: SharedFilesEnvironment;
   let one: SpawnedService;
   let other: SpawnedService;
   before(async () => {
-    ground = await createFailingEnvironment();
+    ground = await createSharedFilesEnvironment();
     // Both processes start at the same moment on one database.
     [one, other] = await Promise.all([ground.start(), ground.start()]);
   });
@@ -35,7 +35,7 @@ describe('files: two processes on one database and one folder', function () {
     slow.write('and the end');
     const { status, body } = await slow.end();
     expect(status, JSON.stringify(body)).to.equal(200);
-    expect((await asset(other, body.data.id)).bytes.toString()).to.equal('the beginning, and the end');
+    expect((await fetchAssetAsAdmin(other, body.data.id)).bytes.toString()).to.equal('the beginning, and the end');
     expectConsistentFiles(await ground.state());
     await remove(one, body.data.id);
   });
@@ -49,7 +49,7 @@ describe('files: two processes on one database and one folder', function () {
     const readers = Array.from({ length: 4 }, async () => {
       while (!ended) {
         const newest = last;
-        const { status, headers, bytes } = await asset(other, id);
+        const { status, headers, bytes } = await fetchAssetAsAdmin(other, id);
         expect(status, 'a file that is there all the time').to.equal(200);
         const text = bytes.toString();
         const tag = headers.get('etag') as string;
@@ -74,9 +74,9 @@ describe('files: two processes on one database and one folder', function () {
     ended = true;
     await reading;
     expect(reads).to.be.above(40);
-    expect((await asset(other, id)).bytes.toString()).to.match(/^version 40/);
+    expect((await fetchAssetAsAdmin(other, id)).bytes.toString()).to.match(/^version 40/);
     expect(await remove(one, id)).to.equal(204);
-    expect((await asset(other, id)).status).to.equal(403);
+    expect((await fetchAssetAsAdmin(other, id)).status).to.equal(403);
     expectConsistentFiles(await ground.state());
   });
 
@@ -109,9 +109,9 @@ describe('files: two processes on one database and one folder', function () {
     expect((await one.request('PATCH', '/settings', { token, body: changed })).status).to.equal(200);
     await until(async () => (await sendForm(other, 'x')).body.data.folder === folder);
     const id = await upload(other, 'x');
-    expect((await asset(other, id, '?width=10')).status).to.equal(400);
+    expect((await fetchAssetAsAdmin(other, id, '?width=10')).status).to.equal(400);
     await one.request('PATCH', '/settings', { token, body: { storage_asset_transform: 'all' } });
-    await until(async () => (await asset(other, id, '?width=10')).status === 200);
+    await until(async () => (await fetchAssetAsAdmin(other, id, '?width=10')).status === 200);
   });
 
   it('a running process removes what a killed one left', async () => {

@@ -6,7 +6,13 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { connectRaw } from '../plugins/files-http/raw-client.ts';
 import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
-import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import {
+  createUserSender,
+  makePerson,
+  makeRole,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
 const run = promisify(execFile);
@@ -31,13 +37,13 @@ const FORM = { 'content-type': 'multipart/form-data; boundary=b' };
 describe('uploads by POST and PATCH /files', () => {
   let service: InProcessService;
   let folder: string;
-  let admin: Ask;
+  let admin: SendAsUser;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
     service = await startService({
       env: { STORAGE_LOCAL_ROOT: folder, FILES_MAX_UPLOAD_SIZE: '5mb' },
     });
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     for (const field of [
       { field: 'is_public', type: 'boolean' },
       { field: 'extra', type: 'json' },
@@ -152,7 +158,7 @@ describe('uploads by POST and PATCH /files', () => {
     const shaped = await admin('POST', '/files?fields=title,uploaded_by.email', formOf(['file', file('shape.txt')]));
     expect(shaped.body.data).to.deep.equal({ title: 'Shape', uploaded_by: { email: service.admin.email } });
     const wrong = await nothingOf(() => admin('POST', '/files?deep=nonsense', formOf(['file', file('a.txt')])));
-    expect(outcome(wrong)).to.deep.equal([400, 'INVALID_QUERY']);
+    expect(statusAndCodeOf(wrong)).to.deep.equal([400, 'INVALID_QUERY']);
   });
 
   it('an upload drops platform fields', async () => {
@@ -205,11 +211,11 @@ describe('uploads by POST and PATCH /files', () => {
     const mixed = await admin('POST', '/files', handMade(), {
       headers: { 'content-type': 'multipart/mixed; boundary=b' },
     });
-    expect(outcome(mixed)).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    expect(statusAndCodeOf(mixed)).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
     const encoded = await admin('POST', '/files', 'a=1', {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
-    expect(outcome(encoded)).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    expect(statusAndCodeOf(encoded)).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
   it('a form with several files keeps all of them or none', async () => {
@@ -236,7 +242,7 @@ describe('uploads by POST and PATCH /files', () => {
     );
     for (const end of [twice.length - 6, twice.length - 12, twice.lastIndexOf('filename')]) {
       const cut = await nothingOf(() => admin('POST', '/files', twice.slice(0, end), { headers: FORM }));
-      expect(outcome(cut)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(cut)).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
   });
 
@@ -289,7 +295,7 @@ describe('uploads by POST and PATCH /files', () => {
   });
 
   describe('an upload rejected before its end', () => {
-    let askWithoutPermissions: Ask;
+    let askWithoutPermissions: SendAsUser;
     let token: string;
     before(async () => {
       const person = await makePerson(service, await makeRole(service));
@@ -300,8 +306,11 @@ describe('uploads by POST and PATCH /files', () => {
     const large = (size: number) => formOf(['file', file('large.bin', 'x'.repeat(size))]);
 
     it('a client that reads while it sends gets the error', async () => {
-      expect(outcome(await askWithoutPermissions('POST', '/files', large(40 * MIB)))).to.deep.equal([403, 'FORBIDDEN']);
-      expect(outcome(await admin('POST', '/files', large(40 * MIB)))).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
+      expect(statusAndCodeOf(await askWithoutPermissions('POST', '/files', large(40 * MIB)))).to.deep.equal([
+        403,
+        'FORBIDDEN',
+      ]);
+      expect(statusAndCodeOf(await admin('POST', '/files', large(40 * MIB)))).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     });
 
     it('a client that sends everything first gets the error, and its connection is closed', async () => {
@@ -417,7 +426,7 @@ describe('uploads by POST and PATCH /files', () => {
     it('a replacement of a missing file is FORBIDDEN', async () => {
       for (const id of ['11111111-1111-4111-8111-111111111111', 'nonsense', 'import'])
         for (const parts of [[['file', file('a.txt')]], [['title', 'x']]] as const)
-          expect(outcome(await change(id, ...parts)), id).to.deep.equal([403, 'FORBIDDEN']);
+          expect(statusAndCodeOf(await change(id, ...parts)), id).to.deep.equal([403, 'FORBIDDEN']);
     });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { personWith } from './people.ts';
+import { createUserWithPermissions } from './test-users.ts';
 
 const SQL = `
   create type mood as enum ('glad', 'in progress', '1st', 'true', '', 'цена', 'in_u0020_progress');
@@ -183,7 +183,7 @@ describe('/graphql over the tables of an adopted database', function () {
     });
 
     it('an enum is only in the schema of callers that may read a column of it', async () => {
-      const reader = await personWith(service, [
+      const reader = await createUserWithPermissions(service, [
         {
           collection: 'my orders',
           action: 'read',

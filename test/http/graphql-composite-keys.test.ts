@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 describe('/graphql with keys of several columns', () => {
   let service: InProcessService;
@@ -19,8 +19,12 @@ describe('/graphql with keys of several columns', () => {
       insert into film_actor values (1, 'a', 'x'), (1, 'b,c', 'y'), (2, 'a', 'z');
       insert into note values (1, 1, 'b,c', 'first'), (2, null, 'a', 'second');
       insert into heap values ('a', 1)`);
-    await asAdmin(service, 'POST', '/fields/film', { field: 'parts', type: 'alias', meta: { special: ['o2m'] } });
-    await asAdmin(service, 'PATCH', '/relations/film_actor/film_id', { meta: { one_field: 'parts' } });
+    await requestAsAdmin(service, 'POST', '/fields/film', {
+      field: 'parts',
+      type: 'alias',
+      meta: { special: ['o2m'] },
+    });
+    await requestAsAdmin(service, 'PATCH', '/relations/film_actor/film_id', { meta: { one_field: 'parts' } });
   });
   after(() => service?.stop());
 
@@ -59,7 +63,7 @@ describe('/graphql with keys of several columns', () => {
   });
 
   it('the key is an ID, and its columns are not in the schema, where the caller may not read one of them', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       { collection: 'paint', action: 'read', fields: ['shade', 'litres'] },
       { collection: 'paint', action: 'delete' },
     ]);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin } from './people.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
@@ -17,7 +17,7 @@ describe('/graphql: reading and writing rows as clients in the field do', functi
     expect([status, body.errors], query).to.deep.equal([200, undefined]);
     return body.data;
   }
-  const rest = (path: string) => asAdmin(service, 'GET', path);
+  const rest = (path: string) => requestAsAdmin(service, 'GET', path);
 
   before(async () => {
     database = await createMigratedDatabase('graphql_conformance');
@@ -38,7 +38,7 @@ describe('/graphql: reading and writing rows as clients in the field do', functi
       create view popular as select a.id, a.name, count(p.id)::int as posts from author a left join post p on p.author = a.id group by a.id;
     `);
     service = await startService({ database });
-    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
     await admin('PATCH', '/collections/site', { meta: { singleton: true } });
     await admin('PATCH', '/fields/post/words', { meta: { special: ['cast-csv'] } });
     for (const [one, field, many, key, junction] of [

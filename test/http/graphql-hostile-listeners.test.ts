@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ReadText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
+import type { ReadResultText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
 import { withSelectHarness } from './select-harness.ts';
 
 type Row = Record<string, unknown>;
@@ -56,7 +56,7 @@ describe('/graphql with a listener that changes queries', () => {
           related_collection: null,
           meta: { one_collection_field: 'kind', one_allowed_collections: ['hero', 'author'] },
         });
-        const { data } = (await items.select(admin, 'post', { selection: () => SELECTION })) as ReadText;
+        const { data } = (await items.select(admin, 'post', { selection: () => SELECTION })) as ReadResultText;
         [row] = JSON.parse(data as string);
       },
       (host) =>

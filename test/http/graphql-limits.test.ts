@@ -3,7 +3,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { HOSTILE_DOCUMENTS } from '../plugins/graphql/document-hostile.ts';
 import { watchEventLoop } from '../support/event-loop.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 const TABLES = `create table authors (id serial primary key, name text, born date);
   create table posts (id serial primary key, title text not null, secret text, author int references authors);
@@ -63,11 +63,11 @@ describe('/graphql: limits of documents', function () {
     let reader: Person;
     let writer: Person;
     before(async () => {
-      reader = await personWith(service, [
+      reader = await createUserWithPermissions(service, [
         { collection: 'posts', action: 'read', fields: ['id', 'title', 'author'] },
         { collection: 'authors', action: 'read', fields: ['id', 'name'] },
       ]);
-      writer = await personWith(service, [
+      writer = await createUserWithPermissions(service, [
         { collection: 'posts', action: 'read', fields: ['id', 'secret'] },
         { collection: 'posts', action: 'create' },
       ]);
@@ -109,11 +109,11 @@ describe('/graphql: limits of documents', function () {
     it('the schema changes with the first request after a permission is granted or revoked', async () => {
       await refusedTo(reader, '{ authors { born } }');
       const filter = `filter[role]=${reader.role}&filter[collection]=authors`;
-      const [{ id }] = await asAdmin(service, 'GET', `/permissions?fields=id&${filter}`);
-      await asAdmin(service, 'PATCH', `/permissions/${id}`, { fields: ['born'] });
+      const [{ id }] = await requestAsAdmin(service, 'GET', `/permissions?fields=id&${filter}`);
+      await requestAsAdmin(service, 'PATCH', `/permissions/${id}`, { fields: ['born'] });
       const { body } = await ask(service, '{ authors { born } }', reader.token);
       expect(body.data).to.deep.equal({ authors: [{ born: null }] });
-      await asAdmin(service, 'PATCH', `/permissions/${id}`, { fields: ['id', 'name'] });
+      await requestAsAdmin(service, 'PATCH', `/permissions/${id}`, { fields: ['id', 'name'] });
       await refusedTo(reader, '{ authors { born } }');
     });
   });
@@ -122,9 +122,9 @@ describe('/graphql: limits of documents', function () {
     it('a table created through the service is in the schema at once', async () => {
       await ask(service, '{ posts { id } }');
       const fields = [{ field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } }];
-      await asAdmin(service, 'POST', '/collections', { collection: 'added', schema: {}, fields });
+      await requestAsAdmin(service, 'POST', '/collections', { collection: 'added', schema: {}, fields });
       expect((await ask(service, '{ added { id } }')).body).to.deep.equal({ data: { added: [] } });
-      await asAdmin(service, 'DELETE', '/collections/added');
+      await requestAsAdmin(service, 'DELETE', '/collections/added');
       expect((await ask(service, '{ added { id } }')).status).to.equal(400);
     });
 
@@ -161,8 +161,12 @@ describe('/graphql: limits of the settings', function () {
       },
     });
     await service.database.query(TABLES);
-    await asAdmin(service, 'POST', '/fields/authors', { field: 'posts', type: 'alias', meta: { special: ['o2m'] } });
-    await asAdmin(service, 'PATCH', '/relations/posts/author', { meta: { one_field: 'posts' } });
+    await requestAsAdmin(service, 'POST', '/fields/authors', {
+      field: 'posts',
+      type: 'alias',
+      meta: { special: ['o2m'] },
+    });
+    await requestAsAdmin(service, 'PATCH', '/relations/posts/author', { meta: { one_field: 'posts' } });
   });
   after(() => service?.stop());
 
@@ -189,7 +193,9 @@ describe('/graphql: limits of the settings', function () {
     });
 
   it('a schema that was evicted from the cache is built again', async () => {
-    const reader = await personWith(service, [{ collection: 'posts', action: 'read', fields: ['title'] }]);
+    const reader = await createUserWithPermissions(service, [
+      { collection: 'posts', action: 'read', fields: ['title'] },
+    ]);
     for (let round = 0; round < 3; round++) {
       expect((await ask(service, '{ posts { title } }', reader.token)).body.data).to.deep.equal({
         posts: [{ title: 'first' }],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { buildSchema, printSchema } from 'graphql';
 import { type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 const TABLES = `create table posts (id serial primary key, title text not null, secret text);
   create table drafts (id serial primary key)`;
@@ -13,7 +13,9 @@ describe('GET /server/specs/graphql', function () {
   before(async () => {
     service = await startService();
     await service.database.query(TABLES);
-    reader = await personWith(service, [{ collection: 'posts', action: 'read', fields: ['id', 'title'] }]);
+    reader = await createUserWithPermissions(service, [
+      { collection: 'posts', action: 'read', fields: ['id', 'title'] },
+    ]);
   });
   after(() => service?.stop());
 
@@ -57,7 +59,7 @@ describe('GET /server/specs/graphql', function () {
   });
 
   it('contains a new table as soon as the table is created', async () => {
-    await asAdmin(service, 'POST', '/collections', {
+    await requestAsAdmin(service, 'POST', '/collections', {
       collection: 'later',
       schema: {},
       fields: [{ field: 'id', type: 'integer', schema: { is_primary_key: true } }],

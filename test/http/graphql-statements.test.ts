@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { loadData } from '../../scripts/bench/data.ts';
-import { SHAPES } from '../../scripts/bench/graphql/shapes.ts';
-import { prepareModel } from '../../scripts/bench/model.ts';
+import { prepareBenchModel } from '../../scripts/bench/collection-setup.ts';
+import { loadBenchData } from '../../scripts/bench/data.ts';
+import { GRAPHQL_BENCH_SHAPES } from '../../scripts/bench/graphql/shapes.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { personWith } from './people.ts';
+import { createUserWithPermissions } from './test-users.ts';
 
 const SCALE = 0.01;
 
@@ -20,9 +20,9 @@ describe('/graphql runs one statement for each root field, however deep it is', 
   let editor: string;
   before(async () => {
     database = await createMigratedDatabase('graphql_statements');
-    await loadData(database, SCALE);
+    await loadBenchData(database, SCALE);
     service = await startService({ database });
-    editor = await prepareModel(service);
+    editor = await prepareBenchModel(service);
   });
   after(async () => {
     await service?.stop();
@@ -45,7 +45,7 @@ describe('/graphql runs one statement for each root field, however deep it is', 
     return runs.toSorted((a, b) => a.length - b.length)[0] ?? [];
   }
 
-  for (const { name, document, table } of SHAPES) {
+  for (const { name, document, table } of GRAPHQL_BENCH_SHAPES) {
     it(`${name}: one statement`, async () => {
       const sent = await warm(async (n) => {
         const { article } = await ask(service.admin.token, document, table ? { id: n + 1 } : {});
@@ -78,7 +78,9 @@ describe('/graphql runs one statement for each root field, however deep it is', 
   });
 
   it('the first request of a caller: at most three statements for the user and its permissions, and one for the root field', async () => {
-    const { token } = await personWith(service, [{ collection: 'tag', action: 'read', fields: ['id', 'name'] }]);
+    const { token } = await createUserWithPermissions(service, [
+      { collection: 'tag', action: 'read', fields: ['id', 'name'] },
+    ]);
     const sent = await statementsDuring(() => ask(token, 'query { tag(limit: 1) { id name } }'));
     const [rootStatement, ...permissionStatements] = sent.toReversed();
     expect(rootStatement).to.contain('"tag"');

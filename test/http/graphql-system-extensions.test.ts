@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import {
-  bundle,
+  BUNDLE_MANIFEST,
   createPackageFolder,
   createPackageJson,
+  PANEL_MANIFEST,
   type PackageFolder,
-  panel,
 } from '../plugins/extensions/package-folder.ts';
-import { makePerson, makeRole } from '../plugins/users/people.ts';
+import { makePerson, makeRole } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const QUERY = '{ extensions { interfaces displays layouts modules } }';
-const app = (type: string) => ({ ...panel, type });
+const app = (type: string) => ({ ...PANEL_MANIFEST, type });
 const entry = (type: string, name: string) => ({ type, name, source: 'src/index.js' });
 const CODE = 'export default { id: "x" };';
 
@@ -26,18 +26,18 @@ describe('/graphql/system: extensions', function () {
       'service-extension-map/dist/index.js': CODE,
       'service-extension-chart/package.json': createPackageJson('service-extension-chart', app('interface')),
       'service-extension-chart/dist/index.js': CODE,
-      'service-extension-pane/package.json': createPackageJson('service-extension-pane', panel),
+      'service-extension-pane/package.json': createPackageJson('service-extension-pane', PANEL_MANIFEST),
       'service-extension-pane/dist/index.js': CODE,
       'service-extension-lost/package.json': createPackageJson('service-extension-lost', app('layout')),
       'service-extension-many/package.json': createPackageJson('service-extension-many', {
-        ...bundle,
+        ...BUNDLE_MANIFEST,
         entries: [entry('module', 'shop'), entry('interface', 'bunch'), entry('hook', 'watch')],
       }),
       'service-extension-many/dist/app.js': 'export const interfaces = []; export const modules = [];',
       'service-extension-many/dist/api.js':
         'export default { hooks: [{ name: "watch", config: () => {} }], endpoints: [], operations: [] };',
       'service-extension-half/package.json': createPackageJson('service-extension-half', {
-        ...bundle,
+        ...BUNDLE_MANIFEST,
         entries: [entry('module', 'gone'), entry('hook', 'stays')],
       }),
       'service-extension-half/dist/api.js':

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
+import { createTestPermission, makePerson, makeRole, type Person } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 /** Fields of users that `*` in the field list of a permission does not include. */
@@ -41,7 +41,8 @@ describe('/graphql/system: rules of system collections', function () {
     );
     writer = await makePerson(service, await makeRole(service, {}, grants));
     app = await makePerson(service, await makeRole(service, { app_access: true }));
-    for (const { role } of [writer, app]) await allow(service, role, { collection: 'posts', action: 'read' });
+    for (const { role } of [writer, app])
+      await createTestPermission(service, role, { collection: 'posts', action: 'read' });
   });
   after(() => service?.stop());
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { makePerson, makeRole, type Person } from '../plugins/users/people.ts';
+import { makePerson, makeRole, type Person } from '../plugins/users/test-users.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
 // The selections name all members, so that the tests find members that only REST or only GraphQL answers.

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
+import { createTestPermission, makePerson, makeRole, type Person } from '../plugins/users/test-users.ts';
 import { type HttpReply, type InProcessService, type RequestOptions, startService } from '../support/service.ts';
 
 const WRONG = 'INVALID_CREDENTIALS';
@@ -180,7 +180,7 @@ describe('/graphql/system', function () {
       const userWithoutRole = await makePerson(service, null as never);
       const grants: number[] = [];
       for (const collection of ['platform_users', 'platform_roles'])
-        grants.push(await allow(service, null, { collection, action: 'read', fields: ['id'] }));
+        grants.push(await createTestPermission(service, null, { collection, action: 'read', fields: ['id'] }));
       for (const query of ['{ users_me { id } }', '{ roles_me { id } }']) {
         expect(codesOf(await ask(null, query)), query).to.deep.equal([WRONG]);
       }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 describe('/graphql: list arguments of many-to-one relations', () => {
   let database: FreshDatabase;
@@ -18,8 +18,12 @@ describe('/graphql: list arguments of many-to-one relations', () => {
       insert into note (text, post) values ('a', 1), ('b', 2);
     `);
     service = await startService({ database });
-    await asAdmin(service, 'POST', '/fields/post', { field: 'notes', type: 'alias', meta: { special: ['o2m'] } });
-    await asAdmin(service, 'PATCH', '/relations/note/post', { meta: { one_field: 'notes' } });
+    await requestAsAdmin(service, 'POST', '/fields/post', {
+      field: 'notes',
+      type: 'alias',
+      meta: { special: ['o2m'] },
+    });
+    await requestAsAdmin(service, 'PATCH', '/relations/note/post', { meta: { one_field: 'notes' } });
   });
   after(async () => {
     await service?.stop();
@@ -113,7 +117,7 @@ describe('/graphql: list arguments of many-to-one relations', () => {
   });
 
   it('a filter has no fields that the caller may not read', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       { collection: 'post', action: 'read' },
       { collection: 'author', action: 'read', fields: ['id', 'name'] },
     ]);
@@ -136,7 +140,7 @@ describe('/graphql: list arguments of many-to-one relations', () => {
   });
 
   it('a filter matches no row that the caller may not read', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       { collection: 'post', action: 'read' },
       { collection: 'author', action: 'read', permissions: { name: { _eq: 'Bob' } } },
     ]);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person } from './test-users.ts';
 
 const SQL = `
   create type mood as enum ('glad', 'sad');
@@ -137,7 +137,7 @@ describe('/graphql: values in conditions', function () {
   before(async () => {
     service = await startService();
     await service.database.query(SQL);
-    person = await personWith(service, [
+    person = await createUserWithPermissions(service, [
       { collection: 'things', action: 'read', permissions: { size: { _neq: 3 } } },
       { collection: 'places', action: 'read' },
     ]);

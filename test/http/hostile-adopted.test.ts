@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person } from './test-users.ts';
 
 describe('tables that a third party created', () => {
   let database: FreshDatabase;
@@ -66,7 +66,7 @@ describe('tables that a third party created', () => {
     before(async () => {
       const all = (collection: string, fields: readonly string[]) =>
         (['create', 'read', 'update', 'delete'] as const).map((action) => ({ collection, action, fields }));
-      person = await personWith(service, [
+      person = await createUserWithPermissions(service, [
         ...all('pair', ['id', 'kind']),
         ...all('made', ['id', 'kind']),
         ...all('coded', ['id']),

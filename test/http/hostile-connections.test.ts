@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin } from './people.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 describe('a database that ends connections or takes too long', () => {
   let database: FreshDatabase;
@@ -23,8 +23,12 @@ describe('a database that ends connections or takes too long', () => {
       create table long (id serial primary key, text text);
       insert into long (text) select repeat(md5(i::text), 20) from generate_series(1, 40000) i`);
     service = await startService({ database, env: { DB_POOL_MAX: '4', DB_STATEMENT_TIMEOUT: '8000' } });
-    await asAdmin(service, 'POST', '/fields/thing', { field: 'below', type: 'alias', meta: { special: ['o2m'] } });
-    await asAdmin(service, 'PATCH', '/relations/thing/above', { meta: { one_field: 'below' } });
+    await requestAsAdmin(service, 'POST', '/fields/thing', {
+      field: 'below',
+      type: 'alias',
+      meta: { special: ['o2m'] },
+    });
+    await requestAsAdmin(service, 'PATCH', '/relations/thing/above', { meta: { one_field: 'below' } });
   });
   after(async () => {
     await service?.stop();

@@ -3,7 +3,7 @@ import jwt from 'jsonwebtoken';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService, TEST_SECRET } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 describe('a caller cannot gain permissions', () => {
   let database: FreshDatabase;
@@ -13,7 +13,7 @@ describe('a caller cannot gain permissions', () => {
     this.timeout(120_000);
     database = await createMigratedDatabase('hostile_escalation');
     service = await startService({ database });
-    admin = await asAdmin(service, 'GET', '/users/me?fields=id,role');
+    admin = await requestAsAdmin(service, 'GET', '/users/me?fields=id,role');
     await database.query(`
       create table salary (id serial primary key, amount int, owner uuid);
       create table child (id serial primary key, name text, salary int references salary);
@@ -25,8 +25,8 @@ describe('a caller cannot gain permissions', () => {
       ['salary', 'children', 'child', 'salary'],
       ['salary', 'blocks', 'blocked', 'salary'],
     ] as const) {
-      await asAdmin(service, 'POST', `/fields/${one}`, { field, type: 'alias', meta: { special: ['o2m'] } });
-      await asAdmin(service, 'PATCH', `/relations/${many}/${key}`, { meta: { one_field: field } });
+      await requestAsAdmin(service, 'POST', `/fields/${one}`, { field, type: 'alias', meta: { special: ['o2m'] } });
+      await requestAsAdmin(service, 'PATCH', `/relations/${many}/${key}`, { meta: { one_field: field } });
     }
   });
   after(async () => {
@@ -41,7 +41,7 @@ describe('a caller cannot gain permissions', () => {
     (await database.query<{ role: string }>('select role from platform_users where id = $1', [id]))[0]?.role;
 
   it('a caller gains no permissions by updating its own user', async () => {
-    const me = await personWith(service, [
+    const me = await createUserWithPermissions(service, [
       { collection: 'platform_users', action: 'update', permissions: { id: { _eq: '$CURRENT_USER' } } },
       { collection: 'platform_users', action: 'read' },
     ]);
@@ -81,7 +81,7 @@ describe('a caller cannot gain permissions', () => {
   });
 
   it('a caller gains no permissions by creating users, directly or through relations', async () => {
-    const me = await personWith(service, [
+    const me = await createUserWithPermissions(service, [
       { collection: 'platform_users', action: 'create' },
       {
         collection: 'platform_users',
@@ -120,7 +120,7 @@ describe('a caller cannot gain permissions', () => {
   });
 
   it('a caller gains no permissions by system collections at /items, or by changing the schema', async () => {
-    const me = await personWith(
+    const me = await createUserWithPermissions(
       service,
       ['create', 'read', 'update', 'delete'].map((action) => ({ collection: 'salary', action: action as 'read' })),
       { app_access: true },
@@ -213,7 +213,7 @@ describe('a caller cannot gain permissions', () => {
       { owner: { _eq: '$CURRENT_USER.role' } },
       { owner: { _neq: '$CURRENT_ROLE.id' } },
     ];
-    await asAdmin(service, 'POST', '/permissions', {
+    await requestAsAdmin(service, 'POST', '/permissions', {
       role: null,
       collection: 'child',
       action: 'read',
@@ -222,7 +222,7 @@ describe('a caller cannot gain permissions', () => {
     });
     expect((await send('GET', '/items/child')).body.data).to.deep.equal([]);
     for (const rule of rules) {
-      const permission = await asAdmin(service, 'POST', '/permissions', {
+      const permission = await requestAsAdmin(service, 'POST', '/permissions', {
         role: null,
         collection: 'salary',
         action: 'read',
@@ -236,7 +236,7 @@ describe('a caller cannot gain permissions', () => {
         permissions: rule,
         fields: ['*'],
       }));
-      const more = await asAdmin(service, 'POST', '/permissions', all);
+      const more = await requestAsAdmin(service, 'POST', '/permissions', all);
       const reply = await send('GET', '/items/salary');
       expect([rule, reply.body.data ?? reply.status]).to.deep.equal([rule, reply.status === 200 ? [] : 400]);
       for (const id of [1, 2, 3]) {
@@ -244,12 +244,15 @@ describe('a caller cannot gain permissions', () => {
         expect(await statusOf('PATCH', `/items/salary/${id}`, null, { amount: 0 })).to.be.within(400, 403);
         expect(await statusOf('DELETE', `/items/salary/${id}`)).to.be.within(400, 403);
       }
-      await asAdmin(service, 'DELETE', '/permissions', [permission.id, ...more.map(({ id }: { id: number }) => id)]);
+      await requestAsAdmin(service, 'DELETE', '/permissions', [
+        permission.id,
+        ...more.map(({ id }: { id: number }) => id),
+      ]);
     }
   });
 
   it('a caller gains no permissions by observing what updates and filters do to rows it may not read', async () => {
-    const me = await personWith(service, [
+    const me = await createUserWithPermissions(service, [
       { collection: 'salary', action: 'update', permissions: { id: { _eq: 2 } } },
       { collection: 'salary', action: 'delete', permissions: { id: { _eq: 2 } } },
       { collection: 'child', action: 'read', fields: ['id', 'name', 'salary'] },
@@ -298,7 +301,7 @@ describe('a caller cannot gain permissions', () => {
   });
 
   it('a caller gains no permissions by a key it may not read: reading by key works, filtering on the key does not', async () => {
-    const me = await personWith(service, [{ collection: 'child', action: 'read', fields: ['name'] }]);
+    const me = await createUserWithPermissions(service, [{ collection: 'child', action: 'read', fields: ['name'] }]);
     expect((await send('GET', '/items/child/1', me.token)).body.data).to.deep.equal({ name: 'a' });
     for (const query of ['filter[id]=1', 'filter[id][_gt]=0', 'sort=-id', 'filter[_or][0][id]=1']) {
       expect(await statusOf('GET', `/items/child?${query}`, me.token), query).to.equal(403);
@@ -307,7 +310,7 @@ describe('a caller cannot gain permissions', () => {
   });
 
   it('a caller gains no permissions by taking over rows with a nested write', async () => {
-    const me = await personWith(service, [
+    const me = await createUserWithPermissions(service, [
       { collection: 'salary', action: 'create' },
       { collection: 'salary', action: 'update' },
       { collection: 'salary', action: 'read' },
@@ -334,7 +337,7 @@ describe('a caller cannot gain permissions', () => {
   });
 
   it('a caller gains no permissions by a broken permission rule, which denies access without details', async () => {
-    const me = await personWith(service, [
+    const me = await createUserWithPermissions(service, [
       { collection: 'child', action: 'read', permissions: { name: { _nonsense: 'hidden word' } } },
     ]);
     const reply = await send('GET', '/items/child', me.token);
@@ -385,8 +388,11 @@ describe('a caller cannot gain permissions', () => {
   });
 
   it('a caller gains no permissions by using a token after its user was suspended or deleted', async () => {
-    const me = await personWith(service, [{ collection: 'child', action: 'read' }]);
-    await asAdmin(service, 'PATCH', `/users/${me.id}`, { email: 'leaving@example.com', password: 'once upon a time' });
+    const me = await createUserWithPermissions(service, [{ collection: 'child', action: 'read' }]);
+    await requestAsAdmin(service, 'PATCH', `/users/${me.id}`, {
+      email: 'leaving@example.com',
+      password: 'once upon a time',
+    });
     const { data } = (
       await send('POST', '/auth/login', null, { email: 'leaving@example.com', password: 'once upon a time' })
     ).body;
@@ -394,17 +400,17 @@ describe('a caller cannot gain permissions', () => {
     expect(await statusOf('GET', '/items/child', data.access_token)).to.equal(200);
     expect(await statusOf('GET', `/items/child?access_token=${service.admin.token}`, me.token)).to.equal(200);
     expect((await send('GET', `/users/me?access_token=${service.admin.token}`, me.token)).body.data.id).to.equal(me.id);
-    await asAdmin(service, 'PATCH', `/users/${me.id}`, { status: 'suspended' });
+    await requestAsAdmin(service, 'PATCH', `/users/${me.id}`, { status: 'suspended' });
     expect(await statusOf('GET', '/items/child', me.token)).to.equal(401);
     expect(await statusOf('GET', '/items/child', data.access_token)).to.equal(401);
     expect(await statusOf('POST', '/auth/refresh', null, { refresh_token: data.refresh_token })).to.equal(401);
-    await asAdmin(service, 'DELETE', `/users/${me.id}`);
+    await requestAsAdmin(service, 'DELETE', `/users/${me.id}`);
     expect(await statusOf('GET', '/items/child', me.token)).to.equal(401);
     expect(await statusOf('GET', '/items/child', data.access_token)).to.equal(401);
   });
 
   it('a caller gains no permissions by concurrent requests: one refresh of many succeeds, and one admin always remains', async () => {
-    const second = await asAdmin(service, 'POST', '/users', {
+    const second = await requestAsAdmin(service, 'POST', '/users', {
       email: 'second@example.com',
       password: 'second to none',
       role: admin.role,
@@ -437,7 +443,9 @@ describe('a caller cannot gain permissions', () => {
   });
 
   it('a caller gains no permissions by an IP address that the role does not allow', async () => {
-    const me = await personWith(service, [{ collection: 'child', action: 'read' }], { ip_access: ['10.1.2.3'] });
+    const me = await createUserWithPermissions(service, [{ collection: 'child', action: 'read' }], {
+      ip_access: ['10.1.2.3'],
+    });
     for (const headers of [
       {},
       { 'x-forwarded-for': '10.1.2.3' },

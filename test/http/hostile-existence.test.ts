@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 /** A table, a singleton, a view and a table without a key, none of which the callers may read or write. */
 const HIDDEN = ['hidden', 'hidden_single', 'hidden_view', 'hidden_keyless'];
@@ -22,8 +22,10 @@ describe('a caller without permissions on a collection gets the same answer whet
       create table hidden_keyless (name text);
       create table open (id serial primary key, name text)`);
     service = await startService({ database, env: { MAX_BATCH_MUTATION: '3' } });
-    await asAdmin(service, 'PATCH', '/collections/hidden_single', { meta: { singleton: true } });
-    const person = await personWith(service, [{ collection: 'open', action: 'read' }], { app_access: true });
+    await requestAsAdmin(service, 'PATCH', '/collections/hidden_single', { meta: { singleton: true } });
+    const person = await createUserWithPermissions(service, [{ collection: 'open', action: 'read' }], {
+      app_access: true,
+    });
     tokens.withoutPermissions = person.token;
   });
   after(async () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { OPERATORS } from '../../plugins/query/contract.ts';
+import { FILTER_OPERATORS } from '../../plugins/query/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createRandom } from '../support/random.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const { next: random, upTo, one } = createRandom(4711);
 
@@ -192,7 +192,7 @@ const near = (depth: number): unknown => {
   if (depth > 0 && (field === 'parent' || field === 'kids'))
     return { [field]: one([near(depth - 1), { _some: near(depth - 1) }, { _none: near(depth - 1) }]) };
   const operand = one([one(SCALARS), one(SCALARS), [one(SCALARS), one(SCALARS)]]);
-  return { [field]: { [one(OPERATORS)]: operand } };
+  return { [field]: { [one(FILTER_OPERATORS)]: operand } };
 };
 const row = (): Record<string, unknown> => ({
   name: `n${upTo(1e9)}`,
@@ -375,15 +375,19 @@ describe('random requests', () => {
       insert into thing (name, age, day, at, data) select 'thing ' || i, i, now(), now(), '{}' from generate_series(1, 20) i;
     `);
     service = await startService({ database, env: { MAX_PAYLOAD_SIZE: '1mb' } });
-    await asAdmin(service, 'POST', '/fields/thing', { field: 'kids', type: 'alias', meta: { special: ['o2m'] } });
-    await asAdmin(service, 'PATCH', '/relations/thing/parent', { meta: { one_field: 'kids' } });
-    await asAdmin(service, 'PATCH', '/collections/solo', { meta: { singleton: true } });
+    await requestAsAdmin(service, 'POST', '/fields/thing', {
+      field: 'kids',
+      type: 'alias',
+      meta: { special: ['o2m'] },
+    });
+    await requestAsAdmin(service, 'PATCH', '/relations/thing/parent', { meta: { one_field: 'kids' } });
+    await requestAsAdmin(service, 'PATCH', '/collections/solo', { meta: { singleton: true } });
     const all = (['create', 'read', 'update', 'delete'] as const).map((action) => ({
       collection: 'thing',
       action,
       permissions: { age: { _lt: 15 } },
     }));
-    user = (await personWith(service, all, { app_access: true })).token;
+    user = (await createUserWithPermissions(service, all, { app_access: true })).token;
   });
   after(async () => {
     await service?.stop();

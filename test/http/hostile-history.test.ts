@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 interface Activity {
   readonly invocation: string;
@@ -24,7 +24,7 @@ describe('activity and revisions cannot be falsified', () => {
       create table holder (id serial primary key, a int references platform_activity, r int references platform_revisions,
         n int references platform_notifications, u uuid references platform_users);
       create table anything (id serial primary key, item text, collection text)`);
-    await asAdmin(service, 'POST', '/relations', {
+    await requestAsAdmin(service, 'POST', '/relations', {
       collection: 'anything',
       field: 'item',
       related_collection: null,
@@ -33,12 +33,12 @@ describe('activity and revisions cannot be falsified', () => {
         one_allowed_collections: ['note', 'platform_activity', 'platform_revisions', 'platform_notifications'],
       },
     });
-    adminId = (await asAdmin(service, 'GET', '/users/me?fields=id')).id;
+    adminId = (await requestAsAdmin(service, 'GET', '/users/me?fields=id')).id;
     const all = (collection: string) =>
       (['create', 'read', 'update', 'delete'] as const).map((action) => ({ collection, action }));
     const names = ['note', 'holder', 'anything', 'platform_activity', 'platform_revisions', 'platform_notifications'];
-    person = await personWith(service, names.flatMap(all));
-    await asAdmin(service, 'POST', '/items/note', { text: 'first' });
+    person = await createUserWithPermissions(service, names.flatMap(all));
+    await requestAsAdmin(service, 'POST', '/items/note', { text: 'first' });
   });
   after(async () => {
     await service?.stop();

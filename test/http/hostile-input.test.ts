@@ -8,7 +8,7 @@ import { createPool } from '../../plugins/database/pool.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { processorTime } from '../support/processor-time.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const Y63 = 'y'.repeat(63);
 
@@ -33,8 +33,8 @@ describe('hostile input', () => {
       ['author', 'articles', 'article', 'author'],
       ['author', 'staff', 'author', 'boss'],
     ] as const) {
-      await asAdmin(service, 'POST', `/fields/${to}`, { field, type: 'alias', meta: { special: ['o2m'] } });
-      await asAdmin(service, 'PATCH', `/relations/${many}/${key}`, { meta: { one_field: field } });
+      await requestAsAdmin(service, 'POST', `/fields/${to}`, { field, type: 'alias', meta: { special: ['o2m'] } });
+      await requestAsAdmin(service, 'PATCH', `/relations/${many}/${key}`, { meta: { one_field: field } });
     }
   });
   after(async () => {
@@ -237,7 +237,7 @@ describe('hostile input', () => {
   });
 
   it('texts that would make regular expressions backtrack are answered quickly', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       {
         collection: 'article',
         action: 'create',

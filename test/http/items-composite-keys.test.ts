@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 type Row = Record<string, unknown>;
 type FieldOf = { field: string; schema?: { is_primary_key: boolean } | null };
@@ -51,21 +51,33 @@ describe('/items of tables with composite keys', () => {
   before(async () => {
     service = await startService();
     await service.database.query(TABLES);
-    await asAdmin(service, 'POST', '/fields/film', { field: 'parts', type: 'alias', meta: { special: ['o2m'] } });
-    await asAdmin(service, 'PATCH', '/relations/film_actor/film_id', {
+    await requestAsAdmin(service, 'POST', '/fields/film', {
+      field: 'parts',
+      type: 'alias',
+      meta: { special: ['o2m'] },
+    });
+    await requestAsAdmin(service, 'PATCH', '/relations/film_actor/film_id', {
       meta: { one_field: 'parts', junction_field: 'actor_id' },
     });
-    await asAdmin(service, 'POST', '/fields/film_actor', { field: 'notes', type: 'alias', meta: { special: ['o2m'] } });
-    await asAdmin(service, 'POST', '/fields/shelf', { field: 'slots', type: 'alias', meta: { special: ['o2m'] } });
-    await asAdmin(service, 'PATCH', '/relations/slot/shelf', { meta: { one_field: 'slots' } });
-    await asAdmin(service, 'PATCH', '/relations/note/film_actor', { meta: { one_field: 'notes' } });
+    await requestAsAdmin(service, 'POST', '/fields/film_actor', {
+      field: 'notes',
+      type: 'alias',
+      meta: { special: ['o2m'] },
+    });
+    await requestAsAdmin(service, 'POST', '/fields/shelf', {
+      field: 'slots',
+      type: 'alias',
+      meta: { special: ['o2m'] },
+    });
+    await requestAsAdmin(service, 'PATCH', '/relations/slot/shelf', { meta: { one_field: 'slots' } });
+    await requestAsAdmin(service, 'PATCH', '/relations/note/film_actor', { meta: { one_field: 'notes' } });
   });
   after(() => service?.stop());
 
-  const get = (path: string) => asAdmin(service, 'GET', path);
+  const get = (path: string) => requestAsAdmin(service, 'GET', path);
   const send = (method: string, path: string, body?: unknown, token = service.admin.token) =>
     service.request(method, path, { token, body });
-  const write = (method: string, path: string, body?: unknown) => asAdmin(service, method, path, body);
+  const write = (method: string, path: string, body?: unknown) => requestAsAdmin(service, method, path, body);
   const rows = (text: string) => service.database.query(text);
   const filter = (one: object) => `filter=${encodeURIComponent(JSON.stringify(one))}`;
 
@@ -449,7 +461,7 @@ describe('/items of tables with composite keys', () => {
 
   describe('permissions', () => {
     it('row rules and field lists of a role apply as to other tables', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         {
           collection: 'film_actor',
           action: 'read',
@@ -479,7 +491,7 @@ describe('/items of tables with composite keys', () => {
     });
 
     it('an object with nothing but its key in place of a key column counts as that key and needs no grant', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'film', action: 'update', fields: ['parts'] },
         { collection: 'film_actor', action: 'update', fields: ['role'] },
         { collection: 'actor', action: 'update' },
@@ -496,7 +508,7 @@ describe('/items of tables with composite keys', () => {
     });
 
     it('the field of a composite foreign key is hidden where one of its columns is hidden', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'film_actor', action: 'read' },
         { collection: 'note', action: 'read', fields: ['id', 'film_id', 'body'] },
         { collection: 'note', action: 'create', fields: ['film_id', 'body'] },
@@ -534,7 +546,7 @@ describe('/items of tables with composite keys', () => {
       'what the foreign key must not be': { film_actor: { _nin: ['3,2'] } },
     }))
       it(`a validation of ${what} applies to every form of a composite foreign key`, async () => {
-        const { token } = await personWith(service, [
+        const { token } = await createUserWithPermissions(service, [
           { collection: 'note', action: 'create', validation },
           { collection: 'note', action: 'update', validation },
           { collection: 'note', action: 'read' },
@@ -552,7 +564,7 @@ describe('/items of tables with composite keys', () => {
       });
 
     it('validations and presets know the foreign key by its name', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         {
           collection: 'note',
           action: 'create',
@@ -570,7 +582,7 @@ describe('/items of tables with composite keys', () => {
     });
 
     it('validations read the key that an object behind a relation names', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'film_actor', action: 'create', validation: { actor_id: { _nin: [2] } } },
         { collection: 'actor', action: 'update' },
       ]);
@@ -636,7 +648,7 @@ describe('/items of tables with composite keys', () => {
     });
 
     it('a caller with read permission only does not lock the table', async () => {
-      const { token } = await personWith(service, [{ collection: 'heap', action: 'read' }]);
+      const { token } = await createUserWithPermissions(service, [{ collection: 'heap', action: 'read' }]);
       const query = { filter: { word: 'a' } };
       const statements = await statementsDuring(async () => {
         expect((await send('PATCH', '/items/heap', { query, data: { n: 1 } }, token)).status).to.equal(403);

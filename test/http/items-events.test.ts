@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { fail, type Host } from '#kernel';
-import { floors } from '../../plugins/preset.ts';
+import { CORE_PLUGIN_FLOORS } from '../../plugins/core-plugins.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
 import { createSender, type HttpReply } from '../support/send.ts';
-import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASHES, TEST_SECRET } from '../support/service.ts';
+import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASH_SETTINGS, TEST_SECRET } from '../support/service.ts';
 
 type Row = Record<string, unknown>;
 type Send = (method: string, path: string, body?: unknown) => Promise<HttpReply>;
@@ -51,9 +51,9 @@ describe('item events', () => {
       SECRET: TEST_SECRET,
       ADMIN_EMAIL: ADMIN.email,
       ADMIN_PASSWORD: ADMIN.password,
-      ...QUICK_HASHES,
+      ...QUICK_HASH_SETTINGS,
     };
-    const product = floors.flatMap(({ plugins }) => plugins);
+    const product = CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins);
     try {
       await withPlugins(
         // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 type Row = Record<string, unknown>;
 
@@ -34,7 +34,7 @@ describe('GET /items/<collection>', () => {
       insert into many (n) select n from generate_series(1, 1200) n;
     `);
     service = await startService({ database });
-    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
     for (const [one, field, many, key, meta] of [
       ['person', 'posts', 'post', 'author', {}],
       ['person', 'team', 'person', 'boss', {}],
@@ -373,10 +373,10 @@ describe('GET /items/<collection>', () => {
     });
 
     it('sorts by the sort field of the collection without a sort parameter', async () => {
-      await asAdmin(service, 'PATCH', '/collections/post', { meta: { sort_field: 'sort' } });
+      await requestAsAdmin(service, 'PATCH', '/collections/post', { meta: { sort_field: 'sort' } });
       expect(await ids('post?fields=id')).to.deep.equal([3, 2, 1, 4]);
       expect(await ids('post?fields=id&sort=id')).to.deep.equal([1, 2, 3, 4]);
-      await asAdmin(service, 'PATCH', '/collections/post', { meta: { sort_field: null } });
+      await requestAsAdmin(service, 'PATCH', '/collections/post', { meta: { sort_field: null } });
     });
   });
 
@@ -555,7 +555,7 @@ describe('GET /items/<collection>', () => {
       insert into block (item, kind) values ('1', 'post'), ('1', 'tag'), ('99', 'post'), (null, null)`,
     );
     const meta = { one_collection_field: 'kind', one_allowed_collections: ['post', 'tag'] };
-    await asAdmin(service, 'POST', '/relations', { collection: 'block', field: 'item', meta });
+    await requestAsAdmin(service, 'POST', '/relations', { collection: 'block', field: 'item', meta });
     const post = (await send('GET', '/items/post/1')).body.data;
     const tag = (await send('GET', '/items/tag/1')).body.data;
     expect(await rows('block?fields=item,kind')).to.deep.equal([
@@ -647,7 +647,7 @@ describe('GET /items/<collection>', () => {
   describe('under permissions', () => {
     let reader: Person;
     before(async () => {
-      reader = await personWith(service, [
+      reader = await createUserWithPermissions(service, [
         {
           collection: 'post',
           action: 'read',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const BOTH = ['heading', 'picture'];
 
@@ -20,7 +20,7 @@ describe('writes of many-to-any relations', () => {
       create table pinned (id serial primary key, kind text, target text);
     `);
     service = await startService({ database });
-    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
     await admin('POST', '/fields/page', { field: 'blocks', type: 'alias', meta: { special: ['m2a'] } });
     await admin('PATCH', '/relations/block/page', {
       meta: { one_field: 'blocks', junction_field: 'item', one_deselect_action: 'delete', sort_field: 'sort' },
@@ -186,7 +186,7 @@ describe('writes of many-to-any relations', () => {
   });
 
   it('a nested object needs a grant on its collection, a bare key does not', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       { collection: 'page', action: 'create' },
       { collection: 'block', action: 'create', fields: ['collection', 'item'] },
       { collection: 'picture', action: 'create' },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createRandom } from '../support/random.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { asAdmin } from './people.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const TEXTS = [
   '',
@@ -56,7 +56,7 @@ describe('POST /items/<collection> with many rows', () => {
   });
   after(() => service?.stop());
 
-  const create = (body: unknown, path = '/items/thing') => asAdmin(service, 'POST', `${path}?limit=-1`, body);
+  const create = (body: unknown, path = '/items/thing') => requestAsAdmin(service, 'POST', `${path}?limit=-1`, body);
   const post = (body: unknown, path: string) => service.request('POST', path, { token: service.admin.token, body });
   const without = ({ id: _, ...row }: Record<string, unknown>) => row;
 

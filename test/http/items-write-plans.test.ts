@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 describe('number of statements of a write', () => {
   let database: FreshDatabase;
@@ -22,8 +22,8 @@ describe('number of statements of a write', () => {
       ['article', 'comments', 'comment', 'article', { sort_field: 'place' }],
       ['article', 'tags', 'article_tag', 'article', { one_deselect_action: 'delete' }],
     ] as const) {
-      await asAdmin(service, 'POST', `/fields/${one}`, { field, type: 'alias', meta: { special: ['o2m'] } });
-      await asAdmin(service, 'PATCH', `/relations/${many}/${key}`, { meta: { one_field: field, ...meta } });
+      await requestAsAdmin(service, 'POST', `/fields/${one}`, { field, type: 'alias', meta: { special: ['o2m'] } });
+      await requestAsAdmin(service, 'PATCH', `/relations/${many}/${key}`, { meta: { one_field: field, ...meta } });
     }
   });
   beforeEach(() => database.query('truncate author, article, comment, tag, article_tag restart identity cascade'));
@@ -63,7 +63,7 @@ describe('number of statements of a write', () => {
   });
 
   it('a write under permissions takes as many statements as one by an admin, and none where it is forbidden', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       { collection: 'author', action: 'create' },
       { collection: 'author', action: 'update', permissions: { name: { _eq: 'mine' } } },
       { collection: 'author', action: 'delete', permissions: { name: { _eq: 'mine' } } },
@@ -126,7 +126,11 @@ describe('number of statements of a write', () => {
     const statements = await during(() => ok('PATCH', '/items/author?fields=id', rows));
     expect(short(statements)).to.deep.equal(['update author', 'select']);
     expect(await database.query('select name from author')).to.deep.equal([{ name: 'n4999' }]);
-    const revisions = await asAdmin(service, 'GET', '/revisions?filter[collection]=author&filter[item]=1&limit=-1');
+    const revisions = await requestAsAdmin(
+      service,
+      'GET',
+      '/revisions?filter[collection]=author&filter[item]=1&limit=-1',
+    );
     expect(revisions.at(-1).delta).to.deep.equal({ name: 'n4999' });
   });
 
@@ -162,7 +166,7 @@ describe('number of statements of a write', () => {
   });
 
   it('a rule takes one read of the user’s fields and one of the rows it applies to', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       {
         collection: 'article',
         action: 'update',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 type Row = Record<string, unknown>;
 
@@ -27,7 +27,7 @@ describe('writes of items and their related rows', () => {
       create table big (id serial primary key, n int, word text default 'none');
     `);
     service = await startService({ database, env: { MAX_PAYLOAD_SIZE: '10mb' } });
-    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
     for (const [one, field, many, key, meta] of [
       ['author', 'articles', 'article', 'author', {}],
       ['author', 'team', 'author', 'boss', {}],
@@ -733,7 +733,7 @@ describe('writes of items and their related rows', () => {
         name: 'A',
         articles: [{ title: 'mine', status: 'mine' }, { title: 'theirs' }],
       });
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'author', action: 'update', fields: ['name', 'articles'] },
         { collection: 'author', action: 'read', fields: ['id', 'articles'] },
         { collection: 'article', action: 'update', fields: ['title'], permissions: { status: { _eq: 'mine' } } },
@@ -767,7 +767,7 @@ describe('writes of items and their related rows', () => {
 
     it('a link by key needs the parent’s field alone, a nested create needs a grant', async () => {
       await ok('POST', '/items/author', { name: 'A' });
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'article', action: 'create', fields: ['title', 'author'] },
         { collection: 'article', action: 'read' },
       ]);
@@ -781,7 +781,7 @@ describe('writes of items and their related rows', () => {
     });
 
     it('presets are merged under the payload, and both are validated', async () => {
-      const { token, id } = await personWith(service, [
+      const { token, id } = await createUserWithPermissions(service, [
         {
           collection: 'article',
           action: 'create',
@@ -822,7 +822,7 @@ describe('writes of items and their related rows', () => {
     });
 
     it('special fields are filled without a grant, and values of a caller without one are ignored', async () => {
-      const { token, id, role } = await personWith(service, [
+      const { token, id, role } = await createUserWithPermissions(service, [
         { collection: 'stamped', action: 'create', fields: ['word'] },
         { collection: 'stamped', action: 'read' },
       ]);
@@ -835,7 +835,7 @@ describe('writes of items and their related rows', () => {
 
     it('unknown and forbidden rows, collections and fields are answered alike', async () => {
       await ok('POST', '/items/article', { title: 'a' });
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'article', action: 'update', fields: ['title'], permissions: { status: { _eq: 'none' } } },
         { collection: 'article', action: 'delete', permissions: { status: { _eq: 'none' } } },
         { collection: 'article', action: 'create', fields: ['title'] },
@@ -869,7 +869,7 @@ describe('writes of items and their related rows', () => {
     });
 
     it('a caller without read permission gets 204, another only what it may read', async () => {
-      const writer = await personWith(service, [
+      const writer = await createUserWithPermissions(service, [
         { collection: 'article', action: 'create' },
         { collection: 'article', action: 'update' },
         { collection: 'article', action: 'delete' },
@@ -886,7 +886,7 @@ describe('writes of items and their related rows', () => {
         expect([reply.status, reply.body], `${method} ${JSON.stringify(body)}`).to.deep.equal([204, undefined]);
       }
       expect(await database.query('select title from article')).to.deep.equal([{ title: 'f' }, { title: 'f' }]);
-      const some = await personWith(service, [
+      const some = await createUserWithPermissions(service, [
         { collection: 'article', action: 'create' },
         { collection: 'article', action: 'read', fields: ['title'], permissions: { title: { _neq: 'hidden' } } },
       ]);
@@ -897,7 +897,7 @@ describe('writes of items and their related rows', () => {
     });
 
     it('a singleton is created by the create permission and changed by the update permission', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'site', action: 'update', fields: ['color'] },
         { collection: 'site', action: 'read' },
       ]);
@@ -920,8 +920,12 @@ describe('MAX_BATCH_MUTATION, the largest number of rows that a request writes',
     );
     const service = await startService({ database, env: { MAX_BATCH_MUTATION: '3' } });
     try {
-      await asAdmin(service, 'POST', '/fields/up', { field: 'downs', type: 'alias', meta: { special: ['o2m'] } });
-      await asAdmin(service, 'PATCH', '/relations/down/up', { meta: { one_field: 'downs' } });
+      await requestAsAdmin(service, 'POST', '/fields/up', {
+        field: 'downs',
+        type: 'alias',
+        meta: { special: ['o2m'] },
+      });
+      await requestAsAdmin(service, 'PATCH', '/relations/down/up', { meta: { one_field: 'downs' } });
       const send = (body: unknown) => service.request('POST', '/items/up', { token: service.admin.token, body });
       expect((await send({ name: 'a', downs: [{}, {}] })).status).to.equal(200);
       for (const body of [{ downs: [{}, {}, {}] }, [{}, {}, {}, {}]]) {

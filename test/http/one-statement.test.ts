@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { loadData } from '../../scripts/bench/data.ts';
-import { prepareModel } from '../../scripts/bench/model.ts';
-import { askOf, type BenchShape, isWrite, SHAPES } from '../../scripts/bench/shapes.ts';
+import { prepareBenchModel } from '../../scripts/bench/collection-setup.ts';
+import { loadBenchData } from '../../scripts/bench/data.ts';
+import { BENCH_SHAPES, type BenchShape, buildBenchRequest, isWriteShape } from '../../scripts/bench/shapes.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { personWith } from './people.ts';
+import { createUserWithPermissions } from './test-users.ts';
 
 const SCALE = 0.01;
 
@@ -15,7 +15,7 @@ describe('statements per request', () => {
   let editor: string;
   before(async () => {
     database = await createMigratedDatabase('one_statement');
-    await loadData(database, SCALE);
+    await loadBenchData(database, SCALE);
     await database.query(`
       create table stamped (id serial primary key, name text, price numeric(10,2), at timestamptz);
       create table knot (id int primary key, up int references knot on update cascade);
@@ -24,7 +24,7 @@ describe('statements per request', () => {
         begin update stamped set name = name || ' stamped' where id = new.id; return null; end $$;
       create trigger stamp after insert on stamped for each row execute function stamp()`);
     service = await startService({ database });
-    editor = await prepareModel(service);
+    editor = await prepareBenchModel(service);
   });
   after(async () => {
     await service?.stop();
@@ -33,7 +33,7 @@ describe('statements per request', () => {
 
   /** The answer that the hand-written SQL statement of the benchmark gives for this request. */
   async function byHand(shape: BenchShape, n: number): Promise<unknown> {
-    const { path, body } = askOf(shape, n, SCALE);
+    const { path, body } = buildBenchRequest(shape, n, SCALE);
     const id = /\/(\d+)\?/.exec(path)?.[1] ?? '';
     const [row] = await database.query<{ data: string; meta?: string }>(
       shape.ideal,
@@ -43,11 +43,11 @@ describe('statements per request', () => {
     return { data: JSON.parse(row?.data as string), ...meta };
   }
 
-  for (const shape of SHAPES.filter((one) => !isWrite(one))) {
+  for (const shape of BENCH_SHAPES.filter((one) => !isWriteShape(one))) {
     it(`${shape.name} is one statement with the answer of the hand-written one`, async () => {
       const token = shape.as === 'editor' ? editor : service.admin.token;
       const ask = (n: number) => {
-        const { method, path, body } = askOf(shape, n, SCALE);
+        const { method, path, body } = buildBenchRequest(shape, n, SCALE);
         return service.request(method, path, { token, body });
       };
       // The first reads fill caches: permissions, the schema, the user status.
@@ -83,10 +83,10 @@ describe('statements per request', () => {
 
   for (const name of ['create one', 'update one']) {
     it(`${name} is one statement with the answer of a read, byte for byte`, async () => {
-      const shape = SHAPES.find((one) => one.name === name) as BenchShape;
+      const shape = BENCH_SHAPES.find((one) => one.name === name) as BenchShape;
       let written: { readonly status: number; readonly text: string } | undefined;
       const write = async (n: number, query = '') => {
-        const { method, path, body } = askOf(shape, n, SCALE);
+        const { method, path, body } = buildBenchRequest(shape, n, SCALE);
         written = await send(method, path + query, service.admin.token, body as object);
       };
       const runs: (readonly string[])[] = [];
@@ -118,7 +118,7 @@ describe('statements per request', () => {
   });
 
   it('a write answers 204 when a row rule hides the written row from the caller', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       { collection: 'note', action: 'create' },
       { collection: 'note', action: 'read', permissions: { status: { _eq: 'published' } } },
     ]);
@@ -127,7 +127,7 @@ describe('statements per request', () => {
   });
 
   it('a write answers only the fields that the caller may read', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       { collection: 'note', action: 'create' },
       { collection: 'note', action: 'read', fields: ['title', 'price'] },
     ]);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import {
-  bundle,
-  confined,
+  BUNDLE_MANIFEST,
+  CONFINED_RUNTIME,
   createPackageFolder,
   createPackageJson,
-  endpoint,
+  ENDPOINT_MANIFEST,
   type PackageFolder,
 } from '../plugins/extensions/package-folder.ts';
 import { type InProcessService, runCli, startService } from '../support/service.ts';
@@ -34,15 +34,15 @@ describe('the audit of third-party packages', function () {
     const grants = { capabilities: { endpoint: { access: 'public' }, items: { accountability: 'full-access' } } };
     place = await createPackageFolder({
       'service-extension-held/package.json': createPackageJson('service-extension-held', {
-        ...endpoint,
-        ...confined,
+        ...ENDPOINT_MANIFEST,
+        ...CONFINED_RUNTIME,
         ...grants,
       }),
-      'service-extension-free/package.json': createPackageJson('service-extension-free', endpoint),
+      'service-extension-free/package.json': createPackageJson('service-extension-free', ENDPOINT_MANIFEST),
       'service-extension-free/dist/index.js': `console.log('it ran'); export default () => {};`,
       'service-extension-many/package.json': createPackageJson('service-extension-many', {
-        ...bundle,
-        ...confined,
+        ...BUNDLE_MANIFEST,
+        ...CONFINED_RUNTIME,
         entries: [
           { type: 'hook', name: 'stamp', source: 'a.js', capabilities: {}, events: { filter: ['notes.items.create'] } },
         ],

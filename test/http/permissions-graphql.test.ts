@@ -1,41 +1,54 @@
 import { expect } from 'chai';
-import { asAdmin } from './people.ts';
-import { PARTS } from './permissions/cases.ts';
-import { CASES, CASES_PER_WORLD, runDrawnCases, SAMPLED_CASES, SEED, SINGLE_CASE } from './permissions/drawn-cases.ts';
+import { PARAMETER_KINDS } from './permissions/cases.ts';
+import {
+  CASE_COUNT,
+  CASES_PER_WORLD,
+  isSampledCase,
+  runDrawnCases,
+  SEED,
+  SINGLE_CASE,
+} from './permissions/drawn-cases.ts';
+import { ExpectedGraphqlSchema } from './permissions/expected-graphql-schema.ts';
 import { askByGraphql } from './permissions/graphql-cases.ts';
-import { BY_QUERY, DETAILED } from './permissions/graphql-payloads.ts';
+import { SKIPPED_DETAILED_LISTS, SKIPPED_WRITE_BY_QUERY } from './permissions/graphql-payloads.ts';
 import { findSchemaFaults, INTROSPECTION, type IntrospectedSchema } from './permissions/graphql-schema.ts';
-import { FOLLOW } from './permissions/graphql-translator.ts';
+import { SKIPPED_FOLLOW } from './permissions/graphql-translator.ts';
 import { MODEL } from './permissions/model.ts';
-import { VisibleSchema } from './permissions/visible-schema.ts';
-import { createWorld } from './permissions/world.ts';
+import { startPermissionTestService } from './permissions/permission-test-service.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const VERBS = ['list', 'one', 'create', 'update', 'update each', 'delete'];
 const KINDS = [
   ...VERBS,
-  ...PARTS.filter((part) => part !== '$FOLLOW'),
+  ...PARAMETER_KINDS.filter((part) => part !== '$FOLLOW'),
   ...['to-one create', 'to-one update', 'to-one link', 'to-many create', 'to-many update'],
   ...['deselect by nullify', 'deselect by delete', 'key changed'],
   ...VERBS.map((verb) => `composite ${verb}`),
 ];
 /** Whether this is a run with default settings: GraphQL then runs a sample of the cases, and only REST runs all. */
-const IS_USUAL = SINGLE_CASE === undefined && CASES === CASES_PER_WORLD;
-const SELECTED = SINGLE_CASE !== undefined ? 1 : IS_USUAL ? 1_820 : CASES;
+const IS_USUAL = SINGLE_CASE === undefined && CASE_COUNT === CASES_PER_WORLD;
+const SELECTED = SINGLE_CASE !== undefined ? 1 : IS_USUAL ? 1_820 : CASE_COUNT;
 /** The number of cases that are skipped with the default seed, by the reason why GraphQL cannot express them. */
-const SKIPPED: Readonly<Record<string, number>> = { [BY_QUERY]: 148, [DETAILED]: 68, [FOLLOW]: 7 };
+const SKIPPED: Readonly<Record<string, number>> = {
+  [SKIPPED_WRITE_BY_QUERY]: 148,
+  [SKIPPED_DETAILED_LISTS]: 68,
+  [SKIPPED_FOLLOW]: 7,
+};
 
 describe('GraphQL answers and schemas under random permissions', () => {
   it(`${SINGLE_CASE === undefined ? `${SELECTED} generated cases agree` : `case ${SINGLE_CASE} agrees`} with the in-memory reference, seed ${SEED}`, async function () {
-    this.timeout(Math.max(240_000, CASES * 100));
-    const tally = await runDrawnCases(askByGraphql, IS_USUAL ? SAMPLED_CASES : undefined);
+    this.timeout(Math.max(240_000, CASE_COUNT * 100));
+    const tally = await runDrawnCases(askByGraphql, IS_USUAL ? isSampledCase : undefined);
     const skipped = [...tally.skippedBecause.values()].reduce((sum, one) => sum + one, 0);
     console.log(`      ${tally.cases - skipped} permission cases, ${tally.differences.length} differences`);
     for (const [reason, count] of tally.skippedBecause)
       console.log(`      ${count} not expressible in GraphQL: ${reason}`);
     expect(tally.differences, `\n${tally.differences.join('\n\n')}\n`).to.have.length(0);
     expect(tally.cases).to.equal(SELECTED);
-    expect([FOLLOW, BY_QUERY, DETAILED]).to.include.members([...tally.skippedBecause.keys()]);
-    if (SINGLE_CASE !== undefined || CASES < CASES_PER_WORLD) return;
+    expect([SKIPPED_FOLLOW, SKIPPED_WRITE_BY_QUERY, SKIPPED_DETAILED_LISTS]).to.include.members([
+      ...tally.skippedBecause.keys(),
+    ]);
+    if (SINGLE_CASE !== undefined || CASE_COUNT < CASES_PER_WORLD) return;
     for (const kind of KINDS) expect(tally.kinds.get(kind)?.done, `${kind}: done`).to.be.greaterThan(2);
     for (const verb of VERBS) expect(tally.kinds.get(verb)?.refused, `${verb}: refused`).to.be.greaterThan(20);
     expect(tally.kinds.get('hidden')?.refused, 'names what is hidden').to.be.greaterThan(50);
@@ -45,9 +58,9 @@ describe('GraphQL answers and schemas under random permissions', () => {
 
   it('no schema names what its caller may neither read nor write', async function () {
     this.timeout(180_000);
-    const world = await createWorld(SEED);
+    const world = await startPermissionTestService(SEED);
     try {
-      const all: { collection: string }[] = await asAdmin(world.service, 'GET', '/collections');
+      const all: { collection: string }[] = await requestAsAdmin(world.service, 'GET', '/collections');
       const tables = all.map(({ collection }) => collection);
       let types = 0;
       /** The number of people for whom the admin's schema would be a fault: it proves that the check can fail. */
@@ -56,7 +69,7 @@ describe('GraphQL answers and schemas under random permissions', () => {
       const faults: string[] = [];
       for (const person of world.people) {
         await person.enter?.();
-        const visibleSchema = new VisibleSchema(MODEL, world.rows, person.callerPermissions);
+        const visibleSchema = new ExpectedGraphqlSchema(MODEL, world.rows, person.callerPermissions);
         for (const path of ['/graphql', '/graphql/system']) {
           const { token } = person;
           const reply = await world.service.request('POST', path, { token, body: { query: INTROSPECTION } });

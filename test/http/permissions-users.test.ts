@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
 import { ReferenceReads } from './permissions/reference-reads.ts';
 import {
   type CallerPermissions,
@@ -12,7 +11,8 @@ import {
   type PermissionRow,
   Refused,
   type Row,
-} from './permissions/shapes.ts';
+} from './permissions/reference-types.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const SENSITIVE = ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data'];
 const MODEL: Model = {
@@ -83,7 +83,7 @@ describe('read permissions on users with and without app access', () => {
     );
     for (const [at, read] of READS.entries()) {
       for (const app of [true, false]) {
-        const person = await personWith(
+        const person = await createUserWithPermissions(
           service,
           [
             { collection: 'platform_users', action: 'read', ...read },
@@ -91,7 +91,7 @@ describe('read permissions on users with and without app access', () => {
           ],
           { app_access: app },
         );
-        await asAdmin(service, 'PATCH', `/users/${person.id}`, {
+        await requestAsAdmin(service, 'PATCH', `/users/${person.id}`, {
           first_name: ['ann', 'bob', 'cyn'][at % 3],
           last_name: at % 2 ? 'fox' : null,
           location: ['north', 'south', null][at % 3],

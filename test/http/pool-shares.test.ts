@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const TABLES = Array.from({ length: 12 }, (_, at) => `held${at}`);
 
@@ -19,7 +19,9 @@ describe('shares of the connection pool while a table is locked', () => {
       );
     service = await startService({ database, env: { DB_POOL_WAIT_TIMEOUT: '1s', LOG_LEVEL: 'debug' } });
     const read = [...TABLES, 'thing'].map((collection) => ({ collection, action: 'read' as const }));
-    tokens = await Promise.all(Array.from({ length: 14 }, async () => (await personWith(service, read)).token));
+    tokens = await Promise.all(
+      Array.from({ length: 14 }, async () => (await createUserWithPermissions(service, read)).token),
+    );
     // These reads fill the caches of users and permissions before a test locks a table.
     for (const token of tokens) await ok('GET', '/items/thing', token);
   });
@@ -153,6 +155,6 @@ describe('shares of the connection pool while a table is locked', () => {
   it('the same requests answer once the table is free', async () => {
     const replies = await Promise.all(tokens.map((token) => get('/items/held0', token)));
     expect(statuses(replies)).to.deep.equal([200]);
-    await asAdmin(service, 'GET', '/items/held0');
+    await requestAsAdmin(service, 'GET', '/items/held0');
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { stringify } from 'qs';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin } from './people.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -76,10 +76,10 @@ describe('encodings of a query', () => {
       ['person', 'posts', 'post', 'author'],
       ['post', 'comments', 'comment', 'post'],
     ]) {
-      await asAdmin(service, 'POST', `/fields/${one}`, { field, type: 'alias', meta: { special: ['o2m'] } });
-      await asAdmin(service, 'PATCH', `/relations/${many}/${key}`, { meta: { one_field: field } });
+      await requestAsAdmin(service, 'POST', `/fields/${one}`, { field, type: 'alias', meta: { special: ['o2m'] } });
+      await requestAsAdmin(service, 'PATCH', `/relations/${many}/${key}`, { meta: { one_field: field } });
     }
-    await asAdmin(service, 'PATCH', '/collections/config', { meta: { singleton: true } });
+    await requestAsAdmin(service, 'PATCH', '/collections/config', { meta: { singleton: true } });
   });
   after(async () => {
     await service?.stop();

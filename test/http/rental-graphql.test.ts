@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import {
-  COLLECTIONS,
-  COMPOSITE,
+  COMPOSITE_KEY_COLLECTIONS,
   columnsOf,
   itemPath,
-  KEYS,
+  RENTAL_COLLECTIONS,
+  RENTAL_KEYS,
   type Rental,
   type AnyRow as Row,
   startRental,
@@ -49,7 +49,7 @@ describe('/graphql over the tables of a rental company', () => {
   const rows = <T = Row>(text: string, params?: unknown[]) => rental.database.query<T>(text, params);
   const sdl = async () => String((await rental.send('GET', '/server/specs/graphql')).body);
 
-  for (const name of COLLECTIONS) {
+  for (const name of RENTAL_COLLECTIONS) {
     it(`${name}: all rows are listed and counted`, async () => {
       const relations: { collection: string; field: string }[] = await rental.ok('GET', '/relations');
       const isLink = (field: string) => relations.some((one) => one.collection === name && one.field === field);
@@ -83,7 +83,7 @@ describe('/graphql over the tables of a rental company', () => {
       ?.trim()
       .split(/\s*\n\s*/);
     expect(input).to.have.members(['actor_id: Int!', 'film_id: Int!']);
-    for (const name of COMPOSITE) {
+    for (const name of COMPOSITE_KEY_COLLECTIONS) {
       expect(text, name).to.include(`${name}_by_id(id: ${name}_key_input!)`);
       expect(text, name).to.include(`update_${name}_item(id: ${name}_key_input!`);
       expect(text, name).to.include(`delete_${name}_item(id: ${name}_key_input!)`);
@@ -98,7 +98,7 @@ describe('/graphql over the tables of a rental company', () => {
   for (const [collection, key, text] of BY_ID) {
     it(`${collection}_by_id reads ${text}`, async () => {
       const relations: { collection: string; field: string }[] = await rental.ok('GET', '/relations');
-      const plain = (KEYS[collection] as string[]).filter(
+      const plain = (RENTAL_KEYS[collection] as string[]).filter(
         (field) => !relations.some((one) => one.collection === collection && one.field === field),
       );
       const data = await ask(`{ ${collection}_by_id(id: ${key}) { __typename ${plain.join(' ')} } }`);

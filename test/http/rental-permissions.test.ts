@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { itemPath, type Rental, type AnyRow as Row, startRental } from '../support/rental.ts';
-import { personWith } from './people.ts';
+import { createUserWithPermissions } from './test-users.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
@@ -17,7 +17,7 @@ describe('permissions on collections with composite keys', () => {
     await rental.ok('POST', '/fields/screening', tickets);
     await rental.send('PATCH', '/relations/ticket/screening', { meta: { one_field: 'tickets' } });
     // The critic reads the cast of films made before 1970 without the field `billing`, and screenings with 22 seats or more.
-    ({ token: critic } = await personWith(rental.service, [
+    ({ token: critic } = await createUserWithPermissions(rental.service, [
       { collection: 'film', action: 'read', fields: ['film_id', 'title', 'cast'] },
       { collection: 'actor', action: 'read', permissions: { actor_id: { _lte: 10 } } },
       {
@@ -32,7 +32,7 @@ describe('permissions on collections with composite keys', () => {
     ]));
     // The clerk writes copies of films 1 to 10 that are not worn, and payments of one customer.
     const copies = { film_id: { _lte: 10 }, _or: [{ condition: { _neq: 'worn' } }, { condition: { _null: true } }] };
-    ({ token: clerk } = await personWith(rental.service, [
+    ({ token: clerk } = await createUserWithPermissions(rental.service, [
       { collection: 'film_copy', action: 'read', permissions: { film_id: { _lte: 12 } } },
       {
         collection: 'film_copy',

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import {
-  COLLECTIONS,
-  COMPOSITE,
+  COMPOSITE_KEY_COLLECTIONS,
   columnsOf,
   itemPath,
-  KEYS,
+  RENTAL_COLLECTIONS,
+  RENTAL_KEYS,
   type Rental,
   startRental,
   storedRows,
@@ -31,7 +31,7 @@ describe('reads of the rental schema', () => {
   it('GET /collections lists every table and view of both schemas and no partition', async () => {
     const collections: { collection: string }[] = await rental.ok('GET', '/collections');
     const names = collections.map(({ collection }) => collection).filter((name) => !name.startsWith('platform_'));
-    expect(names).to.have.members(COLLECTIONS);
+    expect(names).to.have.members(RENTAL_COLLECTIONS);
   });
 
   it('GET /fields marks the columns of a composite key', async () => {
@@ -41,11 +41,11 @@ describe('reads of the rental schema', () => {
         `/fields/${name}`,
       );
       const key = fields.filter(({ schema }) => schema?.is_primary_key).map(({ field }) => field);
-      expect(key, name).to.have.members(KEYS[name] as string[]);
+      expect(key, name).to.have.members(RENTAL_KEYS[name] as string[]);
     }
   });
 
-  for (const name of COLLECTIONS) {
+  for (const name of RENTAL_COLLECTIONS) {
     describe(`GET /items/${name}`, () => {
       it('the list has all rows with all columns and the right counts', async () => {
         const rows = await storedRows(rental.database, name);
@@ -65,7 +65,7 @@ describe('reads of the rental schema', () => {
         const rows = await storedRows(rental.database, name);
         const found: Record<string, unknown>[] = [];
         // Without a key the order of equal rows is undefined, so all columns are sorted by.
-        const sort = KEYS[name]
+        const sort = RENTAL_KEYS[name]
           ? ''
           : columns.map((column) => (column === 'categories' ? '' : `&sort[]=${column}`)).join('');
         for (let page = 1; page <= Math.ceil(rows.length / 20); page++)
@@ -109,7 +109,7 @@ describe('reads of the rental schema', () => {
         }
       });
 
-      if (KEYS[name])
+      if (RENTAL_KEYS[name])
         it('single rows are read by the text of their key', async () => {
           const rows = await storedRows(rental.database, name);
           const step = Math.max(1, Math.floor(rows.length / 12));
@@ -120,8 +120,10 @@ describe('reads of the rental schema', () => {
           const keys = rows.slice(0, 6).map(({ key }) => key as string);
           keys.reverse();
           const several = await rental.send('SEARCH', `/items/${name}`, { keys });
-          expect(several.body.data?.map((row: object) => pick(row as never, KEYS[name] as string[]))).to.deep.equal(
-            keys.map((key) => pick(rows.find((row) => row.key === key)?.row as never, KEYS[name] as string[])),
+          expect(
+            several.body.data?.map((row: object) => pick(row as never, RENTAL_KEYS[name] as string[])),
+          ).to.deep.equal(
+            keys.map((key) => pick(rows.find((row) => row.key === key)?.row as never, RENTAL_KEYS[name] as string[])),
           );
         });
       else
@@ -194,7 +196,7 @@ describe('reads of the rental schema', () => {
   });
 
   it('export=json and export=csv have the rows of tables with composite keys and views', async () => {
-    for (const name of [...COMPOSITE, ...VIEWS]) {
+    for (const name of [...COMPOSITE_KEY_COLLECTIONS, ...VIEWS]) {
       const reply = await rental.send('GET', `/items/${name}?export=json&limit=-1`);
       expect(reply.status, name).to.equal(200);
       expect(reply.body, name).to.have.length((await storedRows(rental.database, name)).length);

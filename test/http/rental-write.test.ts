@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { itemPath, KEYS, type Rental, startRental, tableOf } from '../support/rental.ts';
+import { itemPath, RENTAL_KEYS, type Rental, startRental, tableOf } from '../support/rental.ts';
 
 type Row = Record<string, unknown>;
 
@@ -105,7 +105,7 @@ const WRITES: readonly Written[] = [
 ];
 
 const keyOf = ({ collection, row }: Written): Row =>
-  Object.fromEntries((KEYS[collection] as string[]).map((name) => [name, row[name]]));
+  Object.fromEntries((RENTAL_KEYS[collection] as string[]).map((name) => [name, row[name]]));
 
 describe('writes in the rental company schema', () => {
   let rental: Rental;
@@ -190,7 +190,7 @@ describe('writes in the rental company schema', () => {
 
     it(`${collection}: rejects a row without a part of its key, and null in one`, async () => {
       const before = await count(collection);
-      for (const field of KEYS[collection] as string[]) {
+      for (const field of RENTAL_KEYS[collection] as string[]) {
         // A payment without `payment_id` is valid: the database generates the number.
         if (field === 'payment_id') continue;
         const { [field]: _left, ...rest } = row;

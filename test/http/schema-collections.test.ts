@@ -8,7 +8,7 @@ import {
   spawnService,
   startService,
 } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const refusal = ({ status, body }: HttpReply) => [status, body?.errors?.[0]?.extensions?.code];
 const INVALID = [400, 'INVALID_PAYLOAD'];
@@ -38,7 +38,7 @@ describe('/collections', () => {
 
   const send = (method: string, path: string, body?: unknown, token: string | null = service.admin.token) =>
     service.request(method, path, { token, body });
-  const admin = (method: string, path: string, body?: unknown) => asAdmin(service, method, path, body);
+  const admin = (method: string, path: string, body?: unknown) => requestAsAdmin(service, method, path, body);
   const make = (collection: string, fields: unknown[] = [], meta: object = {}) =>
     admin('POST', '/collections', { collection, schema: {}, meta, fields });
   const tableExists = async (name: string) =>
@@ -410,7 +410,7 @@ describe('/collections', () => {
         meta: { one_collection_field: 'collection', one_allowed_collections: ['doomed', 'home'] },
       });
       await admin('POST', '/items/doomed', { title: 'x', children: [{ name: 'c' }], home: {} });
-      const { role, token } = await personWith(service, [
+      const { role, token } = await createUserWithPermissions(service, [
         { collection: 'doomed', action: 'read' },
         { collection: 'child', action: 'read', fields: ['name', 'parent'], permissions: { parent: { _nnull: true } } },
         { collection: 'home', action: 'read', fields: ['id', 'all_doomed'] },
@@ -495,16 +495,20 @@ describe('/collections', () => {
         ] as const)
           expect((await send(method, path, body)).status, `${method} ${path}`).to.be.within(400, 404);
       }
-      const { token } = await personWith(service, [{ collection: 'platform_sessions', action: 'read' }], {
-        app_access: true,
-      });
+      const { token } = await createUserWithPermissions(
+        service,
+        [{ collection: 'platform_sessions', action: 'read' }],
+        {
+          app_access: true,
+        },
+      );
       expect(refusal(await send('GET', '/fields/platform_sessions', undefined, token))).to.deep.equal(HIDDEN);
     });
   });
 
   describe('/collections, /fields and /relations for callers that are not admins', () => {
     it('a write is 403 whatever its body', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'platform_collections', action: 'create' },
         { collection: 'platform_collections', action: 'update' },
         { collection: 'platform_collections', action: 'delete' },
@@ -530,7 +534,7 @@ describe('/collections', () => {
     });
 
     it('a caller without a token or without app access gets 403', async () => {
-      const { token } = await personWith(service, [{ collection: 'bare', action: 'read' }]);
+      const { token } = await createUserWithPermissions(service, [{ collection: 'bare', action: 'read' }]);
       for (const who of [token, null]) {
         for (const path of [
           '/collections',
@@ -554,7 +558,7 @@ describe('/collections', () => {
       await make('unseen', [{ field: 'seen', type: 'integer' }]);
       await admin('POST', '/relations', { collection: 'unseen', field: 'seen', related_collection: 'seen' });
       await admin('POST', '/relations', { collection: 'seen', field: 'to_unseen', related_collection: 'unseen' });
-      const { token } = await personWith(
+      const { token } = await createUserWithPermissions(
         service,
         [{ collection: 'seen', action: 'read', fields: ['id', 'open', 'to_unseen'] }],
         { app_access: true },
@@ -593,7 +597,9 @@ describe('/collections', () => {
         { collection: 'inside', schema: {}, meta: { group: 'below' } },
         { collection: 'other_folder', schema: null },
       ]);
-      const { token } = await personWith(service, [{ collection: 'inside', action: 'read' }], { app_access: true });
+      const { token } = await createUserWithPermissions(service, [{ collection: 'inside', action: 'read' }], {
+        app_access: true,
+      });
       const list = names((await send('GET', '/collections', undefined, token)).body.data, 'collection');
       expect(list).to.include.members(['top', 'below', 'inside']);
       expect(list).not.to.include('other_folder');
@@ -678,7 +684,7 @@ describe('/collections with several DB_SCHEMAS', () => {
   });
 
   it('tables of the same name in two schemas are two collections', async () => {
-    const all = (await asAdmin(service, 'GET', '/collections')).filter((one: { meta: unknown }) => !one.meta);
+    const all = (await requestAsAdmin(service, 'GET', '/collections')).filter((one: { meta: unknown }) => !one.meta);
     const byTable = new Map<string, string>(
       all.map((one: { collection: string; schema: { schema: string; name: string } }) => [
         `${one.schema.schema}.${one.schema.name}`,
@@ -698,24 +704,26 @@ describe('/collections with several DB_SCHEMAS', () => {
       ['Odd Name.thing', 'c'],
     ] as const) {
       const path = `/items/${encodeURIComponent(byTable.get(table) as string)}`;
-      expect(await asAdmin(service, 'POST', path, { [field]: 'x' })).to.deep.equal({ id: 1, [field]: 'x' });
+      expect(await requestAsAdmin(service, 'POST', path, { [field]: 'x' })).to.deep.equal({ id: 1, [field]: 'x' });
     }
-    const relation = (await asAdmin(service, 'GET', '/relations/only_here/thing')) as { related_collection: string };
+    const relation = (await requestAsAdmin(service, 'GET', '/relations/only_here/thing')) as {
+      related_collection: string;
+    };
     expect(relation.related_collection).to.equal(byTable.get('shop.thing'));
-    const only = await asAdmin(service, 'POST', '/items/only_here?fields=thing.b', { thing: 1 });
+    const only = await requestAsAdmin(service, 'POST', '/items/only_here?fields=thing.b', { thing: 1 });
     expect(only).to.deep.equal({ thing: { b: 'x' } });
   });
 
   it('fields of a table outside the first schema can be created and changed', async () => {
-    await asAdmin(service, 'POST', '/fields/only_here', {
+    await requestAsAdmin(service, 'POST', '/fields/only_here', {
       field: 'extra',
       type: 'string',
       schema: { is_unique: true },
     });
-    expect(await asAdmin(service, 'POST', '/items/only_here?fields=extra', { extra: 'e' })).to.deep.equal({
+    expect(await requestAsAdmin(service, 'POST', '/items/only_here?fields=extra', { extra: 'e' })).to.deep.equal({
       extra: 'e',
     });
-    await asAdmin(service, 'DELETE', '/collections/only_here');
+    await requestAsAdmin(service, 'DELETE', '/collections/only_here');
     expect(await database.query(`select to_regclass('shop.only_here')::text as at`)).to.deep.equal([{ at: null }]);
   });
 });
@@ -735,17 +743,27 @@ describe('/collections with two processes', () => {
 
   it('the next request to one process sees the changes of the other', async () => {
     for (let round = 0; round < 10; round++) {
-      await asAdmin(one, 'POST', '/collections', {
+      await requestAsAdmin(one, 'POST', '/collections', {
         collection: 'shared',
         schema: {},
         fields: [{ field: 'a', type: 'string' }],
       });
-      expect(await asAdmin(two, 'POST', '/items/shared', { a: 'x' })).to.deep.equal({ id: 1, a: 'x' });
-      await asAdmin(two, 'POST', '/fields/shared', { field: 'b', type: 'integer', schema: { default_value: 5 } });
-      expect(await asAdmin(one, 'GET', '/items/shared'), `round ${round}`).to.deep.equal([{ id: 1, a: 'x', b: 5 }]);
-      await asAdmin(one, 'PATCH', '/collections/shared', { meta: { singleton: true } });
-      expect(await asAdmin(two, 'GET', '/items/shared'), `round ${round}`).to.deep.equal({ id: 1, a: 'x', b: 5 });
-      await asAdmin(two, 'DELETE', '/collections/shared');
+      expect(await requestAsAdmin(two, 'POST', '/items/shared', { a: 'x' })).to.deep.equal({ id: 1, a: 'x' });
+      await requestAsAdmin(two, 'POST', '/fields/shared', {
+        field: 'b',
+        type: 'integer',
+        schema: { default_value: 5 },
+      });
+      expect(await requestAsAdmin(one, 'GET', '/items/shared'), `round ${round}`).to.deep.equal([
+        { id: 1, a: 'x', b: 5 },
+      ]);
+      await requestAsAdmin(one, 'PATCH', '/collections/shared', { meta: { singleton: true } });
+      expect(await requestAsAdmin(two, 'GET', '/items/shared'), `round ${round}`).to.deep.equal({
+        id: 1,
+        a: 'x',
+        b: 5,
+      });
+      await requestAsAdmin(two, 'DELETE', '/collections/shared');
       const gone = await one.request('GET', '/items/shared', { token: one.admin.token });
       expect(gone.status, `round ${round}`).to.equal(404);
     }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const refusal = ({ status, body }: HttpReply) => [status, body?.errors?.[0]?.extensions?.code];
 const INVALID = [400, 'INVALID_PAYLOAD'];
@@ -29,7 +29,7 @@ describe('/fields', () => {
 
   const send = (method: string, path: string, body?: unknown, token: string | null = service.admin.token) =>
     service.request(method, path, { token, body });
-  const admin = (method: string, path: string, body?: unknown) => asAdmin(service, method, path, body);
+  const admin = (method: string, path: string, body?: unknown) => requestAsAdmin(service, method, path, body);
   let created = 0;
   /** Creates a collection with a new name, and answers the name. */
   const table = async (fields: unknown[] = [], meta: object = {}): Promise<string> => {
@@ -605,7 +605,7 @@ describe('/fields', () => {
         { a: 'x', rank: 2 },
         { a: 'y', rank: 1 },
       ]);
-      const { token, role } = await personWith(service, [
+      const { token, role } = await createUserWithPermissions(service, [
         {
           collection: name,
           action: 'read',
@@ -650,7 +650,9 @@ describe('/fields', () => {
     it('a permission for this field only allows no field afterwards', async () => {
       const name = await table([{ field: 'only', type: 'string' }]);
       await admin('POST', `/items/${name}`, { only: 'x' });
-      const { token, role } = await personWith(service, [{ collection: name, action: 'read', fields: ['only'] }]);
+      const { token, role } = await createUserWithPermissions(service, [
+        { collection: name, action: 'read', fields: ['only'] },
+      ]);
       await admin('DELETE', `/fields/${name}/only`);
       const row = (await admin('GET', '/permissions')).find((one: { role: string }) => one.role === role);
       expect(row.fields).to.deep.equal([]);
@@ -696,7 +698,7 @@ describe('/fields', () => {
       ]);
       expect((await admin('PATCH', `/users/${user.id}?fields=badge`, { badge: 'b-2' })).badge).to.equal('b-2');
       expect((await admin('GET', `/users/${user.id}`)).badge).to.equal('b-2');
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'platform_users', action: 'read', fields: ['badge'] },
       ]);
       expect((await send('GET', '/users?filter[badge][_nnull]=true', undefined, token)).body.data).to.deep.equal([

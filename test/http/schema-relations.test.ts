@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin } from './people.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const refusal = ({ status, body }: HttpReply) => [status, body?.errors?.[0]?.extensions?.code];
 const INVALID = [400, 'INVALID_PAYLOAD'];
@@ -25,7 +25,7 @@ describe('/relations', () => {
 
   const send = (method: string, path: string, body?: unknown, token: string | null = service.admin.token) =>
     service.request(method, path, { token, body });
-  const admin = (method: string, path: string, body?: unknown) => asAdmin(service, method, path, body);
+  const admin = (method: string, path: string, body?: unknown) => requestAsAdmin(service, method, path, body);
   let created = 0;
   const table = async (...fields: unknown[]): Promise<string> => {
     const collection = `r${++created}`;

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller, Host } from '#kernel';
+import { CORE_PLUGIN_FLOORS } from '../../plugins/core-plugins.ts';
 import { type Items, items } from '../../plugins/items/contract.ts';
-import { floors } from '../../plugins/preset.ts';
 import { createCaller } from '../support/caller.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
 import { createSender, type HttpReply } from '../support/send.ts';
-import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASHES, TEST_SECRET } from '../support/service.ts';
+import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASH_SETTINGS, TEST_SECRET } from '../support/service.ts';
 
 export interface SelectHarness {
   readonly items: Items;
@@ -42,7 +42,7 @@ export async function withSelectHarness(
     SECRET: TEST_SECRET,
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
-    ...QUICK_HASHES,
+    ...QUICK_HASH_SETTINGS,
   };
   let service: Items | undefined;
   try {
@@ -83,7 +83,7 @@ export async function withSelectHarness(
           },
         });
       },
-      { environment, product: floors.flatMap(({ plugins }) => plugins) },
+      { environment, product: CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins) },
     );
   } finally {
     await rm(data, { recursive: true, force: true });

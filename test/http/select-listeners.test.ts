@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import type { GroupSelection, ReadText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
+import type { GroupSelection, ReadResultText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
 import { type SelectHarness, withSelectHarness } from './select-harness.ts';
 
 type Row = Record<string, unknown>;
@@ -126,7 +126,7 @@ describe('read listeners of a selection', () => {
     );
   }
   const select = async ({ items, admin }: SelectHarness, selection: Selection | GroupSelection, rest: object = {}) =>
-    ((await items.select(admin, 'post', { selection: () => selection, ...rest })) as ReadText).data as string;
+    ((await items.select(admin, 'post', { selection: () => selection, ...rest })) as ReadResultText).data as string;
 
   it('a listener that changes nothing leaves the answer unchanged', async () => {
     const alone: string[] = [];
@@ -410,7 +410,7 @@ describe('read listeners of a selection', () => {
         ];
         const { data } = (await harness.items.select(harness.admin, 'hero', {
           selection: () => ({ items: shown }),
-        })) as ReadText;
+        })) as ReadResultText;
         expect(data).to.equal('{"__typename":"hero","id":null,"x":null}');
       },
     ));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import type { PlaceholderValues, ReadText } from '../../plugins/query/contract.ts';
+import type { PlaceholderValues, ReadResultText } from '../../plugins/query/contract.ts';
 import { OperandPlaceholder } from '../../plugins/query/library.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type SelectHarness, withSelectHarness } from './select-harness.ts';
@@ -25,7 +25,7 @@ async function found(
     text: 'posts of a size',
     placeholders: values,
   });
-  return (answer as ReadText).data as string;
+  return (answer as ReadResultText).data as string;
 }
 
 const ids = [1, 2, 3, 4, 5, 6];
@@ -108,7 +108,7 @@ describe('placeholder values of a selection', () => {
           return { items: [{ kind: 'column', key: 'id', field: 'id' }] } as const;
         };
         const answer = await harness.items.select(caller, 'post', { selection, text: 'posts by keys', keys });
-        return (answer as ReadText).data as string;
+        return (answer as ReadResultText).data as string;
       };
       const sent = await statementsDuring(async () => {
         expect(await byKeys([3, '1'])).to.equal('[{"id":3},{"id":1}]');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import type { SelectionRequest } from '../../plugins/items/contract.ts';
-import type { ReadText, RowStream, Selection, SelectionItem } from '../../plugins/query/contract.ts';
+import type { ReadResultText, RowStream, Selection, SelectionItem } from '../../plugins/query/contract.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type SelectHarness, withSelectHarness } from './select-harness.ts';
 
@@ -42,7 +42,7 @@ describe('items.select', () => {
     await over;
   });
 
-  const text = async (answer: Promise<ReadText | RowStream>): Promise<string> => {
+  const text = async (answer: Promise<ReadResultText | RowStream>): Promise<string> => {
     const found = await answer;
     if (!('batches' in found)) return found.data as string;
     const rows: string[] = [];

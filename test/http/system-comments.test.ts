@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import {
-  type Ask,
-  allow,
-  asking,
-  codeOf,
+  createTestPermission,
+  createUserSender,
+  errorCodeOf,
   makePerson,
   makeRole,
-  outcome,
   type Person,
-} from '../plugins/users/people.ts';
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
@@ -16,7 +16,7 @@ const readArticles = { collection: 'article', action: 'read', permissions: { hid
 
 describe('/comments', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let adminId: string;
   /** Ann and Bob may read articles that are not hidden; Carl may read none. */
   let ann: Person;
@@ -24,7 +24,7 @@ describe('/comments', () => {
   let carl: Person;
   before(async () => {
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     adminId = (await admin('GET', '/users/me')).body.data.id;
     const fields = [
       { field: 'title', type: 'string' },
@@ -72,24 +72,26 @@ describe('/comments', () => {
   it('rejects invalid comments', async () => {
     const missing = await admin('POST', '/comments', {});
     const fields = missing.body.errors.map((one: { extensions: { field: string } }) => one.extensions.field);
-    expect([codeOf(missing), fields]).to.deep.equal(['FAILED_VALIDATION', ['collection', 'item', 'comment']]);
+    expect([errorCodeOf(missing), fields]).to.deep.equal(['FAILED_VALIDATION', ['collection', 'item', 'comment']]);
     for (const body of [
       { ...about('x'), mood: 'good' },
       { ...about('x'), collection: 5 },
       { ...about('x'), item: { id: 1 } },
       { ...about('x'), comment: ['x'] },
     ]) {
-      expect(codeOf(await admin('POST', '/comments', body)), JSON.stringify(body)).to.equal('INVALID_PAYLOAD');
+      expect(errorCodeOf(await admin('POST', '/comments', body)), JSON.stringify(body)).to.equal('INVALID_PAYLOAD');
     }
-    expect(codeOf(await admin('POST', '/comments', { ...about('x'), comment: null }))).to.equal('FAILED_VALIDATION');
+    expect(errorCodeOf(await admin('POST', '/comments', { ...about('x'), comment: null }))).to.equal(
+      'FAILED_VALIDATION',
+    );
     const { id } = (await admin('POST', '/comments', about('x'))).body.data;
-    expect(codeOf(await admin('PATCH', `/comments/${id}`, { item: '2' }))).to.equal('INVALID_PAYLOAD');
+    expect(errorCodeOf(await admin('PATCH', `/comments/${id}`, { item: '2' }))).to.equal('INVALID_PAYLOAD');
     expect((await admin('GET', '/comments?fields=item')).body.data).to.deep.equal([{ item: '1' }]);
   });
 
   it('accepts comments about existing items only, and stores the key as the item has it', async () => {
     for (const wrong of [about('x', 99), about('x', 'one'), { ...about('x'), collection: 'nothing' }]) {
-      expect(outcome(await admin('POST', '/comments', wrong)), JSON.stringify(wrong)).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await admin('POST', '/comments', wrong)), JSON.stringify(wrong)).to.deep.equal(FORBIDDEN);
     }
     expect((await admin('POST', '/comments', about('x', '001'))).body.data.item).to.equal('1');
     const user = { collection: 'platform_users', item: adminId.toUpperCase(), comment: 'x' };
@@ -98,29 +100,31 @@ describe('/comments', () => {
 
   it('allows app users to comment on items they may read, and to read their own comments', async () => {
     const { id } = (await ann.ask('POST', '/comments', about('mine'))).body.data;
-    expect(outcome(await ann.ask('POST', '/comments', about('x', 2)))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await carl.ask('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await ann.ask('POST', '/comments', about('x', 2)))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await carl.ask('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
     expect((await ann.ask('PATCH', `/comments/${id}`, { comment: 'still mine' })).body.data).to.include({
       comment: 'still mine',
       user_created: ann.id,
     });
     expect((await bob.ask('GET', '/comments')).body.data).to.deep.equal([]);
     for (const [method, body] of [['GET'], ['PATCH', { comment: 'x' }], ['DELETE']] as const) {
-      expect(outcome(await bob.ask(method, `/comments/${id}`, body)), method).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await bob.ask(method, `/comments/${id}`, body)), method).to.deep.equal(FORBIDDEN);
     }
-    expect(outcome(await ann.ask('PATCH', `/comments/${id}`, { user_created: bob.id }))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await ann.ask('PATCH', `/comments/${id}`, { user_created: bob.id }))).to.deep.equal(
+      FORBIDDEN,
+    );
     expect((await ann.ask('DELETE', `/comments/${id}`)).status).to.equal(204);
   });
 
   it('requires a user, whatever the Public role may do', async () => {
-    const anonymous = asking(service, null);
-    expect(outcome(await anonymous('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await anonymous('POST', '/comments', {}))).to.deep.equal(FORBIDDEN);
+    const anonymous = createUserSender(service, null);
+    expect(statusAndCodeOf(await anonymous('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await anonymous('POST', '/comments', {}))).to.deep.equal(FORBIDDEN);
     const rows = [
-      await allow(service, null, { collection: 'platform_comments', action: 'create' }),
-      await allow(service, null, { collection: 'article', action: 'read' }),
+      await createTestPermission(service, null, { collection: 'platform_comments', action: 'create' }),
+      await createTestPermission(service, null, { collection: 'article', action: 'read' }),
     ];
-    expect(outcome(await anonymous('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await anonymous('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
     await admin('DELETE', '/permissions', rows);
   });
 
@@ -130,7 +134,7 @@ describe('/comments', () => {
       { collection: 'platform_comments', action: 'create', presets: { collection: 'article', item: '2' } },
     ]);
     const { ask } = await makePerson(service, role);
-    expect(codeOf(await ask('POST', '/comments', { comment: 'x' }))).to.equal('FAILED_VALIDATION');
+    expect(errorCodeOf(await ask('POST', '/comments', { comment: 'x' }))).to.equal('FAILED_VALIDATION');
     expect((await ask('POST', '/comments', about('x'))).status).to.equal(204);
     expect((await admin('GET', '/comments?fields=item')).body.data).to.deep.equal([{ item: '1' }]);
   });
@@ -188,7 +192,7 @@ describe('/comments', () => {
 
     it('are stored together with the comment or not at all', async () => {
       const refused = await admin('POST', '/comments', { ...about(`@${bob.id}`), mood: 'good' });
-      expect(codeOf(refused)).to.equal('INVALID_PAYLOAD');
+      expect(errorCodeOf(refused)).to.equal('INVALID_PAYLOAD');
       expect(await notices()).to.deep.equal([]);
     });
 
@@ -198,7 +202,10 @@ describe('/comments', () => {
         (_one, at) => `@11111111-1111-4111-8111-${String(at).padStart(12, '0')}`,
       );
       expect((await admin('POST', '/comments', about(many.slice(1).join(' ')))).status).to.equal(200);
-      expect(outcome(await admin('POST', '/comments', about(many.join(' '))))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await admin('POST', '/comments', about(many.join(' '))))).to.deep.equal([
+        400,
+        'INVALID_PAYLOAD',
+      ]);
     });
   });
 
@@ -210,16 +217,21 @@ describe('/comments', () => {
       expect(await notices()).to.have.length(1);
       expect((await ann.ask('PATCH', path, { comment: 'changed' })).body.data.comment).to.equal('changed');
       expect((await ann.ask('GET', `/comments/${created.body.data.id}`)).body.data.comment).to.equal('changed');
-      expect(outcome(await bob.ask('PATCH', path, { comment: 'x' }))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await bob.ask('DELETE', path))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await bob.ask('PATCH', path, { comment: 'x' }))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await bob.ask('DELETE', path))).to.deep.equal(FORBIDDEN);
       expect((await ann.ask('DELETE', path)).status).to.equal(204);
-      expect(outcome(await asking(service, null)('POST', '/activity/comment', about('x')))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await ann.ask('POST', '/activity/comment', about('x', 2)))).to.deep.equal(FORBIDDEN);
+      expect(
+        statusAndCodeOf(await createUserSender(service, null)('POST', '/activity/comment', about('x'))),
+      ).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await ann.ask('POST', '/activity/comment', about('x', 2)))).to.deep.equal(FORBIDDEN);
     });
 
     it('rejects other routes than those by key', async () => {
       for (const method of ['PATCH', 'DELETE', 'SEARCH']) {
-        expect(outcome(await admin(method, '/activity/comment', {})), method).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+        expect(statusAndCodeOf(await admin(method, '/activity/comment', {})), method).to.deep.equal([
+          404,
+          'ROUTE_NOT_FOUND',
+        ]);
       }
     });
   });

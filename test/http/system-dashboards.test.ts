@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import {
+  createUserSender,
+  errorCodeOf,
+  makePerson,
+  makeRole,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
@@ -8,11 +15,11 @@ const all = (collection: string) => ['create', 'read', 'update', 'delete'].map((
 
 describe('/dashboards and /panels', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let adminId: string;
   before(async () => {
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     adminId = (await admin('GET', '/users/me')).body.data.id;
   });
   after(() => service?.stop());
@@ -72,11 +79,11 @@ describe('/dashboards and /panels', () => {
   });
 
   it('reject invalid rows, and then store nothing', async () => {
-    expect(codeOf(await admin('POST', '/dashboards', {}))).to.equal('FAILED_VALIDATION');
-    expect(codeOf(await admin('POST', '/dashboards', { name: 'x', size: 3 }))).to.equal('INVALID_PAYLOAD');
-    expect(codeOf(await admin('POST', '/panels', panel))).to.equal('FAILED_VALIDATION');
+    expect(errorCodeOf(await admin('POST', '/dashboards', {}))).to.equal('FAILED_VALIDATION');
+    expect(errorCodeOf(await admin('POST', '/dashboards', { name: 'x', size: 3 }))).to.equal('INVALID_PAYLOAD');
+    expect(errorCodeOf(await admin('POST', '/panels', panel))).to.equal('FAILED_VALIDATION');
     const dashboard = '11111111-1111-4111-8111-111111111111';
-    expect(codeOf(await admin('POST', '/panels', { ...panel, dashboard }))).to.equal('INVALID_FOREIGN_KEY');
+    expect(errorCodeOf(await admin('POST', '/panels', { ...panel, dashboard }))).to.equal('INVALID_FOREIGN_KEY');
     const { type: _type, ...untyped } = panel;
     const nested = await admin('POST', '/dashboards', { name: 'x', panels: [untyped] });
     expect(nested.body.errors[0].extensions).to.deep.include({ code: 'FAILED_VALIDATION', type: 'required' });
@@ -102,15 +109,15 @@ describe('/dashboards and /panels', () => {
   it('apply the permissions of the caller', async () => {
     const { id } = (await admin('POST', '/dashboards', { name: 'kept' })).body.data;
     const app = await makePerson(service, await makeRole(service, { app_access: true }));
-    for (const ask of [asking(service, null), app.ask]) {
-      expect(outcome(await ask('GET', '/dashboards'))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await ask('GET', `/dashboards/${id}`))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await ask('POST', '/dashboards', { name: 'x' }))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await ask('GET', '/panels'))).to.deep.equal(FORBIDDEN);
-      expect(outcome(await ask('POST', '/panels', { ...panel, dashboard: id }))).to.deep.equal(FORBIDDEN);
+    for (const ask of [createUserSender(service, null), app.ask]) {
+      expect(statusAndCodeOf(await ask('GET', '/dashboards'))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await ask('GET', `/dashboards/${id}`))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await ask('POST', '/dashboards', { name: 'x' }))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await ask('GET', '/panels'))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await ask('POST', '/panels', { ...panel, dashboard: id }))).to.deep.equal(FORBIDDEN);
     }
     const { ask } = await makePerson(service, await makeRole(service, {}, all('platform_dashboards')));
-    expect(outcome(await ask('POST', '/dashboards', { name: 'x', panels: [panel] }))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await ask('POST', '/dashboards', { name: 'x', panels: [panel] }))).to.deep.equal(FORBIDDEN);
     expect((await ask('PATCH', `/dashboards/${id}`, { name: 'mine' })).body.data.name).to.equal('mine');
   });
 });

@@ -1,15 +1,22 @@
 import { expect } from 'chai';
-import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import {
+  createUserSender,
+  errorCodeOf,
+  makePerson,
+  makeRole,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const FULL = ['create', 'read', 'update', 'delete'].map((action) => ({ collection: 'platform_folders', action }));
 
 describe('/folders', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   before(async () => {
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
   });
   after(() => service?.stop());
   beforeEach(() => service.database.query('delete from platform_folders'));
@@ -43,15 +50,18 @@ describe('/folders', () => {
   });
 
   it('rejects invalid folders', async () => {
-    expect(codeOf(await admin('POST', '/folders', {}))).to.equal('FAILED_VALIDATION');
-    expect(codeOf(await admin('POST', '/folders', { name: null }))).to.equal('FAILED_VALIDATION');
-    expect(outcome(await admin('POST', '/folders', { name: 'x', colour: 'red' }))).to.deep.equal([
+    expect(errorCodeOf(await admin('POST', '/folders', {}))).to.equal('FAILED_VALIDATION');
+    expect(errorCodeOf(await admin('POST', '/folders', { name: null }))).to.equal('FAILED_VALIDATION');
+    expect(statusAndCodeOf(await admin('POST', '/folders', { name: 'x', colour: 'red' }))).to.deep.equal([
       400,
       'INVALID_PAYLOAD',
     ]);
-    expect(codeOf(await admin('POST', '/folders', { name: 'x'.repeat(256) }))).to.equal('VALUE_TOO_LONG');
+    expect(errorCodeOf(await admin('POST', '/folders', { name: 'x'.repeat(256) }))).to.equal('VALUE_TOO_LONG');
     const parent = '11111111-1111-4111-8111-111111111111';
-    expect(outcome(await admin('POST', '/folders', { name: 'x', parent }))).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
+    expect(statusAndCodeOf(await admin('POST', '/folders', { name: 'x', parent }))).to.deep.equal([
+      400,
+      'INVALID_FOREIGN_KEY',
+    ]);
     expect((await admin('GET', '/folders')).body.data).to.deep.equal([]);
   });
 
@@ -72,7 +82,7 @@ describe('/folders', () => {
       const b = await folder('b', a);
       const c = await folder('c', b);
       for (const parent of [a, b, c]) {
-        expect(outcome(await admin('PATCH', `/folders/${a}`, { parent }))).to.deep.equal(refused);
+        expect(statusAndCodeOf(await admin('PATCH', `/folders/${a}`, { parent }))).to.deep.equal(refused);
       }
       expect((await admin('GET', `/folders/${a}`)).body.data.parent).to.equal(null);
       expect((await admin('PATCH', `/folders/${c}`, { parent: a })).status).to.equal(200);
@@ -82,24 +92,24 @@ describe('/folders', () => {
     it('when it is created', async () => {
       const id = '22222222-2222-4222-8222-222222222222';
       const other = '33333333-3333-4333-8333-333333333333';
-      expect(outcome(await admin('POST', '/folders', { id, name: 'x', parent: id }))).to.deep.equal(refused);
+      expect(statusAndCodeOf(await admin('POST', '/folders', { id, name: 'x', parent: id }))).to.deep.equal(refused);
       const ring = [
         { id, name: 'x', parent: other },
         { id: other, name: 'y', parent: id },
       ];
-      expect(outcome(await admin('POST', '/folders', ring))).to.deep.equal(refused);
+      expect(statusAndCodeOf(await admin('POST', '/folders', ring))).to.deep.equal(refused);
       expect((await admin('GET', '/folders')).body.data).to.deep.equal([]);
     });
 
     it('when one payload moves several', async () => {
       const [a, b] = [await folder('a'), await folder('b')];
       const nested = await admin('PATCH', `/folders/${a}`, { parent: { id: b, parent: a } });
-      expect(outcome(nested)).to.deep.equal(refused);
+      expect(statusAndCodeOf(nested)).to.deep.equal(refused);
       const swap = await admin('PATCH', '/folders', [
         { id: a, parent: b },
         { id: b, parent: a },
       ]);
-      expect(outcome(swap)).to.deep.equal(refused);
+      expect(statusAndCodeOf(swap)).to.deep.equal(refused);
       const parents = (await admin('GET', '/folders?fields=parent')).body.data;
       expect(parents).to.deep.equal([{ parent: null }, { parent: null }]);
     });
@@ -119,7 +129,7 @@ describe('/folders', () => {
   it('applies the permissions of the caller', async () => {
     const id = await folder('kept');
     const app = await makePerson(service, await makeRole(service, { app_access: true }));
-    for (const ask of [asking(service, null), app.ask]) {
+    for (const ask of [createUserSender(service, null), app.ask]) {
       for (const [method, path, body] of [
         ['GET', '/folders'],
         ['SEARCH', '/folders', { query: {} }],
@@ -128,7 +138,7 @@ describe('/folders', () => {
         ['PATCH', `/folders/${id}`, { name: 'x' }],
         ['DELETE', `/folders/${id}`],
       ] as const) {
-        expect(outcome(await ask(method, path, body)), `${method} ${path}`).to.deep.equal([403, 'FORBIDDEN']);
+        expect(statusAndCodeOf(await ask(method, path, body)), `${method} ${path}`).to.deep.equal([403, 'FORBIDDEN']);
       }
     }
     const { ask } = await makePerson(service, await makeRole(service, {}, FULL));

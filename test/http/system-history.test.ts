@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { type Ask, allow, asking, makePerson, makeRole, outcome, type Person } from '../plugins/users/people.ts';
+import {
+  createTestPermission,
+  createUserSender,
+  makePerson,
+  makeRole,
+  type Person,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
@@ -7,11 +15,11 @@ const NO_ROUTE = [404, 'ROUTE_NOT_FOUND'];
 
 describe('/activity and /revisions', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let ann: Person;
   before(async () => {
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     const fields = [{ field: 'title', type: 'string' }];
     expect((await admin('POST', '/collections', { collection: 'article', schema: {}, fields })).status).to.equal(200);
     const writing = ['create', 'read', 'update', 'delete'].map((action) => ({ collection: 'article', action }));
@@ -55,11 +63,11 @@ describe('/activity and /revisions', () => {
   it('have no routes that write', async () => {
     const row = { action: 'create', collection: 'article', item: '1' };
     for (const path of ['/activity', '/revisions']) {
-      expect(outcome(await admin('POST', path, row)), path).to.deep.equal(NO_ROUTE);
-      expect(outcome(await admin('PATCH', path, { keys: [1], data: row })), path).to.deep.equal(NO_ROUTE);
-      expect(outcome(await admin('PATCH', `${path}/1`, row)), path).to.deep.equal(NO_ROUTE);
-      expect(outcome(await admin('DELETE', path, [1])), path).to.deep.equal(NO_ROUTE);
-      expect(outcome(await admin('DELETE', `${path}/1`)), path).to.deep.equal(NO_ROUTE);
+      expect(statusAndCodeOf(await admin('POST', path, row)), path).to.deep.equal(NO_ROUTE);
+      expect(statusAndCodeOf(await admin('PATCH', path, { keys: [1], data: row })), path).to.deep.equal(NO_ROUTE);
+      expect(statusAndCodeOf(await admin('PATCH', `${path}/1`, row)), path).to.deep.equal(NO_ROUTE);
+      expect(statusAndCodeOf(await admin('DELETE', path, [1])), path).to.deep.equal(NO_ROUTE);
+      expect(statusAndCodeOf(await admin('DELETE', `${path}/1`)), path).to.deep.equal(NO_ROUTE);
     }
   });
 
@@ -76,7 +84,9 @@ describe('/activity and /revisions', () => {
       { action: 'login', collection: 'platform_users', item: '1' },
       { id, user: null },
     ]) {
-      expect(outcome(await admin('POST', '/items/forged', { entry })), JSON.stringify(entry)).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await admin('POST', '/items/forged', { entry })), JSON.stringify(entry)).to.deep.equal(
+        FORBIDDEN,
+      );
     }
     expect((await admin('GET', '/items/forged')).body.data).to.deep.equal([]);
     expect((await admin('GET', `/activity/${id}?fields=user`)).body.data).to.deep.equal({ user: ann.id });
@@ -89,8 +99,8 @@ describe('/activity and /revisions', () => {
       { user: ann.id, action: 'update' },
     ]);
     const [other] = (await admin('GET', `/activity?filter[user][_neq]=${ann.id}&limit=1&fields=id`)).body.data;
-    expect(outcome(await ann.ask('GET', `/activity/${other.id}`))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await ann.ask('GET', '/revisions'))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await ann.ask('GET', `/activity/${other.id}`))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await ann.ask('GET', '/revisions'))).to.deep.equal(FORBIDDEN);
   });
 
   it('hide from app users their own activity in collections that their role may not read', async () => {
@@ -131,13 +141,13 @@ describe('/activity and /revisions', () => {
       (one: { collection: string; action: string }) => one.collection === 'platform_activity' && one.action === 'read',
     );
     expect(JSON.stringify(rule.permissions)).to.include('"article"').and.not.include('secret');
-    await allow(service, role, { collection: 'secret', action: 'read' });
+    await createTestPermission(service, role, { collection: 'secret', action: 'read' });
     expect(await seen()).to.deep.include({ counted: 2, graphql: ['article', 'secret'], byKey: 200, total: 2 });
   });
 
   it('reject anonymous callers', async () => {
     for (const path of ['/activity', '/activity/1', '/revisions', '/revisions/1']) {
-      expect(outcome(await asking(service, null)('GET', path)), path).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await createUserSender(service, null)('GET', path)), path).to.deep.equal(FORBIDDEN);
     }
   });
 

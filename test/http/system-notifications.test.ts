@@ -1,28 +1,28 @@
 import { expect } from 'chai';
 import {
-  type Ask,
-  allow,
-  asking,
-  codeOf,
+  createTestPermission,
+  createUserSender,
+  errorCodeOf,
   makePerson,
   makeRole,
-  outcome,
   type Person,
-} from '../plugins/users/people.ts';
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
 describe('/notifications', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let adminId: string;
   let role: string;
   let ann: Person;
   let bob: Person;
   before(async () => {
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     adminId = (await admin('GET', '/users/me')).body.data.id;
     role = await makeRole(service, { app_access: true });
     [ann, bob] = [await makePerson(service, role), await makePerson(service, role)];
@@ -66,7 +66,7 @@ describe('/notifications', () => {
       [{ recipient: '11111111-1111-4111-8111-111111111111', subject: 'x' }, 'INVALID_FOREIGN_KEY'],
       [{ recipient: ann.id, subject: 'x'.repeat(256) }, 'VALUE_TOO_LONG'],
     ] as const) {
-      expect(codeOf(await admin('POST', '/notifications', body)), JSON.stringify(body)).to.equal(code);
+      expect(errorCodeOf(await admin('POST', '/notifications', body)), JSON.stringify(body)).to.equal(code);
     }
     expect(await service.database.query('select * from platform_notifications')).to.deep.equal([]);
   });
@@ -78,7 +78,7 @@ describe('/notifications', () => {
     ]);
     expect((await ann.ask('GET', '/notifications?fields=subject')).body.data).to.deep.equal([{ subject: 'for Ann' }]);
     expect((await ann.ask('PATCH', '/notifications/1', { status: 'archived' })).body.data.status).to.equal('archived');
-    expect(outcome(await ann.ask('PATCH', '/notifications/1', { status: 'lost' }))).to.deep.equal([
+    expect(statusAndCodeOf(await ann.ask('PATCH', '/notifications/1', { status: 'lost' }))).to.deep.equal([
       400,
       'INVALID_PAYLOAD',
     ]);
@@ -89,21 +89,21 @@ describe('/notifications', () => {
       ['DELETE', '/notifications/1'],
       ['POST', '/notifications', { recipient: bob.id, subject: 'x' }],
     ] as const) {
-      expect(outcome(await ann.ask(method, path, body)), `${method} ${path}`).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await ann.ask(method, path, body)), `${method} ${path}`).to.deep.equal(FORBIDDEN);
     }
   });
 
   it('stores the sender without a grant for the field', async () => {
     const writers = await makeRole(service);
     const writer = await makePerson(service, writers);
-    await allow(service, writers, {
+    await createTestPermission(service, writers, {
       collection: 'platform_notifications',
       action: 'create',
       fields: ['recipient', 'subject'],
     });
     expect((await writer.ask('POST', '/notifications', { recipient: ann.id, subject: 'x' })).status).to.equal(204);
     expect(
-      outcome(await writer.ask('POST', '/notifications', { recipient: ann.id, subject: 'x', sender: ann.id })),
+      statusAndCodeOf(await writer.ask('POST', '/notifications', { recipient: ann.id, subject: 'x', sender: ann.id })),
     ).to.deep.equal(FORBIDDEN);
     expect((await admin('GET', '/notifications?fields=sender')).body.data).to.deep.equal([{ sender: writer.id }]);
   });
@@ -122,14 +122,16 @@ describe('/notifications', () => {
   });
 
   it('rejects anonymous callers', async () => {
-    const anonymous = asking(service, null);
+    const anonymous = createUserSender(service, null);
     await admin('POST', '/notifications', { recipient: ann.id, subject: 'x' });
-    expect(outcome(await anonymous('GET', '/notifications'))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await anonymous('POST', '/notifications', { recipient: ann.id, subject: 'x' }))).to.deep.equal(
+    expect(statusAndCodeOf(await anonymous('GET', '/notifications'))).to.deep.equal(FORBIDDEN);
+    expect(
+      statusAndCodeOf(await anonymous('POST', '/notifications', { recipient: ann.id, subject: 'x' })),
+    ).to.deep.equal(FORBIDDEN);
+    // A caller without permission gets FORBIDDEN before its payload is validated.
+    expect(statusAndCodeOf(await anonymous('POST', '/notifications', { status: 'lost' }))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await anonymous('PATCH', '/notifications/1', { status: 'archived' }))).to.deep.equal(
       FORBIDDEN,
     );
-    // A caller without permission gets FORBIDDEN before its payload is validated.
-    expect(outcome(await anonymous('POST', '/notifications', { status: 'lost' }))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await anonymous('PATCH', '/notifications/1', { status: 'archived' }))).to.deep.equal(FORBIDDEN);
   });
 });

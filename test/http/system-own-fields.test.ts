@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { asAdmin } from './people.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 /** By the path of each system collection: a payload that creates a row. */
 const ROWS: Record<string, Record<string, unknown>> = {
@@ -35,7 +35,7 @@ describe('fields of system collections that clients cannot change', () => {
     await service.database.query('create table thing (id int primary key)');
     await service.database.query('insert into thing values (1)');
     const [admin] = await service.database.query<{ role: string; id: string }>('select id, role from platform_users');
-    role = (await asAdmin(service, 'POST', '/roles', { name: 'r', app_access: false })).id;
+    role = (await requestAsAdmin(service, 'POST', '/roles', { name: 'r', app_access: false })).id;
     ROWS.notifications = { ...ROWS.notifications, recipient: admin?.id };
     ROWS.permissions = { ...ROWS.permissions, role };
   });
@@ -48,7 +48,7 @@ describe('fields of system collections that clients cannot change', () => {
 
   for (const path of Object.keys(ROWS)) {
     it(`PATCH /${path} by key, keys or query rejects a change of the id, and accepts the row’s own id`, async () => {
-      const created = await asAdmin(service, 'POST', `/${path}`, ROWS[path]);
+      const created = await requestAsAdmin(service, 'POST', `/${path}`, ROWS[path]);
       const other = typeof created.id === 'number' ? created.id + 1000 : randomUUID();
       const filter = { id: { _eq: created.id } };
       for (const [to, body] of [
@@ -76,7 +76,7 @@ describe('fields of system collections that clients cannot change', () => {
   });
 
   it('GraphQL and nested writes reject another id', async () => {
-    const file = await asAdmin(service, 'POST', '/files', { type: 'text/plain', folder: { name: 'f' } });
+    const file = await requestAsAdmin(service, 'POST', '/files', { type: 'text/plain', folder: { name: 'f' } });
     const query = `mutation { update_files_item(id: "${file.id}", data: { id: "${randomUUID()}" }) { id } }`;
     const graphql = await ask('POST', '/graphql/system', { query });
     expect(graphql.body.errors).to.have.length(1);
@@ -91,7 +91,7 @@ describe('fields of system collections that clients cannot change', () => {
 
   for (const [path, fields] of Object.entries(OWN)) {
     it(`/${path} keeps ${fields.join(', ')} as the service set them`, async () => {
-      const created = await asAdmin(service, 'POST', `/${path}`, ROWS[path]);
+      const created = await requestAsAdmin(service, 'POST', `/${path}`, ROWS[path]);
       const row = async () =>
         (
           await service.database.query(`select ${fields.join(', ')} from platform_${path} where id = $1`, [created.id])

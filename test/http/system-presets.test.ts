@@ -1,27 +1,27 @@
 import { expect } from 'chai';
 import {
-  type Ask,
-  allow,
-  asking,
-  codeOf,
+  createTestPermission,
+  createUserSender,
+  errorCodeOf,
   makePerson,
   makeRole,
-  outcome,
   type Person,
-} from '../plugins/users/people.ts';
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
 describe('/presets', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let role: string;
   let ann: Person;
   let bob: Person;
   before(async () => {
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     role = await makeRole(service, { app_access: true });
     [ann, bob] = [await makePerson(service, role), await makePerson(service, role)];
   });
@@ -52,15 +52,15 @@ describe('/presets', () => {
     expect((await admin('PATCH', '/presets/1', change)).body.data).to.deep.include(change);
     expect((await admin('GET', '/presets?filter[bookmark][_eq]=Mine&fields=id')).body.data).to.deep.equal([{ id: 1 }]);
     expect((await admin('DELETE', '/presets/1')).status).to.equal(204);
-    expect(outcome(await admin('GET', '/presets/1'))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await admin('GET', '/presets/1'))).to.deep.equal(FORBIDDEN);
   });
 
   it('rejects invalid presets', async () => {
-    expect(codeOf(await admin('POST', '/presets', { view: 'x' }))).to.equal('INVALID_PAYLOAD');
-    expect(codeOf(await admin('POST', '/presets', { refresh_interval: 'soon' }))).to.equal('INVALID_PAYLOAD');
-    expect(codeOf(await admin('POST', '/presets', { search: 'x'.repeat(101) }))).to.equal('VALUE_TOO_LONG');
+    expect(errorCodeOf(await admin('POST', '/presets', { view: 'x' }))).to.equal('INVALID_PAYLOAD');
+    expect(errorCodeOf(await admin('POST', '/presets', { refresh_interval: 'soon' }))).to.equal('INVALID_PAYLOAD');
+    expect(errorCodeOf(await admin('POST', '/presets', { search: 'x'.repeat(101) }))).to.equal('VALUE_TOO_LONG');
     const user = '11111111-1111-4111-8111-111111111111';
-    expect(codeOf(await admin('POST', '/presets', { user }))).to.equal('INVALID_FOREIGN_KEY');
+    expect(errorCodeOf(await admin('POST', '/presets', { user }))).to.equal('INVALID_FOREIGN_KEY');
   });
 
   it('allows app users presets of their own only', async () => {
@@ -71,15 +71,17 @@ describe('/presets', () => {
     expect((await ann.ask('PATCH', `/presets/${id}`, { user: ann.id })).status).to.equal(200);
     for (const user of [bob.id, null, { id: bob.id }, 5]) {
       const where = JSON.stringify(user);
-      expect(outcome(await ann.ask('POST', '/presets', { collection: 'x', user })), where).to.deep.equal(FORBIDDEN);
-      expect(outcome(await ann.ask('PATCH', `/presets/${id}`, { user })), where).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await ann.ask('POST', '/presets', { collection: 'x', user })), where).to.deep.equal(
+        FORBIDDEN,
+      );
+      expect(statusAndCodeOf(await ann.ask('PATCH', `/presets/${id}`, { user })), where).to.deep.equal(FORBIDDEN);
     }
     for (const [method, path, body] of [
       ['GET', `/presets/${id}`],
       ['PATCH', `/presets/${id}`, { bookmark: 'x' }],
       ['DELETE', `/presets/${id}`],
     ] as const) {
-      expect(outcome(await bob.ask(method, path, body)), method).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await bob.ask(method, path, body)), method).to.deep.equal(FORBIDDEN);
     }
     expect((await ann.ask('DELETE', `/presets/${id}`)).status).to.equal(204);
     expect(await service.database.query('select * from platform_presets')).to.deep.equal([]);
@@ -100,16 +102,16 @@ describe('/presets', () => {
       'of the role',
       'of all',
     ]);
-    expect(outcome(await ann.ask('PATCH', '/presets/3', { bookmark: 'taken' }))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await ann.ask('DELETE', '/presets/5'))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await ann.ask('PATCH', '/presets/3', { bookmark: 'taken' }))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await ann.ask('DELETE', '/presets/5'))).to.deep.equal(FORBIDDEN);
   });
 
   it('requires a stored permission for presets of a role or of all users', async () => {
     const editors = await makeRole(service, { app_access: true });
     const { ask, id } = await makePerson(service, editors);
     const forAll = { collection: 'x', user: null };
-    expect(outcome(await ask('POST', '/presets', forAll))).to.deep.equal(FORBIDDEN);
-    await allow(service, editors, { collection: 'platform_presets', action: 'create' });
+    expect(statusAndCodeOf(await ask('POST', '/presets', forAll))).to.deep.equal(FORBIDDEN);
+    await createTestPermission(service, editors, { collection: 'platform_presets', action: 'create' });
     expect((await ask('POST', '/presets', forAll)).body.data).to.include({ user: null, role: null });
     expect((await ask('POST', '/presets', { ...forAll, role: editors })).body.data.role).to.equal(editors);
     expect((await ask('POST', '/presets', { collection: 'x' })).body.data.user).to.equal(id);
@@ -136,12 +138,12 @@ describe('/presets', () => {
   });
 
   it('rejects anonymous callers', async () => {
-    const anonymous = asking(service, null);
+    const anonymous = createUserSender(service, null);
     await admin('POST', '/presets', { bookmark: 'of all' });
-    expect(outcome(await anonymous('GET', '/presets'))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await anonymous('GET', '/presets'))).to.deep.equal(FORBIDDEN);
     for (const body of [{ collection: 'x' }, { user: ann.id }, { user: null }]) {
-      expect(outcome(await anonymous('POST', '/presets', body))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await anonymous('POST', '/presets', body))).to.deep.equal(FORBIDDEN);
     }
-    expect(outcome(await anonymous('DELETE', '/presets/1'))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await anonymous('DELETE', '/presets/1'))).to.deep.equal(FORBIDDEN);
   });
 });

@@ -1,15 +1,21 @@
 import { expect } from 'chai';
-import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import {
+  createUserSender,
+  makePerson,
+  makeRole,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 describe('/settings', () => {
   let service: InProcessService;
   let other: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   before(async () => {
     service = await startService();
     other = await startService({ database: service.database });
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
   });
   after(async () => {
     await other?.stop();
@@ -49,11 +55,11 @@ describe('/settings', () => {
       ['GET', '/settings/1'],
       ['PATCH', '/settings/1'],
     ] as const) {
-      expect([method, path, outcome(await admin(method, path, method === 'GET' ? undefined : {}))]).to.deep.equal([
+      expect([
         method,
         path,
-        [404, 'ROUTE_NOT_FOUND'],
-      ]);
+        statusAndCodeOf(await admin(method, path, method === 'GET' ? undefined : {})),
+      ]).to.deep.equal([method, path, [404, 'ROUTE_NOT_FOUND']]);
     }
   });
 
@@ -90,8 +96,14 @@ describe('/settings', () => {
     const role = await makeRole(service, { app_access: true });
     const person = (await makePerson(service, role)).ask;
     expect((await person('GET', '/settings?fields=project_name')).body.data).to.deep.equal({ project_name: 'Tenon' });
-    expect(outcome(await person('PATCH', '/settings', { project_name: 'Mine' }))).to.deep.equal([403, 'FORBIDDEN']);
-    expect(outcome(await asking(service, null)('GET', '/settings'))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await person('PATCH', '/settings', { project_name: 'Mine' }))).to.deep.equal([
+      403,
+      'FORBIDDEN',
+    ]);
+    expect(statusAndCodeOf(await createUserSender(service, null)('GET', '/settings'))).to.deep.equal([
+      403,
+      'FORBIDDEN',
+    ]);
   });
 
   it('refers to files and folders that can be deleted', async () => {

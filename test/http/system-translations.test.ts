@@ -1,15 +1,22 @@
 import { expect } from 'chai';
-import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
+import {
+  createUserSender,
+  errorCodeOf,
+  makePerson,
+  makeRole,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
 describe('/translations', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   before(async () => {
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
   });
   after(() => service?.stop());
   beforeEach(() => service.database.query('truncate platform_translations'));
@@ -33,9 +40,9 @@ describe('/translations', () => {
 
   it('rejects a second value for a key in a language', async () => {
     const { id } = (await admin('POST', '/translations', text)).body.data;
-    expect(outcome(await admin('POST', '/translations', text))).to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
+    expect(statusAndCodeOf(await admin('POST', '/translations', text))).to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
     const other = (await admin('POST', '/translations', { ...text, language: 'fr-FR' })).body.data.id;
-    expect(outcome(await admin('PATCH', `/translations/${other}`, { language: 'en-US' }))).to.deep.equal([
+    expect(statusAndCodeOf(await admin('PATCH', `/translations/${other}`, { language: 'en-US' }))).to.deep.equal([
       400,
       'RECORD_NOT_UNIQUE',
     ]);
@@ -46,20 +53,22 @@ describe('/translations', () => {
     for (const missing of ['key', 'language', 'value']) {
       const { [missing]: _left, ...rest } = text as Record<string, string>;
       const reply = await admin('POST', '/translations', rest);
-      expect(codeOf(reply)).to.equal('FAILED_VALIDATION');
+      expect(errorCodeOf(reply)).to.equal('FAILED_VALIDATION');
       expect(reply.body.errors[0].extensions).to.include({ field: missing, type: 'required' });
     }
-    expect(codeOf(await admin('POST', '/translations', { ...text, plural: 'x' }))).to.equal('INVALID_PAYLOAD');
+    expect(errorCodeOf(await admin('POST', '/translations', { ...text, plural: 'x' }))).to.equal('INVALID_PAYLOAD');
   });
 
   it('allows app users to read, and no caller without a permission', async () => {
     const { id } = (await admin('POST', '/translations', text)).body.data;
     const app = await makePerson(service, await makeRole(service, { app_access: true }));
     expect((await app.ask('GET', '/translations')).body.data).to.deep.equal([{ id, ...text }]);
-    expect(outcome(await app.ask('POST', '/translations', { ...text, key: 'x' }))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await app.ask('PATCH', `/translations/${id}`, { value: 'x' }))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await app.ask('DELETE', `/translations/${id}`))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await asking(service, null)('GET', '/translations'))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await asking(service, null)('POST', '/translations', text))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await app.ask('POST', '/translations', { ...text, key: 'x' }))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await app.ask('PATCH', `/translations/${id}`, { value: 'x' }))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await app.ask('DELETE', `/translations/${id}`))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await createUserSender(service, null)('GET', '/translations'))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await createUserSender(service, null)('POST', '/translations', text))).to.deep.equal(
+      FORBIDDEN,
+    );
   });
 });

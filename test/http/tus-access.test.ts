@@ -1,22 +1,32 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
-import { begin, idOf, metadataOf, type Place, place, send, stored, until, upload } from '../plugins/tus/ground.ts';
+import {
+  createTusStorageFolder,
+  createTusUpload,
+  idOf,
+  metadataOf,
+  readStoredFile,
+  send,
+  type TusStorageFolder,
+  until,
+  upload,
+} from '../plugins/tus/tus-client.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 describe('tus: permissions', () => {
-  let here: Place;
+  let here: TusStorageFolder;
   let service: InProcessService;
   let writer: Person;
   let other: Person;
   let reader: Person;
   before(async function () {
     this.timeout(120_000);
-    here = await place();
+    here = await createTusStorageFolder();
     service = await startService({ env: here.env });
-    writer = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);
-    other = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);
-    reader = await personWith(service, [{ collection: 'platform_files', action: 'read' }]);
+    writer = await createUserWithPermissions(service, [{ collection: 'platform_files', action: 'create' }]);
+    other = await createUserWithPermissions(service, [{ collection: 'platform_files', action: 'create' }]);
+    reader = await createUserWithPermissions(service, [{ collection: 'platform_files', action: 'read' }]);
   });
   after(async () => {
     await service?.stop();
@@ -34,7 +44,7 @@ describe('tus: permissions', () => {
 
   it('an upload needs create permission, checked before anything is stored', async () => {
     const { id } = await upload(service, Buffer.from('abc'), { token: writer.token }).finished;
-    expect((await stored(service, here, id))?.row.uploaded_by).to.equal(writer.id);
+    expect((await readStoredFile(service, here, id))?.row.uploaded_by).to.equal(writer.id);
     const before = await uploads();
     for (const token of [reader.token, undefined]) {
       const refused = await create(token, { filename: 'a' });
@@ -47,23 +57,25 @@ describe('tus: permissions', () => {
     const { id } = await upload(service, Buffer.from('abc'), { token: service.admin.token }).finished;
     const refused = await create(writer.token, { id });
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
-    const editor = await personWith(service, [
+    const editor = await createUserWithPermissions(service, [
       { collection: 'platform_files', action: 'update', permissions: { id: { _eq: id } } },
     ]);
     await upload(service, Buffer.from('other'), { token: editor.token, metadata: { id } }).finished;
-    expect((await stored(service, here, id))?.bytes.toString()).to.equal('other');
+    expect((await readStoredFile(service, here, id))?.bytes.toString()).to.equal('other');
     expect((await create(editor.token, { filename: 'new' })).status).to.equal(403);
   });
 
   it('fields in Upload-Metadata need permission', async () => {
-    const narrow = await personWith(service, [{ collection: 'platform_files', action: 'create', fields: ['title'] }]);
+    const narrow = await createUserWithPermissions(service, [
+      { collection: 'platform_files', action: 'create', fields: ['title'] },
+    ]);
     const refused = await create(narrow.token, { filename: 'a', description: 'x' });
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
     expect((await create(narrow.token, { filename: 'a', title: 'x' })).status).to.equal(201);
   });
 
   it('only its user and admins may continue an upload; others get 403', async () => {
-    const path = await begin(service, 3, { token: writer.token });
+    const path = await createTusUpload(service, 3, { token: writer.token });
     const nowhere = '/files/tus/7f1f4b6e-0000-4000-8000-000000000000';
     for (const token of [other.token, reader.token, undefined]) {
       for (const method of ['HEAD', 'PATCH', 'DELETE']) {
@@ -86,31 +98,31 @@ describe('tus: permissions', () => {
     expect((await send(service, 'HEAD', path, { token: service.admin.token }).reply).status).to.equal(200);
     expect((await patch(path, writer.token, Buffer.from('ab'))).status).to.equal(204);
     expect((await patch(path, service.admin.token, Buffer.from('c'), 2)).status).to.equal(204);
-    expect((await stored(service, here, idOf(path)))?.bytes.toString()).to.equal('abc');
+    expect((await readStoredFile(service, here, idOf(path)))?.bytes.toString()).to.equal('abc');
   });
 
   it('an upload begun without signing in is continued by every caller that knows its URL', async () => {
-    const permission = await asAdmin(service, 'POST', '/permissions', {
+    const permission = await requestAsAdmin(service, 'POST', '/permissions', {
       role: PUBLIC_ROLE,
       collection: 'platform_files',
       action: 'create',
       fields: ['*'],
     });
     try {
-      const path = await begin(service, 3);
+      const path = await createTusUpload(service, 3);
       expect((await patch(path, undefined, Buffer.from('ab'))).status).to.equal(204);
       expect((await patch(path, undefined, Buffer.from('c'), 2)).status).to.equal(204);
-      const file = await stored(service, here, idOf(path));
+      const file = await readStoredFile(service, here, idOf(path));
       expect([file?.bytes.toString(), file?.row.uploaded_by]).to.deep.equal(['abc', null]);
     } finally {
-      await asAdmin(service, 'DELETE', `/permissions/${permission.id}`);
+      await requestAsAdmin(service, 'DELETE', `/permissions/${permission.id}`);
     }
   });
 
   it('create permission is checked again with the last byte, and a restored permission completes the upload', async () => {
-    const person = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);
-    const path = await begin(service, 3, { token: person.token });
-    const [permission] = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
+    const person = await createUserWithPermissions(service, [{ collection: 'platform_files', action: 'create' }]);
+    const path = await createTusUpload(service, 3, { token: person.token });
+    const [permission] = await requestAsAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
     // The permission is removed during this request. The service keeps the bytes that it allowed when the request began.
     const { request, reply } = send(service, 'PATCH', path, {
       token: person.token,
@@ -119,14 +131,14 @@ describe('tus: permissions', () => {
     });
     request.write('ab');
     await until(async () => (await here.objects()).some((name) => name.startsWith(`${idOf(path)}.part-`)));
-    await asAdmin(service, 'PATCH', `/permissions/${permission.id}`, { action: 'read' });
+    await requestAsAdmin(service, 'PATCH', `/permissions/${permission.id}`, { action: 'read' });
     request.end('c');
     const refused = await reply;
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
-    expect(await stored(service, here, idOf(path))).to.equal(undefined);
+    expect(await readStoredFile(service, here, idOf(path))).to.equal(undefined);
     expect((await send(service, 'HEAD', path, { token: person.token }).reply).status).to.equal(403);
-    await asAdmin(service, 'PATCH', `/permissions/${permission.id}`, { action: 'create' });
+    await requestAsAdmin(service, 'PATCH', `/permissions/${permission.id}`, { action: 'create' });
     expect((await send(service, 'HEAD', path, { token: person.token }).reply).headers['upload-offset']).to.equal('3');
-    expect((await stored(service, here, idOf(path)))?.bytes.toString()).to.equal('abc');
+    expect((await readStoredFile(service, here, idOf(path)))?.bytes.toString()).to.equal('abc');
   });
 });

@@ -1,17 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { CHUNK, hashOf, type Place, place, someBytes, stored, until, upload } from '../plugins/tus/ground.ts';
+import {
+  createTusStorageFolder,
+  hashOf,
+  readStoredFile,
+  someBytes,
+  TUS_PIECE_SIZE,
+  type TusStorageFolder,
+  until,
+  upload,
+} from '../plugins/tus/tus-client.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
 
 const ROUNDS = 4;
 
 describe('tus: kills of the service', () => {
-  let here: Place;
+  let here: TusStorageFolder;
   let database: FreshDatabase;
   let service: SpawnedService | undefined;
   before(async () => {
-    here = await place({
+    here = await createTusStorageFolder({
       SECRET: 'a secret that only these processes know',
       TUS_CLEANUP_SCHEDULE: '* * * * * *',
     });
@@ -29,7 +38,7 @@ describe('tus: kills of the service', () => {
     service = running;
     const { token } = running.admin;
     for (let round = 0; round < ROUNDS; round++) {
-      const bytes = someBytes(40 * CHUNK + round);
+      const bytes = someBytes(40 * TUS_PIECE_SIZE + round);
       const broken = upload(running, bytes, { token });
       broken.finished.catch(() => {});
       await until(() => broken.client.url !== null);
@@ -44,7 +53,7 @@ describe('tus: kills of the service', () => {
       service = running;
       const uploadUrl = running.url + new URL(broken.client.url as string).pathname;
       const { id } = await upload(running, bytes, { token, uploadUrl, retryDelays: [100, 500, 1000] }).finished;
-      const kept = (await stored(running, here, id))?.bytes;
+      const kept = (await readStoredFile(running, here, id))?.bytes;
       expect(hashOf(kept as Buffer), `killed after ${delay} ms`).to.equal(hashOf(bytes));
     }
     await database.query(`update platform_uploads set expires = now() - interval '1 second'`);

@@ -1,24 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { connectRaw } from '../plugins/files-http/raw-client.ts';
-import { idOf, metadataOf, type Place, place, stored } from '../plugins/tus/ground.ts';
+import {
+  createTusStorageFolder,
+  idOf,
+  metadataOf,
+  readStoredFile,
+  type TusStorageFolder,
+} from '../plugins/tus/tus-client.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 const FILES = 'platform_files';
 const LINE = '\r\n';
 const codeOf = ({ body }: HttpReply): string | undefined => body?.errors?.[0]?.extensions.code;
 
 describe('hostile requests to tus uploads', () => {
-  let here: Place;
+  let here: TusStorageFolder;
   let service: InProcessService;
   let person: Person;
   let otherUser: Person;
   before(async () => {
-    here = await place({ FILES_MAX_UPLOAD_SIZE: '1000', STREAM_STALL_TIMEOUT: '3s' });
+    here = await createTusStorageFolder({ FILES_MAX_UPLOAD_SIZE: '1000', STREAM_STALL_TIMEOUT: '3s' });
     service = await startService({ env: here.env });
-    person = await personWith(service, [{ collection: FILES, action: 'create' }]);
-    otherUser = await personWith(service, [
+    person = await createUserWithPermissions(service, [{ collection: FILES, action: 'create' }]);
+    otherUser = await createUserWithPermissions(service, [
       { collection: FILES, action: 'create' },
       { collection: FILES, action: 'update', permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } },
     ]);
@@ -75,11 +81,11 @@ describe('hostile requests to tus uploads', () => {
   });
 
   it('a caller that lost create permission cannot send bytes', async () => {
-    const revoked = await personWith(service, [{ collection: FILES, action: 'create' }]);
+    const revoked = await createUserWithPermissions(service, [{ collection: FILES, action: 'create' }]);
     const path = await begin({}, revoked.token);
     expect((await patch(path, 'ab', 0, revoked.token)).status).to.equal(204);
-    const [permission] = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${revoked.role}`);
-    await asAdmin(service, 'DELETE', `/permissions/${permission.id}`);
+    const [permission] = await requestAsAdmin(service, 'GET', `/permissions?filter[role][_eq]=${revoked.role}`);
+    await requestAsAdmin(service, 'DELETE', `/permissions/${permission.id}`);
     const refused = await patch(path, 'cd', 2, revoked.token);
     expect([refused.status, codeOf(refused)]).to.deep.equal([403, 'FORBIDDEN']);
     const head = await ask('HEAD', path, {}, undefined, revoked.token);
@@ -97,7 +103,7 @@ describe('hostile requests to tus uploads', () => {
       const headers = { 'upload-length': '6', 'upload-metadata': metadataOf({ filename: 'a.txt', id: one }) };
       expect((await ask('POST', '/files/tus', headers, undefined, otherUser.token)).status).to.equal(403);
     }
-    expect((await stored(service, here, id))?.bytes.toString()).to.equal('not yours');
+    expect((await readStoredFile(service, here, id))?.bytes.toString()).to.equal('not yours');
 
     for (const bytes of [undefined, 'others']) {
       const path = await begin();
@@ -128,7 +134,7 @@ describe('hostile requests to tus uploads', () => {
     expect((await ask('POST', '/files/tus', proto)).status).to.equal(400);
     const path = await begin({ 'upload-metadata': metadataOf(form) });
     expect((await patch(path, 'abcdef')).status).to.equal(204);
-    const row = (await stored(service, here, idOf(path)))?.row;
+    const row = (await readStoredFile(service, here, idOf(path)))?.row;
     expect(row).to.include({ uploaded_by: person.id, filename_download: 'evilX-Evil: 1.sh', detected_type: null });
     expect(row?.filename_disk).to.match(new RegExp(`^${idOf(path)}(?:-[0-9a-f]{8})?\\.sh$`));
     expect(({} as Record<string, unknown>).polluted).to.equal(undefined);
@@ -205,6 +211,6 @@ describe('hostile requests to tus uploads', () => {
     // The disconnected request has released the lock of the upload by now.
     expect(await offsetOf(path)).to.equal('3');
     expect((await patch(path, 'def', 3)).status).to.equal(204);
-    expect((await stored(service, here, idOf(path)))?.bytes.toString()).to.equal('abcdef');
+    expect((await readStoredFile(service, here, idOf(path)))?.bytes.toString()).to.equal('abcdef');
   });
 });

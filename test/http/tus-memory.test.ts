@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Place, place, upload } from '../plugins/tus/ground.ts';
+import { createTusStorageFolder, type TusStorageFolder, upload } from '../plugins/tus/tus-client.ts';
 import { type SpawnedService, spawnService } from '../support/service.ts';
 
 const MB = 1024 * 1024;
@@ -14,11 +14,11 @@ const SIZE = 200;
 const MORE = 150;
 
 describe(`tus: a file of ${SIZE} MB`, () => {
-  let here: Place;
+  let here: TusStorageFolder;
   let service: SpawnedService;
   before(async function () {
     this.timeout(120_000);
-    here = await place({ TUS_CHUNK_SIZE: '8mb' });
+    here = await createTusStorageFolder({ TUS_CHUNK_SIZE: '8mb' });
     service = await spawnService({ env: here.env });
   });
   after(async () => {

@@ -1,29 +1,29 @@
 import { expect } from 'chai';
 import {
-  begin,
-  CHUNK,
+  createTusStorageFolder,
+  createTusUpload,
   hashOf,
   idOf,
-  type Place,
-  place,
+  readStoredFile,
   receivedOf,
   send,
   someBytes,
-  stored,
+  TUS_PIECE_SIZE,
+  type TusStorageFolder,
   until,
   upload,
-} from '../plugins/tus/ground.ts';
+} from '../plugins/tus/tus-client.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
 
 describe('tus: several processes', () => {
   let database: FreshDatabase;
-  let here: Place;
+  let here: TusStorageFolder;
   let one: SpawnedService;
   let two: SpawnedService;
   before(async function () {
     this.timeout(120_000);
-    here = await place({ SECRET: 'a secret that only these two processes know' });
+    here = await createTusStorageFolder({ SECRET: 'a secret that only these two processes know' });
     database = await createMigratedDatabase('tus');
     [one, two] = await Promise.all([
       spawnService({ database, env: here.env }),
@@ -45,40 +45,40 @@ describe('tus: several processes', () => {
     }).reply;
 
   it('an upload created in one process continues in others', async () => {
-    const bytes = someBytes(5 * CHUNK + 1);
-    const path = await begin(one, bytes.length, { token: one.admin.token });
-    const parts = [0, CHUNK + 5, 2 * CHUNK, 4 * CHUNK, bytes.length];
+    const bytes = someBytes(5 * TUS_PIECE_SIZE + 1);
+    const path = await createTusUpload(one, bytes.length, { token: one.admin.token });
+    const parts = [0, TUS_PIECE_SIZE + 5, 2 * TUS_PIECE_SIZE, 4 * TUS_PIECE_SIZE, bytes.length];
     for (const [at, end] of parts.slice(1).entries()) {
       const start = parts[at] as number;
       const reply = await patch(at % 2 ? one : two, path, start, bytes.subarray(start, end));
       expect([reply.status, reply.headers['upload-offset']]).to.deep.equal([204, String(end)]);
     }
-    expect(hashOf((await stored(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
+    expect(hashOf((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
     expect(await pieces()).to.deep.equal([]);
   });
 
   it('a second process gets 423, and the writing request gives way', async () => {
-    const bytes = someBytes(4 * CHUNK);
-    const path = await begin(one, bytes.length, { token: one.admin.token });
+    const bytes = someBytes(4 * TUS_PIECE_SIZE);
+    const path = await createTusUpload(one, bytes.length, { token: one.admin.token });
     const { request, reply } = send(one, 'PATCH', path, {
       token: one.admin.token,
       body: 'open',
       headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
     });
-    request.write(bytes.subarray(0, CHUNK + 100));
-    await until(async () => (await receivedOf(one, path)) === CHUNK);
-    const refused = await patch(two, path, CHUNK, someBytes(100));
+    request.write(bytes.subarray(0, TUS_PIECE_SIZE + 100));
+    await until(async () => (await receivedOf(one, path)) === TUS_PIECE_SIZE);
+    const refused = await patch(two, path, TUS_PIECE_SIZE, someBytes(100));
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([423, 'UPLOAD_LOCKED']);
     const first = await reply;
-    expect([first.status, first.headers['upload-offset']]).to.deep.equal([204, String(CHUNK + 100)]);
-    expect((await patch(two, path, CHUNK + 100, bytes.subarray(CHUNK + 100))).status).to.equal(204);
-    expect(hashOf((await stored(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
+    expect([first.status, first.headers['upload-offset']]).to.deep.equal([204, String(TUS_PIECE_SIZE + 100)]);
+    expect((await patch(two, path, TUS_PIECE_SIZE + 100, bytes.subarray(TUS_PIECE_SIZE + 100))).status).to.equal(204);
+    expect(hashOf((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
   });
 
   it('of many requests with the same offset one writes', async () => {
-    const size = CHUNK + 11;
+    const size = TUS_PIECE_SIZE + 11;
     for (let round = 0; round < 5; round++) {
-      const path = await begin(one, size, { token: one.admin.token });
+      const path = await createTusUpload(one, size, { token: one.admin.token });
       const bodies = Array.from({ length: 6 }, () => someBytes(size));
       let statuses: number[];
       // Each request asks the one that writes to give way. If all get 423 before one has written, the test sends them again.
@@ -91,7 +91,7 @@ describe('tus: several processes', () => {
         statuses.filter((status) => status === 204),
         String(statuses),
       ).to.have.length(1);
-      const kept = hashOf((await stored(one, here, idOf(path)))?.bytes as Buffer);
+      const kept = hashOf((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer);
       expect(kept).to.equal(hashOf(bodies[statuses.indexOf(204)] as Buffer));
     }
     expect(await pieces()).to.deep.equal([]);
@@ -100,15 +100,15 @@ describe('tus: several processes', () => {
   it('a killed process loses one piece at most, and another one continues', async () => {
     const victim = await spawnService({ database, env: here.env });
     try {
-      const bytes = someBytes(8 * CHUNK + 77);
-      const path = await begin(victim, bytes.length, { token: one.admin.token });
+      const bytes = someBytes(8 * TUS_PIECE_SIZE + 77);
+      const path = await createTusUpload(victim, bytes.length, { token: one.admin.token });
       const { request, reply } = send(victim, 'PATCH', path, {
         token: one.admin.token,
         body: 'open',
         headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
       });
-      request.write(bytes.subarray(0, 3 * CHUNK + 500));
-      await until(async () => (await receivedOf(one, path)) === 3 * CHUNK);
+      request.write(bytes.subarray(0, 3 * TUS_PIECE_SIZE + 500));
+      await until(async () => (await receivedOf(one, path)) === 3 * TUS_PIECE_SIZE);
       // Waits until the process is writing the fourth piece.
       await until(async () => (await pieces()).filter((name) => name.startsWith(idOf(path))).length === 4);
       await victim.kill('SIGKILL');
@@ -119,8 +119,8 @@ describe('tus: several processes', () => {
         uploadUrl: two.url + path,
         retryDelays: [100, 500, 1000],
       }).finished;
-      expect(sent.at(-1)).to.equal(`PATCH ${3 * CHUNK}`);
-      expect(hashOf((await stored(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(sent.at(-1)).to.equal(`PATCH ${3 * TUS_PIECE_SIZE}`);
+      expect(hashOf((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
       expect(await pieces()).to.deep.equal([]);
     } finally {
       await victim.stop();

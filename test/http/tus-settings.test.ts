@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { begin, idOf, type Place, place, send, someBytes, until } from '../plugins/tus/ground.ts';
+import {
+  createTusStorageFolder,
+  createTusUpload,
+  idOf,
+  send,
+  someBytes,
+  type TusStorageFolder,
+  until,
+} from '../plugins/tus/tus-client.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, startService } from '../support/service.ts';
 
@@ -7,10 +15,10 @@ import { createMigratedDatabase, startService } from '../support/service.ts';
 const OFTEN = '* * * * * *';
 
 describe('tus: settings', () => {
-  let here: Place;
+  let here: TusStorageFolder;
   let database: FreshDatabase;
   beforeEach(async () => {
-    here = await place({ TUS_CLEANUP_SCHEDULE: OFTEN });
+    here = await createTusStorageFolder({ TUS_CLEANUP_SCHEDULE: OFTEN });
     database = await createMigratedDatabase('tus');
   });
   afterEach(async () => {
@@ -45,7 +53,10 @@ describe('tus: settings', () => {
     const service = await startService({ database, env: here.env });
     try {
       const { token } = service.admin;
-      const [old, young] = [await begin(service, 100, { token }), await begin(service, 100, { token })];
+      const [old, young] = [
+        await createTusUpload(service, 100, { token }),
+        await createTusUpload(service, 100, { token }),
+      ];
       for (const path of [old, young]) {
         await send(service, 'PATCH', path, { token, body: someBytes(50), headers: { 'Upload-Offset': '0' } }).reply;
         expect(await left(path)).to.equal(true);
@@ -72,7 +83,7 @@ describe('tus: settings', () => {
     let path: string;
     try {
       const { token } = on.admin;
-      path = await begin(on, 100, { token });
+      path = await createTusUpload(on, 100, { token });
       await send(on, 'PATCH', path, { token, body: someBytes(50), headers: { 'Upload-Offset': '0' } }).reply;
     } finally {
       await on.stop();

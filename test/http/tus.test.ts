@@ -4,33 +4,33 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import * as tus from 'tus-js-client';
 import {
-  begin,
-  CHUNK,
+  createTusStorageFolder,
+  createTusUpload,
   hashOf,
   idOf,
   metadataOf,
-  type Place,
-  place,
+  readStoredFile,
   receivedOf,
   send,
   someBytes,
   stallingAfter,
-  stored,
+  TUS_PIECE_SIZE,
+  type TusStorageFolder,
   until,
   upload,
-} from '../plugins/tus/ground.ts';
+} from '../plugins/tus/tus-client.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { asAdmin } from './people.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const LIMIT = 2 * 1024 * 1024;
 
 describe('/files/tus', () => {
-  let here: Place;
+  let here: TusStorageFolder;
   let service: InProcessService;
   let token: string;
   before(async function () {
     this.timeout(120_000);
-    here = await place({ FILES_MAX_UPLOAD_SIZE: String(LIMIT) });
+    here = await createTusStorageFolder({ FILES_MAX_UPLOAD_SIZE: String(LIMIT) });
     service = await startService({ env: here.env });
     token = service.admin.token;
   });
@@ -46,11 +46,11 @@ describe('/files/tus', () => {
     ask('PATCH', path, { body, headers: { 'Upload-Offset': String(offset) } });
 
   describe('uploads without interruption', () => {
-    for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 17]) {
+    for (const size of [0, 1, TUS_PIECE_SIZE - 1, TUS_PIECE_SIZE, TUS_PIECE_SIZE + 1, 5 * TUS_PIECE_SIZE + 17]) {
       it(`an upload of ${size} bytes creates a file and leaves no piece`, async () => {
         const bytes = someBytes(size);
         const { id } = await upload(service, bytes, { token }).finished;
-        const file = await stored(service, here, id);
+        const file = await readStoredFile(service, here, id);
         expect(hashOf(file?.bytes as Buffer)).to.equal(hashOf(bytes));
         expect(file?.row).to.include({ id, filename_download: 'bytes.bin', filesize: String(size), title: 'Bytes' });
         expect(await pieces()).to.deep.equal([]);
@@ -58,27 +58,27 @@ describe('/files/tus', () => {
     }
 
     it('a client may choose its own chunk size', async () => {
-      const bytes = someBytes(3 * CHUNK);
+      const bytes = someBytes(3 * TUS_PIECE_SIZE);
       const { id, sent } = await upload(service, bytes, { token, chunkSize: 50_000 }).finished;
       expect(sent).to.deep.equal(['POST', 'PATCH 0', 'PATCH 50000', 'PATCH 100000', 'PATCH 150000']);
-      expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
     });
 
     it('the creating request may carry the first bytes', async () => {
-      const bytes = someBytes(2 * CHUNK + 1);
+      const bytes = someBytes(2 * TUS_PIECE_SIZE + 1);
       const { id, sent } = await upload(service, bytes, { token, uploadDataDuringCreation: true }).finished;
       expect(sent).to.deep.equal(['POST']);
-      expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
     });
 
     it('the length may be declared with a later request', async () => {
-      const bytes = someBytes(2 * CHUNK + 5);
+      const bytes = someBytes(2 * TUS_PIECE_SIZE + 5);
       const { id } = await upload(service, Readable.from(split(bytes, 10_000), { objectMode: false }), {
         token,
         uploadLengthDeferred: true,
-        chunkSize: CHUNK,
+        chunkSize: TUS_PIECE_SIZE,
       }).finished;
-      expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
     });
 
     it('a complete upload keeps its offset until it expires, and creates no second file', async () => {
@@ -92,32 +92,32 @@ describe('/files/tus', () => {
       expect((await patch(path, 10, Buffer.alloc(1))).status).to.equal(413);
       const ended = await ask('DELETE', path);
       expect([ended.status, ended.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
-      expect((await stored(service, here, id))?.bytes).to.deep.equal(bytes);
+      expect((await readStoredFile(service, here, id))?.bytes).to.deep.equal(bytes);
     });
   });
 
   describe('interrupted uploads', () => {
     it('tus-js-client resumes an upload at its offset', async () => {
-      const bytes = someBytes(10 * CHUNK + 3);
-      const half = 5 * CHUNK + 100;
+      const bytes = someBytes(10 * TUS_PIECE_SIZE + 3);
+      const half = 5 * TUS_PIECE_SIZE + 100;
       const broken = upload(service, bytes, { token, httpStack: stallingAfter(half) });
       await until(
-        async () => broken.client.url !== null && (await receivedOf(service, broken.client.url)) >= 5 * CHUNK,
+        async () => broken.client.url !== null && (await receivedOf(service, broken.client.url)) >= 5 * TUS_PIECE_SIZE,
       );
       await broken.client.abort();
 
       const { sent, id } = await upload(service, bytes, { token, uploadUrl: broken.client.url }).finished;
       const [head, resumed] = sent as [string, string];
       expect(head).to.equal('HEAD');
-      expect(Number(resumed.replace('PATCH ', ''))).to.be.within(5 * CHUNK, half);
+      expect(Number(resumed.replace('PATCH ', ''))).to.be.within(5 * TUS_PIECE_SIZE, half);
       expect(sent).to.have.length(2);
-      expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
       expect(await pieces()).to.deep.equal([]);
     });
 
     it('an interrupted piece keeps the bytes that had arrived', async () => {
-      const bytes = someBytes(CHUNK);
-      const path = await begin(service, bytes.length, { token });
+      const bytes = someBytes(TUS_PIECE_SIZE);
+      const path = await createTusUpload(service, bytes.length, { token });
       const { request } = send(service, 'PATCH', path, {
         token,
         body: 'open',
@@ -130,12 +130,12 @@ describe('/files/tus', () => {
       await until(async () => (await receivedOf(service, path)) === 1000);
       expect((await ask('HEAD', path)).headers['upload-offset']).to.equal('1000');
       expect((await patch(path, 1000, bytes.subarray(1000))).status).to.equal(204);
-      expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
+      expect((await readStoredFile(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
     });
 
     it('a half-open connection releases the upload when its client sends another request', async () => {
       const bytes = someBytes(3000);
-      const path = await begin(service, bytes.length, { token });
+      const path = await createTusUpload(service, bytes.length, { token });
       const { request, reply } = send(service, 'PATCH', path, {
         token,
         body: 'open',
@@ -147,25 +147,25 @@ describe('/files/tus', () => {
       const gaveWay = await reply;
       expect([gaveWay.status, gaveWay.headers['upload-offset']]).to.deep.equal([204, '1000']);
       expect((await patch(path, 1000, bytes.subarray(1000))).status).to.equal(204);
-      expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
+      expect((await readStoredFile(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
     });
 
     it('HEAD creates the file if the service failed after it had stored the last byte', async () => {
-      const bytes = someBytes(CHUNK + 1);
-      const path = await begin(service, bytes.length, { token });
-      expect((await patch(path, 0, bytes.subarray(0, CHUNK))).status).to.equal(204);
+      const bytes = someBytes(TUS_PIECE_SIZE + 1);
+      const path = await createTusUpload(service, bytes.length, { token });
+      expect((await patch(path, 0, bytes.subarray(0, TUS_PIECE_SIZE))).status).to.equal(204);
       // The state after a crash: all bytes are stored, and no file row exists.
       const name = `${idOf(path)}.part-0000000000000000`;
-      await writeFile(`${here.root}/${name}`, bytes.subarray(CHUNK));
+      await writeFile(`${here.root}/${name}`, bytes.subarray(TUS_PIECE_SIZE));
       await service.database.query(
         'insert into platform_upload_pieces (name, upload, start, size) values ($1, $2, $3, 1)',
-        [name, idOf(path), CHUNK],
+        [name, idOf(path), TUS_PIECE_SIZE],
       );
       await service.database.query('update platform_uploads set received = size where id = $1', [idOf(path)]);
-      expect(await stored(service, here, idOf(path))).to.equal(undefined);
+      expect(await readStoredFile(service, here, idOf(path))).to.equal(undefined);
 
       expect((await ask('HEAD', path)).headers['upload-offset']).to.equal(String(bytes.length));
-      expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
+      expect((await readStoredFile(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
       expect(await pieces()).to.deep.equal([]);
     });
 
@@ -173,39 +173,39 @@ describe('/files/tus', () => {
       const bytes = someBytes(100);
       const { id, url } = await upload(service, bytes, { token }).finished;
       await service.database.query('update platform_uploads set completed = false where id = $1', [id]);
-      const before = (await stored(service, here, id))?.row;
+      const before = (await readStoredFile(service, here, id))?.row;
       expect((await ask('HEAD', new URL(url).pathname)).status).to.equal(200);
-      expect((await stored(service, here, id))?.row).to.deep.equal(before);
+      expect((await readStoredFile(service, here, id))?.row).to.deep.equal(before);
     });
   });
 
   describe('concurrent requests', () => {
     it('of concurrent requests on one upload one writes', async () => {
-      const size = 2 * CHUNK + 9;
-      const path = await begin(service, size, { token });
+      const size = 2 * TUS_PIECE_SIZE + 9;
+      const path = await createTusUpload(service, size, { token });
       const bodies = Array.from({ length: 8 }, () => someBytes(size));
       const replies = await Promise.all(bodies.map((body) => patch(path, 0, body)));
       const statuses = replies.map(({ status }) => status);
       expect(statuses.filter((status) => status === 204)).to.have.length(1);
       expect(statuses.filter((status) => ![204, 409, 413, 423].includes(status))).to.deep.equal([]);
-      const kept = hashOf((await stored(service, here, idOf(path)))?.bytes as Buffer);
+      const kept = hashOf((await readStoredFile(service, here, idOf(path)))?.bytes as Buffer);
       expect(kept).to.equal(hashOf(bodies[statuses.indexOf(204)] as Buffer));
       expect(await pieces()).to.deep.equal([]);
     });
 
     it('concurrent requests on different uploads do not block each other', async () => {
-      const all = Array.from({ length: 6 }, (_, at) => someBytes(CHUNK * at + at));
+      const all = Array.from({ length: 6 }, (_, at) => someBytes(TUS_PIECE_SIZE * at + at));
       const done = await Promise.all(all.map((bytes) => upload(service, bytes, { token }).finished));
       for (const [at, { id }] of done.entries()) {
-        expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(all[at] as Buffer));
+        expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(all[at] as Buffer));
       }
     });
   });
 
   describe('termination', () => {
     it('DELETE removes the upload and its pieces', async () => {
-      const path = await begin(service, 4 * CHUNK, { token });
-      expect((await patch(path, 0, someBytes(2 * CHUNK + 1))).status).to.equal(204);
+      const path = await createTusUpload(service, 4 * TUS_PIECE_SIZE, { token });
+      expect((await patch(path, 0, someBytes(2 * TUS_PIECE_SIZE + 1))).status).to.equal(204);
       expect(await pieces()).to.have.length(3);
       await tus.Upload.terminate(service.url + path, { headers: { authorization: `Bearer ${token}` } });
       expect(await pieces()).to.deep.equal([]);
@@ -216,9 +216,9 @@ describe('/files/tus', () => {
 
   describe('Upload-Metadata', () => {
     it('metadata sets names, folder, tags and custom fields', async () => {
-      await asAdmin(service, 'POST', '/fields/platform_files', { field: 'rating', type: 'integer', schema: {} });
-      await asAdmin(service, 'POST', '/fields/platform_files', { field: 'notes', type: 'json', schema: {} });
-      const folder = await asAdmin(service, 'POST', '/folders', { name: 'Pictures' });
+      await requestAsAdmin(service, 'POST', '/fields/platform_files', { field: 'rating', type: 'integer', schema: {} });
+      await requestAsAdmin(service, 'POST', '/fields/platform_files', { field: 'notes', type: 'json', schema: {} });
+      const folder = await requestAsAdmin(service, 'POST', '/folders', { name: 'Pictures' });
       const { id } = await upload(service, Buffer.from('hello'), {
         token,
         metadata: {
@@ -234,7 +234,7 @@ describe('/files/tus', () => {
           storage: 'local',
         },
       }).finished;
-      const row = (await stored(service, here, id))?.row;
+      const row = (await readStoredFile(service, here, id))?.row;
       expect(row?.filename_disk).to.match(/\.txt$/);
       expect(row).to.deep.include({
         filename_download: 'Grüße.txt',
@@ -251,7 +251,7 @@ describe('/files/tus', () => {
 
     it('HEAD returns metadata as it was sent', async () => {
       const metadata = metadataOf({ filename: 'ä b.txt', title: 'x' });
-      const path = await begin(service, 5, { token, metadata: { filename: 'ä b.txt', title: 'x' } });
+      const path = await createTusUpload(service, 5, { token, metadata: { filename: 'ä b.txt', title: 'x' } });
       expect((await ask('HEAD', path)).headers['upload-metadata']).to.equal(metadata);
       await ask('DELETE', path);
     });
@@ -289,16 +289,16 @@ describe('/files/tus', () => {
         token,
         metadata: { filename: 'a.txt', title: 'Mine' },
       }).finished;
-      const before = await stored(service, here, first.id);
-      const bytes = someBytes(CHUNK + 7);
+      const before = await readStoredFile(service, here, first.id);
+      const bytes = someBytes(TUS_PIECE_SIZE + 7);
       const second = await upload(service, bytes, { token, metadata: { id: first.id, filename: 'b.bin' } }).finished;
       expect(second.id).not.to.equal(first.id);
-      const after = await stored(service, here, first.id);
+      const after = await readStoredFile(service, here, first.id);
       expect(hashOf(after?.bytes as Buffer)).to.equal(hashOf(bytes));
       expect(after?.row).to.include({ id: first.id, title: 'Mine', filename_download: 'b.bin' });
       expect(after?.row.filename_disk).not.to.equal(before?.row.filename_disk);
       expect(await here.objects()).not.to.include(before?.row.filename_disk);
-      expect(await stored(service, here, second.id)).to.equal(undefined);
+      expect(await readStoredFile(service, here, second.id)).to.equal(undefined);
       expect(await pieces()).to.deep.equal([]);
     });
   });
@@ -321,7 +321,7 @@ describe('/files/tus', () => {
     });
 
     it('a deferred length over the limit, and bytes over the length, are rejected', async () => {
-      const path = await begin(service, null, { token });
+      const path = await createTusUpload(service, null, { token });
       expect((await ask('HEAD', path)).headers).to.include({ 'upload-defer-length': '1', 'upload-offset': '0' });
       const tooLong = { 'Upload-Offset': '0', 'Upload-Length': String(LIMIT + 1) };
       expect((await ask('PATCH', path, { body: Buffer.alloc(1), headers: tooLong })).status).to.equal(413);
@@ -352,7 +352,7 @@ describe('/files/tus', () => {
     });
 
     it('errors have the form of other routes', async () => {
-      const path = await begin(service, 5, { token });
+      const path = await createTusUpload(service, 5, { token });
       const codes = async (reply: ReturnType<typeof ask>) => {
         const { status, headers, body } = await reply;
         expect(headers['content-type']).to.match(/^application\/json/);
@@ -385,7 +385,7 @@ describe('/files/tus', () => {
     });
 
     it('Upload-Expires moves with each request that brings bytes', async () => {
-      const path = await begin(service, 5, { token });
+      const path = await createTusUpload(service, 5, { token });
       await service.database.query(`update platform_uploads set expires = now() + interval '5 minutes' where id = $1`, [
         idOf(path),
       ]);
@@ -398,7 +398,7 @@ describe('/files/tus', () => {
 
     it('the connection stays usable after an error in the middle of a body', async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      const path = await begin(service, 10, { token });
+      const path = await createTusUpload(service, 10, { token });
       const once = (method: string, url: string, body?: Buffer) =>
         new Promise<number>((resolve, reject) => {
           const headers = {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { CONFIRMATION_TIMEOUT } from '../../plugins/cluster/contract.ts';
 import { type FreshDatabase, loadSql } from '../support/database.ts';
 import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
-import { personWith } from './people.ts';
+import { createUserWithPermissions } from './test-users.ts';
 
 const BACH =
   '/items/track?fields=name,album_id.title,album_id.artist_id.name&filter[composer][_contains]=Bach&sort=-milliseconds&limit=3';
@@ -25,7 +25,7 @@ describe('two processes on one database', () => {
 
   it('give equal answers to an admin, a restricted role and Public', async () => {
     const [one, two] = services as [SpawnedService, SpawnedService];
-    const person = await personWith(one, [
+    const person = await createUserWithPermissions(one, [
       {
         collection: 'track',
         action: 'read',
@@ -63,7 +63,7 @@ describe('two processes on one database', () => {
     expect(
       (await two.request('POST', '/items/fresh', { token: two.admin.token, body: { word: 'a' } })).status,
     ).to.equal(200);
-    const person = await personWith(two, [{ collection: 'fresh', action: 'read' }]);
+    const person = await createUserWithPermissions(two, [{ collection: 'fresh', action: 'read' }]);
     await until(async () => (await one.request('GET', '/items/fresh', { token: person.token })).status === 200);
     const [permission] = await database.query<{ id: number }>('select id from platform_permissions where role = $1', [
       person.role,
@@ -120,7 +120,7 @@ describe('two processes on one database', () => {
     const readable = { collection: 'diary', action: 'read', fields: ['*'] };
 
     it('no read anywhere uses a permission that was deleted or narrowed, 20 times over', async () => {
-      const person = await personWith(one, []);
+      const person = await createUserWithPermissions(one, []);
       const seen: unknown[] = [];
       for (let round = 0; round < 20; round++) {
         const { id } = await done('POST', '/permissions', { ...readable, role: person.role });
@@ -136,7 +136,7 @@ describe('two processes on one database', () => {
     it('no read anywhere comes from a user who was suspended or deleted', async () => {
       const seen: unknown[] = [];
       for (let round = 0; round < 6; round++) {
-        const person = await personWith(one, [readable as never]);
+        const person = await createUserWithPermissions(one, [readable as never]);
         const account = { email: `leaving${round}@example.com`, password: 'once upon a time' };
         await done('PATCH', `/users/${person.id}`, account);
         const login = await one.request('POST', '/auth/login', { body: account });
@@ -152,7 +152,7 @@ describe('two processes on one database', () => {
     it('no read anywhere uses a role that was narrowed to addresses or deleted', async () => {
       const seen: unknown[] = [];
       for (let round = 0; round < 6; round++) {
-        const person = await personWith(one, [readable as never]);
+        const person = await createUserWithPermissions(one, [readable as never]);
         await remembered(person.token);
         if (round % 2 === 0) await done('PATCH', `/roles/${person.role}`, { ip_access: ['192.0.2.1'] });
         else await done('DELETE', `/roles/${person.role}`);
@@ -182,7 +182,7 @@ describe('two processes on one database', () => {
     });
 
     it('a change waits a limited time for a process that hangs, and not at all for one that died', async () => {
-      const person = await personWith(one, [readable as never]);
+      const person = await createUserWithPermissions(one, [readable as never]);
       const [first] = (await done('GET', `/permissions?filter[role]=${person.role}&fields=id`)) as [{ id: number }];
       process.kill(two.pid, 'SIGSTOP');
       try {

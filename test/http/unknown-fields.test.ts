@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 const TABLES = `
   create table author (id serial primary key, name text, birthday date);
@@ -10,8 +10,12 @@ const TABLES = `
 `;
 
 async function addAlias(service: InProcessService): Promise<void> {
-  await asAdmin(service, 'POST', '/fields/post', { field: 'remarks', type: 'alias', meta: { special: ['o2m'] } });
-  await asAdmin(service, 'PATCH', '/relations/remark/post', { meta: { one_field: 'remarks' } });
+  await requestAsAdmin(service, 'POST', '/fields/post', {
+    field: 'remarks',
+    type: 'alias',
+    meta: { special: ['o2m'] },
+  });
+  await requestAsAdmin(service, 'PATCH', '/relations/remark/post', { meta: { one_field: 'remarks' } });
 }
 
 describe('unknown fields in a payload', () => {
@@ -74,7 +78,7 @@ describe('unknown fields in a payload', () => {
   }
 
   it('an unknown field in a change of several rows is refused with the nearest field name', async () => {
-    const { id } = await asAdmin(service, 'POST', '/items/post', { title: 'a' });
+    const { id } = await requestAsAdmin(service, 'POST', '/items/post', { title: 'a' });
     const answer = await refusal('PATCH', '/items/post', { keys: [id], data: { ttle: 'b' } });
     expect(answer.message).to.contain('Did you mean "title"?');
   });
@@ -82,7 +86,7 @@ describe('unknown fields in a payload', () => {
   describe('for a caller who may write all fields but read only some', () => {
     let person: Person;
     before(async () => {
-      person = await personWith(service, [
+      person = await createUserWithPermissions(service, [
         { collection: 'post', action: 'create' },
         { collection: 'post', action: 'read', fields: ['id', 'title'] },
       ]);
@@ -100,7 +104,7 @@ describe('unknown fields in a payload', () => {
     });
 
     it('the error does not suggest a sensitive field, which "*" does not list', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'platform_users', action: 'create' },
         { collection: 'platform_users', action: 'read' },
       ]);
@@ -110,7 +114,7 @@ describe('unknown fields in a payload', () => {
   });
 
   it('an unknown field looks like a forbidden one to a caller whose fields are listed one by one', async () => {
-    const { token } = await personWith(service, [
+    const { token } = await createUserWithPermissions(service, [
       { collection: 'post', action: 'create', fields: ['title'] },
       { collection: 'post', action: 'read' },
     ]);
@@ -130,24 +134,24 @@ describe('unknown fields in a payload with ITEMS_UNKNOWN_FIELDS=ignore, in produ
   after(() => service?.stop());
 
   it('unknown fields are ignored on every level of a payload', async () => {
-    const created = await asAdmin(service, 'POST', '/items/post', {
+    const created = await requestAsAdmin(service, 'POST', '/items/post', {
       title: 'a',
       __typename: 'post',
       author: { name: 'Ann', __typename: 'author' },
       remarks: [{ wording: 'x', _new: true }],
     });
     const fields = 'title,author.name,remarks.wording';
-    const read = () => asAdmin(service, 'GET', `/items/post/${created.id}?fields=${fields}`);
+    const read = () => requestAsAdmin(service, 'GET', `/items/post/${created.id}?fields=${fields}`);
     expect(await read()).to.deep.equal({ title: 'a', author: { name: 'Ann' }, remarks: [{ wording: 'x' }] });
-    await asAdmin(service, 'PATCH', `/items/post/${created.id}`, { title: 'b', extra: 1 });
+    await requestAsAdmin(service, 'PATCH', `/items/post/${created.id}`, { title: 'b', extra: 1 });
     expect((await read()).title).to.equal('b');
-    await asAdmin(service, 'PATCH', `/items/post/${created.id}`, { extra: 1 });
+    await requestAsAdmin(service, 'PATCH', `/items/post/${created.id}`, { extra: 1 });
     expect((await read()).title).to.equal('b');
   });
 
   it('unknown fields of system collections are ignored', async () => {
-    const { id } = await asAdmin(service, 'POST', '/folders', { name: 'x', extra: 1 });
-    expect((await asAdmin(service, 'GET', `/folders/${id}`)).name).to.equal('x');
+    const { id } = await requestAsAdmin(service, 'POST', '/folders', { name: 'x', extra: 1 });
+    expect((await requestAsAdmin(service, 'GET', `/folders/${id}`)).name).to.equal('x');
   });
 
   it('an unknown query parameter gets no Warning header in production', async () => {
@@ -156,7 +160,7 @@ describe('unknown fields in a payload with ITEMS_UNKNOWN_FIELDS=ignore, in produ
   });
 
   it('a revision does not contain unknown fields', async () => {
-    const { id } = await asAdmin(service, 'POST', '/items/post', { title: 'kept', extra: 'never kept' });
+    const { id } = await requestAsAdmin(service, 'POST', '/items/post', { title: 'kept', extra: 'never kept' });
     const [revision] = await service.database.query(
       `select data, delta from platform_revisions where collection = 'post' and item = $1`,
       [String(id)],
@@ -165,7 +169,9 @@ describe('unknown fields in a payload with ITEMS_UNKNOWN_FIELDS=ignore, in produ
   });
 
   it('an unknown field is FORBIDDEN for a caller whose fields are listed one by one', async () => {
-    const { token } = await personWith(service, [{ collection: 'post', action: 'create', fields: ['title'] }]);
+    const { token } = await createUserWithPermissions(service, [
+      { collection: 'post', action: 'create', fields: ['title'] },
+    ]);
     for (const name of ['unknown', 'secret_note']) {
       const reply = await service.request('POST', '/items/post', { token, body: { title: 'a', [name]: 1 } });
       expect([reply.status, reply.body?.errors[0].extensions.code], name).to.deep.equal([403, 'FORBIDDEN']);

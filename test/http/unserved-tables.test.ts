@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person } from './test-users.ts';
 
 const outcome = ({ status, body }: HttpReply) => [status, body?.errors?.[0]?.extensions?.code];
 const NOT_FOUND = [404, 'ROUTE_NOT_FOUND'];
@@ -20,7 +20,7 @@ describe('unserved tables and unknown names', () => {
       create materialized view never_filled as select id, name from known with no data;
       create view over_it as select * from never_filled`);
     service = await startService({ database, env: { LOG_LEVEL: 'warn' } });
-    person = await personWith(service, [
+    person = await createUserWithPermissions(service, [
       { collection: 'known', action: 'read' },
       { collection: 'absent', action: 'read' },
       ...['collections', 'fields', 'relations'].map((name) => ({

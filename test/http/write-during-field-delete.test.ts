@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin } from './people.ts';
+import { requestAsAdmin } from './test-users.ts';
 
 const ROUNDS = 12;
 const WRITERS = 4;
@@ -55,8 +55,8 @@ describe('writes while DELETE /fields changes their table', () => {
     const [admin] = services as readonly [InProcessService];
     try {
       for (let round = 0; round < ROUNDS; round++) {
-        await asAdmin(admin, 'POST', '/fields/busy', { field: 'extra', type: 'string' });
-        await asAdmin(admin, 'DELETE', '/fields/busy/extra');
+        await requestAsAdmin(admin, 'POST', '/fields/busy', { field: 'extra', type: 'string' });
+        await requestAsAdmin(admin, 'DELETE', '/fields/busy/extra');
       }
     } finally {
       isOver = true;

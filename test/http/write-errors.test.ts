@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { asAdmin, type Person, personWith } from './people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 /** A written value that no error may contain. In number fields the tests write 990099 instead. */
 const SECRET = 's3cret';
@@ -47,10 +47,10 @@ describe('error extensions of a rejected write', () => {
     database = await createMigratedDatabase('write_errors');
     await database.query(TABLES);
     service = await startService({ database });
-    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
     await admin('POST', '/fields/product', { field: 'reviews', type: 'alias', meta: { special: ['o2m'] } });
     await admin('PATCH', '/relations/review/product', { meta: { one_field: 'reviews' } });
-    writer = await personWith(service, [
+    writer = await createUserWithPermissions(service, [
       { collection: 'traced', action: 'create', fields: ['n'] },
       { collection: 'traced', action: 'read', fields: ['id', 'n'] },
       { collection: 'maker', action: 'delete' },

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { asAdmin, personWith } from './people.ts';
+import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 describe('POST, PATCH and DELETE /items/<collection>', () => {
   let database: FreshDatabase;
@@ -16,7 +16,7 @@ describe('POST, PATCH and DELETE /items/<collection>', () => {
       create view loud as select id, upper(title) as title from article;
     `);
     service = await startService({ database });
-    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
     for (const [one, field, many, key] of [
       ['author', 'articles', 'article', 'author'],
       ['article', 'notes', 'note', 'article'],
@@ -194,7 +194,7 @@ describe('POST, PATCH and DELETE /items/<collection>', () => {
   describe('under permissions', () => {
     it('a batch fails entirely when one row may not be updated', async () => {
       await send('POST', '/items/article', [{ status: 'mine' }, { status: 'theirs' }]);
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'article', action: 'update', permissions: { status: { _eq: 'mine' } } },
         { collection: 'article', action: 'delete', permissions: { status: { _eq: 'mine' } } },
         { collection: 'article', action: 'read' },
@@ -221,7 +221,7 @@ describe('POST, PATCH and DELETE /items/<collection>', () => {
     });
 
     it('fields outside of the list are rejected and presets are added', async () => {
-      const { token, id } = await personWith(service, [
+      const { token, id } = await createUserWithPermissions(service, [
         { collection: 'article', action: 'create', fields: ['title'], presets: { status: '$CURRENT_USER' } },
         { collection: 'article', action: 'read', fields: ['title', 'status'] },
       ]);
@@ -233,13 +233,13 @@ describe('POST, PATCH and DELETE /items/<collection>', () => {
     });
 
     it('a caller that may create but not read gets 204', async () => {
-      const { token } = await personWith(service, [{ collection: 'article', action: 'create' }]);
+      const { token } = await createUserWithPermissions(service, [{ collection: 'article', action: 'create' }]);
       const reply = await send('POST', '/items/article', { title: 'a' }, token);
       expect([reply.status, reply.body]).to.deep.equal([204, undefined]);
     });
 
     it('the validation of a permission is checked', async () => {
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'article', action: 'create', validation: { title: { _starts_with: 'A' } } },
       ]);
       const { status, body } = await send('POST', '/items/article', { title: 'b' }, token);
@@ -250,7 +250,7 @@ describe('POST, PATCH and DELETE /items/<collection>', () => {
 
     it('nested writes are checked on the related collection', async () => {
       await send('POST', '/items/article', { title: 'theirs' });
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'author', action: 'create', fields: ['name', 'articles'] },
         { collection: 'article', action: 'create', fields: ['title'] },
       ]);
@@ -267,7 +267,7 @@ describe('POST, PATCH and DELETE /items/<collection>', () => {
 
     it('the filter of a write cannot test hidden fields', async () => {
       await send('POST', '/items/article', [{ title: 'a', status: 'secret' }]);
-      const { token } = await personWith(service, [
+      const { token } = await createUserWithPermissions(service, [
         { collection: 'article', action: 'update', fields: ['title'] },
         { collection: 'article', action: 'delete' },
         { collection: 'article', action: 'read', fields: ['id'] },

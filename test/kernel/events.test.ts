@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type EventMeta, type EventsApi, facet } from '#kernel';
-import { matchesPattern } from '../../kernel/events.ts';
+import { matchesEventPattern } from '../../kernel/events.ts';
 import { publicCaller } from '../support/caller.ts';
 import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
@@ -207,7 +207,7 @@ describe('host.events', () => {
   ];
   for (const [pattern, name, expected] of fits) {
     it(`the pattern ${pattern} ${expected ? 'covers' : 'does not cover'} the event ${name}`, () => {
-      expect(matchesPattern(pattern, name)).to.equal(expected);
+      expect(matchesEventPattern(pattern, name)).to.equal(expected);
     });
   }
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { encodeFrame, FrameError, FrameReader, MAX_HEADER } from '../../sandbox/protocol/frames.ts';
+import { encodeFrame, FrameError, FrameReader, MAX_FRAME_HEADER } from '../../sandbox/protocol/frames.ts';
 import { parseChildMessage } from '../../sandbox/protocol/parse-child-message.ts';
 
 interface Frame {
@@ -47,13 +47,18 @@ describe('encodeFrame and FrameReader', () => {
   });
 
   it('a frame over the limit is refused at its announced length, and the reader takes nothing more', () => {
-    for (const prefix of [announce(10, 2 ** 32 - 1), announce(10, 1001), announce(MAX_HEADER + 1, 0), announce(0, 5)]) {
+    for (const prefix of [
+      announce(10, 2 ** 32 - 1),
+      announce(10, 1001),
+      announce(MAX_FRAME_HEADER + 1, 0),
+      announce(0, 5),
+    ]) {
       const { frames, push } = reader();
       expect(() => push(prefix)).to.throw(FrameError);
       expect(() => push(raw('{}'))).to.throw(FrameError);
       expect(frames).to.eql([]);
     }
-    expect(() => encodeFrame({ long: 'x'.repeat(MAX_HEADER) })).to.throw(FrameError);
+    expect(() => encodeFrame({ long: 'x'.repeat(MAX_FRAME_HEADER) })).to.throw(FrameError);
   });
 
   it('the reader allocates memory for received bytes, not for announced ones', () => {

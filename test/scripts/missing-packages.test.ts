@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { BootFailure } from '#kernel/boot';
-import { assertPackages } from '../../scripts/missing-packages.ts';
+import { assertPackagesInstalled } from '../../scripts/missing-packages.ts';
 import { withPlugins } from '../support/plugin.ts';
 
 const failureOf = async (packages: readonly string[]): Promise<unknown> => {
   let thrown: unknown;
   await withPlugins([{ name: 'p', manifest: { capabilities: { native: { packages } } } }], ({ kernel }) => {
     try {
-      assertPackages(kernel.plugins);
+      assertPackagesInstalled(kernel.plugins);
     } catch (error) {
       thrown = error;
     }

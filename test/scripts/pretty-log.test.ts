@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { createLog } from '#kernel/boot';
-import { renderLine } from '../../scripts/pretty-log.ts';
+import { renderLogLine } from '../../scripts/pretty-log.ts';
 
 /** Text of what one call writes to a log of the style `pretty`. */
 function prettyText(write: (log: ReturnType<typeof createLog>) => void): string {
   let text = '';
-  write(createLog({ level: 'info', style: 'pretty', pretty: (line) => (text += renderLine(line)) }));
+  write(createLog({ level: 'info', style: 'pretty', pretty: (line) => (text += renderLogLine(line)) }));
   return text;
 }
 

@@ -7,11 +7,14 @@ import type { InProcessService } from './service.ts';
 export type Untyped = any;
 
 /** The published package @directus/sdk, unmodified and untyped. */
-export const sdk: Untyped = published;
+export const clientLibrary: Untyped = published;
 
 /** Runs commands of the client library over REST, with the static token of the admin. */
-export function adminRequest(service: InProcessService): (command: Untyped) => Promise<Untyped> {
-  const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
+export function createAdminClient(service: InProcessService): (command: Untyped) => Promise<Untyped> {
+  const client = clientLibrary
+    .createDirectus(service.url)
+    .with(clientLibrary.staticToken(service.admin.token))
+    .with(clientLibrary.rest());
   return (command) => client.request(command);
 }
 
@@ -23,6 +26,6 @@ export async function expectClientError(
     () => expect.fail('it was expected to fail'),
     (reason: unknown) => reason,
   );
-  expect(sdk.isDirectusError(error), String(error)).to.equal(true);
+  expect(clientLibrary.isDirectusError(error), String(error)).to.equal(true);
   return { status: error.response.status, code: error.errors[0].extensions.code, message: error.errors[0].message };
 }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConfigKey } from '#kernel';
 import type { PluginPackage } from '../../kernel/manifest/validate.ts';
-import { composition, floors } from '../../plugins/preset.ts';
+import { CORE_PLUGIN_FLOORS, listCorePlugins } from '../../plugins/core-plugins.ts';
 import { projectRoot, type SourceFile, sourcesIn } from './sources.ts';
 
 export interface PluginFolder extends PluginPackage {
@@ -19,13 +19,13 @@ export interface PluginFolder extends PluginPackage {
 
 /** Number of the floor of a plugin in the preset, from 0 for the lowest; -1 for an unknown folder. */
 export const floorOf = (folder: string): number =>
-  floors.findIndex(({ plugins }) => (plugins as readonly string[]).includes(folder));
+  CORE_PLUGIN_FLOORS.findIndex(({ plugins }) => (plugins as readonly string[]).includes(folder));
 
 let folders: readonly PluginFolder[] | undefined;
 
 /** Reads the core plugins from their folders, once per process. */
 export function pluginFolders(): readonly PluginFolder[] {
-  folders ??= composition().plugins.map((url) => read(fileURLToPath(url)));
+  folders ??= listCorePlugins().plugins.map((url) => read(fileURLToPath(url)));
   return folders;
 }
 

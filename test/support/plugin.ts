@@ -106,12 +106,12 @@ const thirdPartyLoader = (folder: string): TestPlugin => ({
     const plugins = new ThirdPartyPlugins({ packages, log, folder, consent: async () => undefined });
     host.onMigrate(async () => void (await plugins.refresh()));
     host.onStart(() => plugins.start());
-    loaders.set(folder, plugins);
+    thirdPartyLoaders.set(folder, plugins);
   },
 });
 
 /** Loaders of third-party plugins, by their folder, for tests that load and unload plugins. */
-export const loaders = new Map<string, ThirdPartyLifecycle>();
+export const thirdPartyLoaders = new Map<string, ThirdPartyLifecycle>();
 
 /** Boots test plugins beside the core plugins named in `product`, runs `work` with the kernel, and stops it afterwards. */
 export async function withPlugins<T>(

@@ -61,7 +61,7 @@ export async function startRental(name: string): Promise<Rental> {
 }
 
 /** Names of the key fields of each collection, in their order; null for a collection without a key. */
-export const KEYS: Readonly<Record<string, readonly string[] | null>> = {
+export const RENTAL_KEYS: Readonly<Record<string, readonly string[] | null>> = {
   language: ['language_id'],
   category: ['category_id'],
   film: ['film_id'],
@@ -93,9 +93,9 @@ export const KEYS: Readonly<Record<string, readonly string[] | null>> = {
   shift_film: ['employee', 'day', 'film_id'],
 };
 
-export const COLLECTIONS = Object.keys(KEYS);
+export const RENTAL_COLLECTIONS = Object.keys(RENTAL_KEYS);
 /** Collections with a composite key. */
-export const COMPOSITE = COLLECTIONS.filter((name) => (KEYS[name]?.length ?? 0) > 1);
+export const COMPOSITE_KEY_COLLECTIONS = RENTAL_COLLECTIONS.filter((name) => (RENTAL_KEYS[name]?.length ?? 0) > 1);
 export const VIEWS = ['film_overview', 'active_customer', 'sales_of_month'];
 
 const OFFICE: Readonly<Record<string, string>> = {
@@ -136,7 +136,7 @@ export function shownSql({ name, type }: RentalColumn, isOfKey = false): string 
 
 /** SQL expression that renders the key of a row as text, as in URLs of the API. */
 export function keySql(collection: string, columns: readonly RentalColumn[]): string {
-  const parts = (KEYS[collection] ?? []).map((name) => {
+  const parts = (RENTAL_KEYS[collection] ?? []).map((name) => {
     const isMoment = columns.find((column) => column.name === name)?.type === 'timestamp with time zone';
     const text = isMoment
       ? `to_char("${name}" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
@@ -146,7 +146,7 @@ export function keySql(collection: string, columns: readonly RentalColumn[]): st
   return parts.length === 0
     ? 'null::text'
     : parts.length === 1
-      ? `"${KEYS[collection]?.[0]}"::text`
+      ? `"${RENTAL_KEYS[collection]?.[0]}"::text`
       : parts.join(` || ',' || `);
 }
 
@@ -159,9 +159,9 @@ export interface StoredRow {
 export async function storedRows(database: FreshDatabase, collection: string, where = 'true'): Promise<StoredRow[]> {
   const columns = await columnsOf(database, collection);
   const shown = columns.map(
-    (column) => `${shownSql(column, KEYS[collection]?.includes(column.name))} as "${column.name}"`,
+    (column) => `${shownSql(column, RENTAL_KEYS[collection]?.includes(column.name))} as "${column.name}"`,
   );
-  const order = (KEYS[collection] ?? columns.map(({ name }) => name)).map((name) => `"${name}"`);
+  const order = (RENTAL_KEYS[collection] ?? columns.map(({ name }) => name)).map((name) => `"${name}"`);
   return database.query<StoredRow>(
     `select ${keySql(collection, columns)} as key, (select row_to_json(s) from (select ${shown}) s) as row
      from ${tableOf(collection)} where ${where} order by ${order}`,

@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { boot } from '#kernel/boot';
+import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type DescribedRoute, type JsonSchema, type RouteDescription, routing } from '../../plugins/http/contract.ts';
 import { createRouter } from '../../plugins/http/router.ts';
-import { composition } from '../../plugins/preset.ts';
 import { silentSettings, writePlugins } from './plugin.ts';
 
 /** A valid description for routes of test plugins. */
@@ -41,7 +41,7 @@ export async function contributedRoutes(environment: Environment = {}): Promise<
   ]);
   try {
     const kernel = await boot(
-      { plugins: [...composition().plugins, ...reader.plugins] },
+      { plugins: [...listCorePlugins().plugins, ...reader.plugins] },
       { environment: { ...silentSettings, EXTENSIONS_PATH: '/dev/null', ...environment } },
     );
     const routes = described?.() ?? [];

@@ -9,12 +9,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { boot, type Kernel } from '#kernel/boot';
 import { createAccessTokens } from '../../plugins/auth/access-tokens.ts';
-import { composition } from '../../plugins/preset.ts';
+import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { createCheckedSend } from './described-exchange.ts';
 import { createSender, type SendRequest } from './send.ts';
-import { FOLDER } from './statement-record.ts';
-import { templateDatabase } from './template.ts';
+import { STATEMENT_FOLDER_VARIABLE } from './statement-record.ts';
+import { templateDatabase } from './template-database.ts';
 
 export type { HttpReply, RequestOptions, SendRequest } from './send.ts';
 export { createSender };
@@ -57,7 +57,7 @@ export interface ServiceOptions {
 export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' } as const;
 
 /** Settings of cheap password hashes: at the default cost a hash takes most of the time of a start. */
-export const QUICK_HASHES = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HASH_PARALLELISM: '1' } as const;
+export const QUICK_HASH_SETTINGS = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HASH_PARALLELISM: '1' } as const;
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -71,7 +71,7 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
     await place.remove();
   };
   try {
-    const plugins = [...composition().plugins, ...(options.plugins ?? [])];
+    const plugins = [...listCorePlugins().plugins, ...(options.plugins ?? [])];
     kernel = await boot({ plugins }, { environment: place.env, log: (line) => void log.push(JSON.parse(line)) });
     await kernel.migrate();
     await kernel.start();
@@ -110,9 +110,12 @@ export async function spawnService({ args = ['start'], ...options }: SpawnOption
 }
 
 /** Makes child processes record their SQL statements too, where the test run sets the folder for that. */
-const folder = process.env[FOLDER];
+const folder = process.env[STATEMENT_FOLDER_VARIABLE];
 const recording = folder
-  ? { args: [`--import=${new URL('statement-record.ts', import.meta.url).href}`], env: { [FOLDER]: folder } }
+  ? {
+      args: [`--import=${new URL('statement-record.ts', import.meta.url).href}`],
+      env: { [STATEMENT_FOLDER_VARIABLE]: folder },
+    }
   : { args: [], env: {} };
 
 /** Heap flags with which `scripts/node` started this process. Child processes get the same, so that measurements compare. */
@@ -181,14 +184,14 @@ const createEnvironment = (database: FreshDatabase, data: string) => ({
   ASSETS_TRANSFORM_TIMEOUT: '60s',
   ADMIN_EMAIL: ADMIN.email,
   ADMIN_PASSWORD: ADMIN.password,
-  ...QUICK_HASHES,
+  ...QUICK_HASH_SETTINGS,
 });
 
 /** Settings on which migrations depend: a service with another value of one of them starts on an empty database. */
 const MIGRATION_SETTINGS = /^(ADMIN_|HASH_|SECRET|DB_(?!POOL_|STATEMENT_|HEALTHCHECK_))/;
 
 async function createOwnDatabase(env: ServiceOptions['env'] = {}): Promise<FreshDatabase> {
-  const usual: Readonly<Record<string, string>> = QUICK_HASHES;
+  const usual: Readonly<Record<string, string>> = QUICK_HASH_SETTINGS;
   const needsMigrations = Object.keys(env).some((key) => MIGRATION_SETTINGS.test(key) && env[key] !== usual[key]);
   return needsMigrations ? freshDatabase('service') : createMigratedDatabase('service');
 }
@@ -202,7 +205,7 @@ async function migrateProduct(database: FreshDatabase): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
   let kernel: Kernel | undefined;
   try {
-    kernel = await boot(composition(), { environment: createEnvironment(database, data) });
+    kernel = await boot(listCorePlugins(), { environment: createEnvironment(database, data) });
     await kernel.migrate();
   } finally {
     await kernel?.stop();

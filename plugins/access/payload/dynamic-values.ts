@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import type { Sealing } from '../../query/contract.ts';
+import type { TreeSealing } from '../../query/contract.ts';
 import { parseNow, timestampAt } from '../../query/library.ts';
 import type { Collection, SchemaOverview } from '../../schema/contract.ts';
 import type { RuleValues } from '../contract.ts';
@@ -15,7 +15,7 @@ export type SubstituteDynamicValues = <T>(
   known: RuleValues,
 ) => Promise<T>;
 
-export function createSubstituteDynamicValues(readValue: Sealing['readValue']): SubstituteDynamicValues {
+export function createSubstituteDynamicValues(readValue: TreeSealing['readValue']): SubstituteDynamicValues {
   async function resolved(text: string, caller: Caller, schema: SchemaOverview, known: RuleValues): Promise<unknown> {
     const moment = parseNow(text);
     if (moment) return timestampAt(moment);

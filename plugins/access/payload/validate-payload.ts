@@ -1,14 +1,18 @@
 import { type Caller, fail, isSystem } from '#kernel';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { Access, Permission, PermissionSet, RuleValues } from '../contract.ts';
-import { listsField } from '../restrict/rules.ts';
+import { permissionListsField } from '../restrict/rules.ts';
 import { createIsNullByDefault, validateColumns } from '../validation/column-rules.ts';
 import { NO_VALUE } from '../validation/compare.ts';
+import {
+  expandCompositeKeyPresets,
+  keyOfRelatedObject,
+  withCompositeKeyValues,
+} from '../validation/composite-foreign-keys.ts';
 import { throwValidationErrors } from '../validation/failures.ts';
-import { expandJointPresets, keyOfRelatedObject, withJointValues } from '../validation/joint-keys.ts';
 import { type ValidationError, validateRow } from '../validation/validate-row.ts';
 import type { SubstituteDynamicValues } from './dynamic-values.ts';
-import { knownFields, type UnknownFields } from './fields.ts';
+import { selectWritableFieldNames, type UnknownFieldsSetting } from './writable-fields.ts';
 
 type Row = Record<string, unknown>;
 
@@ -16,7 +20,7 @@ interface Deps {
   readonly permissions: (caller: Caller) => Promise<PermissionSet>;
   readonly substitute: SubstituteDynamicValues;
   /** The setting `ITEMS_UNKNOWN_FIELDS`. */
-  readonly unknownFields: UnknownFields;
+  readonly unknownFields: UnknownFieldsSetting;
 }
 
 /** One permission applied to a payload: the presets that it adds, and the errors of its validation. */
@@ -35,7 +39,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
   ): Promise<PermissionResult> {
     const { collection, caller, schema, options, values: ruleValues } = context;
     const preset = existingPresets(collection, await substitute(permission.presets ?? {}, caller, schema, ruleValues));
-    const presets = expandJointPresets(collection, preset, submitted);
+    const presets = expandCompositeKeyPresets(collection, preset, submitted);
     if (!permission.validation) return { permission, presets, broken: [] };
     const rule = await substitute(permission.validation, caller, schema, ruleValues);
     return {
@@ -65,7 +69,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
     const granted = set.admin ? 'all' : set.of(collection.name, action);
     if (granted.length === 0) throw fail('FORBIDDEN', `no ${action} permission on ${collection.name}`);
     const names = Object.keys(payload);
-    const knownNames = knownFields(collection, action, names, set, unknownFields);
+    const knownNames = selectWritableFieldNames(collection, action, names, set, unknownFields);
     const known =
       knownNames.length === names.length
         ? payload
@@ -119,7 +123,7 @@ interface PayloadContext {
 }
 
 const withJointKeys = (row: Row, { collection, schema, options }: PayloadContext): Row =>
-  withJointValues(collection, row, schema, options?.nullUnlessSubmitted);
+  withCompositeKeyValues(collection, row, schema, options?.nullUnlessSubmitted);
 
 /**
  * Each field of the payload needs a permission that lists it and whose validation holds. Answers the errors of fields without
@@ -134,7 +138,7 @@ function permissionErrors(
   if (names.length === 0) return satisfied.length > 0 ? [] : (branches[0]?.broken ?? []);
   return names.flatMap((name) => {
     const listing = (all: readonly PermissionResult[]) =>
-      all.find(({ permission }) => listsField(permission, name, collection.fields.get(name)));
+      all.find(({ permission }) => permissionListsField(permission, name, collection.fields.get(name)));
     return listing(satisfied) ? [] : (listing(branches)?.broken ?? []);
   });
 }

@@ -1,11 +1,11 @@
-import type { Action, Permission } from '../contract.ts';
+import type { Permission, PermissionAction } from '../contract.ts';
 
 type Rule = Record<string, unknown>;
 
 const isOwn = (field: string): Rule => ({ [field]: { _eq: '$CURRENT_USER' } });
 const isOwnRole = (field: string): Rule => ({ [field]: { _eq: '$CURRENT_ROLE' } });
 
-const appPermission = (collection: string, action: Action, more: Partial<Permission> = {}): Permission => ({
+const appPermission = (collection: string, action: PermissionAction, more: Partial<Permission> = {}): Permission => ({
   collection: `platform_${collection}`,
   action,
   rule: null,

@@ -7,7 +7,7 @@ import { type PermissionSet, PUBLIC_ROLE, type Role } from '../contract.ts';
 import { appMinimumFor } from './app-minimum.ts';
 import { ACCESS_CHANGED } from './change-channel.ts';
 import { createAdminPermissionSet, createPermissionSet } from './permission-set.ts';
-import { type CacheableRead, createReadPermissions, createReadRole } from './stored-permissions.ts';
+import { type CacheableRead, createPermissionReader, createRoleReader } from './stored-permissions.ts';
 
 const APP_SUFFIX = ' app';
 /** The size of each cache, in roles. */
@@ -33,7 +33,7 @@ export function createPermissionResolver({ db, bus }: Deps): PermissionResolver 
   let uncacheable = 0;
   let admin = Promise.resolve(createAdminPermissionSet(`${nonce}.0`));
 
-  const permissionsOf = createReadPermissions(db);
+  const permissionsOf = createPermissionReader(db);
   async function readSet(key: string): Promise<CacheableRead<PermissionSet>> {
     const before = edition;
     const { value, cacheable } = await permissionsOf(key.slice(0, PUBLIC_ROLE.length));
@@ -45,7 +45,7 @@ export function createPermissionResolver({ db, bus }: Deps): PermissionResolver 
   }
 
   const cache = { bus, channel: ACCESS_CHANGED, max: MAX_CACHED_ROLES };
-  const roles = createAnnouncedCache<Role | undefined>({ ...cache, read: createReadRole(db) });
+  const roles = createAnnouncedCache<Role | undefined>({ ...cache, read: createRoleReader(db) });
   const sets = createAnnouncedCache<PermissionSet>({
     ...cache,
     read: readSet,

@@ -1,4 +1,4 @@
-import type { Action, Permission, PermissionSet } from '../contract.ts';
+import type { Permission, PermissionAction, PermissionSet } from '../contract.ts';
 import { APP_MINIMUM } from './app-minimum.ts';
 
 const FULL_ACCESS: Omit<Permission, 'collection' | 'action'> = {
@@ -38,5 +38,5 @@ export const createAdminPermissionSet = (version: string): PermissionSet => ({
   key: 'admin',
   admin: true,
   minimum: APP_MINIMUM,
-  of: (collection: string, action: Action) => [{ ...FULL_ACCESS, collection, action }],
+  of: (collection: string, action: PermissionAction) => [{ ...FULL_ACCESS, collection, action }],
 });

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/contract.ts';
-import { type AddressRange, parseRange } from '../../outbound/library.ts';
-import { ACTIONS, type Action, type Permission, type Role } from '../contract.ts';
+import { type AddressRange, parseIpRange } from '../../outbound/library.ts';
+import { PERMISSION_ACTIONS, type Permission, type PermissionAction, type Role } from '../contract.ts';
 
 /** A value from the database. `cacheable` is false for what an open transaction sees of its own changes, which must not be cached. */
 export interface CacheableRead<T> {
@@ -19,7 +19,7 @@ interface PermissionRow {
 }
 
 /** Reads the stored permissions of a role, in one statement. */
-export function createReadPermissions(db: Db): (role: string) => Promise<CacheableRead<readonly Permission[]>> {
+export function createPermissionReader(db: Db): (role: string) => Promise<CacheableRead<readonly Permission[]>> {
   const PERMISSIONS = db.sql`select pg_current_xact_id_if_assigned() is not null as writing,
       p.collection, p.action, p.permissions::text, p.validation::text, p.presets::text, p.fields
     from (select) one left join ${db.read('platform_permissions')} p on p.role = $1 order by p.id`;
@@ -40,10 +40,10 @@ function toPermission({
   presets,
   fields,
 }: PermissionRow): Permission | undefined {
-  if (collection === null || !ACTIONS.includes(action as Action)) return undefined;
+  if (collection === null || !PERMISSION_ACTIONS.includes(action as PermissionAction)) return undefined;
   return {
     collection,
-    action: action as Action,
+    action: action as PermissionAction,
     rule: parseRule(permissions),
     validation: parseRule(validation),
     presets: parseRule(presets),
@@ -74,7 +74,7 @@ function parseRanges(entries: readonly string[]): readonly AddressRange[] | unde
   if (entries.length === 0) return undefined;
   return entries.flatMap((entry) => {
     try {
-      return parseRange(entry);
+      return parseIpRange(entry);
     } catch {
       return [];
     }
@@ -89,7 +89,7 @@ interface RoleRow {
   readonly ip_access: string | null;
 }
 
-export function createReadRole(db: Db): (role: string) => Promise<CacheableRead<Role | undefined>> {
+export function createRoleReader(db: Db): (role: string) => Promise<CacheableRead<Role | undefined>> {
   const ROLE = db.sql`select pg_current_xact_id_if_assigned() is not null as writing,
       r.id, r.admin_access, r.app_access, r.ip_access
     from (select) one left join ${db.read('platform_roles')} r on r.id = $1`;

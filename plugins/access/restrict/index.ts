@@ -1,22 +1,22 @@
 import { type Caller, Failure, fail } from '#kernel';
-import type { ConditionTree, Query, Restricted } from '../../query/contract.ts';
+import type { ConditionTree, PermissionRestricted, QueryEngine } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { Access, Action, PermissionSet } from '../contract.ts';
+import type { Access, PermissionAction, PermissionSet } from '../contract.ts';
 import { restrictRead } from './read.ts';
-import { createRules } from './rules.ts';
+import { createRowRules } from './rules.ts';
 import { restrictWhere } from './where.ts';
 
 interface Deps {
   readonly permissions: (caller: Caller) => Promise<PermissionSet>;
-  readonly query: Pick<Query, 'parseFilter'>;
-  readonly seal: <T extends object>(tree: T) => Restricted<T>;
+  readonly query: Pick<QueryEngine, 'parseFilter'>;
+  readonly seal: <T extends object>(tree: T) => PermissionRestricted<T>;
 }
 
 type Restrictions = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
 
 /** Adds the caller's permissions to query trees. The engine runs only trees that have the type `Restricted`. */
-export function createRestrict({ permissions, query, seal }: Deps): Restrictions {
-  const rules = createRules(query);
+export function createQueryRestrictions({ permissions, query, seal }: Deps): Restrictions {
+  const rules = createRowRules(query);
   return {
     async restrict(read, caller, schema) {
       const set = await permissions(caller);
@@ -76,5 +76,5 @@ function parseOrUndefined(read: () => ConditionTree): ConditionTree | undefined 
   }
 }
 
-const forbidden = (collection: Collection, action: Action) =>
+const forbidden = (collection: Collection, action: PermissionAction) =>
   fail('FORBIDDEN', `no ${action} permission on ${collection.name}`);

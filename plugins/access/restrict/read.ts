@@ -1,12 +1,12 @@
 import { fail } from '#kernel';
-import type { Aggregation, FieldUse, OrderBy, Projection, Read } from '../../query/contract.ts';
+import type { Aggregation, FieldUse, OrderBy, Projection, ReadNode } from '../../query/contract.ts';
 import { keyColumns, keyProjections } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { RestrictContext } from './rules.ts';
 import { relatedRule, restrictUse, restrictWhere } from './where.ts';
 
 /** Restricts a tree: adds row rules to every node and removes unreadable projections. */
-export function restrictRead(read: Read, context: RestrictContext): Read {
+export function restrictRead(read: ReadNode, context: RestrictContext): ReadNode {
   const { collection } = read;
   if (context.set.of(collection.name, 'read').length === 0) {
     throw fail('FORBIDDEN', `no read permission on ${collection.name}`);
@@ -116,7 +116,7 @@ function restrictKeys(collection: Collection, context: RestrictContext): readonl
  * Restricts the read of one target collection of a many-to-any. Rows of an unreadable collection are null, like single unreadable
  * rows.
  */
-const restrictTarget = (read: Read, context: RestrictContext): Read =>
+const restrictTarget = (read: ReadNode, context: RestrictContext): ReadNode =>
   context.set.of(read.collection.name, 'read').length > 0
     ? restrictRead(read, context)
     : { ...read, where: { kind: 'fixed', value: false }, searchFields: [], projections: [] };

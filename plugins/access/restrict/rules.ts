@@ -1,7 +1,7 @@
 import { Failure, fail } from '#kernel';
-import type { ConditionTree, Query } from '../../query/contract.ts';
+import type { ConditionTree, QueryEngine } from '../../query/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
-import type { Action, Permission, PermissionSet } from '../contract.ts';
+import type { Permission, PermissionAction, PermissionSet } from '../contract.ts';
 
 export interface RestrictContext {
   readonly set: PermissionSet;
@@ -14,10 +14,10 @@ export type FieldAccess = boolean | ConditionTree;
 
 export interface RowRules {
   /** The condition on the rows that an action may touch: the rules of all permissions joined by `or`. */
-  rowRule(context: RestrictContext, collection: Collection, action: Action): ConditionTree;
+  rowRule(context: RestrictContext, collection: Collection, action: PermissionAction): ConditionTree;
   /** The parsed rule of one permission. @throws FORBIDDEN for a malformed rule */
   ruleOf(context: RestrictContext, collection: Collection, permission: Permission): ConditionTree;
-  fieldAccess(context: RestrictContext, collection: Collection, action: Action, field: string): FieldAccess;
+  fieldAccess(context: RestrictContext, collection: Collection, action: PermissionAction, field: string): FieldAccess;
 }
 
 const MATCH_ALL: ConditionTree = { kind: 'and', of: [] };
@@ -26,9 +26,9 @@ const MATCH_ALL: ConditionTree = { kind: 'and', of: [] };
  * Whether a permission lists a field. `*` is all fields but the sensitive ones, which must be listed by name (decisions: field lists on
  * users). A composite field is listed when all of its columns are.
  */
-export const listsField = (permission: Permission, name: string, field: Field | undefined): boolean =>
+export const permissionListsField = (permission: Permission, name: string, field: Field | undefined): boolean =>
   field?.parts
-    ? field.parts.every((part) => listsField(permission, part.name, part))
+    ? field.parts.every((part) => permissionListsField(permission, part.name, part))
     : permission.fields.includes(name) || (permission.fields.includes('*') && !field?.sensitive);
 
 /** Finds a field by its name, also the composite key, which `fields` does not contain. */
@@ -39,7 +39,7 @@ const fieldNamed = ({ fields, key }: Collection, name: string): Field | undefine
  * Parses stored rules, once per permission set and schema version. A permission set is immutable and replaced when a permission changes,
  * so it is the key of the cache.
  */
-export function createRules(query: Pick<Query, 'parseFilter'>): RowRules {
+export function createRowRules(query: Pick<QueryEngine, 'parseFilter'>): RowRules {
   const parsed = new WeakMap<PermissionSet, { version: string; rules: Map<Permission, ConditionTree> }>();
 
   function ruleOf(context: RestrictContext, collection: Collection, permission: Permission): ConditionTree {
@@ -81,7 +81,7 @@ export function createRules(query: Pick<Query, 'parseFilter'>): RowRules {
     rowRule: (context, collection, action) => orRules(context, collection, context.set.of(collection.name, action)),
     fieldAccess(context, collection, action, name) {
       const permissions = context.set.of(collection.name, action);
-      const listing = permissions.filter((one) => listsField(one, name, fieldNamed(collection, name)));
+      const listing = permissions.filter((one) => permissionListsField(one, name, fieldNamed(collection, name)));
       if (listing.length === 0) return false;
       if (listing.length === permissions.length) return true;
       const rule = orRules(context, collection, listing);

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { ConditionTree, FieldUse, FilterOperand } from '../../query/contract.ts';
-import { isCallerValue } from '../../query/library.ts';
+import { isCurrentUserOrRole } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { RestrictContext } from './rules.ts';
 
@@ -35,7 +35,7 @@ export function restrictWhere(where: ConditionTree, collection: Collection, cont
 
 /** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in every other path. */
 function restrictValue(value: FilterOperand, context: RestrictContext): FilterOperand {
-  if (!isCallerValue(value) || !value.path) return value;
+  if (!isCurrentUserOrRole(value) || !value.path) return value;
   const { start, steps: path } = value.path;
   let at = start;
   const steps = path.map((step) => {

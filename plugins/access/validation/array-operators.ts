@@ -1,5 +1,5 @@
 import { isSameValue, NO_VALUE } from './compare.ts';
-import { type OperatorCheck, toList, toReported } from './operators.ts';
+import { type OperatorCheck, toOperandList, toReported } from './operators.ts';
 
 /** The elements in the value of an array column; null has none. */
 const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -8,7 +8,7 @@ const includesElement = (value: unknown, operand: unknown): boolean =>
   elementsOf(value).some((one) => isSameValue(one, operand));
 
 const isSameList = (value: unknown, operand: unknown): boolean => {
-  const list = toList(operand);
+  const list = toOperandList(operand);
   return Array.isArray(value) && value.length === list.length && value.every((one, at) => isSameElement(one, list[at]));
 };
 const isSameElement = (one: unknown, other: unknown): boolean =>
@@ -22,14 +22,16 @@ const toReportedOperand = (operand: unknown): unknown =>
   Array.isArray(operand) ? operand.map(toReported) : toReported(operand);
 
 const containsAny: OperatorCheck = (value, operand) =>
-  toList(operand).some((one) => includesElement(value, one)) ? undefined : { type: 'in', valid: toList(operand) };
+  toOperandList(operand).some((one) => includesElement(value, one))
+    ? undefined
+    : { type: 'in', valid: toOperandList(operand) };
 const containsNone: OperatorCheck = (value, operand) =>
-  hasNoValue(operand) || toList(operand).some((one) => includesElement(value, one))
-    ? { type: 'nin', invalid: toList(operand) }
+  hasNoValue(operand) || toOperandList(operand).some((one) => includesElement(value, one))
+    ? { type: 'nin', invalid: toOperandList(operand) }
     : undefined;
 
 /** Checks of the filter operators that differ on array columns, where they compare elements or the whole list. */
-export const ARRAY_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, OperatorCheck>([
+export const ARRAY_OPERATOR_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, OperatorCheck>([
   [
     '_eq',
     (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: toReportedOperand(operand) }),
@@ -47,7 +49,7 @@ export const ARRAY_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, 
   [
     '_has_all',
     (value, operand) =>
-      !hasNoValue(operand) && Array.isArray(value) && toList(operand).every((one) => includesElement(value, one))
+      !hasNoValue(operand) && Array.isArray(value) && toOperandList(operand).every((one) => includesElement(value, one))
         ? undefined
         : { type: 'contains', substring: toReportedOperand(operand) },
   ],

@@ -12,7 +12,7 @@ export interface RuleProblem {
 /** Checks a value with one filter operator: answers the problem, or undefined when the value satisfies the rule. */
 export type OperatorCheck = (value: unknown, operand: unknown) => RuleProblem | undefined;
 
-export const toList = (operand: unknown): readonly unknown[] =>
+export const toOperandList = (operand: unknown): readonly unknown[] =>
   (Array.isArray(operand)
     ? operand
     : typeof operand === 'string'
@@ -78,7 +78,7 @@ const createPresenceCheck =
   };
 
 /** The checks of all operators of validations. */
-export const CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, OperatorCheck>([
+export const OPERATOR_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, OperatorCheck>([
   ['_eq', (value, operand) => (isSameValue(value, operand) ? undefined : toEqualProblem(operand))],
   [
     '_neq',
@@ -95,11 +95,14 @@ export const CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, Operat
   ['_lte', isAtMost],
   ['_gt', createOrderCheck('gt', (sign) => sign > 0)],
   ['_gte', isAtLeast],
-  ['_between', (value, operand) => isAtLeast(value, toList(operand)[0]) ?? isAtMost(value, toList(operand)[1])],
+  [
+    '_between',
+    (value, operand) => isAtLeast(value, toOperandList(operand)[0]) ?? isAtMost(value, toOperandList(operand)[1]),
+  ],
   [
     '_nbetween',
     (value, operand) => {
-      const [from, to] = toList(operand);
+      const [from, to] = toOperandList(operand);
       const inside = !isAtLeast(value, from) && !isAtMost(value, to);
       return inside || from === undefined || to === undefined ? { type: 'nin', invalid: [from, to] } : undefined;
     },
@@ -107,12 +110,16 @@ export const CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, Operat
   [
     '_in',
     (value, operand) =>
-      toList(operand).some((one) => isSameValue(value, one)) ? undefined : { type: 'in', valid: toList(operand) },
+      toOperandList(operand).some((one) => isSameValue(value, one))
+        ? undefined
+        : { type: 'in', valid: toOperandList(operand) },
   ],
   [
     '_nin',
     (value, operand) =>
-      toList(operand).some((one) => isSameValue(value, one)) ? { type: 'nin', invalid: toList(operand) } : undefined,
+      toOperandList(operand).some((one) => isSameValue(value, one))
+        ? { type: 'nin', invalid: toOperandList(operand) }
+        : undefined,
   ],
   ['_null', createPresenceCheck('null', 'nnull', isNull)],
   ['_nnull', createPresenceCheck('nnull', 'null', (value) => !isNull(value))],

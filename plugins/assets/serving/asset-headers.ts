@@ -1,10 +1,10 @@
 import type { FileRecord, Variant } from '../variant.ts';
-import type { Validators } from './conditions.ts';
+import type { HttpValidators } from './conditional-request.ts';
 import { renderContentDisposition, replaceExtension } from './content-disposition.ts';
-import { contentPolicy, toContentType } from './content-policy.ts';
+import { contentSecurityPolicyFor, toContentType } from './content-security-policy.ts';
 
 /** Headers of a response with the bytes of a file or variant, whole or in part. */
-export interface AssetHeaders extends Validators {
+export interface AssetHeaders extends HttpValidators {
   readonly type: string;
   /** Headers that every response has, also a 304 without bytes. */
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -42,7 +42,10 @@ function createAssetHeaders(file: FileRecord, variant: Variant | undefined, down
       ...(modified === undefined ? [] : [['Last-Modified', new Date(modified).toUTCString()] as const]),
       ['Accept-Ranges', 'bytes'],
       ['Content-Disposition', renderContentDisposition(download, name)],
-      ['Content-Security-Policy', variant ? contentPolicy(variant.type) : contentPolicy(file.type, file.detected_type)],
+      [
+        'Content-Security-Policy',
+        variant ? contentSecurityPolicyFor(variant.type) : contentSecurityPolicyFor(file.type, file.detected_type),
+      ],
       // Pages of the same origin may embed the file, as the Content-Security-Policy allows too.
       ['X-Frame-Options', 'SAMEORIGIN'],
     ],

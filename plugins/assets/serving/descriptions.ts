@@ -1,13 +1,13 @@
 import type { RouteDescription } from '../../http/contract.ts';
-import { BOOLEAN, INTEGER, oneOfTexts, parameter } from '../../http/library.ts';
+import { BOOLEAN_SCHEMA, describeParameter, INTEGER_SCHEMA, oneOfTexts } from '../../http/library.ts';
 
 const atLeast = (minimum: number, maximum?: number) => ({
-  ...INTEGER,
+  ...INTEGER_SCHEMA,
   minimum,
   ...(maximum === undefined ? {} : { maximum }),
 });
 
-const id = parameter('The id of the file.');
+const id = describeParameter('The id of the file.');
 
 export const ASSET_ROUTE: RouteDescription = {
   summary: 'Sends the bytes of a file, whole or in ranges, or an image made of them.',
@@ -15,17 +15,17 @@ export const ASSET_ROUTE: RouteDescription = {
   access: 'permissions',
   params: { id },
   query: {
-    download: parameter('Makes it a download; anything but "false".'),
-    key: parameter('The name of a preset of the settings; in the place of all below.'),
-    width: parameter('Pixels.', atLeast(1)),
-    height: parameter('Pixels.', atLeast(1)),
-    fit: parameter('How an image fills width and height.', oneOfTexts('cover', 'contain', 'inside', 'outside')),
-    format: parameter('The format of the image.', oneOfTexts('jpg', 'png', 'webp', 'tiff', 'avif', 'auto')),
-    quality: parameter('Percent.', atLeast(1, 100)),
-    withoutEnlargement: parameter('Leaves images as small as they are.', BOOLEAN),
-    focal_point_x: parameter('Pixels from the left that stay in sight when the image is cut.', atLeast(0)),
-    focal_point_y: parameter('Pixels from the top that stay in sight when the image is cut.', atLeast(0)),
-    transforms: parameter('A list of further operations with their arguments, as JSON.'),
+    download: describeParameter('Makes it a download; anything but "false".'),
+    key: describeParameter('The name of a preset of the settings; in the place of all below.'),
+    width: describeParameter('Pixels.', atLeast(1)),
+    height: describeParameter('Pixels.', atLeast(1)),
+    fit: describeParameter('How an image fills width and height.', oneOfTexts('cover', 'contain', 'inside', 'outside')),
+    format: describeParameter('The format of the image.', oneOfTexts('jpg', 'png', 'webp', 'tiff', 'avif', 'auto')),
+    quality: describeParameter('Percent.', atLeast(1, 100)),
+    withoutEnlargement: describeParameter('Leaves images as small as they are.', BOOLEAN_SCHEMA),
+    focal_point_x: describeParameter('Pixels from the left that stay in sight when the image is cut.', atLeast(0)),
+    focal_point_y: describeParameter('Pixels from the top that stay in sight when the image is cut.', atLeast(0)),
+    transforms: describeParameter('A list of further operations with their arguments, as JSON.'),
   },
   answers: { 200: { '*/*': {} }, 206: { '*/*': {} } },
   errors: ['ILLEGAL_ASSET_TRANSFORMATION', 'RANGE_NOT_SATISFIABLE'],
@@ -33,5 +33,5 @@ export const ASSET_ROUTE: RouteDescription = {
 
 export const NAMED_ASSET_ROUTE: RouteDescription = {
   ...ASSET_ROUTE,
-  params: { id, filename: parameter('Any name, under which pages show and save it.') },
+  params: { id, filename: describeParameter('Any name, under which pages show and save it.') },
 };

@@ -10,7 +10,7 @@ export interface RequestedRange {
  * Parses a `Range` header; undefined if it is not a single range of bytes. Other units are unknown, and for several ranges the
  * server may send the whole object (RFC 9110, 14.2).
  */
-export function parseRange(header: string | undefined): RequestedRange | undefined {
+export function parseRangeHeader(header: string | undefined): RequestedRange | undefined {
   const spec = /^bytes=(.*)$/is.exec(header ?? '')?.[1];
   if (spec === undefined || spec.includes(',')) return undefined;
   const [, start, end] = /^\s*(\d*)-(\d*)\s*$/.exec(spec) ?? [];

@@ -1,21 +1,21 @@
 import { Failure } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { rawQueryOf } from '../../http/library.ts';
-import type { FindReadable } from '../reading/readable.ts';
-import type { FileRecord, Variant, VariantChoice, Variants } from '../variant.ts';
+import type { FindReadableFile } from '../reading/readable-file.ts';
+import type { FileRecord, Variant, VariantChoice, VariantService } from '../variant.ts';
 import { assetHeadersFor } from './asset-headers.ts';
-import type { CachingFor } from './caching.ts';
-import { isUnchanged } from './conditions.ts';
+import type { AssetCachePolicyFor } from './cache-policy.ts';
+import { isNotModified } from './conditional-request.ts';
 import { ASSET_ROUTE, NAMED_ASSET_ROUTE } from './descriptions.ts';
 import type { ObjectCache } from './object-cache.ts';
 import { type ResponseDetails, sendUnchanged, sendWhole } from './send.ts';
 import type { SendFile } from './send-file.ts';
 
 interface RouteDeps {
-  readonly findReadable: FindReadable;
-  readonly variants: Pick<Variants, 'choose' | 'open'>;
+  readonly findReadable: FindReadableFile;
+  readonly variants: Pick<VariantService, 'choose' | 'open'>;
   readonly objects: ObjectCache;
-  readonly cachingFor: CachingFor;
+  readonly cachingFor: AssetCachePolicyFor;
   readonly sendFile: SendFile;
 }
 
@@ -63,7 +63,7 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
     file: FileRecord,
     variant: Variant,
   ): Promise<boolean> {
-    if (isUnchanged(ctx.req.headers, about.headers)) {
+    if (isNotModified(ctx.req.headers, about.headers)) {
       sendUnchanged(ctx, about);
       return true;
     }

@@ -1,8 +1,8 @@
 import type { HttpContext } from '../../http/contract.ts';
 import type { FileRecord, WholeObject } from '../variant.ts';
-import { isRangeCurrent, isUnchanged } from './conditions.ts';
+import { isNotModified, isRangeCurrent } from './conditional-request.ts';
 import type { ObjectCache } from './object-cache.ts';
-import { parseRange, type RequestedRange, resolveRange } from './range.ts';
+import { parseRangeHeader, type RequestedRange, resolveRange } from './range.ts';
 import {
   createMissingBytesFailure,
   createRangeFailure,
@@ -45,8 +45,8 @@ export function createSendFile(objects: ObjectCache): SendFile {
 
   return async (ctx, about, file) => {
     const { headers } = ctx.req;
-    if (isUnchanged(headers, about.headers)) return sendUnchanged(ctx, about);
-    const range = parseRange(headers.range);
+    if (isNotModified(headers, about.headers)) return sendUnchanged(ctx, about);
+    const range = parseRangeHeader(headers.range);
     await (range && isRangeCurrent(headers, about.headers)
       ? sendRange(ctx, about, file, range)
       : sendAll(ctx, about, file));

@@ -4,7 +4,7 @@ import { sendStream } from '../../http/library.ts';
 import type { ByteRange, OpenedObject } from '../../storage/contract.ts';
 import type { WholeObject } from '../variant.ts';
 import type { AssetHeaders } from './asset-headers.ts';
-import type { AssetCachePolicy } from './caching.ts';
+import type { AssetCachePolicy } from './cache-policy.ts';
 import type { RequestedRange } from './range.ts';
 import { assertLength, untilClientLeaves } from './stream-length.ts';
 

@@ -10,7 +10,7 @@ import type { MediaError } from '../../media/library.ts';
 const FAILURE_TTL = 10_000;
 
 /** The failure for an image that cannot be made. */
-export function toFailure({ reason, message }: MediaError, plan: ImagePlan): Failure {
+export function toTransformFailure({ reason, message }: MediaError, plan: ImagePlan): Failure {
   if (reason === 'broken') return fail('SERVICE_UNAVAILABLE', message, { service: 'assets', reason: message });
   const names = [...new Set(plan.operations.map(([name]) => name))];
   return fail('ILLEGAL_ASSET_TRANSFORMATION', message, {

@@ -26,7 +26,7 @@ export function sourceFormat({
 }
 
 export const canBeAnimated = (format: ImageFormat): boolean => ANIMATED.includes(format);
-export const extensionFor = (format: ImageFormat): string => (format === 'jpeg' ? 'jpg' : format);
+export const extensionOfFormat = (format: ImageFormat): string => (format === 'jpeg' ? 'jpg' : format);
 
 /** Formats that `format=auto` prefers, the one with the smallest files first. */
 const MODERN: readonly ImageFormat[] = ['avif', 'webp'];

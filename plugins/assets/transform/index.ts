@@ -4,15 +4,15 @@ import type { Db } from '../../database/contract.ts';
 import type { Media } from '../../media/contract.ts';
 import type { Settings } from '../../settings/contract.ts';
 import type { Storage } from '../../storage/contract.ts';
-import type { Variants } from '../variant.ts';
+import type { VariantService } from '../variant.ts';
 import { sourceFormat } from './formats.ts';
 import { type TransformConfig, toLimits } from './limits.ts';
-import { createVariantMaker } from './make.ts';
 import { parseTransformRequest } from './parameters.ts';
-import { createPlan, createVariant } from './plan.ts';
+import { createPlan, describeVariant } from './plan.ts';
 import { resolveParameters } from './presets.ts';
 import { createRemoteCompletion } from './remote-completion.ts';
 import { createSingleFlight } from './single-flight.ts';
+import { createVariantMaker } from './variant-maker.ts';
 
 export type { TransformConfig } from './limits.ts';
 
@@ -28,7 +28,16 @@ interface VariantDeps {
 }
 
 /** Creates the service of variants: images that are made on request (specification, "Asset endpoints"). */
-export function createVariants({ config, db, log, settings, storage, media, lock, bus }: VariantDeps): Variants {
+export function createVariantService({
+  config,
+  db,
+  log,
+  settings,
+  storage,
+  media,
+  lock,
+  bus,
+}: VariantDeps): VariantService {
   const limits = toLimits(config);
   const maxOperations = config.ASSETS_TRANSFORM_MAX_OPERATIONS;
   const maker = createVariantMaker({ db, log, media });
@@ -49,7 +58,7 @@ export function createVariants({ config, db, log, settings, storage, media, lock
       const plan = source && createPlan(parameters, file, source, accept, limits);
       // A file that is sent unchanged varies by `Accept` as well: its bytes may be replaced by an image later.
       const varies = parameters.format === 'auto';
-      return plan ? { variant: createVariant(file, plan), varies } : { varies };
+      return plan ? { variant: describeVariant(file, plan), varies } : { varies };
     },
 
     async open(file, variant) {

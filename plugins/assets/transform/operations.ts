@@ -17,7 +17,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 const MAX_DEPTH = 5;
 
 /** Parses the value of `transforms`: JSON text, or the list itself in a stored preset. */
-export function parseOperations(
+export function parseImageOperations(
   value: unknown,
   maxOperations: number,
   createFailure: (problem: string) => Failure,

@@ -1,6 +1,6 @@
 import { type Failure, fail } from '#kernel';
 import type { ImageOperation } from '../../media/contract.ts';
-import { parseOperations } from './operations.ts';
+import { parseImageOperations } from './operations.ts';
 
 /** Reads a value: undefined if it does not meet the `requirement`. */
 interface ParameterReader<T> {
@@ -70,7 +70,7 @@ export function parseTransformParameters(
   }
   return {
     ...(parameters as SimpleParameters),
-    transforms: parseOperations(source.transforms, maxOperations, createFailure),
+    transforms: parseImageOperations(source.transforms, maxOperations, createFailure),
   };
 }
 

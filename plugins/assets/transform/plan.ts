@@ -3,7 +3,7 @@ import type { ImageFormat, ImageOperation, ImagePlan } from '../../media/contrac
 import { variantPrefix } from '../../storage/library.ts';
 import type { FileRecord, Variant } from '../variant.ts';
 import { coverAround } from './focal-point.ts';
-import { canBeAnimated, chooseBestFormat, extensionFor } from './formats.ts';
+import { canBeAnimated, chooseBestFormat, extensionOfFormat } from './formats.ts';
 import type { TransformLimits } from './limits.ts';
 import type { TransformParameters } from './parameters.ts';
 
@@ -86,10 +86,10 @@ function resizeOperations(
 }
 
 /** Describes the variant that a plan makes. Its name is a hash of everything that determines the bytes, and of nothing else. */
-export function createVariant(file: FileRecord, plan: ImagePlan): Variant {
+export function describeVariant(file: FileRecord, plan: ImagePlan): Variant {
   const { operations, format, quality, animated, orient, failOn } = plan;
   const text = JSON.stringify([RECIPE_VERSION, operations, format, quality ?? null, animated, orient, failOn]);
-  const extension = extensionFor(format);
+  const extension = extensionOfFormat(format);
   const name = `${variantPrefix(file.filename_disk)}${hash('sha256', text).slice(0, 32)}.${extension}`;
   return { name, type: `image/${format}`, extension, plan };
 }

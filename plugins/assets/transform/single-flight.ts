@@ -1,13 +1,13 @@
 import { type Failure, fail, type Log } from '#kernel';
 import type { Lock } from '../../cluster/contract.ts';
 import { MediaError } from '../../media/library.ts';
-import type { Location } from '../../storage/contract.ts';
+import type { StorageLocation } from '../../storage/contract.ts';
 import { createSemaphore } from '../../workers/library.ts';
 import type { FileRecord, Variant } from '../variant.ts';
-import { createFailureCache, createNonImageCache, toFailure } from './failures.ts';
+import { createFailureCache, createNonImageCache, toTransformFailure } from './failures.ts';
 import { assertSourceSize } from './limits.ts';
-import type { VariantMaker } from './make.ts';
 import type { RemoteCompletion } from './remote-completion.ts';
+import type { VariantMaker } from './variant-maker.ts';
 
 /** Milliseconds between two checks for an image that another process makes, if no notification arrives. */
 const POLL_INTERVAL = 200;
@@ -44,7 +44,7 @@ export function createSingleFlight({ lock, remoteCompletion, make, log, maxConcu
   });
 
   async function attempt(
-    location: Location,
+    location: StorageLocation,
     file: FileRecord,
     variant: Variant,
     object: string,
@@ -59,7 +59,7 @@ export function createSingleFlight({ lock, remoteCompletion, make, log, maxConcu
     return bytes ?? 'stored';
   }
 
-  async function makeUnderLock(location: Location, file: FileRecord, variant: Variant, object: string) {
+  async function makeUnderLock(location: StorageLocation, file: FileRecord, variant: Variant, object: string) {
     const latest = Date.now() + MAX_WAIT;
     while (Date.now() < latest) {
       const mine = await lock.attempt(`asset ${object}`, () => attempt(location, file, variant, object));
@@ -72,7 +72,7 @@ export function createSingleFlight({ lock, remoteCompletion, make, log, maxConcu
   }
 
   async function makeVariant(
-    location: Location,
+    location: StorageLocation,
     file: FileRecord,
     variant: Variant,
     object: string,
@@ -87,13 +87,13 @@ export function createSingleFlight({ lock, remoteCompletion, make, log, maxConcu
         return 'noImage';
       }
       log.info({ object, reason: error.reason, detail: error.message }, 'an image could not be made');
-      const failure: Failure = toFailure(error, variant.plan);
+      const failure: Failure = toTransformFailure(error, variant.plan);
       failures.set(object, failure);
       throw failure;
     }
   }
 
-  return async (location: Location, file: FileRecord, variant: Variant): Promise<VariantOutcome> => {
+  return async (location: StorageLocation, file: FileRecord, variant: Variant): Promise<VariantOutcome> => {
     const object = `${file.storage} ${variant.name}`;
     const before = failures.get(object);
     if (before) throw before;

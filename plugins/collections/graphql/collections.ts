@@ -1,11 +1,11 @@
 import type { GraphqlField } from '../../graphql/contract.ts';
 import type { CollectionVerbs } from '../collection-verbs.ts';
-import { COLLECTIONS, CREATE_COLLECTION, UPDATE_COLLECTION } from './types.ts';
+import { COLLECTION_GRAPHQL_TYPES, CREATE_COLLECTION, UPDATE_COLLECTION } from './types.ts';
 
 const query = {
   scope: 'system',
   operation: 'query',
-  types: COLLECTIONS,
+  types: COLLECTION_GRAPHQL_TYPES,
   offeredTo: { collection: 'platform_collections', action: 'read' },
 } as const;
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
@@ -25,14 +25,14 @@ export const createCollectionGraphqlFields = (verbs: CollectionVerbs): readonly 
   {
     ...mutation,
     definition: 'create_collections_item(data: create_platform_collections_input!): platform_collections',
-    types: COLLECTIONS + CREATE_COLLECTION,
+    types: COLLECTION_GRAPHQL_TYPES + CREATE_COLLECTION,
     resolve: ({ data }, { caller }) => verbs.create(caller, data),
   },
   {
     ...mutation,
     definition:
       'update_collections_item(collection: String!, data: update_platform_collections_input!): platform_collections',
-    types: COLLECTIONS + UPDATE_COLLECTION,
+    types: COLLECTION_GRAPHQL_TYPES + UPDATE_COLLECTION,
     resolve: ({ collection, data }, { caller }) => verbs.update(caller, collection as string, data),
   },
   {

@@ -1,11 +1,11 @@
 import type { GraphqlField } from '../../graphql/contract.ts';
 import type { FieldVerbs } from '../field-verbs.ts';
-import { CREATE_FIELD, FIELDS, UPDATE_FIELD } from './types.ts';
+import { CREATE_FIELD, FIELD_GRAPHQL_TYPES, UPDATE_FIELD } from './types.ts';
 
 const query = {
   scope: 'system',
   operation: 'query',
-  types: FIELDS,
+  types: FIELD_GRAPHQL_TYPES,
   offeredTo: { collection: 'platform_fields', action: 'read' },
 } as const;
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
@@ -30,14 +30,14 @@ export const createFieldGraphqlFields = (verbs: FieldVerbs): readonly GraphqlFie
   {
     ...mutation,
     definition: 'create_fields_item(collection: String!, data: create_platform_fields_input!): platform_fields',
-    types: FIELDS + CREATE_FIELD,
+    types: FIELD_GRAPHQL_TYPES + CREATE_FIELD,
     resolve: ({ collection, data }, { caller }) => verbs.create(caller, collection as string, data),
   },
   {
     ...mutation,
     definition:
       'update_fields_item(collection: String!, field: String!, data: update_platform_fields_input!): platform_fields',
-    types: FIELDS + UPDATE_FIELD,
+    types: FIELD_GRAPHQL_TYPES + UPDATE_FIELD,
     resolve: ({ collection, field, data }, { caller }) =>
       verbs.update(caller, collection as string, field as string, data),
   },

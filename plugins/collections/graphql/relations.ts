@@ -1,11 +1,11 @@
 import type { GraphqlField } from '../../graphql/contract.ts';
 import type { RelationVerbs } from '../relation-verbs.ts';
-import { CREATE_RELATION, RELATIONS, UPDATE_RELATION } from './types.ts';
+import { CREATE_RELATION, RELATION_GRAPHQL_TYPES, UPDATE_RELATION } from './types.ts';
 
 const query = {
   scope: 'system',
   operation: 'query',
-  types: RELATIONS,
+  types: RELATION_GRAPHQL_TYPES,
   offeredTo: { collection: 'platform_relations', action: 'read' },
 } as const;
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
@@ -30,14 +30,14 @@ export const createRelationGraphqlFields = (verbs: RelationVerbs): readonly Grap
   {
     ...mutation,
     definition: 'create_relations_item(data: create_platform_relations_input!): platform_relations',
-    types: RELATIONS + CREATE_RELATION,
+    types: RELATION_GRAPHQL_TYPES + CREATE_RELATION,
     resolve: ({ data }, { caller }) => verbs.create(caller, data),
   },
   {
     ...mutation,
     definition:
       'update_relations_item(collection: String!, field: String!, data: update_platform_relations_input!): platform_relations',
-    types: RELATIONS + UPDATE_RELATION,
+    types: RELATION_GRAPHQL_TYPES + UPDATE_RELATION,
     resolve: ({ collection, field, data }, { caller }) =>
       verbs.update(caller, collection as string, field as string, data),
   },

@@ -107,14 +107,19 @@ const renderInput = (verb: 'create' | 'update', name: string, members: string): 
     ${members} meta: platform_${name}_meta_input schema: platform_${name}_schema_input
   }`;
 
-export const COLLECTIONS = renderOutputTypes('collections', 'collection: String', COLLECTION_META, COLLECTION_SCHEMA);
-export const FIELDS = renderOutputTypes(
+export const COLLECTION_GRAPHQL_TYPES = renderOutputTypes(
+  'collections',
+  'collection: String',
+  COLLECTION_META,
+  COLLECTION_SCHEMA,
+);
+export const FIELD_GRAPHQL_TYPES = renderOutputTypes(
   'fields',
   'collection: String field: String type: String',
   FIELD_META,
   FIELD_SCHEMA,
 );
-export const RELATIONS = renderOutputTypes(
+export const RELATION_GRAPHQL_TYPES = renderOutputTypes(
   'relations',
   'collection: String field: String related_collection: String',
   RELATION_META,

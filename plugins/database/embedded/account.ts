@@ -59,7 +59,7 @@ export interface ProgramResult {
  * PostgreSQL's programs do not inherit the environment: it holds secrets, and `PG*` variables that would configure
  * them.
  */
-export const childEnvironment = {
+export const postgresEnvironment = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
   TZ: 'UTC',
@@ -71,7 +71,12 @@ export async function runProgram(
   args: readonly string[],
   account?: SystemAccount,
 ): Promise<ProgramResult> {
-  const child = spawn(file, args, { ...account, cwd: '/', env: childEnvironment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(file, args, {
+    ...account,
+    cwd: '/',
+    env: postgresEnvironment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   try {

@@ -7,7 +7,7 @@ import { canAccess, findServerAccount, runProgram, type SystemAccount } from './
 import { type Binaries, programPath } from './binaries.ts';
 
 /** The folders of the embedded server and the user that runs it. */
-export interface ClusterLocation {
+export interface PostgresClusterLocation {
   readonly account: SystemAccount | undefined;
   readonly binaries: Binaries;
   /** The cluster's real folder; it may not exist yet. */
@@ -21,7 +21,11 @@ const SHARED_FOLDER = '/var/lib/tenon';
  * The cluster is in the data folder, and the programs are in `node_modules`. Where root starts the service in a folder
  * that the server's user cannot enter, both are kept under /var/lib/tenon, and the data folder holds a symbolic link.
  */
-export async function findClusterLocation(dataPath: string, found: Binaries, log: Log): Promise<ClusterLocation> {
+export async function findPostgresClusterLocation(
+  dataPath: string,
+  found: Binaries,
+  log: Log,
+): Promise<PostgresClusterLocation> {
   const link = join(dataPath, 'postgres');
   const existing = await resolveCluster(link);
   const account = existing ? await ownerOf(existing) : await findServerAccount();

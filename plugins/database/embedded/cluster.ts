@@ -5,8 +5,8 @@ import type { Log } from '#kernel';
 import { RemediableError } from '../connect-failure.ts';
 import { runProgram } from './account.ts';
 import { programPath } from './binaries.ts';
-import type { ClusterLocation } from './cluster-location.ts';
-import { isAlive } from './postmaster.ts';
+import type { PostgresClusterLocation } from './cluster-location.ts';
+import { isProcessAlive } from './postmaster.ts';
 
 export const SUPERUSER = 'tenon';
 
@@ -20,7 +20,11 @@ const exists = (path: string): Promise<boolean> =>
  * Creates the PostgreSQL cluster by `initdb` where there is none, and answers its password. Several processes may do this at the
  * same time.
  */
-export async function prepareCluster(location: ClusterLocation, dataPath: string, log: Log): Promise<string> {
+export async function preparePostgresCluster(
+  location: PostgresClusterLocation,
+  dataPath: string,
+  log: Log,
+): Promise<string> {
   const clusterExists = await exists(join(location.cluster, 'PG_VERSION'));
   const password = await readOrCreatePassword(join(dataPath, 'postgres.password'), clusterExists);
   if (!clusterExists) {
@@ -50,7 +54,10 @@ async function readOrCreatePassword(path: string, clusterExists: boolean): Promi
 }
 
 /** Runs `initdb` in a temporary folder and renames it, so that no process ever opens an incomplete cluster. */
-async function initializeCluster({ account, binaries, cluster }: ClusterLocation, password: string): Promise<void> {
+async function initializeCluster(
+  { account, binaries, cluster }: PostgresClusterLocation,
+  password: string,
+): Promise<void> {
   const home = dirname(cluster);
   await removeLeftovers(home);
   const temporaryFolder = join(home, `postgres.new-${process.pid}`);
@@ -92,6 +99,6 @@ async function initializeCluster({ account, binaries, cluster }: ClusterLocation
 async function removeLeftovers(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     const pid = /^postgres\.new-(\d+)/.exec(name)?.[1];
-    if (pid && !isAlive(Number(pid))) await rm(join(home, name), { recursive: true, force: true });
+    if (pid && !isProcessAlive(Number(pid))) await rm(join(home, name), { recursive: true, force: true });
   }
 }

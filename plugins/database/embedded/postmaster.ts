@@ -12,7 +12,7 @@ export interface Postmaster {
 
 const pidFile = (cluster: string) => join(cluster, 'postmaster.pid');
 
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -36,7 +36,7 @@ function parsePidFile(text: string): Postmaster | undefined {
 
 /** Whether the process is the server of this cluster: after a restart of the machine another program may have the process id. */
 async function isServerProcess(pid: number, cluster: string): Promise<boolean> {
-  if (!isAlive(pid)) return false;
+  if (!isProcessAlive(pid)) return false;
   const command =
     process.platform === 'linux'
       ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')

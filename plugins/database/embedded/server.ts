@@ -6,9 +6,9 @@ import type { Log } from '#kernel';
 import { RemediableError } from '../connect-failure.ts';
 import type { ConnectionTarget } from '../target.ts';
 import { findBinaries } from './binaries.ts';
-import { prepareCluster, SUPERUSER } from './cluster.ts';
-import { type ClusterLocation, findClusterLocation } from './cluster-location.ts';
-import { findRunningServer, isAlive, type Postmaster } from './postmaster.ts';
+import { preparePostgresCluster, SUPERUSER } from './cluster.ts';
+import { findPostgresClusterLocation, type PostgresClusterLocation } from './cluster-location.ts';
+import { findRunningServer, isProcessAlive, type Postmaster } from './postmaster.ts';
 import { startServer } from './start.ts';
 
 const DATABASE = 'tenon';
@@ -36,8 +36,8 @@ export async function openEmbeddedServer(options: {
 }): Promise<{ target: ConnectionTarget; server: EmbeddedServer }> {
   const { log, overrides } = options;
   const dataPath = await ensureDataFolder(resolve(options.dataPath));
-  const location = await findClusterLocation(dataPath, await findBinaries(), log);
-  const password = await prepareCluster(location, dataPath, log);
+  const location = await findPostgresClusterLocation(dataPath, await findBinaries(), log);
+  const password = await preparePostgresCluster(location, dataPath, log);
   const cluster = await realpath(location.cluster);
   const client = (port: number, database: string, application_name: string): pg.ClientConfig => ({
     host: '127.0.0.1',
@@ -88,7 +88,7 @@ async function ensureDataFolder(path: string): Promise<string> {
 
 /** Waits for the running server, or starts one. Several processes that do this at once end up with one server. */
 async function ensureRunning(
-  location: ClusterLocation,
+  location: PostgresClusterLocation,
   logFile: string,
   deadline: number,
   overrides?: Readonly<Record<string, string>>,
@@ -146,7 +146,8 @@ async function stopUnlessShared(pid: number, cluster: string, config: pg.ClientC
     const { rows } = await connection.query<{ name: string }>(
       `select distinct application_name as name from pg_stat_activity where application_name like 'tenon %'`,
     );
-    if (rows.some(({ name }) => name !== APPLICATION_NAME && isAlive(Number(name.slice('tenon '.length))))) return;
+    if (rows.some(({ name }) => name !== APPLICATION_NAME && isProcessAlive(Number(name.slice('tenon '.length)))))
+      return;
   } catch {
     // A server that does not answer is of no use to any process; it is stopped below if it still runs.
   } finally {

@@ -4,9 +4,9 @@ import { open, readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { childEnvironment } from './account.ts';
+import { postgresEnvironment } from './account.ts';
 import { programPath } from './binaries.ts';
-import type { ClusterLocation } from './cluster-location.ts';
+import type { PostgresClusterLocation } from './cluster-location.ts';
 import { findRunningServer, removeStalePidFile } from './postmaster.ts';
 
 /**
@@ -32,7 +32,7 @@ const SETTINGS = {
  * session, so that Ctrl-C in a terminal stops this process, which then stops the server.
  */
 export async function startServer(
-  { account, binaries, cluster }: ClusterLocation,
+  { account, binaries, cluster }: PostgresClusterLocation,
   logFile: string,
   overrides: Readonly<Record<string, string>> = {},
 ): Promise<string | undefined> {
@@ -46,7 +46,7 @@ export async function startServer(
     {
       ...account,
       cwd: '/',
-      env: childEnvironment,
+      env: postgresEnvironment,
       detached: true,
       stdio: ['ignore', output.fd, output.fd],
     },

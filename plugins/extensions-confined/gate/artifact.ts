@@ -11,8 +11,8 @@ import {
   runBundler,
 } from '../../extensions/library.ts';
 import type { ScriptText } from '../../sandbox/contract.ts';
-import { CONFINED_NAMES, findRefusedImport, isRelative, KIT } from './modules.ts';
 import { createPositions, NO_POSITIONS, type SourcePositions } from './positions.ts';
+import { CONFINED_SDK, CONFINED_SDK_EXPORTS, findRefusedImport, isRelative } from './refused-imports.ts';
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   '.js': 'js',
@@ -28,7 +28,7 @@ const PACKAGE_NAMESPACE = 'package';
 const KIT_NAMESPACE = 'kit';
 
 /** The SDK for confined code: each function answers its argument. */
-const KIT_SOURCE = CONFINED_NAMES.map((name) => `export const ${name} = (config) => config;`).join('\n');
+const KIT_SOURCE = CONFINED_SDK_EXPORTS.map((name) => `export const ${name} = (config) => config;`).join('\n');
 
 /** The script that is probed and run, with the source positions of its parts. */
 export interface BuiltScript {
@@ -44,7 +44,7 @@ const HEAD = '(function (module, exports) {\n';
  * and TypeScript. `limit` is in bytes, for all files together and for the script.
  * @throws LoadFailure
  */
-export async function buildScript(files: PackageFiles, built: string, limit: number): Promise<BuiltScript> {
+export async function buildConfinedScript(files: PackageFiles, built: string, limit: number): Promise<BuiltScript> {
   const entry = await files.find(built);
   if (!entry)
     throw new LoadFailure('SOURCE_UNAVAILABLE', 'The built entry that "path" names is missing; build the package.');
@@ -125,7 +125,7 @@ function createContainmentPlugin(
 async function resolveImport(files: PackageFiles, entry: PackageFile, args: OnResolveArgs): Promise<OnResolveResult> {
   const { path, importer, kind } = args;
   if (kind === 'entry-point') return { path: entry.path, namespace: PACKAGE_NAMESPACE, pluginData: entry.displayPath };
-  if (path === KIT) return { path, namespace: KIT_NAMESPACE, sideEffects: false };
+  if (path === CONFINED_SDK) return { path, namespace: KIT_NAMESPACE, sideEffects: false };
   const from = importer === entry.path ? entry.displayPath : 'one of its files';
   if (isRelative(path) && kind !== 'require-resolve') {
     const base = join(dirname(importer), path);
@@ -162,7 +162,7 @@ function toInvalidEntry(error: unknown, files: PackageFiles): LoadFailure {
   if (first.text.startsWith(`No matching export in "${KIT_NAMESPACE}:`)) {
     return new LoadFailure(
       'USES_LEGACY_SDK_RUNTIME_IMPORT',
-      `The built entry imports a name that "${KIT}" does not have for confined code; it has ${CONFINED_NAMES.join(', ')}.`,
+      `The built entry imports a name that "${CONFINED_SDK}" does not have for confined code; it has ${CONFINED_SDK_EXPORTS.join(', ')}.`,
     );
   }
   const { file = '', line } = first.location ?? {};

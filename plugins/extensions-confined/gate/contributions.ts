@@ -1,10 +1,10 @@
-import type { EventNames, ExtensionManifest, ServerType } from '../../extensions/contract.ts';
+import type { EventNames, ExtensionManifest, ServerExtensionType } from '../../extensions/contract.ts';
 import { LoadFailure, serverEntries, stripNamePrefix } from '../../extensions/library.ts';
-import type { ContractEntry } from '../../sandbox/contract.ts';
+import type { ArtifactEntry } from '../../sandbox/contract.ts';
 
 /** A hook, endpoint or operation that runs confined, as its manifest declares it and its code exports it. */
-export interface Contribution {
-  readonly type: ServerType;
+export interface ConfinedContribution {
+  readonly type: ServerExtensionType;
   /** The key in the sandbox: `''`, or `type:name` inside of a bundle. */
   readonly key: string;
   /** The id in requests, flows and the log. */
@@ -31,8 +31,8 @@ export function listAllowedIds(name: string): readonly string[] {
 export function matchContributions(
   name: string,
   manifest: ExtensionManifest,
-  contract: readonly ContractEntry[],
-): readonly Contribution[] {
+  contract: readonly ArtifactEntry[],
+): readonly ConfinedContribution[] {
   if (manifest.type === 'bundle') {
     // With two entries under one key, the sandbox might run another one than the gate checked.
     if (new Set(contract.map(({ key }) => key)).size < contract.length) {
@@ -54,14 +54,16 @@ export function matchContributions(
   return [matchContribution(manifest as Declared, exportedEntry, exportedEntry.id, listAllowedIds(name))];
 }
 
-type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDelivery'> & { readonly type: ServerType };
+type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDelivery'> & {
+  readonly type: ServerExtensionType;
+};
 
 function matchContribution(
   declared: Declared,
-  exportedEntry: ContractEntry,
+  exportedEntry: ArtifactEntry,
   id: string | null,
   ids: readonly string[],
-): Contribution {
+): ConfinedContribution {
   const { type, capabilities = {}, events = {}, optionDelivery = {} } = declared;
   const where = exportedEntry.key === '' ? 'the built entry' : `"${exportedEntry.key}"`;
   if (type !== 'hook' && !exportedEntry.handler)

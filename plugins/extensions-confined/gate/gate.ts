@@ -2,8 +2,8 @@ import type { DiscoveredExtension, ManifestDeps, ReasonCode } from '../../extens
 import { LoadFailure, openPackageFiles, serverEntries } from '../../extensions/library.ts';
 import type { Sandbox, ScriptText } from '../../sandbox/contract.ts';
 import { GuestFailure } from '../../sandbox/library.ts';
-import { buildScript } from './artifact.ts';
-import { type Contribution, matchContributions } from './contributions.ts';
+import { buildConfinedScript } from './artifact.ts';
+import { type ConfinedContribution, matchContributions } from './contributions.ts';
 import { NO_POSITIONS, type SourcePositions } from './positions.ts';
 import { rereadManifest } from './reread-manifest.ts';
 import { assertSources, listServerSources } from './sources.ts';
@@ -14,7 +14,7 @@ export interface GatedPackage {
   readonly version: string;
   readonly script: ScriptText;
   readonly positions: SourcePositions;
-  readonly contributions: readonly Contribution[];
+  readonly contributions: readonly ConfinedContribution[];
   /** Whether one context serves several calls, as the manifest declares by `stateful`. */
   readonly isStateful: boolean;
 }
@@ -31,7 +31,7 @@ export interface GateDeps extends ManifestDeps {
  * check never loads, and never loads with full authority either.
  * @throws LoadFailure
  */
-export async function passGate(extension: DiscoveredExtension, deps: GateDeps): Promise<GatedPackage> {
+export async function runLoadGate(extension: DiscoveredExtension, deps: GateDeps): Promise<GatedPackage> {
   try {
     const { manifest, version, built } = await rereadManifest(extension, deps);
     const refused = await deps.consent(extension);
@@ -42,7 +42,7 @@ export async function passGate(extension: DiscoveredExtension, deps: GateDeps): 
     if (manifest.type === 'bundle' && serverEntries(manifest).length === 0) {
       return { extension, version, script: '', positions: NO_POSITIONS, contributions: [], isStateful };
     }
-    const { script, positions } = await buildScript(files, built, deps.sandbox.maxArtifact());
+    const { script, positions } = await buildConfinedScript(files, built, deps.sandbox.maxArtifact());
     const contributions = matchContributions(extension.name, manifest, await deps.sandbox.probe(script));
     return { extension, version, script, positions, contributions, isStateful };
   } catch (error) {

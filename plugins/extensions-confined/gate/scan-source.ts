@@ -1,6 +1,6 @@
 import type { ReasonCode } from '../../extensions/contract.ts';
 import { findImports, isDefinition } from './imports.ts';
-import { CONFINED_NAMES, findRefusedImport, getAdvice, isRelative, KIT } from './modules.ts';
+import { CONFINED_SDK, CONFINED_SDK_EXPORTS, findRefusedImport, getAdvice, isRelative } from './refused-imports.ts';
 import { type SourceToken, tokenize } from './tokens.ts';
 
 /** A use of something that confined code does not have (conventions, "Reason codes"). */
@@ -35,7 +35,8 @@ export function scanSource(source: string): SourceScan {
       uses.push({ code, what: 'computes which module it loads', advice: 'name the module in quotes', at });
     } else if (isRelative(specifier)) relative.push(specifier);
     else {
-      const fullAuthorityName = specifier === KIT ? names.find((name) => FULL_AUTHORITY_NAME.test(name)) : undefined;
+      const fullAuthorityName =
+        specifier === CONFINED_SDK ? names.find((name) => FULL_AUTHORITY_NAME.test(name)) : undefined;
       const refused =
         fullAuthorityName === undefined ? findRefusedImport(specifier) : findRefusedImport('@any/extension-sdk');
       const what =
@@ -55,7 +56,9 @@ export function scanSource(source: string): SourceScan {
 }
 
 /** Exports of the SDK for code with full authority. */
-const FULL_AUTHORITY_NAME = new RegExp(`^define(?!(?:${CONFINED_NAMES.map((name) => name.slice(6)).join('|')})$)`);
+const FULL_AUTHORITY_NAME = new RegExp(
+  `^define(?!(?:${CONFINED_SDK_EXPORTS.map((name) => name.slice(6)).join('|')})$)`,
+);
 
 const toDisplayName = (specifier: string): string => specifier.replace(/[^\w@/:.#-]/g, '?').slice(0, 80);
 

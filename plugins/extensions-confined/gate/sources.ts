@@ -1,6 +1,6 @@
 import { dirname, extname, join } from 'node:path';
 import type { PackageFile, PackageFiles } from '../../extensions/contract.ts';
-import { type AppAndApiFiles, type ExtensionManifest, SERVER_TYPES } from '../../extensions/contract.ts';
+import { type AppAndApiFiles, type ExtensionManifest, SERVER_EXTENSION_TYPES } from '../../extensions/contract.ts';
 import { LoadFailure } from '../../extensions/library.ts';
 import { scanSource } from './scan-source.ts';
 
@@ -8,7 +8,7 @@ import { scanSource } from './scan-source.ts';
 const MAX_FILES = 500;
 const MAX_BYTES = 2 * 1024 * 1024;
 
-const isServer = (type: string): boolean => (SERVER_TYPES as readonly string[]).includes(type);
+const isServer = (type: string): boolean => (SERVER_EXTENSION_TYPES as readonly string[]).includes(type);
 const serverHalf = (source: string | AppAndApiFiles | undefined): string | undefined =>
   typeof source === 'object' ? source.api : source;
 

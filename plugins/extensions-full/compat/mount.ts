@@ -2,10 +2,10 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type Router from 'router';
 import type { ExtensionMount } from '../../extensions/contract.ts';
 import type { HttpContext } from '../../http/contract.ts';
-import { addressOf, rawQueryOf } from '../../http/library.ts';
+import { clientAddressOf, rawQueryOf } from '../../http/library.ts';
 import { toAccountability } from '../caller.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
-import { toFailure } from '../failure.ts';
+import { toServiceFailure } from '../failure.ts';
 import { toPlainSchema } from '../plain-schema.ts';
 import { type RequestParts, toExtensionRequest } from './request.ts';
 import { toExtensionResponse } from './response.ts';
@@ -26,7 +26,7 @@ export function createRouterMount(runtime: ExtensionRuntime, path: string, route
       const outcome = await runRouter(runtime, ctx, parts, path, router);
       if (outcome === 'answered') return detachKoa(ctx);
       if (outcome === 'unmatched') return next();
-      throw toFailure(outcome.error);
+      throw toServiceFailure(outcome.error);
     },
   };
 }
@@ -48,7 +48,7 @@ export async function createRequestParts({ deps }: ExtensionRuntime, ctx: HttpCo
     // The handler reads other bodies itself.
     body: ctx.is('json', '+json') ? await readBody(deps, ctx) : {},
     token: readToken(ctx, query),
-    ip: addressOf(ctx),
+    ip: clientAddressOf(ctx),
   };
 }
 

@@ -20,7 +20,7 @@ export function toRouterPath(path: unknown): unknown {
 type Take = (...parts: unknown[]) => unknown;
 
 /** A router that accepts both path syntaxes. */
-export function createRouter(): Router.Router {
+export function createCompatRouter(): Router.Router {
   const router = new Router({ mergeParams: true });
   const [route, use] = [router.route.bind(router) as Take, router.use.bind(router) as Take];
   return Object.assign(router, {

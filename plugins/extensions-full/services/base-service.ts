@@ -11,7 +11,7 @@ export interface ServiceOptions {
   readonly knex?: unknown;
 }
 
-export interface VerbOptions {
+export interface ServiceMethodOptions {
   /** False: no listener of an extension is called. Core rules apply all the same. */
   readonly emitEvents?: boolean;
   readonly [other: string]: unknown;
@@ -31,7 +31,7 @@ export function createBaseService(runtime: ExtensionRuntime) {
     }
 
     /** Runs a verb. Without accountability the ledger counts one use of the system caller. */
-    protected act<T>(work: (caller: Caller) => Promise<T>, options?: VerbOptions): Promise<T> {
+    protected act<T>(work: (caller: Caller) => Promise<T>, options?: ServiceMethodOptions): Promise<T> {
       const { accountability, knex } = this;
       const run = () =>
         runtime.db.runInTransaction(knex, async () =>

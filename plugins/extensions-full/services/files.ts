@@ -1,7 +1,7 @@
-import { FILES, type Files } from '../../files/contract.ts';
+import { FILES_COLLECTION_NAME, type Files } from '../../files/contract.ts';
 import type { Payload } from '../../items/contract.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
-import type { ServiceOptions, VerbOptions } from './base-service.ts';
+import type { ServiceMethodOptions, ServiceOptions } from './base-service.ts';
 import type { ItemsServiceClass } from './items.ts';
 
 type Bytes = Parameters<Files['create']>[1]['bytes'];
@@ -12,7 +12,7 @@ export function createFilesService(runtime: ExtensionRuntime, ItemsService: Item
 
   return class FilesService extends ItemsService {
     constructor(options?: ServiceOptions) {
-      super(FILES, options);
+      super(FILES_COLLECTION_NAME, options);
     }
 
     /**
@@ -23,7 +23,7 @@ export function createFilesService(runtime: ExtensionRuntime, ItemsService: Item
       bytes: Bytes | readonly Uint8Array[],
       data: Payload = {},
       key?: string,
-      options?: VerbOptions,
+      options?: ServiceMethodOptions,
     ): Promise<string> {
       const { filename_download: filename, type, ...metadata } = data;
       const incoming = {

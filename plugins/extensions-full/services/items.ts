@@ -1,8 +1,8 @@
 import { type Caller, Failure, fail } from '#kernel';
 import type { Key, Payload } from '../../items/contract.ts';
-import type { RawQuery, ReadText } from '../../query/contract.ts';
+import type { RawQuery, ReadResultText } from '../../query/contract.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
-import type { BaseServiceClass, ServiceOptions, VerbOptions } from './base-service.ts';
+import type { BaseServiceClass, ServiceMethodOptions, ServiceOptions } from './base-service.ts';
 
 type Row = Record<string, unknown>;
 type Keys = readonly unknown[];
@@ -10,7 +10,7 @@ type Keys = readonly unknown[];
 /** A symbol, so that extensions do not see the member. */
 const PRIMARY = Symbol('primary');
 
-const parseData = <T>({ data }: ReadText): T => JSON.parse(data ?? 'null') as T;
+const parseData = <T>({ data }: ReadResultText): T => JSON.parse(data ?? 'null') as T;
 
 /** The half of `ItemsService` that reads. */
 function createReadingService(runtime: ExtensionRuntime, Acting: BaseServiceClass) {
@@ -33,26 +33,26 @@ function createReadingService(runtime: ExtensionRuntime, Acting: BaseServiceClas
       this.collection = collection;
     }
 
-    readByQuery(raw: RawQuery = {}, options?: VerbOptions): Promise<Row[]> {
+    readByQuery(raw: RawQuery = {}, options?: ServiceMethodOptions): Promise<Row[]> {
       return this.act((caller) => items.rows(caller, this.collection, withDefaultLimit(raw)), options);
     }
 
     /** @throws FORBIDDEN if there is no such row, or the caller may not read it. */
-    readOne(key: unknown, raw: RawQuery = {}, options?: VerbOptions): Promise<Row> {
+    readOne(key: unknown, raw: RawQuery = {}, options?: ServiceMethodOptions): Promise<Row> {
       return this.act(
         async (caller) => parseData<Row>(await items.readOne(caller, this.collection, key, raw)),
         options,
       );
     }
 
-    readMany(keys: Keys, raw: RawQuery = {}, options?: VerbOptions): Promise<Row[]> {
+    readMany(keys: Keys, raw: RawQuery = {}, options?: ServiceMethodOptions): Promise<Row[]> {
       return this.act(
         async (caller) => parseData<Row[]>(await items.readKeys(caller, this.collection, keys, raw)),
         options,
       );
     }
 
-    readSingleton(raw: RawQuery = {}, options?: VerbOptions): Promise<Row> {
+    readSingleton(raw: RawQuery = {}, options?: ServiceMethodOptions): Promise<Row> {
       return this.act(async (caller) => {
         const row = parseData<Row | Row[]>(await items.readMany(caller, this.collection, raw));
         return (Array.isArray(row) ? row[0] : row) ?? {};
@@ -77,38 +77,38 @@ export function createItemsService(runtime: ExtensionRuntime, Acting: BaseServic
   const { items } = runtime.deps;
 
   return class ItemsService extends createReadingService(runtime, Acting) {
-    createOne(data: Payload, options?: VerbOptions): Promise<Key> {
+    createOne(data: Payload, options?: ServiceMethodOptions): Promise<Key> {
       return this.act((caller) => items.createOne(caller, this.collection, data), options);
     }
 
-    createMany(data: readonly Payload[], options?: VerbOptions): Promise<Key[]> {
+    createMany(data: readonly Payload[], options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.createMany(caller, this.collection, data), options);
     }
 
-    updateOne(key: unknown, data: Payload, options?: VerbOptions): Promise<Key> {
+    updateOne(key: unknown, data: Payload, options?: ServiceMethodOptions): Promise<Key> {
       return this.act((caller) => items.updateOne(caller, this.collection, key, data), options);
     }
 
-    updateMany(keys: Keys, data: Payload, options?: VerbOptions): Promise<Key[]> {
+    updateMany(keys: Keys, data: Payload, options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.updateMany(caller, this.collection, keys, data), options);
     }
 
     /** Changes each row by the key that it contains. */
-    updateBatch(data: readonly Payload[], options?: VerbOptions): Promise<Key[]> {
+    updateBatch(data: readonly Payload[], options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.updateEach(caller, this.collection, data), options);
     }
 
-    updateByQuery(raw: RawQuery, data: Payload, options?: VerbOptions): Promise<Key[]> {
+    updateByQuery(raw: RawQuery, data: Payload, options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.updateByQuery(caller, this.collection, raw, data), options);
     }
 
     /** Changes the row whose key the payload contains, or creates it. */
-    async upsertOne(data: Payload, options?: VerbOptions): Promise<Key> {
+    async upsertOne(data: Payload, options?: ServiceMethodOptions): Promise<Key> {
       const [key] = await this.upsertMany([data], options);
       return key as Key;
     }
 
-    async upsertMany(data: readonly Payload[], options?: VerbOptions): Promise<Key[]> {
+    async upsertMany(data: readonly Payload[], options?: ServiceMethodOptions): Promise<Key[]> {
       const primary = await this[PRIMARY]();
       return this.act(
         (caller) =>
@@ -128,20 +128,20 @@ export function createItemsService(runtime: ExtensionRuntime, Acting: BaseServic
       return items.createOne(caller, collection, key === undefined ? rest : { [primary]: key, ...rest });
     }
 
-    upsertSingleton(data: Payload, options?: VerbOptions): Promise<Key> {
+    upsertSingleton(data: Payload, options?: ServiceMethodOptions): Promise<Key> {
       return this.act((caller) => items.upsertSingleton(caller, this.collection, data), options);
     }
 
-    async deleteOne(key: unknown, options?: VerbOptions): Promise<Key> {
+    async deleteOne(key: unknown, options?: ServiceMethodOptions): Promise<Key> {
       await this.deleteMany([key], options);
       return key as Key;
     }
 
-    deleteMany(keys: Keys, options?: VerbOptions): Promise<Key[]> {
+    deleteMany(keys: Keys, options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.deleteMany(caller, this.collection, keys), options);
     }
 
-    deleteByQuery(raw: RawQuery, options?: VerbOptions): Promise<Key[]> {
+    deleteByQuery(raw: RawQuery, options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.deleteByQuery(caller, this.collection, raw), options);
     }
   };

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { CollectionRecord, FieldRecord, RelationRecord } from '../../schema/contract.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
-import type { BaseServiceClass, VerbOptions } from './base-service.ts';
+import type { BaseServiceClass, ServiceMethodOptions } from './base-service.ts';
 import { createVisibleSchema } from './visible-schema.ts';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -27,11 +27,11 @@ export function createSchemaServices(runtime: ExtensionRuntime, Acting: BaseServ
 
 function createCollectionsService({ Acting, writes, visible }: SchemaServiceDeps) {
   return class CollectionsService extends Acting {
-    readByQuery(options?: VerbOptions): Promise<CollectionRecord[]> {
+    readByQuery(options?: ServiceMethodOptions): Promise<CollectionRecord[]> {
       return this.act((caller) => visible.collections(caller), options);
     }
 
-    async readMany(names: readonly string[], options?: VerbOptions): Promise<CollectionRecord[]> {
+    async readMany(names: readonly string[], options?: ServiceMethodOptions): Promise<CollectionRecord[]> {
       const all = await this.readByQuery(options);
       return names.map((name) => {
         const one = all.find(({ collection }) => collection === name);
@@ -40,15 +40,15 @@ function createCollectionsService({ Acting, writes, visible }: SchemaServiceDeps
       });
     }
 
-    async readOne(name: string, options?: VerbOptions): Promise<CollectionRecord> {
+    async readOne(name: string, options?: ServiceMethodOptions): Promise<CollectionRecord> {
       return (await this.readMany([name], options))[0] as CollectionRecord;
     }
 
-    createOne(payload: Input, options?: VerbOptions): Promise<string> {
+    createOne(payload: Input, options?: ServiceMethodOptions): Promise<string> {
       return this.act((caller) => writes.createCollection(caller, payload), options);
     }
 
-    createMany(payloads: readonly Input[], options?: VerbOptions): Promise<string[]> {
+    createMany(payloads: readonly Input[], options?: ServiceMethodOptions): Promise<string[]> {
       return this.act(
         (caller) =>
           writes.transaction(async () => {
@@ -60,14 +60,14 @@ function createCollectionsService({ Acting, writes, visible }: SchemaServiceDeps
       );
     }
 
-    updateOne(name: string, data: Input, options?: VerbOptions): Promise<string> {
+    updateOne(name: string, data: Input, options?: ServiceMethodOptions): Promise<string> {
       return this.act(async (caller) => {
         await writes.updateCollection(caller, name, data);
         return name;
       }, options);
     }
 
-    updateMany(names: readonly string[], data: Input, options?: VerbOptions): Promise<string[]> {
+    updateMany(names: readonly string[], data: Input, options?: ServiceMethodOptions): Promise<string[]> {
       return this.act(
         (caller) =>
           writes.transaction(async () => {
@@ -78,14 +78,14 @@ function createCollectionsService({ Acting, writes, visible }: SchemaServiceDeps
       );
     }
 
-    deleteOne(name: string, options?: VerbOptions): Promise<string> {
+    deleteOne(name: string, options?: ServiceMethodOptions): Promise<string> {
       return this.act(async (caller) => {
         await writes.deleteCollection(caller, name);
         return name;
       }, options);
     }
 
-    deleteMany(names: readonly string[], options?: VerbOptions): Promise<string[]> {
+    deleteMany(names: readonly string[], options?: ServiceMethodOptions): Promise<string[]> {
       return this.act(
         (caller) =>
           writes.transaction(async () => {
@@ -100,11 +100,11 @@ function createCollectionsService({ Acting, writes, visible }: SchemaServiceDeps
 
 function createFieldsService({ Acting, writes, visible }: SchemaServiceDeps) {
   return class FieldsService extends Acting {
-    readAll(collection?: string, options?: VerbOptions): Promise<FieldRecord[]> {
+    readAll(collection?: string, options?: ServiceMethodOptions): Promise<FieldRecord[]> {
       return this.act((caller) => visible.fields(caller, collection), options);
     }
 
-    async readOne(collection: string, field: string, options?: VerbOptions): Promise<FieldRecord> {
+    async readOne(collection: string, field: string, options?: ServiceMethodOptions): Promise<FieldRecord> {
       const one = (await this.readAll(collection, options)).find((record) => record.field === field);
       if (!one) throw createMissing(`field ${collection}.${field}`);
       return one;
@@ -114,7 +114,7 @@ function createFieldsService({ Acting, writes, visible }: SchemaServiceDeps) {
       return this.act((caller) => writes.createField(caller, collection, field), findOptions(more));
     }
 
-    updateField(collection: string, field: Input, options?: VerbOptions): Promise<string> {
+    updateField(collection: string, field: Input, options?: ServiceMethodOptions): Promise<string> {
       return this.act(async (caller) => {
         const name = parseFieldName(field);
         await writes.updateField(caller, collection, name, field);
@@ -122,7 +122,7 @@ function createFieldsService({ Acting, writes, visible }: SchemaServiceDeps) {
       }, options);
     }
 
-    updateFields(collection: string, fields: readonly Input[], options?: VerbOptions): Promise<string[]> {
+    updateFields(collection: string, fields: readonly Input[], options?: ServiceMethodOptions): Promise<string[]> {
       return this.act(
         (caller) =>
           writes.transaction(async () => {
@@ -133,7 +133,7 @@ function createFieldsService({ Acting, writes, visible }: SchemaServiceDeps) {
       );
     }
 
-    deleteField(collection: string, field: string, options?: VerbOptions): Promise<void> {
+    deleteField(collection: string, field: string, options?: ServiceMethodOptions): Promise<void> {
       return this.act((caller) => writes.deleteField(caller, collection, field), options);
     }
   };
@@ -141,25 +141,25 @@ function createFieldsService({ Acting, writes, visible }: SchemaServiceDeps) {
 
 function createRelationsService({ Acting, writes, visible }: SchemaServiceDeps) {
   return class RelationsService extends Acting {
-    readAll(collection?: string, options?: VerbOptions): Promise<RelationRecord[]> {
+    readAll(collection?: string, options?: ServiceMethodOptions): Promise<RelationRecord[]> {
       return this.act((caller) => visible.relations(caller, collection), options);
     }
 
-    async readOne(collection: string, field: string, options?: VerbOptions): Promise<RelationRecord> {
+    async readOne(collection: string, field: string, options?: ServiceMethodOptions): Promise<RelationRecord> {
       const one = (await this.readAll(collection, options)).find((record) => record.field === field);
       if (!one) throw createMissing(`relation ${collection}.${field}`);
       return one;
     }
 
-    createOne(relation: Input, options?: VerbOptions): Promise<void> {
+    createOne(relation: Input, options?: ServiceMethodOptions): Promise<void> {
       return this.act(async (caller) => void (await writes.createRelation(caller, relation)), options);
     }
 
-    updateOne(collection: string, field: string, relation: Input, options?: VerbOptions): Promise<void> {
+    updateOne(collection: string, field: string, relation: Input, options?: ServiceMethodOptions): Promise<void> {
       return this.act((caller) => writes.updateRelation(caller, collection, field, relation), options);
     }
 
-    deleteOne(collection: string, field: string, options?: VerbOptions): Promise<void> {
+    deleteOne(collection: string, field: string, options?: ServiceMethodOptions): Promise<void> {
       return this.act((caller) => writes.deleteRelation(caller, collection, field), options);
     }
   };
@@ -171,5 +171,5 @@ function parseFieldName(field: Input): string {
 }
 
 /** By convention a table builder may come before the options; it is not needed. */
-const findOptions = (more: readonly unknown[]): VerbOptions | undefined =>
-  more.find((one): one is VerbOptions => typeof one === 'object' && one !== null && 'emitEvents' in one);
+const findOptions = (more: readonly unknown[]): ServiceMethodOptions | undefined =>
+  more.find((one): one is ServiceMethodOptions => typeof one === 'object' && one !== null && 'emitEvents' in one);

@@ -20,7 +20,7 @@ const BROWSER: Authority = {
 const IN_PROCESS: Authority = { verb: 'may do', object: 'everything this process can do' };
 
 /** What extensions may do according to their manifests. None of their code runs for this. */
-export const createExtensionLines = (all: readonly DiscoveredExtension[], deps: Deps): readonly AuditLine[] =>
+export const createExtensionAuditLines = (all: readonly DiscoveredExtension[], deps: Deps): readonly AuditLine[] =>
   all.map((found) => {
     const { name, version = 'local', failure, manifest } = found;
     if (failure) return createBrokenLine(name, version, isConfined(found), deps.describeFailure(failure));
@@ -33,7 +33,7 @@ export const createExtensionLines = (all: readonly DiscoveredExtension[], deps: 
 /**
  * What third-party plugins that would run in this process may do according to their manifests. None of their code runs for this.
  */
-export async function createPluginLines(folder: string | undefined, deps: Deps): Promise<readonly AuditLine[]> {
+export async function createPluginAuditLines(folder: string | undefined, deps: Deps): Promise<readonly AuditLine[]> {
   const lines: AuditLine[] = [];
   for (const path of await pluginFolders(folder)) {
     try {

@@ -39,7 +39,7 @@ const withReservedName = (found: DiscoveredExtension): DiscoveredExtension => ({
 });
 
 /** Creates EXTENSIONS_PATH and its folders by type, so that an admin finds where to put extensions. */
-export async function prepareFolders(local: string, log: Pick<Log, 'warn'>): Promise<void> {
+export async function createExtensionFolders(local: string, log: Pick<Log, 'warn'>): Promise<void> {
   try {
     for (const folder of Object.keys(TYPE_FOLDERS)) await mkdir(join(resolve(local), folder), { recursive: true });
   } catch (error) {

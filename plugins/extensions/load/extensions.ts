@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { RuntimeState } from '../../sandbox/contract.ts';
+import type { ConfinedRuntimeState } from '../../sandbox/contract.ts';
 import { createPlaceholder } from '../discover/discover.ts';
 import type { AppBuild, DiscoveredExtension, LoadFailure } from '../model.ts';
 import type { ExtensionRow, ToReason } from '../records/record.ts';
-import { toAppHalves } from './app-halves.ts';
+import { toAppParts } from './app-parts.ts';
 import type { LoadDeps } from './load-deps.ts';
 import { changesFullAuthority, createLoadPlan, type LoadPlan, type ReloadRequest } from './load-plan.ts';
 import { createLoadSteps, type LoadSteps } from './load-steps.ts';
@@ -17,7 +17,7 @@ export interface LoadChanges {
 }
 
 /** All extensions of this process with their states, and the function that loads them. */
-export interface Extensions {
+export interface ExtensionManager {
   /**
    * Discovers and loads all extensions, or those that changed since the last load; the others keep running. Loads run
    * one after the other and never reject. An extension that awaits it while it is being loaded waits for ever.
@@ -26,7 +26,7 @@ export interface Extensions {
   rows(): readonly ExtensionRow[];
   /** The state of each extension for plugins that rely on packages. */
   states(): readonly PackageState[];
-  runtime(): Pick<RuntimeState, 'state' | 'posture'>;
+  runtime(): Pick<ConfinedRuntimeState, 'state' | 'posture'>;
   reportFailed(id: string, failure: LoadFailure): void;
   reportRecovered(id: string): void;
   /** Unloads all extensions. */
@@ -36,9 +36,9 @@ export interface Extensions {
 /** Runs a load outside of the request that caused it: extensions must not inherit its asynchronous context. */
 const withoutRequestContext = AsyncLocalStorage.snapshot();
 const NOTHING: LoadChanges = { added: [], removed: [] };
-const NOT_REQUIRED: RuntimeState = { state: 'not-required', posture: null };
+const NOT_REQUIRED: ConfinedRuntimeState = { state: 'not-required', posture: null };
 
-export function createExtensions(deps: LoadDeps, toReason: ToReason): Extensions {
+export function createExtensionManager(deps: LoadDeps, toReason: ToReason): ExtensionManager {
   const { log } = deps;
   let slots: ReadonlyMap<string, PackageSlot> = new Map();
   let bundleFailure: LoadFailure | undefined;
@@ -135,7 +135,7 @@ async function checkSlots(
   steps: LoadSteps,
   loading: readonly PackageSlot[],
   confined: readonly PackageSlot[],
-  state: RuntimeState,
+  state: ConfinedRuntimeState,
 ): Promise<void> {
   const withoutFailure = loading.filter((slot) => slot.failure === undefined);
   await steps.passGates(
@@ -176,7 +176,7 @@ function setSettings(slot: PackageSlot, status: PackageSlot['settings']): void {
 }
 
 async function buildApp(bundle: LoadDeps['appBundle'], slots: readonly PackageSlot[]): Promise<AppBuild> {
-  const built = await bundle.build(toAppHalves(slots));
+  const built = await bundle.build(toAppParts(slots));
   for (const slot of slots) setAppFailure(slot, built.failed.get(slot.extension.id));
   return built;
 }

@@ -1,6 +1,6 @@
 import type { Log } from '#kernel';
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
-import type { RuntimeState } from '../../sandbox/contract.ts';
+import type { ConfinedRuntimeState } from '../../sandbox/contract.ts';
 import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from '../model.ts';
 import type { PackageSlot } from './slot.ts';
 
@@ -27,7 +27,7 @@ export interface LoadDeps {
   loadFull(extension: DiscoveredExtension, phase: LoadPhase): Promise<LoadedExtension>;
   readonly confined: ConfinedSteps<unknown>;
   /** Detects the state of the confined runtime. */
-  runtime(): Promise<RuntimeState>;
+  runtime(): Promise<ConfinedRuntimeState>;
   /** Registers the settings of all extensions before their code runs. Answers each status by id. */
   settings(all: readonly DiscoveredExtension[]): ReadonlyMap<string, SettingsStatus>;
   readonly appBundle: AppBundle;

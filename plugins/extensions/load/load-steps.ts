@@ -1,4 +1,4 @@
-import type { RuntimeState } from '../../sandbox/contract.ts';
+import type { ConfinedRuntimeState } from '../../sandbox/contract.ts';
 import { LoadFailure } from '../model.ts';
 import { withDeadline } from './deadline.ts';
 import { CONFINED_PHASES, type LoadDeps, type LoadPhase, PHASES } from './load-deps.ts';
@@ -18,7 +18,7 @@ const phaseOf = ({ extension }: PackageSlot): LoadPhase | undefined =>
 /** The steps of a load. No step throws: a failure is kept in its slot. */
 export interface LoadSteps {
   /** Runs the gate for confined packages, a few at a time, because a probe needs a process of its own. */
-  passGates(slots: readonly PackageSlot[], runtime: RuntimeState): Promise<void>;
+  passGates(slots: readonly PackageSlot[], runtime: ConfinedRuntimeState): Promise<void>;
   /** Checks consent for extensions that are not confined. */
   checkConsent(slots: readonly PackageSlot[]): Promise<void>;
   /** Fails extensions that have the name of another one, among all that passed the gate. */
@@ -32,7 +32,7 @@ export function createLoadSteps(deps: LoadDeps, isStopped: () => boolean): LoadS
   const { confined } = deps;
   const { attempt, load, unload } = createSlotSteps(deps.log, isStopped);
 
-  const passGate = (slot: PackageSlot, state: RuntimeState['state'], reason: string | undefined) =>
+  const passGate = (slot: PackageSlot, state: ConfinedRuntimeState['state'], reason: string | undefined) =>
     attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
       if (state === 'unavailable')
         throw new LoadFailure('VALIDATION_INCOMPLETE', reason ?? 'the confined runtime is not available');

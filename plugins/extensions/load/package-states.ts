@@ -1,4 +1,4 @@
-import { type DiscoveredExtension, SERVER_TYPES } from '../model.ts';
+import { type DiscoveredExtension, SERVER_EXTENSION_TYPES } from '../model.ts';
 import type { ExtensionRow } from '../records/record.ts';
 import type { ThirdPartyRecord } from '../third-party/plugins.ts';
 import { isConfined, type PackageSlot } from './slot.ts';
@@ -54,6 +54,7 @@ function listFullFilters(
   filters: readonly string[] | undefined,
 ): readonly string[] | undefined {
   const types: readonly (string | null)[] = [type, ...(manifest?.entries ?? []).map((entry) => entry.type)];
-  const mayFilter = type === null || types.some((one) => (SERVER_TYPES as readonly (string | null)[]).includes(one));
+  const mayFilter =
+    type === null || types.some((one) => (SERVER_EXTENSION_TYPES as readonly (string | null)[]).includes(one));
   return mayFilter ? filters : [];
 }

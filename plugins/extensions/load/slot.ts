@@ -1,11 +1,11 @@
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import {
-  APP_TYPES,
+  APP_EXTENSION_TYPES,
   type DiscoveredExtension,
   type EntryOutcome,
   type LoadedExtension,
   type LoadFailure,
-  SERVER_TYPES,
+  SERVER_EXTENSION_TYPES,
 } from '../model.ts';
 import { type ExtensionRow, type ExtensionStatus, type ToReason, toEntryOutcomes } from '../records/record.ts';
 
@@ -26,7 +26,7 @@ const includes = (list: readonly string[], type: string | null): boolean => type
 
 export const isConfined = ({ manifest }: Pick<DiscoveredExtension, 'manifest'>): boolean =>
   manifest?.runtime !== undefined;
-export const isAppExtension = ({ type }: DiscoveredExtension): boolean => includes(APP_TYPES, type);
+export const isAppExtension = ({ type }: DiscoveredExtension): boolean => includes(APP_EXTENSION_TYPES, type);
 
 /**
  * Whether a part of the extension runs on the server. A bundle without server entries has a built server file all the
@@ -35,13 +35,13 @@ export const isAppExtension = ({ type }: DiscoveredExtension): boolean => includ
 export const hasServerPart = ({ type, manifest }: DiscoveredExtension): boolean =>
   type === 'bundle'
     ? isConfined({ manifest } as DiscoveredExtension) ||
-      (manifest?.entries ?? []).some((entry) => includes(SERVER_TYPES, entry.type))
-    : includes(SERVER_TYPES, type);
+      (manifest?.entries ?? []).some((entry) => includes(SERVER_EXTENSION_TYPES, entry.type))
+    : includes(SERVER_EXTENSION_TYPES, type);
 
 export const hasAppPart = ({ type, manifest }: DiscoveredExtension): boolean =>
   type === 'bundle'
-    ? (manifest?.entries ?? []).some((entry) => includes(APP_TYPES, entry.type) || entry.type === 'operation')
-    : includes(APP_TYPES, type) || type === 'operation';
+    ? (manifest?.entries ?? []).some((entry) => includes(APP_EXTENSION_TYPES, entry.type) || entry.type === 'operation')
+    : includes(APP_EXTENSION_TYPES, type) || type === 'operation';
 
 /** Renders a slot as a row of the list. `laterFailure` is a failure after it was loaded. */
 export function toRow(slot: PackageSlot, toReason: ToReason, laterFailure?: LoadFailure): ExtensionRow {
@@ -72,7 +72,7 @@ function computeStatus(
 ): ExtensionStatus {
   if (failure) return 'failed';
   if (isAppExtension(extension)) return appFailure ? 'failed' : 'discovered';
-  const server = (entries ?? []).filter((one) => includes(SERVER_TYPES, one.type));
+  const server = (entries ?? []).filter((one) => includes(SERVER_EXTENSION_TYPES, one.type));
   const failed = server.filter((one) => one.status === 'failed').length;
   if (failed > 0) return failed === server.length ? 'failed' : 'partial';
   return appFailure ? 'partial' : 'loaded';

@@ -1,4 +1,4 @@
-import { findProblems } from '#kernel';
+import { findJsonSchemaProblems } from '#kernel';
 import type { Broker } from '../../broker/contract.ts';
 
 /** Capabilities that confined code may request (conventions, "Capabilities"). All others are for plugins. */
@@ -26,7 +26,7 @@ export function capabilityProblems(
   const found: string[] = [];
   for (const [name, grant] of Object.entries(declared)) {
     if (Object.hasOwn(RESERVED, name)) {
-      found.push(...findProblems(RESERVED[name as keyof typeof RESERVED], grant, `${at}/${name}`));
+      found.push(...findJsonSchemaProblems(RESERVED[name as keyof typeof RESERVED], grant, `${at}/${name}`));
     } else if ((GRANTABLE as readonly string[]).includes(name)) {
       const wrong = subjects.findProblems({ [name]: grant }).map((one) => one.replace('/capabilities', at));
       found.push(...wrong, ...(name === 'request' && wrong.length === 0 ? originProblems(grant, `${at}/request`) : []));

@@ -1,5 +1,5 @@
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
-import { type BundleEntry, type ExtensionManifest, SERVER_TYPES } from '../model.ts';
+import { type BundleEntry, type ExtensionManifest, SERVER_EXTENSION_TYPES } from '../model.ts';
 import { selectGrants } from './capabilities.ts';
 
 /** Grants by capability, as the broker takes them. */
@@ -28,4 +28,4 @@ export function grantsByEntry(
 
 /** Entries of a bundle that run on the server. */
 export const serverEntries = (manifest: ExtensionManifest): readonly BundleEntry[] =>
-  (manifest.entries ?? []).filter(({ type }) => (SERVER_TYPES as readonly string[]).includes(type));
+  (manifest.entries ?? []).filter(({ type }) => (SERVER_EXTENSION_TYPES as readonly string[]).includes(type));

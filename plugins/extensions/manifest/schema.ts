@@ -1,4 +1,4 @@
-import { APP_TYPES } from '../model.ts';
+import { APP_EXTENSION_TYPES } from '../model.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const halves = {
@@ -60,7 +60,7 @@ const manifest = (type: object, properties: Record<string, object>, ...required:
  * package that declares the confined runtime at a wrong place must not load with full authority.
  */
 export const MANIFEST_SCHEMAS = {
-  app: manifest({ enum: APP_TYPES }, { path: text, source: text }),
+  app: manifest({ enum: APP_EXTENSION_TYPES }, { path: text, source: text }),
   hook: manifest({ const: 'hook' }, { path: text, source: text, capabilities: record, events, ...confinement }),
   endpoint: manifest({ const: 'endpoint' }, { path: text, source: text, capabilities: record, ...confinement }),
   operation: manifest(
@@ -81,14 +81,14 @@ const entry = (type: object, properties: Record<string, object>) =>
 
 /** Entries of a bundle by type (conventions, "Bundle entries"): `runtime` stands at the root alone. */
 export const ENTRY_SCHEMAS = {
-  app: entry({ enum: APP_TYPES }, { source: text }),
+  app: entry({ enum: APP_EXTENSION_TYPES }, { source: text }),
   hook: entry({ const: 'hook' }, { source: text, capabilities: record, events }),
   endpoint: entry({ const: 'endpoint' }, { source: text, capabilities: record }),
   operation: entry({ const: 'operation' }, { source: halves, capabilities: record, optionDelivery }),
 } as const;
 
 /** The members of package.json that are validated, beside `service:extension`. */
-export const PACKAGE_SCHEMA = {
+export const PACKAGE_JSON_SCHEMA = {
   type: 'object',
   required: ['name', 'version', 'service:extension'],
   properties: {

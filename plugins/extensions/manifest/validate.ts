@@ -1,12 +1,18 @@
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
-import { API_VERSION, findProblems, VERSION } from '#kernel';
+import { API_VERSION, findJsonSchemaProblems, VERSION } from '#kernel';
 import type { Broker } from '../../broker/contract.ts';
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
-import { APP_TYPES, type ExtensionManifest, LoadFailure, SERVER_TYPES, TYPES } from '../model.ts';
+import {
+  APP_EXTENSION_TYPES,
+  EXTENSION_TYPES,
+  type ExtensionManifest,
+  LoadFailure,
+  SERVER_EXTENSION_TYPES,
+} from '../model.ts';
 import type { ExtensionsConfig } from '../settings.ts';
 import { capabilityProblems } from './capabilities.ts';
-import { ENTRY_SCHEMAS, MANIFEST_SCHEMAS, PACKAGE_SCHEMA } from './schema.ts';
+import { ENTRY_SCHEMAS, MANIFEST_SCHEMAS, PACKAGE_JSON_SCHEMA } from './schema.ts';
 
 /** What the validation of a manifest needs: known grants, the shape of settings, and how strict the host check is. */
 export interface ManifestDeps {
@@ -34,13 +40,13 @@ const MAX_PROBLEMS = 3;
  * @throws LoadFailure MANIFEST_INVALID that names what to correct.
  */
 export function validatePackage(parsed: unknown, deps: ManifestDeps): ValidatedPackage {
-  assertNoProblems(findProblems(PACKAGE_SCHEMA, parsed));
+  assertNoProblems(findJsonSchemaProblems(PACKAGE_JSON_SCHEMA, parsed));
   const { name, version, 'service:extension': raw } = parsed as Raw & { name: string; version: string };
   const manifest = raw as Raw;
-  if (!(TYPES as readonly unknown[]).includes(manifest.type))
-    assertNoProblems([`/type must be one of ${TYPES.join(', ')}`]);
+  if (!(EXTENSION_TYPES as readonly unknown[]).includes(manifest.type))
+    assertNoProblems([`/type must be one of ${EXTENSION_TYPES.join(', ')}`]);
   const type = manifest.type as string;
-  assertNoProblems(findProblems(selectSchema(MANIFEST_SCHEMAS, type), manifest));
+  assertNoProblems(findJsonSchemaProblems(selectSchema(MANIFEST_SCHEMAS, type), manifest));
   assertNoProblems([
     ...declarationProblems(manifest, deps),
     ...(type === 'bundle' ? bundleProblems(manifest, deps) : []),
@@ -71,8 +77,9 @@ function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly str
   return (manifest.entries as readonly Raw[]).flatMap((entry, at) => {
     const where = `/entries/${at}`;
     const { type } = entry;
-    if (![...APP_TYPES, ...SERVER_TYPES].includes(type as never)) return [`${where}/type is no type of an entry`];
-    const wrong = findProblems(selectSchema(ENTRY_SCHEMAS, type as string), entry, where);
+    if (![...APP_EXTENSION_TYPES, ...SERVER_EXTENSION_TYPES].includes(type as never))
+      return [`${where}/type is no type of an entry`];
+    const wrong = findJsonSchemaProblems(selectSchema(ENTRY_SCHEMAS, type as string), entry, where);
     if (wrong.length > 0) return wrong;
     const intent = CONFINED.find((key) => entry[key] !== undefined);
     if (intent !== undefined && manifest.runtime === undefined)

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import {
-  APP_TYPES,
+  APP_EXTENSION_TYPES,
   type ContributionFailure,
   type DiscoveredExtension,
   type EntryOutcome,
@@ -102,7 +102,7 @@ export function toEntryOutcomes(
       ...(reason === undefined ? {} : { reason }),
     }));
   return manifest.entries.map(({ name, type, capabilities }): EntryOutcome => {
-    if ((APP_TYPES as readonly string[]).includes(type)) return { name, type, status: 'loaded' };
+    if ((APP_EXTENSION_TYPES as readonly string[]).includes(type)) return { name, type, status: 'loaded' };
     const shown = capabilities === undefined ? {} : { capabilities };
     const outcome = reason ? undefined : outcomes.find((one) => one.name === name && one.type === type);
     const entryReason = reason ?? (outcome?.reason && toReason(outcome.reason, true, packageName));

@@ -30,7 +30,7 @@ const MAX_INTERVAL = 1000;
  * folders are being created, and are missing on some mounted drives. A folder that is copied slowly counts as changed
  * again each time that it has grown.
  */
-export function watch({ readState, onChange, log, settle = 250 }: WatchOptions): FolderWatch {
+export function watchFolder({ readState, onChange, log, settle = 250 }: WatchOptions): FolderWatch {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let reported: string | undefined;

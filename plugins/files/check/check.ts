@@ -1,5 +1,5 @@
 import type { Db } from '../../database/contract.ts';
-import type { Location, Storage, StoredObject } from '../../storage/contract.ts';
+import type { Storage, StorageLocation, StoredObject } from '../../storage/contract.ts';
 import { countReferencedObjects, findMissingObjects } from './missing.ts';
 import { classifyAgain, classifyObjects } from './objects.ts';
 
@@ -44,7 +44,12 @@ export async function checkFiles(deps: CheckDeps, options: { readonly repair: bo
   return totals;
 }
 
-async function checkLocation(deps: CheckDeps, location: Location, repair: boolean, totals: CheckTotals): Promise<void> {
+async function checkLocation(
+  deps: CheckDeps,
+  location: StorageLocation,
+  repair: boolean,
+  totals: CheckTotals,
+): Promise<void> {
   const { db, report } = deps;
   const reportHere = (line: string) => report(`${location.name}: ${line}`);
   const counts = { file: 0, variant: 0, orphan: 0, stray: 0, strayVariant: 0, foreign: 0 };
@@ -85,7 +90,7 @@ async function checkLocation(deps: CheckDeps, location: Location, repair: boolea
 }
 
 /** Removes the object if a second look at the database still says that it is a stray. */
-async function removeIfStray(db: CheckDeps['db'], location: Location, { name }: StoredObject): Promise<boolean> {
+async function removeIfStray(db: CheckDeps['db'], location: StorageLocation, { name }: StoredObject): Promise<boolean> {
   const again = await classifyAgain(db, location, name);
   if (again?.kind !== 'stray' && again?.kind !== 'strayVariant') return false;
   await location.remove(name);

@@ -1,5 +1,5 @@
 import type { Db } from '../../database/contract.ts';
-import type { Location } from '../../storage/contract.ts';
+import type { StorageLocation } from '../../storage/contract.ts';
 
 const BATCH = 200;
 const CONCURRENCY = 8;
@@ -25,7 +25,7 @@ export async function countReferencedObjects(db: Db, location: string): Promise<
 /** Files whose object is missing. `onBatch` gets the number of rows that were checked. */
 export async function* findMissingObjects(
   db: Db,
-  location: Location,
+  location: StorageLocation,
   onBatch: (rows: number) => void,
 ): AsyncGenerator<MissingObject> {
   let after = '00000000-0000-0000-0000-000000000000';
@@ -52,7 +52,7 @@ export async function* findMissingObjects(
 
 async function confirmMissing(
   db: Db,
-  location: Location,
+  location: StorageLocation,
   rows: readonly ReferenceRow[],
 ): Promise<readonly MissingObject[]> {
   const answer = await db.query<MissingObject>(

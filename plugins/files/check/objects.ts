@@ -1,7 +1,7 @@
 import type { Db } from '../../database/contract.ts';
-import type { Location, StoredObject } from '../../storage/contract.ts';
+import type { StorageLocation, StoredObject } from '../../storage/contract.ts';
 import { parseStem } from '../object-names.ts';
-import { type KnownObjects, lookUpObjects } from './lookup.ts';
+import { type KnownObjects, lookUpObjects } from './known-objects.ts';
 
 const BATCH = 500;
 
@@ -19,7 +19,7 @@ export interface ClassifiedObject {
 }
 
 /** Every object of a location, with its kind. */
-export async function* classifyObjects(db: Db, location: Location): AsyncGenerator<ClassifiedObject> {
+export async function* classifyObjects(db: Db, location: StorageLocation): AsyncGenerator<ClassifiedObject> {
   const batch: StoredObject[] = [];
   for await (const object of location.list('')) {
     batch.push(object);
@@ -29,14 +29,18 @@ export async function* classifyObjects(db: Db, location: Location): AsyncGenerat
 }
 
 /** Classifies one object again; undefined if it is gone. */
-export async function classifyAgain(db: Db, location: Location, name: string): Promise<ClassifiedObject | undefined> {
+export async function classifyAgain(
+  db: Db,
+  location: StorageLocation,
+  name: string,
+): Promise<ClassifiedObject | undefined> {
   const object = await location.stat(name);
   return object && (await classifyBatch(db, location, [object]))[0];
 }
 
 async function classifyBatch(
   db: Db,
-  location: Location,
+  location: StorageLocation,
   objects: readonly StoredObject[],
 ): Promise<readonly ClassifiedObject[]> {
   if (objects.length === 0) return [];

@@ -1,6 +1,6 @@
 import { type Caller, ClientGone, fail } from '#kernel';
 import { createSemaphore } from '../../workers/library.ts';
-import { FILES, type Files } from '../contract.ts';
+import { FILES_COLLECTION_NAME, type Files } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import { type FetchedFile, fetchFile } from './fetch.ts';
 import { createImportDeadline } from './import-deadline.ts';
@@ -71,7 +71,7 @@ async function findExistingKey({ items, asSystem }: ImportDeps, id: unknown): Pr
   if (typeof id !== 'string' || id === '') return undefined;
   const system = asSystem('an import names a file that may exist');
   try {
-    const { data } = await items.readOne(system, FILES, id, { fields: ['id'] });
+    const { data } = await items.readOne(system, FILES_COLLECTION_NAME, id, { fields: ['id'] });
     return (JSON.parse(data ?? 'null') as { id: string } | null)?.id;
   } catch (error) {
     if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;

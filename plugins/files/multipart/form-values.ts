@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { assertJson } from '../../http/library.ts';
+import { assertStorableJson } from '../../http/library.ts';
 import type { Payload } from '../../items/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FormFields } from './form.ts';
@@ -46,7 +46,7 @@ function parseJsonOrText(text: string): unknown {
 function parseJson(name: string, text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    assertJson(value, text, name);
+    assertStorableJson(value, text, name);
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

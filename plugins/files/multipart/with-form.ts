@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
-import { addressOf } from '../../http/library.ts';
+import { clientAddressOf } from '../../http/library.ts';
 import { type FormReader, parseForm } from './form.ts';
 import { readParts } from './form-parts.ts';
 import { parseHeaderValue } from './header-value.ts';
@@ -22,7 +22,7 @@ export async function withForm<T>(
 ): Promise<T> {
   const boundary = parseBoundary(ctx);
   const parts = await readParts(ctx.req, { boundary, idleTimeout: ctx.state.settings?.idleTimeout ?? 0 });
-  const reservation = ctx.state.settings?.memory.reserve(addressOf(ctx), (reason) => parts.close(reason));
+  const reservation = ctx.state.settings?.memory.reserve(clientAddressOf(ctx), (reason) => parts.close(reason));
   try {
     return await work(parseForm(parts, { maxFiles, countMemory: (bytes) => reservation?.add(bytes) }));
   } finally {

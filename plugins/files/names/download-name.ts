@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { extensionFor } from './extension.ts';
+import { objectExtensionFor } from './object-extension.ts';
 
 const MAX_LENGTH = 255;
 /** Control characters, and marks that change the direction of text. */
@@ -12,8 +12,8 @@ export function toDownloadName(sentName: string | undefined): string | undefined
 }
 
 /** The name of a file that was sent without one. */
-export function defaultName(type: string | undefined): string {
-  const extension = extensionFor(undefined, type);
+export function defaultDownloadName(type: string | undefined): string {
+  const extension = objectExtensionFor(undefined, type);
   return extension === undefined ? 'file' : `file.${extension}`;
 }
 

@@ -3,24 +3,24 @@ import type { JsonSchema, RouteDescription } from '../../http/contract.ts';
 import {
   anyOf,
   dataAnswer,
-  jsonBody,
+  describeJsonBody,
   listOf,
   NO_CONTENT,
   nullable,
   objectOf,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from '../../http/library.ts';
-import { itemSchema, queryComponents, SHAPE_PARAMETERS, WRITE_ERRORS } from '../../items/library.ts';
-import { FILES } from '../contract.ts';
+import { ANSWER_SHAPE_PARAMETERS, itemSchema, queryComponents, WRITE_ERRORS } from '../../items/library.ts';
+import { FILES_COLLECTION_NAME } from '../contract.ts';
 
-const FILE_SCHEMA = itemSchema(FILES);
+const FILE_SCHEMA = itemSchema(FILES_COLLECTION_NAME);
 
 /** Error codes of uploads and of writes of rows. */
 export const FILE_ERRORS: readonly ErrorCode[] = [...WRITE_ERRORS, 'OUT_OF_TIME'];
 
 /** JSON Schema of a form with a file: the fields of the row precede the file, as texts. */
-const FORM_SCHEMA: JsonSchema = { ...objectOf({ file: {} }), additionalProperties: TEXT };
+const FORM_SCHEMA: JsonSchema = { ...objectOf({ file: {} }), additionalProperties: TEXT_SCHEMA };
 
 /** Adds a form to the description of a route that takes JSON. */
 export const describeFormBody = (description: RouteDescription, summary: string): RouteDescription => ({
@@ -37,8 +37,8 @@ export const IMPORT_DESCRIPTION: RouteDescription = {
   tag: 'files',
   access: 'permissions',
   summary: 'Creates a file from the bytes at an address.',
-  query: SHAPE_PARAMETERS,
-  body: jsonBody(objectOf({ url: { ...TEXT, format: 'uri' }, data: nullable(FILE_SCHEMA) }, ['url'])),
+  query: ANSWER_SHAPE_PARAMETERS,
+  body: describeJsonBody(objectOf({ url: { ...TEXT_SCHEMA, format: 'uri' }, data: nullable(FILE_SCHEMA) }, ['url'])),
   answers: { ...dataAnswer(anyOf(FILE_SCHEMA, listOf(FILE_SCHEMA)), schemaRef('Meta')), ...NO_CONTENT },
   errors: FILE_ERRORS,
   components: queryComponents,

@@ -2,13 +2,13 @@ import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf } from '../../http/library.ts';
 import type { Key } from '../../items/contract.ts';
 import { assertAnswerShape, collectionRoutes, sendWrittenRows } from '../../items/library.ts';
-import { FILES } from '../contract.ts';
+import { FILES_COLLECTION_NAME } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import { importFileFor } from '../import/import.ts';
 import { parseImportRequest } from '../import/request.ts';
 import { isMultipart } from '../multipart/with-form.ts';
 import { CREATE_SUMMARY, describeFormBody, IMPORT_DESCRIPTION, UPDATE_SUMMARY } from './descriptions.ts';
-import { createFromForm, updateFromForm } from './upload.ts';
+import { createFilesFromForm, updateFromForm } from './upload.ts';
 
 const PATH = '/files';
 
@@ -19,16 +19,16 @@ const PATH = '/files';
 export function fileRoutes(deps: RouteDeps): readonly Route[] {
   const importFile = importFileFor(deps);
   const send = (ctx: HttpContext, keys: readonly Key[]) =>
-    sendWrittenRows(deps.items, ctx, FILES, keys, keys.length > 1);
+    sendWrittenRows(deps.items, ctx, FILES_COLLECTION_NAME, keys, keys.length > 1);
   return [
-    ...collectionRoutes(deps.items, PATH, FILES).map((route) => {
+    ...collectionRoutes(deps.items, PATH, FILES_COLLECTION_NAME).map((route) => {
       switch (`${route.method} ${route.path}`) {
         case `POST ${PATH}`:
           return acceptForm(
             deps,
             { ...route, description: describeFormBody(route.description, CREATE_SUMMARY) },
             'create',
-            async (ctx) => send(ctx, await createFromForm(deps, ctx)),
+            async (ctx) => send(ctx, await createFilesFromForm(deps, ctx)),
           );
         case `PATCH ${PATH}/:id`:
           return acceptForm(
@@ -49,7 +49,7 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
       path: `${PATH}/import`,
       description: IMPORT_DESCRIPTION,
       async handle(ctx) {
-        await assertAnswerShape(deps.items, ctx, FILES);
+        await assertAnswerShape(deps.items, ctx, FILES_COLLECTION_NAME);
         const key = await importFile(ctx.state.caller, parseImportRequest(bodyOf(ctx)), createClientSignal(ctx));
         await send(ctx, [key]);
       },
@@ -73,8 +73,8 @@ const acceptForm = (
       return route.handle(ctx);
     }
     // The permission is checked before a byte of the form is read.
-    await access.assertAllowed(ctx.state.caller, action, FILES);
-    await assertAnswerShape(items, ctx, FILES);
+    await access.assertAllowed(ctx.state.caller, action, FILES_COLLECTION_NAME);
+    await assertAnswerShape(items, ctx, FILES_COLLECTION_NAME);
     await handleForm(ctx);
   },
 });

@@ -2,7 +2,7 @@ import { type Caller, Failure, Failures } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import type { Payload } from '../../items/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
-import { FILES, type IncomingFile } from '../contract.ts';
+import { FILES_COLLECTION_NAME, type IncomingFile } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { FormFile, FormReader } from '../multipart/form.ts';
 import { formToPayload } from '../multipart/form-values.ts';
@@ -18,7 +18,7 @@ const toIncomingFile = ({ bytes, filename, type, fields }: FormFile, collection:
 });
 
 /** `POST /files` with a form. Answers the keys of the files in their order, at least one. Either all files are kept or none. */
-export async function createFromForm(deps: UploadDeps, ctx: HttpContext): Promise<readonly string[]> {
+export async function createFilesFromForm(deps: UploadDeps, ctx: HttpContext): Promise<readonly string[]> {
   const collection = await filesCollection(deps);
   const { caller } = ctx.state;
   return withForm(ctx, {}, async (form) => {
@@ -48,7 +48,7 @@ export async function updateFromForm(deps: UploadDeps, ctx: HttpContext, id: str
 }
 
 async function updateValues({ items }: UploadDeps, caller: Caller, id: string, payload: Payload): Promise<string> {
-  return String(await items.updateOne(caller, FILES, id, payload));
+  return String(await items.updateOne(caller, FILES_COLLECTION_NAME, id, payload));
 }
 
 async function forEachFile(form: FormReader, work: (file: FormFile) => Promise<void>): Promise<void> {
@@ -77,7 +77,7 @@ async function deleteCreated(
   if (ids.length === 0) return;
   const system = asSystem('a form failed: the files created before are deleted');
   try {
-    await events.withoutExtensionListeners(() => items.deleteMany(system, FILES, ids));
+    await events.withoutExtensionListeners(() => items.deleteMany(system, FILES_COLLECTION_NAME, ids));
     await waitForRemoval();
   } catch (error) {
     // Only logged: the client gets the error of the failed file.
@@ -87,5 +87,5 @@ async function deleteCreated(
 
 async function filesCollection({ schema }: UploadDeps): Promise<Collection> {
   const { collections } = await schema.snapshot();
-  return collections.get(FILES) as Collection;
+  return collections.get(FILES_COLLECTION_NAME) as Collection;
 }

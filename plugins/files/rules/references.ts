@@ -1,7 +1,7 @@
 import type { EventsApi } from '#kernel';
 import type { ReferenceRemoval } from '../../items/contract.ts';
 import type { Schema } from '../../schema/contract.ts';
-import { FILES } from '../contract.ts';
+import { FILES_COLLECTION_NAME } from '../contract.ts';
 import { lockDeletableFiles, type WriteFilterDeps } from '../upload/writable-files.ts';
 
 interface RuleDeps extends WriteFilterDeps {
@@ -16,12 +16,12 @@ interface RuleDeps extends WriteFilterDeps {
 export function registerReferenceRules(deps: RuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
   events.onFilter('files.delete', async (payload, { caller }) => {
     const schemaSnapshot = await deps.schema.snapshot();
-    const collection = schemaSnapshot.collections.get(FILES);
+    const collection = schemaSnapshot.collections.get(FILES_COLLECTION_NAME);
     if (!collection) return;
     const files = await lockDeletableFiles(deps, { collection, schemaSnapshot, caller }, payload as readonly unknown[]);
     if (files.length > 0)
       await deps.references.clear(
-        FILES,
+        FILES_COLLECTION_NAME,
         files.map(({ id }) => id),
         caller,
       );

@@ -3,17 +3,17 @@ import type { Access } from '../../access/contract.ts';
 import type { Payload } from '../../items/contract.ts';
 import type { Schema } from '../../schema/contract.ts';
 import type { Storage } from '../../storage/contract.ts';
-import { FILES } from '../contract.ts';
+import { FILES_COLLECTION_NAME } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { defaultName, toDownloadName } from '../names/download-name.ts';
-import { extensionFor } from '../names/extension.ts';
+import { defaultDownloadName, toDownloadName } from '../names/download-name.ts';
 import { parseMimeType } from '../names/mime-type.ts';
+import { objectExtensionFor } from '../names/object-extension.ts';
 import { toTitle } from '../names/title.ts';
 import { updatableFiles } from '../upload/writable-files.ts';
+import { type AssertTypeAllowed, createAssertMimeTypeAllowed } from './allowed-mime-types.ts';
 import { withoutPlatformFields } from './platform-fields.ts';
 import { readCreatePresets } from './presets.ts';
-import { createLocationChangeFailure, parseLocation } from './storage.ts';
-import { type AssertTypeAllowed, createTypeAssertion } from './types.ts';
+import { createLocationChangeFailure, parseStorageLocation } from './storage.ts';
 
 type WriteRuleDeps = Pick<Deps, 'access' | 'config' | 'db' | 'query'> & {
   readonly schema: Pick<Schema, 'snapshot'>;
@@ -26,7 +26,7 @@ interface RuleDeps extends WriteRuleDeps {
 
 /** Registers the rules for every write of rows of files, nested writes included. */
 export function registerWriteRules(ruleDeps: WriteRuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
-  const deps: RuleDeps = { ...ruleDeps, assertTypeAllowed: createTypeAssertion(ruleDeps.config) };
+  const deps: RuleDeps = { ...ruleDeps, assertTypeAllowed: createAssertMimeTypeAllowed(ruleDeps.config) };
   events.onFilter('files.create', (payload, meta) =>
     checkCreate(deps, withoutPlatformFields(payload as Payload), meta),
   );
@@ -40,13 +40,13 @@ async function checkCreate(
   payload: Payload,
   { caller }: EventMeta,
 ): Promise<Payload> {
-  await access.assertAllowed(caller, 'create', FILES);
+  await access.assertAllowed(caller, 'create', FILES_COLLECTION_NAME);
   const presets = await readCreatePresets(access, caller);
   const type = parseMimeType(payload.type ?? presets.type);
   if (!type) throw fail('INVALID_PAYLOAD', 'type has to be a MIME type.', { field: 'type', path: ['type'] });
   assertTypeAllowed(type.type);
   const { storage: requestedStorage, ...rest } = payload;
-  const location = parseLocation(storage, requestedStorage);
+  const location = parseStorageLocation(storage, requestedStorage);
   return {
     ...(await createDefaults(access, caller, rest, presets, { storage: storage.locations[0], type: type.type })),
     ...rest,
@@ -64,17 +64,17 @@ async function createDefaults(
 ): Promise<Payload> {
   const title = typeof payload.title === 'string' ? payload.title : undefined;
   const sentName = typeof payload.filename_download === 'string' ? payload.filename_download : undefined;
-  const extension = extensionFor(undefined, type);
+  const extension = objectExtensionFor(undefined, type);
   const nameFromTitle = toDownloadName(title?.replaceAll(/[\\/]/g, ' '));
   const nameWithExtension =
     nameFromTitle === undefined || extension === undefined ? nameFromTitle : `${nameFromTitle}.${extension}`;
   const defaults: Payload = {
     storage,
-    filename_download: toDownloadName(nameWithExtension) ?? defaultName(type),
+    filename_download: toDownloadName(nameWithExtension) ?? defaultDownloadName(type),
     ...(sentName === undefined ? {} : { title: toTitle(sentName) }),
   };
   const set = await access.permissions(caller);
-  const permissions = set.of(FILES, 'create');
+  const permissions = set.of(FILES_COLLECTION_NAME, 'create');
   const mayWrite = (name: string) =>
     set.admin || permissions.some(({ fields }) => fields.includes('*') || fields.includes(name));
   const isUnset = (name: string) => !Object.hasOwn(payload, name) && !Object.hasOwn(presets, name) && mayWrite(name);
@@ -83,19 +83,19 @@ async function createDefaults(
 
 async function checkUpdate(deps: RuleDeps, payload: Payload, { caller, keys }: EventMeta): Promise<Payload> {
   const { access, assertTypeAllowed, schema, storage } = deps;
-  await access.assertAllowed(caller, 'update', FILES);
+  await access.assertAllowed(caller, 'update', FILES_COLLECTION_NAME);
   // A text that is no MIME type is checked as it is; assets serve it as application/octet-stream.
   if (typeof payload.type === 'string') assertTypeAllowed(parseMimeType(payload.type)?.type ?? payload.type);
   if (!Object.hasOwn(payload, 'storage') || payload.storage === null) return payload;
   const schemaSnapshot = await schema.snapshot();
-  const collection = schemaSnapshot.collections.get(FILES);
+  const collection = schemaSnapshot.collections.get(FILES_COLLECTION_NAME);
   if (!collection) return payload;
   const context = { collection, schemaSnapshot, caller };
   // Locked, since an upload may be about to give bytes to a row without any.
   const files = await updatableFiles(deps, context, keys as readonly unknown[], ['storage'], { lock: true });
   // The value of a location that is not configured any more may be sent back unchanged.
   const changed = files.filter((file) => file.storage !== payload.storage);
-  if (changed.length > 0) parseLocation(storage, payload.storage);
+  if (changed.length > 0) parseStorageLocation(storage, payload.storage);
   if (changed.some((file) => file.filename_disk !== null)) throw createLocationChangeFailure();
   return payload;
 }

@@ -9,13 +9,13 @@ import type { ReceivedBytes } from './receive.ts';
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** The MIME type of the row: as declared, else by content, else by name. */
-export const resolveType = (
+export const resolveFileType = (
   { declared, name }: Pick<UploadPlan, 'declared' | 'name'>,
   inspection: FileInspection,
 ): string => declared?.type ?? inspection.type ?? guessTypeByName(name) ?? UNKNOWN_TYPE;
 
 /** All fields that come from the bytes, null included, so that no value of replaced bytes remains. */
-export const deriveFields = (
+export const deriveFileFields = (
   { declared }: Pick<UploadPlan, 'declared'>,
   { size }: Pick<ReceivedBytes, 'size'>,
   inspection: FileInspection,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Log } from '#kernel';
 import type { FileInspection, Media } from '../../media/contract.ts';
-import type { Location } from '../../storage/contract.ts';
+import type { StorageLocation } from '../../storage/contract.ts';
 import { temporaryFolder } from '../../storage/library.ts';
 import { isPlainText } from './plain-text.ts';
 import type { ReceivedBytes } from './receive.ts';
@@ -24,7 +24,7 @@ interface Deps {
 /** Type, size and metadata of the stored bytes. An inspection that fails is logged, and the file is kept. */
 export async function inspectStored(
   { media, log }: Deps,
-  location: Location,
+  location: StorageLocation,
   object: string,
   { size, head }: ReceivedBytes,
   declared: string | undefined,
@@ -41,7 +41,7 @@ export async function inspectStored(
 }
 
 async function withHead(
-  location: Location,
+  location: StorageLocation,
   object: string,
   work: (path: string) => Promise<FileInspection>,
 ): Promise<FileInspection> {

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { type Caller, fail } from '#kernel';
 import type { Payload } from '../../items/contract.ts';
 import { isUuid } from '../../query/library.ts';
-import type { Location } from '../../storage/contract.ts';
-import { FILES, type IncomingFile, type UploadOptions } from '../contract.ts';
+import type { StorageLocation } from '../../storage/contract.ts';
+import { FILES_COLLECTION_NAME, type IncomingFile, type UploadOptions } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { defaultName, toDownloadName } from '../names/download-name.ts';
-import { extensionFor } from '../names/extension.ts';
+import { defaultDownloadName, toDownloadName } from '../names/download-name.ts';
 import { type MimeType, parseMimeType } from '../names/mime-type.ts';
+import { objectExtensionFor } from '../names/object-extension.ts';
 import { toTitle } from '../names/title.ts';
 import { createObjectName } from '../object-names.ts';
+import { createAssertMimeTypeAllowed } from '../rules/allowed-mime-types.ts';
 import { withoutPlatformFields } from '../rules/platform-fields.ts';
 import { readCreatePresets } from '../rules/presets.ts';
-import { createLocationChangeFailure, parseLocation } from '../rules/storage.ts';
-import { createTypeAssertion } from '../rules/types.ts';
+import { createLocationChangeFailure, parseStorageLocation } from '../rules/storage.ts';
 import { precheckWrite } from './precheck.ts';
 import type { ReceiveTarget } from './receive.ts';
 import { updatableFiles } from './writable-files.ts';
@@ -23,7 +23,7 @@ export type UploadDescription = Omit<IncomingFile, 'bytes'>;
 /** Everything that is decided before the first byte is read. */
 export interface UploadPlan extends ReceiveTarget {
   readonly id: string;
-  readonly location: Location;
+  readonly location: StorageLocation;
   readonly declared: MimeType | undefined;
   /** The download name, if the sender or the row has one. */
   readonly name: string | undefined;
@@ -40,14 +40,14 @@ export interface UploadPlanner {
   readonly assertTypeAllowed: AssertTypeAllowed;
 }
 
-type AssertTypeAllowed = ReturnType<typeof createTypeAssertion>;
+type AssertTypeAllowed = ReturnType<typeof createAssertMimeTypeAllowed>;
 
 interface PlanDeps extends Deps {
   readonly assertTypeAllowed: AssertTypeAllowed;
 }
 
 export function createUploadPlanner(deps: Deps): UploadPlanner {
-  const assertTypeAllowed = createTypeAssertion(deps.config);
+  const assertTypeAllowed = createAssertMimeTypeAllowed(deps.config);
   const planDeps = { ...deps, assertTypeAllowed };
   return {
     toCreate: (caller, description, options) => planCreate(planDeps, caller, description, options),
@@ -63,7 +63,7 @@ async function planCreate(
   options: UploadOptions,
 ): Promise<UploadPlan> {
   const { access, settings, storage } = deps;
-  await access.assertAllowed(caller, 'create', FILES);
+  await access.assertAllowed(caller, 'create', FILES_COLLECTION_NAME);
   const { chosenName, sentName, declared, rest } = parseSenderValues(description, deps.assertTypeAllowed);
   const isNewId = options.id === undefined && (rest.id === undefined || rest.id === null || rest.id === '');
   const id = options.id ?? (isNewId ? randomUUID() : rest.id);
@@ -71,9 +71,11 @@ async function planCreate(
 
   const presets = await readCreatePresets(access, caller);
   const isUnset = (field: string) => !Object.hasOwn(rest, field) && !Object.hasOwn(presets, field);
-  const requestedLocation = parseLocation(storage, rest.storage);
-  const location = storage.at(requestedLocation ?? parseLocation(storage, presets.storage) ?? defaultLocation(storage));
-  const name = chosenName ?? sentName ?? defaultName(declared?.type);
+  const requestedLocation = parseStorageLocation(storage, rest.storage);
+  const location = storage.at(
+    requestedLocation ?? parseStorageLocation(storage, presets.storage) ?? defaultLocation(storage),
+  );
+  const name = chosenName ?? sentName ?? defaultDownloadName(declared?.type);
   const folder = isUnset('folder') ? (await settings.current()).storage_default_folder : null;
   const { id: _id, storage: _storage, ...otherFields } = rest;
   const payload: Payload = {
@@ -82,7 +84,7 @@ async function planCreate(
     ...(requestedLocation === undefined ? {} : { storage: requestedLocation }),
     ...(isNewId || options.id !== undefined ? {} : { id }),
   };
-  const object = createObjectName(id.toLowerCase(), extensionFor(name, declared?.type), isNewId);
+  const object = createObjectName(id.toLowerCase(), objectExtensionFor(name, declared?.type), isNewId);
   const platformValues: Payload = {
     ...(Object.hasOwn(payload, 'id') ? {} : { id: id.toLowerCase() }),
     ...(requestedLocation === undefined ? { storage: location.name } : {}),
@@ -116,7 +118,7 @@ async function planReplace(
   options: UploadOptions,
 ): Promise<UploadPlan> {
   const { access, storage } = deps;
-  await access.assertAllowed(caller, 'update', FILES);
+  await access.assertAllowed(caller, 'update', FILES_COLLECTION_NAME);
   const { chosenName, sentName, declared, rest } = parseSenderValues(description, deps.assertTypeAllowed);
   const { storage: requestedStorage, id: sentId, ...otherFields } = rest;
   const isSame = typeof sentId === 'string' && sentId.toLowerCase() === key.toLowerCase();
@@ -132,7 +134,7 @@ async function planReplace(
   const [row] = await updatableFiles(deps, files, [key], fields);
   if (!row) throw fail('FORBIDDEN', `there is no file ${key} that may be updated`);
   const hasBytes = row.filename_disk !== null;
-  const requestedLocation = parseLocation(storage, requestedStorage);
+  const requestedLocation = parseStorageLocation(storage, requestedStorage);
   if (hasBytes && requestedLocation !== undefined && requestedLocation !== row.storage)
     throw createLocationChangeFailure();
   const configuredStorage = storage.locations.includes(row.storage) ? row.storage : undefined;
@@ -140,7 +142,7 @@ async function planReplace(
     hasBytes ? row.storage : (requestedLocation ?? configuredStorage ?? defaultLocation(storage)),
   );
   const id = row.id;
-  const object = createObjectName(id, extensionFor(name ?? row.filename_download, declared?.type), false);
+  const object = createObjectName(id, objectExtensionFor(name ?? row.filename_download, declared?.type), false);
   const platformValues = hasBytes ? { filename_disk: object } : { filename_disk: object, storage: location.name };
   const typedPayload = { ...payload, type: declared?.type ?? row.type };
   await precheckWrite(files, 'update', typedPayload, platformValues);
@@ -170,8 +172,8 @@ function parseSenderValues({ filename, type, metadata }: UploadDescription, asse
 
 async function filesCollection({ access, schema }: Deps, caller: Caller) {
   const schemaSnapshot = await schema.snapshot();
-  const collection = schemaSnapshot.collections.get(FILES);
-  if (!collection) throw fail('SERVICE_UNAVAILABLE', `the collection ${FILES} does not exist`);
+  const collection = schemaSnapshot.collections.get(FILES_COLLECTION_NAME);
+  if (!collection) throw fail('SERVICE_UNAVAILABLE', `the collection ${FILES_COLLECTION_NAME} does not exist`);
   return { access, collection, schemaSnapshot, caller };
 }
 

@@ -1,11 +1,11 @@
 import { Failure, fail, type Log } from '#kernel';
-import type { Location } from '../../storage/contract.ts';
+import type { StorageLocation } from '../../storage/contract.ts';
 
 /** Bytes of the head, enough to recognise plain text. */
 const HEAD_SIZE = 4096;
 
 export interface ReceiveTarget {
-  readonly location: Location;
+  readonly location: StorageLocation;
   readonly object: string;
   readonly type: string | undefined;
   /** Maximum bytes of the file; Infinity without a limit. */

@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
-import type { Query } from '../../query/contract.ts';
+import type { QueryEngine } from '../../query/contract.ts';
 import { isUuid } from '../../query/library.ts';
 import type { Collection, SchemaOverview } from '../../schema/contract.ts';
 
@@ -16,7 +16,7 @@ export interface StoredFileRow {
 export interface WriteFilterDeps {
   readonly db: Db;
   readonly access: Pick<Access, 'restrictWrite'>;
-  readonly query: Pick<Query, 'compileCondition'>;
+  readonly query: Pick<QueryEngine, 'compileCondition'>;
 }
 
 interface WriteContext {

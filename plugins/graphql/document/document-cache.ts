@@ -1,12 +1,12 @@
 import type { FragmentDefinitionNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { DocumentLimits } from './limits.ts';
-import { parseDocument } from './parse.ts';
+import type { GraphqlDocumentLimits } from './limits.ts';
+import { parseGraphqlDocument } from './parse.ts';
 import { fragmentsOf, operationsOf } from './selection-size.ts';
 import { assertValidDocument } from './validate.ts';
 
 /** A document that was validated against a schema. */
-export interface Document {
+export interface ValidatedGraphqlDocument {
   /** Unique in this process, for cache keys. The same text in another schema has another id. */
   readonly id: number;
   /** Operations by name; an anonymous one by the empty text. */
@@ -15,12 +15,12 @@ export interface Document {
 }
 
 /** The valid documents of one schema, by their text. */
-export interface DocumentCache {
+export interface GraphqlDocumentCache {
   /** Parses and validates a text, or takes it from the cache. @throws DocumentFailure for an invalid document. */
-  get(text: string): Document;
+  get(text: string): ValidatedGraphqlDocument;
 }
 
-export type CreateDocumentCache = (schema: GraphQLSchema) => DocumentCache;
+export type CreateGraphqlDocumentCache = (schema: GraphQLSchema) => GraphqlDocumentCache;
 
 /** Tokens of all cached documents: a token costs some 250 bytes, so the cache stays below about 50 MB. */
 const MAX_TOKENS = 200_000;
@@ -29,7 +29,7 @@ const TOKENS_PER_DOCUMENT = 20;
 const CHARACTERS_PER_TOKEN = 100;
 
 interface CachedDocument {
-  readonly document: Document;
+  readonly document: ValidatedGraphqlDocument;
   readonly size: number;
 }
 
@@ -37,7 +37,7 @@ interface CachedDocument {
  * Creates a document cache for each schema. All share one memory limit: there may be a hundred schemas, and any client
  * can send documents that are never sent again. Invalid documents are not cached.
  */
-export function createDocumentCaches(limits: DocumentLimits): CreateDocumentCache {
+export function createGraphqlDocumentCaches(limits: GraphqlDocumentLimits): CreateGraphqlDocumentCache {
   const cache = new LRUCache<string, CachedDocument>({ maxSize: MAX_TOKENS, sizeCalculation: ({ size }) => size });
   let schemas = 0;
   let documents = 0;
@@ -49,9 +49,9 @@ export function createDocumentCaches(limits: DocumentLimits): CreateDocumentCach
         const key = `${schemaId} ${text}`;
         const cached = cache.get(key);
         if (cached) return cached.document;
-        const { node, tokens } = parseDocument(text, limits);
+        const { node, tokens } = parseGraphqlDocument(text, limits);
         assertValidDocument(node, schema, limits);
-        const document: Document = {
+        const document: ValidatedGraphqlDocument = {
           id: ++documents,
           operations: new Map(operationsOf(node).map((one) => [one.name?.value ?? '', one])),
           fragments: fragmentsOf(node),

@@ -14,7 +14,7 @@ const MAX_LOCATIONS = 20;
  * An invalid request, refused before any field runs (conventions, "Routes and envelope"): 400 without `data`, with the
  * first error as the message and all errors of GraphQL in `extensions.graphqlErrors`.
  */
-export class DocumentFailure extends CustomFailure {
+export class GraphqlDocumentFailure extends CustomFailure {
   /** Locations of the first error in the document. */
   readonly locations: GraphQLFormattedError['locations'];
   readonly isSchemaIndependent: boolean;

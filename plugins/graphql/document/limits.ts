@@ -1,8 +1,8 @@
 import { type ASTNode, GraphQLError } from 'graphql';
-import { DocumentFailure } from './failure.ts';
+import { GraphqlDocumentFailure } from './failure.ts';
 
 /** Limits of one document (specification, "Limits"). Each is a setting, which the error message names. */
-export interface DocumentLimits {
+export interface GraphqlDocumentLimits {
   /** `GRAPHQL_QUERY_TOKEN_LIMIT` */
   readonly tokens: number;
   /** `GRAPHQL_MAX_ALIASES` */
@@ -18,7 +18,7 @@ export interface DocumentLimits {
 }
 
 /** The failure of a document that is invalid in any schema: over a limit, or without the requested operation. */
-export const schemaIndependentFailure = (message: string, nodes?: ASTNode): DocumentFailure =>
-  new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', [new GraphQLError(message, nodes ? { nodes } : {})], {
+export const schemaIndependentFailure = (message: string, nodes?: ASTNode): GraphqlDocumentFailure =>
+  new GraphqlDocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', [new GraphQLError(message, nodes ? { nodes } : {})], {
     isSchemaIndependent: true,
   });

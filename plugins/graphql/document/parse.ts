@@ -9,8 +9,8 @@ import {
   type VariableDefinitionNode,
   visit,
 } from 'graphql';
-import { DocumentFailure } from './failure.ts';
-import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
+import { GraphqlDocumentFailure } from './failure.ts';
+import { type GraphqlDocumentLimits, schemaIndependentFailure } from './limits.ts';
 
 /** Nested braces and brackets, as for JSON bodies, so that no visitor of a document overflows the stack. */
 const MAX_NESTING = 100;
@@ -32,13 +32,16 @@ const TYPE_SYNONYMS: Readonly<Record<string, string>> = {
   GraphQLStringOrFloat: 'StringOrFloat',
 };
 
-export interface ParsedDocument {
+export interface ParsedGraphqlDocument {
   readonly node: DocumentNode;
   readonly tokens: number;
 }
 
 /** Parses a text and checks the limits that need no schema. @throws DocumentFailure */
-export function parseDocument(text: string, limits: Pick<DocumentLimits, 'tokens' | 'aliases'>): ParsedDocument {
+export function parseGraphqlDocument(
+  text: string,
+  limits: Pick<GraphqlDocumentLimits, 'tokens' | 'aliases'>,
+): ParsedGraphqlDocument {
   assertLineCount(text, limits.tokens * LINES_PER_TOKEN);
   const node = parseText(text, limits.tokens);
   assertShape(node, limits.aliases);
@@ -53,15 +56,15 @@ function parseText(text: string, tokens: number): DocumentNode {
     // An empty selection set is invalid GraphQL, which the graphql package accepts by default.
     return parse(text, { maxLexicalTokens: tokens, maxComments: tokens, allowEmptySelectionSets: false });
   } catch (error) {
-    if (error instanceof GraphQLError) throw new DocumentFailure('INVALID_PAYLOAD', [error]);
+    if (error instanceof GraphQLError) throw new GraphqlDocumentFailure('INVALID_PAYLOAD', [error]);
     // The parser is recursive and overflows the stack for deeply nested texts.
     if (error instanceof RangeError) throw createNestingFailure();
     throw error;
   }
 }
 
-const createNestingFailure = (): DocumentFailure =>
-  new DocumentFailure('INVALID_PAYLOAD', [
+const createNestingFailure = (): GraphqlDocumentFailure =>
+  new GraphqlDocumentFailure('INVALID_PAYLOAD', [
     new GraphQLError(`Document is nested deeper than the ${MAX_NESTING} levels allowed.`),
   ]);
 
@@ -72,7 +75,7 @@ function assertLineCount(text: string, most: number): void {
     const code = text.charCodeAt(at);
     if ((code === 10 || code === 13) && ++lines > most) {
       const message = `Document has more than ${most} lines (${LINES_PER_TOKEN} for each of GRAPHQL_QUERY_TOKEN_LIMIT).`;
-      throw new DocumentFailure('INVALID_PAYLOAD', [new GraphQLError(message)]);
+      throw new GraphqlDocumentFailure('INVALID_PAYLOAD', [new GraphQLError(message)]);
     }
   }
 }

@@ -7,7 +7,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
+import { type GraphqlDocumentLimits, schemaIndependentFailure } from './limits.ts';
 
 /**
  * Levels of a document besides its relations: the root field, the object of a function (`published_func { year }`) or
@@ -52,7 +52,7 @@ export const isIntrospection = ({ name }: FieldNode): boolean => name.value === 
  */
 export function assertSelectionSize(
   document: DocumentNode,
-  limits: DocumentLimits,
+  limits: GraphqlDocumentLimits,
 ): { readonly hasFragmentCycle: boolean } {
   const measure = createMeasure(fragmentsOf(document));
   const depth = limits.relations + LEVELS_BESIDE_RELATIONS;

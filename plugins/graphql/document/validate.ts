@@ -9,10 +9,10 @@ import {
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql';
-import { assertComparisons } from './comparisons.ts';
-import { DocumentFailure } from './failure.ts';
+import { GraphqlDocumentFailure } from './failure.ts';
+import { assertFieldMergeCost } from './field-merge-cost.ts';
 import { assertIntrospectionCost } from './introspection-cost.ts';
-import type { DocumentLimits } from './limits.ts';
+import type { GraphqlDocumentLimits } from './limits.ts';
 import { assertSelectionSize } from './selection-size.ts';
 import { variablePositionsRule } from './variable-positions.ts';
 
@@ -33,10 +33,14 @@ const RULES: readonly ValidationRule[] = [
  * take much longer than that.
  * @throws DocumentFailure
  */
-export function assertValidDocument(document: DocumentNode, schema: GraphQLSchema, limits: DocumentLimits): void {
+export function assertValidDocument(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  limits: GraphqlDocumentLimits,
+): void {
   const { hasFragmentCycle } = assertSelectionSize(document, limits);
   if (!hasFragmentCycle) {
-    assertComparisons(document);
+    assertFieldMergeCost(document);
     assertIntrospectionCost(document, schema);
   }
   const rules = limits.introspection ? RULES : [NoSchemaIntrospectionCustomRule, ...RULES];
@@ -49,6 +53,6 @@ export function assertValidDocument(document: DocumentNode, schema: GraphQLSchem
       maxErrors: MAX_ERRORS,
       hideSuggestions: !limits.introspection,
     });
-    if (errors.length > 0) throw new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', errors);
+    if (errors.length > 0) throw new GraphqlDocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', errors);
   }
 }

@@ -1,5 +1,5 @@
 import { type Failure, fail } from '#kernel';
-import type { ReadText, RowStream } from '../../query/contract.ts';
+import type { ReadResultText, RowStream } from '../../query/contract.ts';
 import { jsonTextOf } from './reads.ts';
 
 /**
@@ -42,7 +42,7 @@ export function takeFromBudget(text: string, budget: TextBudget): string {
 }
 
 /** Reads a possibly long list completely. @throws INVALID_QUERY over the budget. */
-export async function readWhole(answer: ReadText | RowStream, budget: TextBudget): Promise<string> {
+export async function readCompleteListText(answer: ReadResultText | RowStream, budget: TextBudget): Promise<string> {
   if (!('batches' in answer)) return takeFromBudget(jsonTextOf(answer), budget);
   const parts: string[] = [];
   let length = 0;

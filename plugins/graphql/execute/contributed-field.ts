@@ -4,8 +4,8 @@ import type { GraphqlField } from '../contract.ts';
 import { schemaIndependentFailure } from '../document/limits.ts';
 import type { RootField } from '../plan/root-fields.ts';
 import { toSelection } from '../plan/selection.ts';
-import { executeByLibrary } from './execute-by-library.ts';
-import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
+import { executeByGraphqlPackage } from './execute-by-graphql-package.ts';
+import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
 import { toOrdinaryObjects } from './ordinary-objects.ts';
 import { precheckSelection, readBackRow } from './read-back.ts';
 import { jsonTextOf } from './reads.ts';
@@ -16,7 +16,7 @@ import type { RootResult } from './root-result.ts';
  */
 export async function resolveContributed(
   deps: ExecuteDeps,
-  run: OperationRun,
+  run: GraphqlOperationRun,
   root: RootField,
   field: GraphqlField,
 ): Promise<RootResult> {
@@ -25,14 +25,14 @@ export async function resolveContributed(
     unknown
   >;
   const { row } = field;
-  if (row === undefined) return executeByLibrary(run, root, await field.resolve(args, run.call));
+  if (row === undefined) return executeByGraphqlPackage(run, root, await field.resolve(args, run.call));
   const isWrite = run.node.operation === OperationTypeNode.MUTATION;
   const selection = isWrite ? await precheckSelection(deps, run, root) : undefined;
   const key = (await field.resolve(args, run.call)) as Key | null | undefined;
   if (key === null || key === undefined) return { text: 'null' };
   if (selection) return { text: await readBackRow(deps, run, row, root, selection, key) };
   const answer = await deps.items.select(run.call.caller, row, {
-    selection: () => toSelection(createTranslation(deps, run), root.field, root.nodes),
+    selection: () => toSelection(createSelectionContext(deps, run), root.field, root.nodes),
     text: root.cacheText(run.coercedVariables),
     key,
   });

@@ -34,7 +34,7 @@ const describeError = (error: unknown): string =>
   error instanceof Failure ? `${error.code}: ${error.detail ?? ''}` : String((error as Error).message);
 
 /** An error of the graphql package about arguments, such as a null variable, becomes INVALID_QUERY. */
-export const toFailure = (error: unknown): unknown =>
+export const toInvalidQueryFailure = (error: unknown): unknown =>
   error instanceof GraphQLError ? fail('INVALID_QUERY', error.message) : error;
 
 /** Whether the client disconnected, so that no response is needed. */

@@ -1,14 +1,14 @@
 import { OperationTypeNode } from 'graphql';
 import { schemaIndependentFailure } from '../document/limits.ts';
 import { findRootFields, type RootField } from '../plan/root-fields.ts';
-import { mapConcurrently, readWhole, takeFromBudget } from './concurrent-reads.ts';
+import { mapConcurrently, readCompleteListText, takeFromBudget } from './concurrent-reads.ts';
 import { assertOncePerRequest, resolveContributed } from './contributed-field.ts';
 import { resolveIntrospection } from './introspection.ts';
-import { coerceVariables, createCounter, type ExecuteDeps, type OperationRun } from './operation-run.ts';
-import { jsonTextOf, type ReadBinding, readRoot } from './reads.ts';
+import { coerceVariables, createCounter, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
+import { jsonTextOf, type ReadFieldBinding, readRootField } from './reads.ts';
 import type { ExecuteOperation, GraphqlResponse } from './response.ts';
 import { createResponseParts } from './response-parts.ts';
-import { createResponse, failRoot, type RootMember, settleRoot } from './root-member.ts';
+import { createGraphqlResponse, failRootField, type RootMember, settleRootField } from './root-member.ts';
 import type { RootResult } from './root-result.ts';
 import { assertVariableRepetition } from './variable-repetition.ts';
 import { executeWrite } from './writes.ts';
@@ -17,12 +17,12 @@ import { executeWrite } from './writes.ts';
  * Creates the function that executes GraphQL operations. Each read is one statement of the items engine, whose JSON
  * texts are joined unchanged.
  */
-export function createExecute(deps: ExecuteDeps): ExecuteOperation {
+export function createOperationExecutor(deps: ExecuteDeps): ExecuteOperation {
   return async (callerSchema, operation, call) => {
     const { document, node } = operation;
     if (node.operation === OperationTypeNode.SUBSCRIPTION)
       throw schemaIndependentFailure('Subscriptions are not supported.');
-    const run: OperationRun = {
+    const run: GraphqlOperationRun = {
       ...operation,
       callerSchema,
       call,
@@ -38,7 +38,7 @@ export function createExecute(deps: ExecuteDeps): ExecuteOperation {
     assertOncePerRequest(roots);
     const [only] = roots;
     if (roots.length === 1 && only?.binding?.kind === 'list') return executeSingleList(deps, run, only, only.binding);
-    return createResponse(
+    return createGraphqlResponse(
       node.operation === OperationTypeNode.MUTATION
         ? await executeWrites(deps, run, roots)
         : await executeReads(deps, run, roots),
@@ -49,29 +49,29 @@ export function createExecute(deps: ExecuteDeps): ExecuteOperation {
 /** Executes a single list, which is streamed when it is long. */
 async function executeSingleList(
   deps: ExecuteDeps,
-  run: OperationRun,
+  run: GraphqlOperationRun,
   root: RootField,
-  binding: ReadBinding,
+  binding: ReadFieldBinding,
 ): Promise<GraphqlResponse> {
   try {
-    const answer = await readRoot(deps, run, root, binding, 'long');
+    const answer = await readRootField(deps, run, root, binding, 'long');
     if ('batches' in answer) return { kind: 'parts', parts: createResponseParts(root.key, answer) };
-    return createResponse([{ key: root.key, text: jsonTextOf(answer), errors: [], isFatal: false }]);
+    return createGraphqlResponse([{ key: root.key, text: jsonTextOf(answer), errors: [], isFatal: false }]);
   } catch (error) {
-    return createResponse([failRoot(deps, run, root, error)]);
+    return createGraphqlResponse([failRootField(deps, run, root, error)]);
   }
 }
 
 const executeReads = (
   deps: ExecuteDeps,
-  run: OperationRun,
+  run: GraphqlOperationRun,
   roots: readonly RootField[],
 ): Promise<readonly RootMember[]> =>
   mapConcurrently(roots, (root, budget) =>
-    settleRoot(deps, run, root, async () => {
+    settleRootField(deps, run, root, async () => {
       const { binding } = root;
       if (binding?.kind === 'list')
-        return { text: await readWhole(await readRoot(deps, run, root, binding, 'long'), budget) };
+        return { text: await readCompleteListText(await readRootField(deps, run, root, binding, 'long'), budget) };
       const result = await resolveRoot(deps, run, root);
       // Introspection has a limit of its own (document/introspection-cost.ts).
       return result.text === null || !binding ? result : { ...result, text: takeFromBudget(result.text, budget) };
@@ -81,19 +81,19 @@ const executeReads = (
 /** Executes mutations one after the other, as the GraphQL specification requires, until a non-null one fails. */
 async function executeWrites(
   deps: ExecuteDeps,
-  run: OperationRun,
+  run: GraphqlOperationRun,
   roots: readonly RootField[],
 ): Promise<readonly RootMember[]> {
   const done: RootMember[] = [];
   for (const root of roots) {
-    const result = await settleRoot(deps, run, root, () => resolveRoot(deps, run, root));
+    const result = await settleRootField(deps, run, root, () => resolveRoot(deps, run, root));
     done.push(result);
     if (result.isFatal) break;
   }
   return done;
 }
 
-async function resolveRoot(deps: ExecuteDeps, run: OperationRun, root: RootField): Promise<RootResult> {
+async function resolveRoot(deps: ExecuteDeps, run: GraphqlOperationRun, root: RootField): Promise<RootResult> {
   const { binding, field } = root;
   if (!binding)
     return field.name === '__typename' ? { text: JSON.stringify(rootTypeName(run)) } : resolveIntrospection(run, root);
@@ -106,11 +106,11 @@ async function resolveRoot(deps: ExecuteDeps, run: OperationRun, root: RootField
     case 'singleton':
     case 'by id':
     case 'aggregated':
-      return { text: jsonTextOf(await readRoot(deps, run, root, binding)) };
+      return { text: jsonTextOf(await readRootField(deps, run, root, binding)) };
     default:
       return { text: await executeWrite(deps, run, root, binding) };
   }
 }
 
-const rootTypeName = ({ callerSchema, node }: OperationRun): string | undefined =>
+const rootTypeName = ({ callerSchema, node }: GraphqlOperationRun): string | undefined =>
   callerSchema.schema.getRootType(node.operation)?.name;

@@ -8,7 +8,12 @@ import {
   isType,
   type SelectionSetNode,
 } from 'graphql';
-import { type CollectedField, collectFields, type DocumentContext, selectionSetsOf } from '../plan/collect-fields.ts';
+import {
+  type CollectedField,
+  collectFields,
+  type GraphqlDocumentContext,
+  selectionSetsOf,
+} from '../plan/collect-fields.ts';
 
 /** Renders a value of one type with a selection as JSON. @throws TypeError for null in place of a non-null value. */
 type Render = (value: unknown) => string;
@@ -25,7 +30,7 @@ interface ObjectMember {
  * of fields share the same types. The package would create and complete an object for each of them.
  * @throws where the package would report an error.
  */
-export function renderIntrospection(reading: DocumentContext, root: CollectedField): string {
+export function renderIntrospection(reading: GraphqlDocumentContext, root: CollectedField): string {
   const renders = new Map<SelectionSetNode, Render>();
 
   function createMember({ key, field, nodes }: CollectedField, parentType?: GraphQLObjectType): ObjectMember {

@@ -1,9 +1,9 @@
 import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { RootField } from '../plan/root-fields.ts';
-import { executeByLibrary } from './execute-by-library.ts';
+import { executeByGraphqlPackage } from './execute-by-graphql-package.ts';
 import { renderIntrospection } from './introspection-text.ts';
-import type { OperationRun } from './operation-run.ts';
+import type { GraphqlOperationRun } from './operation-run.ts';
 import type { RootResult } from './root-result.ts';
 
 /** Cached introspection queries of one schema: a tool sends the same one each time it starts. */
@@ -12,7 +12,7 @@ const MAX_CACHED_QUERIES = 3;
 const introspectionCaches = new WeakMap<GraphQLSchema, LRUCache<string, RootResult>>();
 
 /** Executes introspection. The answer of a large schema takes long and never changes, so it is cached. */
-export async function resolveIntrospection(run: OperationRun, root: RootField): Promise<RootResult> {
+export async function resolveIntrospection(run: GraphqlOperationRun, root: RootField): Promise<RootResult> {
   const { schema } = run.callerSchema;
   const cache = introspectionCaches.get(schema) ?? new LRUCache({ max: MAX_CACHED_QUERIES });
   introspectionCaches.set(schema, cache);
@@ -21,14 +21,14 @@ export async function resolveIntrospection(run: OperationRun, root: RootField): 
   if (cached) return cached;
   // Rendering has no pause, so other requests run before it.
   await new Promise((resume) => setImmediate(resume));
-  const result = renderResult(run, root) ?? (await executeByLibrary(run, root));
+  const result = renderResult(run, root) ?? (await executeByGraphqlPackage(run, root));
   if (!result.errors?.length) cache.set(cacheKey, result);
   return result;
 }
 
 /** Renders introspection as text; undefined when this fails: then the graphql package answers, with its errors. */
 function renderResult(
-  { callerSchema, document, coercedVariables }: OperationRun,
+  { callerSchema, document, coercedVariables }: GraphqlOperationRun,
   root: RootField,
 ): RootResult | undefined {
   // The limit of introspection was checked by validation.

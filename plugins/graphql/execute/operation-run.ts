@@ -1,13 +1,13 @@
 import { type GraphQLError, getVariableValues, type VariableValues } from 'graphql';
 import { fail, type Log } from '#kernel';
 import type { Items } from '../../items/contract.ts';
-import type { ListParameters, Query } from '../../query/contract.ts';
+import type { ListParameters, QueryEngine } from '../../query/contract.ts';
 import type { Schema } from '../../schema/contract.ts';
 import type { GraphqlCall } from '../contract.ts';
-import { DocumentFailure } from '../document/failure.ts';
-import type { TranslationContext } from '../plan/selection.ts';
-import type { CallerSchema } from '../schema/schema-cache.ts';
-import type { Operation } from './response.ts';
+import { GraphqlDocumentFailure } from '../document/failure.ts';
+import type { SelectionContext } from '../plan/selection.ts';
+import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
+import type { GraphqlOperation } from './response.ts';
 
 export interface ExecuteDeps {
   readonly items: Pick<
@@ -23,15 +23,15 @@ export interface ExecuteDeps {
     | 'deleteMany'
   >;
   readonly schema: Pick<Schema, 'snapshot'>;
-  readonly ceilings: Pick<Query['ceilings'], 'depth' | 'nodes'>;
+  readonly ceilings: Pick<QueryEngine['ceilings'], 'depth' | 'nodes'>;
   readonly log: Log;
   /** Whether the error of an invalid variable suggests similar names. */
   readonly showsSuggestions: boolean;
 }
 
 /** The execution of a GraphQL operation for one request. */
-export interface OperationRun extends Operation {
-  readonly callerSchema: CallerSchema;
+export interface GraphqlOperationRun extends GraphqlOperation {
+  readonly callerSchema: CallerGraphqlSchema;
   readonly call: GraphqlCall;
   /** Variables coerced to their types, with defaults. */
   readonly coercedVariables: VariableValues;
@@ -45,15 +45,15 @@ const MAX_ENTRIES_FOR_ALL_ERRORS = 1000;
 /** Coerces the variables to the types that the operation declares. @throws DocumentFailure */
 export function coerceVariables(
   { showsSuggestions }: ExecuteDeps,
-  { schema }: CallerSchema,
-  { node, variables }: Operation,
+  { schema }: CallerGraphqlSchema,
+  { node, variables }: GraphqlOperation,
 ): VariableValues {
   const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, {
     maxErrors: isLarge(variables) ? 1 : MAX_ERRORS,
     hideSuggestions: !showsSuggestions,
   });
   if (variableValues) return variableValues;
-  throw new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', errors as readonly GraphQLError[]);
+  throw new GraphqlDocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', errors as readonly GraphQLError[]);
 }
 
 /** Whether the variables have more than MAX_ENTRIES_FOR_ALL_ERRORS entries, nested ones included. */
@@ -78,11 +78,11 @@ export function createCounter(limit: number, tooMany: () => Error): () => void {
 }
 
 /** The context in which one root field is translated to a selection of the items engine. */
-export function createTranslation(
+export function createSelectionContext(
   { ceilings }: ExecuteDeps,
-  { callerSchema, document, coercedVariables: variables }: OperationRun,
+  { callerSchema, document, coercedVariables: variables }: GraphqlOperationRun,
   onParameters?: (collection: string, terms: ListParameters) => void,
-): TranslationContext {
+): SelectionContext {
   const { depth, nodes } = ceilings;
   return {
     schema: callerSchema.schema,

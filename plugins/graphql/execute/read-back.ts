@@ -1,11 +1,11 @@
 import { Failure } from '#kernel';
 import type { Key } from '../../items/contract.ts';
 import type { ListParameters, Selection } from '../../query/contract.ts';
-import { splitKey } from '../../query/library.ts';
+import { splitCompositeKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import type { RootField } from '../plan/root-fields.ts';
 import { toSelection } from '../plan/selection.ts';
-import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
+import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
 import { jsonTextOf } from './reads.ts';
 
 /**
@@ -14,11 +14,11 @@ import { jsonTextOf } from './reads.ts';
  */
 export async function precheckSelection(
   deps: ExecuteDeps,
-  run: OperationRun,
+  run: GraphqlOperationRun,
   { field, nodes }: RootField,
 ): Promise<Selection> {
   const conditions: [collection: string, terms: ListParameters][] = [];
-  const reading = createTranslation(deps, run, (...one) => conditions.push(one));
+  const reading = createSelectionContext(deps, run, (...one) => conditions.push(one));
   const selection = toSelection(reading, field, nodes);
   for (const [collection, terms] of conditions) await deps.items.checkQuery(run.call.caller, collection, terms);
   return selection;
@@ -27,7 +27,7 @@ export async function precheckSelection(
 /** Reads a written row under the caller's permissions; `null` when the caller may not read it. */
 export function readBackRow(
   { items }: ExecuteDeps,
-  { call, coercedVariables }: OperationRun,
+  { call, coercedVariables }: GraphqlOperationRun,
   collection: string,
   root: RootField,
   selection: Selection,
@@ -40,7 +40,7 @@ export function readBackRow(
 /** Reads written rows in the order of the write, or in the order and number that the document sets. */
 export async function readBackRows(
   deps: ExecuteDeps,
-  { call, coercedVariables }: OperationRun,
+  { call, coercedVariables }: GraphqlOperationRun,
   collection: string,
   root: RootField,
   selection: Selection,
@@ -83,7 +83,7 @@ async function withKeyFilter(
 
 /** A filter for the row with a key of several columns; an empty text has an operator of its own. */
 const toKeyFilter = (columns: readonly Field[], key: Key): object => {
-  const texts = splitKey(String(key));
+  const texts = splitCompositeKey(String(key));
   return Object.fromEntries(
     columns.map(({ name }, at) => [name, texts[at] === '' ? { _empty: true } : { _eq: texts[at] }]),
   );

@@ -1,30 +1,33 @@
 import { getArgumentValues } from 'graphql';
-import type { ReadText, RowStream } from '../../query/contract.ts';
+import type { ReadResultText, RowStream } from '../../query/contract.ts';
 import { toGroupSelection } from '../plan/groups.ts';
 import { withPlaceholders } from '../plan/operands.ts';
 import { toPayload } from '../plan/payload.ts';
 import type { RootField } from '../plan/root-fields.ts';
 import { toSelection } from '../plan/selection.ts';
-import type { RootBinding } from '../schema/binding.ts';
-import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
+import type { RootFieldBinding } from '../schema/binding.ts';
+import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
 
-export type ReadBinding = Extract<RootBinding, { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated' }>;
+export type ReadFieldBinding = Extract<
+  RootFieldBinding,
+  { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated' }
+>;
 
 /** Reads rows or groups by one statement. A cached statement skips the translation of the selection. */
-export function readRoot(
+export function readRootField(
   deps: ExecuteDeps,
-  run: OperationRun,
+  run: GraphqlOperationRun,
   root: RootField,
-  { kind, collection }: ReadBinding,
+  { kind, collection }: ReadFieldBinding,
   inParts?: 'long',
-): Promise<ReadText | RowStream> {
+): Promise<ReadResultText | RowStream> {
   const { field, nodes } = root;
   const translate = kind === 'aggregated' ? toGroupSelection : toSelection;
   const { text, placeholders } = root.parameterize(run.coercedVariables);
   return deps.items.select(run.call.caller, collection, {
     selection: (isOpen) =>
       translate(
-        createTranslation(
+        createSelectionContext(
           deps,
           isOpen ? { ...run, coercedVariables: withPlaceholders(run.coercedVariables, placeholders) } : run,
         ),
@@ -39,11 +42,11 @@ export function readRoot(
 }
 
 /** The argument `id` in the form of REST. */
-const readKeyArgument = ({ field, nodes }: RootField, { coercedVariables }: OperationRun): unknown =>
+const readKeyArgument = ({ field, nodes }: RootField, { coercedVariables }: GraphqlOperationRun): unknown =>
   toPayload(
     field.args.find(({ name }) => name === 'id')?.type,
     getArgumentValues(field, nodes[0], coercedVariables).id,
   );
 
 /** The JSON text of an answer that was not requested in parts. */
-export const jsonTextOf = (answer: ReadText | RowStream): string => (answer as ReadText).data ?? 'null';
+export const jsonTextOf = (answer: ReadResultText | RowStream): string => (answer as ReadResultText).data ?? 'null';

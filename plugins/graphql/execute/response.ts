@@ -1,10 +1,10 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { GraphqlCall } from '../contract.ts';
-import type { Document } from '../document/document-cache.ts';
-import type { CallerSchema } from '../schema/schema-cache.ts';
+import type { ValidatedGraphqlDocument } from '../document/document-cache.ts';
+import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
 
-export interface Operation {
-  readonly document: Document;
+export interface GraphqlOperation {
+  readonly document: ValidatedGraphqlDocument;
   readonly node: OperationDefinitionNode;
   /** Raw values of the request, not yet coerced to their types. */
   readonly variables: Readonly<Record<string, unknown>>;
@@ -17,8 +17,8 @@ export type GraphqlResponse =
 
 /** Runs one operation. Errors of fields are in the response. @throws DocumentFailure for invalid variables. */
 export type ExecuteOperation = (
-  built: CallerSchema,
-  operation: Operation,
+  built: CallerGraphqlSchema,
+  operation: GraphqlOperation,
   call: GraphqlCall,
 ) => Promise<GraphqlResponse>;
 

@@ -1,6 +1,6 @@
 import type { RootField } from '../plan/root-fields.ts';
-import { isClientGone, toErrorEntries, toFailure } from './error-entries.ts';
-import type { ExecuteDeps, OperationRun } from './operation-run.ts';
+import { isClientGone, toErrorEntries, toInvalidQueryFailure } from './error-entries.ts';
+import type { ExecuteDeps, GraphqlOperationRun } from './operation-run.ts';
 import type { GraphqlErrorEntry, GraphqlResponse } from './response.ts';
 import type { RootResult } from './root-result.ts';
 
@@ -13,9 +13,9 @@ export interface RootMember {
   readonly isFatal: boolean;
 }
 
-export async function settleRoot(
+export async function settleRootField(
   deps: ExecuteDeps,
-  run: OperationRun,
+  run: GraphqlOperationRun,
   root: RootField,
   work: () => Promise<RootResult>,
 ): Promise<RootMember> {
@@ -29,18 +29,18 @@ export async function settleRoot(
     );
     return { key: root.key, text, errors: entries, isFatal: text === null && root.nonNull };
   } catch (error) {
-    return failRoot(deps, run, root, error);
+    return failRootField(deps, run, root, error);
   }
 }
 
-export function failRoot(
+export function failRootField(
   { log }: ExecuteDeps,
-  { call }: OperationRun,
+  { call }: GraphqlOperationRun,
   { key, nodes, nonNull }: RootField,
   error: unknown,
 ): RootMember {
   if (isClientGone(error)) throw error;
-  const errors = toErrorEntries(log, call.caller, toFailure(error), { path: [key], nodes });
+  const errors = toErrorEntries(log, call.caller, toInvalidQueryFailure(error), { path: [key], nodes });
   return { key, text: null, errors, isFatal: nonNull };
 }
 
@@ -52,7 +52,7 @@ function joinMembers(all: readonly RootMember[]): string {
 }
 
 /** The response with the values and the errors of all root fields. */
-export function createResponse(all: readonly RootMember[]): GraphqlResponse {
+export function createGraphqlResponse(all: readonly RootMember[]): GraphqlResponse {
   const errors = all.flatMap((one) => one.errors);
   const data = all.some(({ isFatal }) => isFatal) ? 'null' : `{${joinMembers(all)}}`;
   const failed = errors.length > 0;

@@ -1,7 +1,7 @@
 import type { OperationDefinitionNode } from 'graphql';
 import { schemaIndependentFailure } from '../document/limits.ts';
 import { countVariableUses } from '../plan/variable-uses.ts';
-import type { OperationRun } from './operation-run.ts';
+import type { GraphqlOperationRun } from './operation-run.ts';
 
 /**
  * Characters that variables may add by being used several times. Each use is processed again: a body of a megabyte in
@@ -13,7 +13,7 @@ const MAX_REPEATED_CHARACTERS = 250_000;
 const repeatedVariables = new WeakMap<OperationDefinitionNode, readonly (readonly [name: string, times: number])[]>();
 
 /** @throws DocumentFailure when the repeated values of variables exceed the limit. */
-export function assertVariableRepetition({ document, node, coercedVariables }: OperationRun): void {
+export function assertVariableRepetition({ document, node, coercedVariables }: GraphqlOperationRun): void {
   const uses =
     repeatedVariables.get(node) ?? [...countVariableUses(node, document.fragments)].filter(([, times]) => times > 1);
   repeatedVariables.set(node, uses);

@@ -5,11 +5,11 @@ import { castKey } from '../../items/library.ts';
 import { collectFields, selectionSetsOf } from '../plan/collect-fields.ts';
 import { toPayload } from '../plan/payload.ts';
 import type { RootField } from '../plan/root-fields.ts';
-import type { RootBinding } from '../schema/binding.ts';
-import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
+import type { RootFieldBinding } from '../schema/binding.ts';
+import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
 import { precheckSelection, readBackRow, readBackRows } from './read-back.ts';
 
-export type WriteBinding = Extract<RootBinding, { readonly returnsRows: boolean }>;
+export type MutationFieldBinding = Extract<RootFieldBinding, { readonly returnsRows: boolean }>;
 
 interface WriteArguments {
   readonly id?: unknown;
@@ -20,9 +20,9 @@ interface WriteArguments {
 /** Executes a mutation and reads its rows back. Answers `true` when the caller may not read the collection. */
 export async function executeWrite(
   deps: ExecuteDeps,
-  run: OperationRun,
+  run: GraphqlOperationRun,
   root: RootField,
-  binding: WriteBinding,
+  binding: MutationFieldBinding,
 ): Promise<string> {
   const { kind, collection, returnsRows } = binding;
   const args = readArguments(root, run);
@@ -35,7 +35,7 @@ export async function executeWrite(
     : readBackRow(deps, run, collection, root, selection, keys as Key);
 }
 
-function readArguments({ field, nodes }: RootField, { coercedVariables }: OperationRun): WriteArguments {
+function readArguments({ field, nodes }: RootField, { coercedVariables }: GraphqlOperationRun): WriteArguments {
   const values = getArgumentValues(field, nodes[0], coercedVariables);
   const present = field.args.filter(({ name }) => values[name] !== undefined);
   return Object.fromEntries(present.map(({ name, type }) => [name, toPayload(type, values[name])]));
@@ -44,8 +44,8 @@ function readArguments({ field, nodes }: RootField, { coercedVariables }: Operat
 /** Writes the rows of a mutation. Returns the key of a single row, or the keys of several. */
 async function writeRows(
   { items }: ExecuteDeps,
-  { call: { caller, ctx } }: OperationRun,
-  kind: Exclude<WriteBinding['kind'], 'delete one' | 'delete many'>,
+  { call: { caller, ctx } }: GraphqlOperationRun,
+  kind: Exclude<MutationFieldBinding['kind'], 'delete one' | 'delete many'>,
   collection: string,
   { id, ids = [], data }: WriteArguments,
 ): Promise<Key | readonly Key[]> {
@@ -71,7 +71,7 @@ async function writeRows(
 /** Deletes rows and answers the keys of the arguments, `{ id }` or `{ ids }`. */
 async function deleteRows(
   deps: ExecuteDeps,
-  run: OperationRun,
+  run: GraphqlOperationRun,
   root: RootField,
   name: string,
   { id, ids = [id] }: WriteArguments,
@@ -79,7 +79,7 @@ async function deleteRows(
   const type = getNamedType(root.field.type);
   const fields =
     type instanceof GraphQLObjectType
-      ? collectFields(createTranslation(deps, run), type, selectionSetsOf(root.nodes))
+      ? collectFields(createSelectionContext(deps, run), type, selectionSetsOf(root.nodes))
       : undefined;
   await deps.items.deleteMany(run.call.caller, name, ids, { signal: clientSignal(run.call.ctx) });
   if (!fields) return 'true';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { EXPLORER_FILE } from '../http/descriptions.ts';
+import { EXPLORER_FILE_ROUTE } from '../http/descriptions.ts';
 import type { ExplorerBundle } from './bundle.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -16,10 +16,10 @@ const TYPES: Readonly<Record<string, string>> = {
  * The route of the explorer page's files (scripts, styles, fonts). It serves files of the bundle in memory and never
  * reads a path.
  */
-export const assetRoute = (loadBundle: () => Promise<ExplorerBundle>): Route => ({
+export const explorerFileRoute = (loadBundle: () => Promise<ExplorerBundle>): Route => ({
   method: 'GET',
   path: '/graphql/explorer/:file',
-  description: EXPLORER_FILE,
+  description: EXPLORER_FILE_ROUTE,
   async handle(ctx) {
     const name = ctx.params.file as string;
     const type = TYPES[extname(name)];

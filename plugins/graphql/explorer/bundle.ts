@@ -19,7 +19,7 @@ const TIMEOUT = 60_000;
  * Bundles the files of the GraphQL explorer from npm packages, in a child process. Equal packages give equal files with
  * equal names, so several processes of the service can serve one page.
  */
-export async function buildBundle(): Promise<ExplorerBundle> {
+export async function buildExplorerBundle(): Promise<ExplorerBundle> {
   const child = fork(fileURLToPath(new URL('./bundle-process.ts', import.meta.url)), [], {
     env: {},
     execArgv: [],

@@ -1,9 +1,9 @@
 import { fail, type Log } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { assetRoute } from './assets.ts';
-import { buildBundle, type ExplorerBundle } from './bundle.ts';
-import { sendPage } from './page.ts';
+import { explorerFileRoute } from './assets.ts';
+import { buildExplorerBundle, type ExplorerBundle } from './bundle.ts';
+import { sendExplorerPage } from './page.ts';
 
 export interface ExplorerDeps {
   /** Whether introspection is on. Without it there is no page. */
@@ -13,7 +13,7 @@ export interface ExplorerDeps {
 }
 
 /** The GraphQL explorer: the page in which a person writes and runs documents beside the schema. */
-export interface Explorer {
+export interface GraphqlExplorer {
   /** Whether the request is of a browser that prefers HTML. */
   acceptsPage(ctx: HttpContext): boolean;
   /** Sends the page, which fills in `?query=` and `?variables=` without running them. */
@@ -29,7 +29,11 @@ const MEDIA_TYPES = ['application/graphql-response+json', 'application/json', 't
  * The first request builds the page's files, which stay in memory; concurrent requests wait for the same build. A
  * failed build is logged, and the next request tries again.
  */
-export function createExplorer({ introspection, log, build = buildBundle }: ExplorerDeps): Explorer {
+export function createGraphqlExplorer({
+  introspection,
+  log,
+  build = buildExplorerBundle,
+}: ExplorerDeps): GraphqlExplorer {
   let bundle: Promise<ExplorerBundle> | undefined;
 
   async function startBuild(): Promise<ExplorerBundle> {
@@ -56,7 +60,7 @@ export function createExplorer({ introspection, log, build = buildBundle }: Expl
   return {
     acceptsPage: (ctx) =>
       introspection && (ctx.method === 'GET' || ctx.method === 'HEAD') && ctx.accepts(MEDIA_TYPES) === 'text/html',
-    sendPage: async (ctx, scope) => sendPage(ctx, scope, await loadBundle()),
-    routes: introspection ? [assetRoute(loadBundle)] : [],
+    sendPage: async (ctx, scope) => sendExplorerPage(ctx, scope, await loadBundle()),
+    routes: introspection ? [explorerFileRoute(loadBundle)] : [],
   };
 }

@@ -19,7 +19,7 @@ const POLICY = [
 ].join('; ');
 
 /** Sends the page. Its URLs are relative, since a proxy may serve the service below a path. */
-export function sendPage(ctx: HttpContext, scope: string, { script, style, workers }: ExplorerBundle): void {
+export function sendExplorerPage(ctx: HttpContext, scope: string, { script, style, workers }: ExplorerBundle): void {
   const root = [
     '.',
     ...ctx.path

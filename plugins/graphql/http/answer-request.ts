@@ -2,27 +2,27 @@ import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { fail, requestScope } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import type { Document } from '../document/document-cache.ts';
-import { DocumentFailure } from '../document/failure.ts';
+import type { ValidatedGraphqlDocument } from '../document/document-cache.ts';
+import { GraphqlDocumentFailure } from '../document/failure.ts';
 import { schemaIndependentFailure } from '../document/limits.ts';
 import type { ExecuteOperation, GraphqlResponse } from '../execute/response.ts';
-import type { CallerSchema, SchemaCache } from '../schema/schema-cache.ts';
+import type { CallerGraphqlSchema, GraphqlSchemaCache } from '../schema/schema-cache.ts';
 import type { GraphqlRequest } from './request.ts';
 
-export interface AnswerRequestDeps {
-  readonly schemas: SchemaCache;
+export interface AnswerGraphqlRequestDeps {
+  readonly schemas: GraphqlSchemaCache;
   readonly execute: ExecuteOperation;
 }
 
 /** Validates and runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
-export async function answerRequest(
-  { schemas, execute }: AnswerRequestDeps,
+export async function answerGraphqlRequest(
+  { schemas, execute }: AnswerGraphqlRequestDeps,
   scope: GraphqlScope,
   request: GraphqlRequest,
   ctx: HttpContext,
 ): Promise<GraphqlResponse> {
   const { caller } = ctx.state;
-  const attempt = (callerSchema: CallerSchema): Promise<GraphqlResponse> => {
+  const attempt = (callerSchema: CallerGraphqlSchema): Promise<GraphqlResponse> => {
     const document = callerSchema.documents.get(request.query);
     const node = selectOperation(document, request.operationName);
     if (ctx.method !== 'POST' && node.operation === OperationTypeNode.MUTATION)
@@ -35,7 +35,7 @@ export async function answerRequest(
   try {
     return await attempt(built);
   } catch (error) {
-    if (!(error instanceof DocumentFailure) || error.isSchemaIndependent) throw error;
+    if (!(error instanceof GraphqlDocumentFailure) || error.isSchemaIndependent) throw error;
     // The document may use tables that were created after the schema was built.
     const newer = await schemas.refresh(caller, built);
     if (!newer) throw error;
@@ -43,7 +43,7 @@ export async function answerRequest(
   }
 }
 
-function selectOperation({ operations }: Document, name: string | undefined): OperationDefinitionNode {
+function selectOperation({ operations }: ValidatedGraphqlDocument, name: string | undefined): OperationDefinitionNode {
   const [only, ...others] = operations.values();
   const operation = name === undefined ? only : operations.get(name);
   if (!operation) throw schemaIndependentFailure(`The document has no operation "${name}" ("operationName").`);

@@ -1,26 +1,34 @@
 import type { BodySchemas, RouteDescription } from '../../http/contract.ts';
 import {
+  describeParameter,
   exactObject,
   listOf,
   nullable,
   objectOf,
   oneOfTexts,
-  parameter,
-  RECORD,
+  RECORD_SCHEMA,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from '../../http/library.ts';
 
 /** With `data` after a document ran; without it for an invalid request. */
 const RESPONSE_SCHEMA = exactObject(
   {},
   {
-    data: nullable(RECORD),
-    errors: { ...listOf(objectOf({ message: TEXT, extensions: objectOf({ code: TEXT }) }, ['message'])), minItems: 1 },
+    data: nullable(RECORD_SCHEMA),
+    errors: {
+      ...listOf(objectOf({ message: TEXT_SCHEMA, extensions: objectOf({ code: TEXT_SCHEMA }) }, ['message'])),
+      minItems: 1,
+    },
   },
 );
 const REQUEST_SCHEMA = objectOf(
-  { query: TEXT, variables: nullable(RECORD), operationName: nullable(TEXT), extensions: nullable(RECORD) },
+  {
+    query: TEXT_SCHEMA,
+    variables: nullable(RECORD_SCHEMA),
+    operationName: nullable(TEXT_SCHEMA),
+    extensions: nullable(RECORD_SCHEMA),
+  },
   ['query'],
 );
 
@@ -33,23 +41,23 @@ const responseContent: BodySchemas = {
 };
 /** 400 has codes of GraphQL, and `locations` in the document. */
 const responses = { 200: responseContent, 400: responseContent } as const;
-const pageContent: BodySchemas = { 'text/html': TEXT };
+const pageContent: BodySchemas = { 'text/html': TEXT_SCHEMA };
 
-export const GET: RouteDescription = {
+export const GRAPHQL_GET_ROUTE: RouteDescription = {
   ...base,
   access: 'permissions',
   summary: 'Runs a GraphQL query; sends the explorer to browsers.',
   query: {
-    query: parameter('The document.'),
-    variables: parameter('An object of variables, as JSON.'),
-    operationName: parameter('The name of the operation to run.'),
-    extensions: parameter('An object as JSON, which is ignored.'),
+    query: describeParameter('The document.'),
+    variables: describeParameter('An object of variables, as JSON.'),
+    operationName: describeParameter('The name of the operation to run.'),
+    extensions: describeParameter('An object as JSON, which is ignored.'),
   },
   answers: { ...responses, 200: { ...responseContent, ...pageContent } },
   errors: ['INVALID_PAYLOAD', 'METHOD_NOT_ALLOWED'],
 };
 
-export const POST: RouteDescription = {
+export const GRAPHQL_POST_ROUTE: RouteDescription = {
   ...base,
   access: 'permissions',
   summary: 'Runs a GraphQL query or mutation.',
@@ -57,7 +65,7 @@ export const POST: RouteDescription = {
   answers: responses,
 };
 
-export const OTHER_METHODS: RouteDescription = {
+export const GRAPHQL_OTHER_METHODS_ROUTE: RouteDescription = {
   ...base,
   access: 'public',
   summary: 'Refuses all other methods.',
@@ -65,17 +73,17 @@ export const OTHER_METHODS: RouteDescription = {
   errors: ['METHOD_NOT_ALLOWED'],
 };
 
-export const SDL: RouteDescription = {
+export const GRAPHQL_SDL_ROUTE: RouteDescription = {
   tag: 'graphql',
   access: 'permissions',
   summary: 'Sends the GraphQL schema of the caller in the schema language, as a file.',
-  answers: { 200: { 'text/plain': TEXT } },
+  answers: { 200: { 'text/plain': TEXT_SCHEMA } },
 };
 
-export const SDL_OF_SCOPE: RouteDescription = {
-  ...SDL,
+export const GRAPHQL_SCOPE_SDL_ROUTE: RouteDescription = {
+  ...GRAPHQL_SDL_ROUTE,
   params: {
-    scope: parameter(
+    scope: describeParameter(
       'The schema of user collections (`items`) or of system collections (`system`).',
       oneOfTexts('items', 'system'),
     ),
@@ -83,11 +91,11 @@ export const SDL_OF_SCOPE: RouteDescription = {
   errors: ['ROUTE_NOT_FOUND'],
 };
 
-export const EXPLORER_FILE: RouteDescription = {
+export const EXPLORER_FILE_ROUTE: RouteDescription = {
   tag: 'graphql',
   access: 'public',
   summary: 'Sends a file of the explorer.',
-  params: { file: parameter('The name of the file, which changes with its content.') },
-  answers: { 200: { 'text/javascript': TEXT, 'text/css': TEXT, 'font/ttf': {} } },
+  params: { file: describeParameter('The name of the file, which changes with its content.') },
+  answers: { 200: { 'text/javascript': TEXT_SCHEMA, 'text/css': TEXT_SCHEMA, 'font/ttf': {} } },
   errors: ['ROUTE_NOT_FOUND'],
 };

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
-import { assertJson, bodyOf } from '../../http/library.ts';
+import { assertStorableJson, bodyOf } from '../../http/library.ts';
 
 /** A GraphQL request, whose members have the right types and are not checked further. */
 export interface GraphqlRequest {
@@ -13,7 +13,7 @@ export interface GraphqlRequest {
  * Reads the request from the body of a POST, else from the query string.
  * @throws INVALID_PAYLOAD with the invalid member.
  */
-export const parseRequest = (ctx: HttpContext): GraphqlRequest =>
+export const parseGraphqlRequest = (ctx: HttpContext): GraphqlRequest =>
   validateMembers(ctx.method === 'POST' ? readBodyMembers(ctx) : readQueryMembers(ctx));
 
 type Members = Readonly<Partial<Record<'query' | 'variables' | 'operationName' | 'extensions', unknown>>>;
@@ -61,7 +61,7 @@ function parseMember(name: string, text: string): unknown {
   } catch {
     throw fail('INVALID_PAYLOAD', `"${name}" must be JSON.`);
   }
-  assertJson(value, text, `"${name}"`);
+  assertStorableJson(value, text, `"${name}"`);
   return value;
 }
 

@@ -2,12 +2,12 @@ import { errorEnvelope, fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { sendStream } from '../../http/library.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { DocumentFailure } from '../document/failure.ts';
+import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
 import type { GraphqlResponse } from '../execute/response.ts';
-import { GET, OTHER_METHODS, POST } from './descriptions.ts';
-import { mediaTypeFor } from './media-type.ts';
-import { parseRequest } from './request.ts';
+import { GRAPHQL_GET_ROUTE, GRAPHQL_OTHER_METHODS_ROUTE, GRAPHQL_POST_ROUTE } from './descriptions.ts';
+import { graphqlMediaTypeFor } from './media-type.ts';
+import { parseGraphqlRequest } from './request.ts';
 
 export interface GraphqlRoutesDeps {
   readonly engine: () => Promise<GraphqlEngine>;
@@ -29,9 +29,9 @@ const PATHS: readonly (readonly [GraphqlScope, string])[] = [
  */
 export const graphqlRoutes = (deps: GraphqlRoutesDeps): readonly Route[] =>
   PATHS.flatMap(([scope, path]): readonly Route[] => [
-    { method: 'GET', path, description: GET, handle: (ctx) => answerGet(deps, scope, ctx) },
-    { method: 'POST', path, description: POST, handle: (ctx) => answerDocument(deps, scope, ctx) },
-    { method: '*', path, description: OTHER_METHODS, handle: refuseMethod },
+    { method: 'GET', path, description: GRAPHQL_GET_ROUTE, handle: (ctx) => answerGet(deps, scope, ctx) },
+    { method: 'POST', path, description: GRAPHQL_POST_ROUTE, handle: (ctx) => answerDocument(deps, scope, ctx) },
+    { method: '*', path, description: GRAPHQL_OTHER_METHODS_ROUTE, handle: refuseMethod },
   ]);
 
 function refuseMethod(ctx: HttpContext): never {
@@ -45,20 +45,20 @@ async function answerGet(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: Http
 }
 
 async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
-  const type = mediaTypeFor(ctx);
+  const type = graphqlMediaTypeFor(ctx);
   const cacheControl = ctx.response.get('Cache-Control');
   // Error responses, which the kernel sends with these headers, are not stored. The answer to a query by GET gets
   // another value below.
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', type);
   try {
-    const response = await (await deps.engine()).run(scope, parseRequest(ctx), ctx);
+    const response = await (await deps.engine()).run(scope, parseGraphqlRequest(ctx), ctx);
     // `no-cache`: a client may keep the answer but revalidates it by its entity tag, since rows and permissions change
     // at any time. A stream has no entity tag, but its client may keep it as well.
     if (ctx.method !== 'POST' && isComplete(response)) ctx.set('Cache-Control', cacheControl);
     await send(ctx, response, type);
   } catch (error) {
-    if (!(error instanceof DocumentFailure)) throw error;
+    if (!(error instanceof GraphqlDocumentFailure)) throw error;
     sendFailure(ctx, error);
   }
 }
@@ -72,7 +72,7 @@ async function send(ctx: HttpContext, response: GraphqlResponse, type: string): 
 }
 
 /** Sends the error as the kernel would, with `locations` where GraphQL clients expect them. */
-function sendFailure(ctx: HttpContext, failure: DocumentFailure): void {
+function sendFailure(ctx: HttpContext, failure: GraphqlDocumentFailure): void {
   const { status, body } = errorEnvelope(failure, ctx.state.caller);
   const { locations } = failure;
   ctx.status = status;

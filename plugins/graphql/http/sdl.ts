@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlField, GraphqlScope } from '../contract.ts';
 import type { GraphqlEngine } from '../engine.ts';
-import { SDL, SDL_OF_SCOPE } from './descriptions.ts';
+import { GRAPHQL_SCOPE_SDL_ROUTE, GRAPHQL_SDL_ROUTE } from './descriptions.ts';
 
 type LoadEngine = () => Promise<Pick<GraphqlEngine, 'sdl'>>;
 
@@ -20,11 +20,11 @@ export function sdlRoutes(engine: LoadEngine): readonly Route[] {
     ctx.body = text;
   };
   return [
-    { method: 'GET', path: PATH, description: SDL, handle: (ctx) => send(ctx, 'items') },
+    { method: 'GET', path: PATH, description: GRAPHQL_SDL_ROUTE, handle: (ctx) => send(ctx, 'items') },
     {
       method: 'GET',
       path: `${PATH}/:scope`,
-      description: SDL_OF_SCOPE,
+      description: GRAPHQL_SCOPE_SDL_ROUTE,
       handle(ctx) {
         const { scope } = ctx.params;
         if (scope !== 'items' && scope !== 'system')

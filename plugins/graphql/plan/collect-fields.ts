@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 
 /** The schema, fragments and variables for reading a document. */
-export interface DocumentContext {
+export interface GraphqlDocumentContext {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: VariableValues;
@@ -37,7 +37,7 @@ export interface CollectedField {
  * Fragments are expanded, those for other types left out, and fields with one response key merged.
  */
 export function collectFields(
-  context: DocumentContext,
+  context: GraphqlDocumentContext,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
 ): readonly CollectedField[] {
@@ -75,7 +75,7 @@ export const selectionSetsOf = (nodes: readonly FieldNode[]): readonly Selection
   nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
 
 function fieldOfType(
-  { schema }: DocumentContext,
+  { schema }: GraphqlDocumentContext,
   type: GraphQLObjectType,
   name: string,
 ): GraphQLField<unknown, unknown> {
@@ -84,14 +84,14 @@ function fieldOfType(
   return field;
 }
 
-function isIncluded({ variables }: DocumentContext, directives: readonly DirectiveNode[]): boolean {
+function isIncluded({ variables }: GraphqlDocumentContext, directives: readonly DirectiveNode[]): boolean {
   const skip = getDirectiveValues(GraphQLSkipDirective, { directives }, variables);
   const include = getDirectiveValues(GraphQLIncludeDirective, { directives }, variables);
   return skip?.if !== true && include?.if !== false;
 }
 
 function appliesTo(
-  { schema }: DocumentContext,
+  { schema }: GraphqlDocumentContext,
   type: GraphQLObjectType,
   condition: NamedTypeNode | undefined,
 ): boolean {

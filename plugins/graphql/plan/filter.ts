@@ -1,5 +1,5 @@
 import { type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
-import { filterBindingOf } from '../schema/binding.ts';
+import { inputFieldBindingOf } from '../schema/binding.ts';
 
 /**
  * Converts a filter input, already validated against its type, into the form of REST. Missing variables leave no entry;
@@ -12,7 +12,7 @@ export function toFilter(type: GraphQLInputObjectType, input: object): Record<st
     const field = fields[name];
     if (!field || value === undefined) continue;
     const inner = getNamedType(field.type);
-    const binding = filterBindingOf(field);
+    const binding = inputFieldBindingOf(field);
     const key = binding?.kind === 'key' ? binding.key : name;
     if (!isInputObjectType(inner)) rules.push([key, value]);
     else if (Array.isArray(value)) rules.push([key, value.flatMap((one) => (one ? [toFilter(inner, one)] : []))]);

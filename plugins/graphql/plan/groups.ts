@@ -3,11 +3,11 @@ import type { GroupSelection, GroupSelectionItem } from '../../query/contract.ts
 import { bindingOf } from '../schema/binding.ts';
 import { type CollectedField, collectFields, selectionSetsOf } from './collect-fields.ts';
 import { toListParameters } from './list-parameters.ts';
-import { objectTypeOf, type TranslationContext } from './selection.ts';
+import { objectTypeOf, type SelectionContext } from './selection.ts';
 
 /** Converts the selection of `<c>_aggregated` into a selection of groups. */
 export function toGroupSelection(
-  context: TranslationContext,
+  context: SelectionContext,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
 ): GroupSelection {
@@ -21,7 +21,7 @@ export function toGroupSelection(
 type AggregateItem = Extract<GroupSelectionItem, { kind: 'aggregate' }>['of'][number];
 
 function toGroupItem(
-  context: TranslationContext,
+  context: SelectionContext,
   parentField: GraphQLField<unknown, unknown>,
   { key, field, nodes }: CollectedField,
 ) {

@@ -1,7 +1,7 @@
 import { type FieldNode, type GraphQLField, getArgumentValues, getNamedType, isInputObjectType } from 'graphql';
 import type { ListParameters, RawQuery } from '../../query/contract.ts';
-import { toOriginals } from '../schema/aliases.ts';
-import type { DocumentContext } from './collect-fields.ts';
+import { toDatabaseNames } from '../schema/aliases.ts';
+import type { GraphqlDocumentContext } from './collect-fields.ts';
 import { toFilter } from './filter.ts';
 
 const SIMPLE_ARGUMENTS = ['sort', 'limit', 'offset', 'page', 'search', 'groupBy'] as const;
@@ -10,14 +10,14 @@ const SIMPLE_ARGUMENTS = ['sort', 'limit', 'offset', 'page', 'search', 'groupBy'
 const FIELD_PATH_ARGUMENTS: ReadonlySet<string> = new Set(['sort', 'groupBy']);
 
 const toOriginalPaths = (paths: unknown): unknown =>
-  Array.isArray(paths) ? paths.map((one) => (typeof one === 'string' ? toOriginals(one) : one)) : paths;
+  Array.isArray(paths) ? paths.map((one) => (typeof one === 'string' ? toDatabaseNames(one) : one)) : paths;
 
 /**
  * Converts the list arguments of a field into list parameters of REST; undefined without any. Other arguments are
  * ignored.
  */
 export function toListParameters(
-  { variables }: DocumentContext,
+  { variables }: GraphqlDocumentContext,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): (ListParameters & Pick<RawQuery, 'groupBy'>) | undefined {

@@ -16,7 +16,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type { PlaceholderValues } from '../../query/contract.ts';
-import { isPlaceholderValue, OperandPlaceholder } from '../../query/library.ts';
+import { isReplaceableByPlaceholder, OperandPlaceholder } from '../../query/library.ts';
 import { type ComparedKind, comparedBy } from '../schema/operators.ts';
 
 /**
@@ -71,7 +71,9 @@ export function findOperands(
 
 /** The operands whose values may be replaced by placeholders. */
 export const toPlaceholderValues = (operands: readonly string[], { coerced }: VariableValues): PlaceholderValues =>
-  Object.fromEntries(operands.filter((name) => isPlaceholderValue(coerced[name])).map((name) => [name, coerced[name]]));
+  Object.fromEntries(
+    operands.filter((name) => isReplaceableByPlaceholder(coerced[name])).map((name) => [name, coerced[name]]),
+  );
 
 /** The variables with placeholders for these values. */
 export function withPlaceholders(

@@ -1,5 +1,5 @@
 import { type GraphQLInputType, isInputObjectType, isListType, isNonNullType } from 'graphql';
-import { filterBindingOf } from '../schema/binding.ts';
+import { inputFieldBindingOf } from '../schema/binding.ts';
 
 /**
  * Converts a payload input, already validated against its type, into the form of REST: ordinary objects instead of
@@ -17,7 +17,7 @@ export function toPayload(type: GraphQLInputType | undefined, value: unknown): u
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       const field = fields[name];
-      const binding = field && filterBindingOf(field);
+      const binding = field && inputFieldBindingOf(field);
       return [binding?.kind === 'key' ? binding.key : name, toPayload(field?.type, inner)];
     }),
   );

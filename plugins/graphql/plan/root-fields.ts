@@ -7,18 +7,18 @@ import {
   type VariableValues,
 } from 'graphql';
 import type { PlaceholderValues } from '../../query/contract.ts';
-import type { Document } from '../document/document-cache.ts';
-import { DocumentFailure } from '../document/failure.ts';
-import { bindingOf, type RootBinding } from '../schema/binding.ts';
-import type { CallerSchema } from '../schema/schema-cache.ts';
-import { type CollectedField, collectFields, type DocumentContext } from './collect-fields.ts';
+import type { ValidatedGraphqlDocument } from '../document/document-cache.ts';
+import { GraphqlDocumentFailure } from '../document/failure.ts';
+import { bindingOf, type RootFieldBinding } from '../schema/binding.ts';
+import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
+import { type CollectedField, collectFields, type GraphqlDocumentContext } from './collect-fields.ts';
 import { findOperands, toPlaceholderValues } from './operands.ts';
 import { findConditionVariables, findVariables } from './variables.ts';
 
 /** A selected field of `Query` or `Mutation`. */
 export interface RootField extends CollectedField {
   /** What the field reads or writes; undefined for introspection fields. */
-  readonly binding: RootBinding | undefined;
+  readonly binding: RootFieldBinding | undefined;
   /** If the field fails, `data` is null. */
   readonly nonNull: boolean;
   /**
@@ -33,18 +33,21 @@ export interface RootField extends CollectedField {
   };
 }
 
-type CollectOptions = Pick<DocumentContext, 'variables' | 'spend'>;
+type CollectOptions = Pick<GraphqlDocumentContext, 'variables' | 'spend'>;
 
 /** Root fields by document, which belongs to one schema. `varying`: @skip and @include decide, so nothing is cached. */
-const rootFieldCache = new WeakMap<Document, Map<OperationDefinitionNode, readonly RootField[] | 'varying'>>();
+const rootFieldCache = new WeakMap<
+  ValidatedGraphqlDocument,
+  Map<OperationDefinitionNode, readonly RootField[] | 'varying'>
+>();
 
 /**
  * The root fields of an operation in their order.
  * @throws DocumentFailure for a null condition of @skip or @include.
  */
 export function findRootFields(
-  built: CallerSchema,
-  document: Document,
+  built: CallerGraphqlSchema,
+  document: ValidatedGraphqlDocument,
   operation: OperationDefinitionNode,
   options: CollectOptions,
 ): readonly RootField[] {
@@ -61,8 +64,8 @@ export function findRootFields(
 }
 
 function collectRootFields(
-  { schema }: CallerSchema,
-  { fragments }: Document,
+  { schema }: CallerGraphqlSchema,
+  { fragments }: ValidatedGraphqlDocument,
   { operation, selectionSet }: OperationDefinitionNode,
   options: CollectOptions,
 ): readonly CollectedField[] {
@@ -72,19 +75,19 @@ function collectRootFields(
   } catch (error) {
     // A null condition of @skip or @include.
     if (!(error instanceof GraphQLError)) throw error;
-    throw new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', [error]);
+    throw new GraphqlDocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', [error]);
   }
 }
 
 function createRootField(
-  { schema }: CallerSchema,
-  document: Document,
+  { schema }: CallerGraphqlSchema,
+  document: ValidatedGraphqlDocument,
   operation: OperationDefinitionNode,
   collectedField: CollectedField,
   conditions: readonly string[],
 ): RootField {
   const { field, nodes } = collectedField;
-  const binding = bindingOf(field) as RootBinding | undefined;
+  const binding = bindingOf(field) as RootFieldBinding | undefined;
   const relevantNodes = nodes.flatMap((node) => [
     ...(node.arguments?.filter(({ name }) => !isOutsideSelection(binding, field, name.value)) ?? []),
     ...(node.selectionSet ? [node.selectionSet] : []),
@@ -120,7 +123,7 @@ function createRootField(
 
 /** Arguments that the selection does not depend on: keys of rows, payloads, and all of contributed fields. */
 const isOutsideSelection = (
-  binding: RootBinding | undefined,
+  binding: RootFieldBinding | undefined,
   { args }: GraphQLField<unknown, unknown>,
   name: string,
 ): boolean =>

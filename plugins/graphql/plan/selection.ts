@@ -9,11 +9,11 @@ import {
 import { fail } from '#kernel';
 import type { ListParameters, Selection, SelectionItem } from '../../query/contract.ts';
 import { bindingOf, collectionOf } from '../schema/binding.ts';
-import { type CollectedField, collectFields, type DocumentContext, selectionSetsOf } from './collect-fields.ts';
+import { type CollectedField, collectFields, type GraphqlDocumentContext, selectionSetsOf } from './collect-fields.ts';
 import { toListParameters } from './list-parameters.ts';
 
 /** The context of a document, with the limit of depth and a callback for list parameters. */
-export interface TranslationContext extends DocumentContext {
+export interface SelectionContext extends GraphqlDocumentContext {
   /** Levels of nested relations. */
   readonly maxDepth: number;
   /** Called with the list parameters of every node and its collection. */
@@ -22,7 +22,7 @@ export interface TranslationContext extends DocumentContext {
 
 /** Converts the subfields and list arguments of a field of a collection type into a selection of the engine. */
 export function toSelection(
-  context: TranslationContext,
+  context: SelectionContext,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
 ): Selection {
@@ -30,7 +30,7 @@ export function toSelection(
 }
 
 function toSelectionAt(
-  context: TranslationContext,
+  context: SelectionContext,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
   type: GraphQLObjectType,
@@ -47,7 +47,7 @@ function toSelectionAt(
 }
 
 const toItems = (
-  context: TranslationContext,
+  context: SelectionContext,
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   depth: number,
@@ -55,7 +55,7 @@ const toItems = (
   collectFields(context, type, selectionSetsOf(nodes)).map((one) => toItem(context, type, one, depth));
 
 function toItem(
-  context: TranslationContext,
+  context: SelectionContext,
   type: GraphQLObjectType,
   collected: CollectedField,
   depth: number,
@@ -91,7 +91,7 @@ function toItem(
 
 /** A function of a field. Only `json` has an argument: the path inside the JSON value. */
 function toFunctionItem(
-  context: DocumentContext,
+  context: GraphqlDocumentContext,
   type: GraphQLObjectType,
   fieldName: string,
   { key, field, nodes }: CollectedField,

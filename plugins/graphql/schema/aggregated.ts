@@ -3,7 +3,7 @@ import type { AggregateName } from '../../query/contract.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { bindingExtensions } from './binding.ts';
 import { JsonScalar } from './scalars.ts';
-import { fieldDescription, fieldName, typeName } from './schema-names.ts';
+import { graphqlFieldDescription, graphqlFieldName, graphqlTypeName } from './schema-names.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 const COUNT_FUNCTIONS = ['count', 'countDistinct'] as const;
@@ -17,7 +17,7 @@ export function aggregatedType(types: TypeRegistry, collection: string): GraphQL
   const createFields = (names: readonly AggregateName[], type: GraphQLObjectType | undefined) =>
     type ? names.map((name) => [name, { type, extensions: bindingExtensions({ kind: 'aggregate', name }) }]) : [];
   return new GraphQLObjectType({
-    name: typeName('groups', named.name),
+    name: graphqlTypeName('groups', named.name),
     fields: () => ({
       group: { type: JsonScalar, extensions: bindingExtensions({ kind: 'groups' }) },
       countAll: { type: GraphQLInt, extensions: bindingExtensions({ kind: 'count' }) },
@@ -33,7 +33,7 @@ export function aggregatedType(types: TypeRegistry, collection: string): GraphQL
 export const countsType = (types: TypeRegistry, collection: string): GraphQLObjectType | undefined =>
   createFieldsType(types, collection, 'counts', GraphQLInt, ({ column, concealed }) => column !== null && !concealed);
 
-export const numbersType = (types: TypeRegistry, collection: string): GraphQLObjectType | undefined =>
+export const createNumericAggregatesType = (types: TypeRegistry, collection: string): GraphQLObjectType | undefined =>
   createFieldsType(
     types,
     collection,
@@ -54,11 +54,11 @@ function createFieldsType(
   if (!named || fields.length === 0) return undefined;
   const config = (field: Field): GraphQLFieldConfig<unknown, unknown> => ({
     type,
-    ...(named.aliases.has(field.name) ? { description: fieldDescription(named, field) } : {}),
+    ...(named.aliases.has(field.name) ? { description: graphqlFieldDescription(named, field) } : {}),
     extensions: bindingExtensions({ kind: 'aggregated field', field: field.name }),
   });
   return new GraphQLObjectType({
-    name: typeName(kind, named.name),
-    fields: () => Object.fromEntries(fields.map((field) => [fieldName(named, field), config(field)])),
+    name: graphqlTypeName(kind, named.name),
+    fields: () => Object.fromEntries(fields.map((field) => [graphqlFieldName(named, field), config(field)])),
   });
 }

@@ -19,7 +19,7 @@ export const isUsableName = (text: string): boolean =>
   NAME.test(text) && !HAS_ESCAPED.test(text) && !PACKED_ALIAS.test(text);
 
 /** The text itself if it is a usable GraphQL name, else its alias. */
-export const toAlias = (text: string): string =>
+export const toGraphqlName = (text: string): string =>
   isUsableName(text) ? text : shortenAlias(escapeText(text || EMPTY_TEXT, 0), text);
 
 /**
@@ -34,11 +34,12 @@ export function alternativeAlias(text: string, isTaken: (alias: string) => boole
 }
 
 /** The text of an alias; any other text unchanged. */
-export const toOriginal = (alias: string): string => (PACKED_ALIAS.test(alias) ? unpack(alias) : unescapeAlias(alias));
+export const toDatabaseName = (alias: string): string =>
+  PACKED_ALIAS.test(alias) ? unpack(alias) : unescapeAlias(alias);
 
 /** Replaces aliases inside a path: `-author.zip_u0020_code`, `year(first_u0020_day)`. */
-export const toOriginals = (text: string): string =>
-  text.includes('_z') ? text.replace(/\w+/g, toOriginal) : unescapeAlias(text);
+export const toDatabaseNames = (text: string): string =>
+  text.includes('_z') ? text.replace(/\w+/g, toDatabaseName) : unescapeAlias(text);
 
 const unescapeAlias = (alias: string): string =>
   alias.includes('_u')

@@ -5,10 +5,10 @@ import type { GraphqlField } from '../contract.ts';
 // What the fields of a schema mean, in their `extensions`: set when types are built, read when documents run, so that
 // no code has to parse names.
 
-export type FieldBinding = RootBinding | RowBinding | GroupBinding;
+export type FieldBinding = RootFieldBinding | RowBinding | GroupBinding;
 
 /** Fields of `Query` and `Mutation`. */
-export type RootBinding =
+export type RootFieldBinding =
   /** `<c>`, `<c>` of a singleton, `<c>_by_id(id)`, `<c>_aggregated`. */
   | { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated'; readonly collection: string }
   /**
@@ -58,16 +58,16 @@ const BINDING = Symbol('binding');
  * The `extensions` of a field. The object has no prototype, since the graphql package copies all others, and creates an
  * empty object when there are none, for each of the many thousand fields and arguments of a schema.
  */
-export const bindingExtensions = (binding: FieldBinding): Extensions => {
+export const bindingExtensions = (binding: FieldBinding): GraphqlExtensions => {
   const extensions: Record<symbol, FieldBinding> = Object.create(null);
   extensions[BINDING] = binding;
   return extensions;
 };
 
-export type Extensions = Readonly<Record<symbol, unknown>>;
+export type GraphqlExtensions = Readonly<Record<symbol, unknown>>;
 
 /** `extensions` of fields and arguments without a binding. */
-export const NO_EXTENSIONS: Extensions = Object.freeze(Object.create(null));
+export const NO_GRAPHQL_EXTENSIONS: GraphqlExtensions = Object.freeze(Object.create(null));
 
 /** What a field of the schema means; undefined for introspection fields, and below contributed fields. */
 export const bindingOf = (field: GraphQLField<unknown, unknown>): FieldBinding | undefined =>
@@ -76,7 +76,7 @@ export const bindingOf = (field: GraphQLField<unknown, unknown>): FieldBinding |
 const COLLECTION = Symbol('collection');
 
 /** The `extensions` of the type of a collection, whose name may be an alias. */
-export const collectionExtensions = (collection: string): Extensions => {
+export const collectionTypeExtensions = (collection: string): GraphqlExtensions => {
   const extensions: Record<symbol, string> = Object.create(null);
   extensions[COLLECTION] = collection;
   return extensions;
@@ -89,7 +89,7 @@ export const collectionOf = ({ name, extensions }: GraphQLObjectType): string =>
 // Inputs: most names are those of REST. The bindings of all others hold the name in REST.
 
 /** The key of an input field in a filter or payload of REST. */
-export type FilterBinding =
+export type InputFieldBinding =
   /** `item__headings` is `item:headings`, `zip_u0020_code` is `zip code`. */
   | { readonly kind: 'key'; readonly key: string }
   /** `<field>_func`: `{ year: { _gt: 2020 } }` is `{ "year(field)": { _gt: 2020 } }`. */
@@ -97,12 +97,12 @@ export type FilterBinding =
 
 const FILTER = Symbol('filter');
 
-export const filterExtensions = (binding: FilterBinding): Extensions => {
-  const extensions: Record<symbol, FilterBinding> = Object.create(null);
+export const inputFieldExtensions = (binding: InputFieldBinding): GraphqlExtensions => {
+  const extensions: Record<symbol, InputFieldBinding> = Object.create(null);
   extensions[FILTER] = binding;
   return extensions;
 };
 
 /** The key or the functions that an input field stands for; undefined for a field with the same name in REST. */
-export const filterBindingOf = (field: GraphQLInputField): FilterBinding | undefined =>
-  field.extensions[FILTER] as FilterBinding | undefined;
+export const inputFieldBindingOf = (field: GraphQLInputField): InputFieldBinding | undefined =>
+  field.extensions[FILTER] as InputFieldBinding | undefined;

@@ -8,7 +8,7 @@ import { createMutationFields } from './mutation-fields.ts';
 import { createQueryFields, type RootFieldConfigs } from './query-fields.ts';
 import { VoidScalar } from './scalars.ts';
 import { createSchemaModel } from './schema-model.ts';
-import { assignNames, type LogWarning } from './schema-names.ts';
+import { assignGraphqlNames, type LogWarning } from './schema-names.ts';
 import { createTypeRegistry } from './type-registry.ts';
 
 export interface SchemaInput {
@@ -25,7 +25,7 @@ export interface SchemaInput {
  * Builds the schema for callers with these permissions, without anything they may not do. The result holds no reference
  * to the schema snapshot.
  */
-export function buildSchema({
+export function buildCallerGraphqlSchema({
   snapshot,
   permissions,
   permittedFields,
@@ -33,7 +33,7 @@ export function buildSchema({
   contributed,
   warn,
 }: SchemaInput): GraphQLSchema {
-  const names = assignNames(snapshot, scope, contributedTypeNames(contributed, scope), warn);
+  const names = assignGraphqlNames(snapshot, scope, contributedTypeNames(contributed, scope), warn);
   const types = createTypeRegistry(createSchemaModel(names, permissions, permittedFields));
   const contributions = createContributedFields(types, contributed, scope, warn);
   const query = mergeRootFields(createQueryFields(types), contributions.query, warn);

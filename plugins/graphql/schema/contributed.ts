@@ -1,11 +1,11 @@
-import type { Action, PermissionSet } from '../../access/contract.ts';
+import type { PermissionAction, PermissionSet } from '../../access/contract.ts';
 import type { GraphqlField, GraphqlScope } from '../contract.ts';
 import { bindingExtensions } from './binding.ts';
+import { type ContributedFieldDefinition, type DefinedType, parseContributedField } from './contributed-definition.ts';
 import { createDefinedTypes } from './defined-types.ts';
-import { type DefinedType, type FieldDefinition, parseDefinition } from './definition.ts';
 import type { RootFieldConfigs } from './query-fields.ts';
 import type { LogWarning } from './schema-names.ts';
-import { RESERVED, SHARED_TYPES } from './shared-types.ts';
+import { RESERVED_TYPE_NAMES, SHARED_TYPES } from './shared-types.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 export type ContributedFields = readonly { readonly owner: string; readonly value: GraphqlField }[];
@@ -13,14 +13,14 @@ export type ContributedFields = readonly { readonly owner: string; readonly valu
 interface ParsedField {
   readonly owner: string;
   readonly field: GraphqlField;
-  readonly definition: FieldDefinition;
+  readonly definition: ContributedFieldDefinition;
 }
 
 /** Names of the types that contributed fields define, for all callers. */
 export const contributedTypeNames = (contributed: ContributedFields, scope: GraphqlScope): readonly string[] => [
   ...new Set(
     contributed.flatMap(({ value }) => {
-      const definition = value.scope === scope ? parseDefinition(value) : '';
+      const definition = value.scope === scope ? parseContributedField(value) : '';
       return typeof definition === 'string' ? [] : definition.types.map(({ name }) => name);
     }),
   ),
@@ -42,13 +42,13 @@ export function createContributedFields(
 
   const declared = new Map<string, DefinedType>();
   const typeTexts = new Map<string, string>();
-  const findConflict = ({ types: own }: FieldDefinition): string | undefined =>
-    own.find(({ name, text }) => RESERVED.includes(name) || (typeTexts.get(name) ?? text) !== text)?.name;
+  const findConflict = ({ types: own }: ContributedFieldDefinition): string | undefined =>
+    own.find(({ name, text }) => RESERVED_TYPE_NAMES.includes(name) || (typeTexts.get(name) ?? text) !== text)?.name;
 
   const accepted: ParsedField[] = [];
   for (const { owner, value: field } of contributed) {
     if (field.scope !== scope || !isOffered(field, permissions)) continue;
-    const definition = parseDefinition(field);
+    const definition = parseContributedField(field);
     const takenName = typeof definition === 'string' ? undefined : findConflict(definition);
     if (typeof definition === 'string') leaveOut({ owner, field }, definition);
     else if (takenName !== undefined) leaveOut({ owner, field }, `another type has the name ${takenName}`);
@@ -81,4 +81,4 @@ export function createContributedFields(
 const isOffered = ({ offeredTo }: GraphqlField, { admin, of }: PermissionSet): boolean =>
   offeredTo === undefined ||
   admin ||
-  (offeredTo !== 'admins' && of(offeredTo.collection, offeredTo.action as Action).length > 0);
+  (offeredTo !== 'admins' && of(offeredTo.collection, offeredTo.action as PermissionAction).length > 0);

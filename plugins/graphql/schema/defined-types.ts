@@ -15,7 +15,7 @@ import {
   Kind,
   type TypeNode,
 } from 'graphql';
-import type { DefinedType } from './definition.ts';
+import type { DefinedType } from './contributed-definition.ts';
 
 /** Finds a type by name; undefined when the caller does not have it. */
 export type FindType = (name: string) => GraphQLNamedType | undefined;

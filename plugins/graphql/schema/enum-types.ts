@@ -1,6 +1,6 @@
 import { type ConstValueNode, GraphQLEnumType, GraphQLError, type GraphQLInputObjectType, Kind } from 'graphql';
 import type { Collection, Column } from '../../schema/contract.ts';
-import { alternativeAlias, toAlias } from './aliases.ts';
+import { alternativeAlias, toGraphqlName } from './aliases.ts';
 import { createEnumOperators } from './operators.ts';
 
 /** Names that enum values of GraphQL may not have. */
@@ -62,7 +62,7 @@ export class ColumnEnum extends GraphQLEnumType {
 }
 
 function valueName(value: string): string {
-  return RESERVED.includes(value) ? alternativeAlias(value, () => false) : toAlias(value);
+  return RESERVED.includes(value) ? alternativeAlias(value, () => false) : toGraphqlName(value);
 }
 
 /** The note with the database name in the description of an alias. */
@@ -79,7 +79,7 @@ export function createColumnEnums(collections: Iterable<Collection>, claimName: 
   const valuesByType = new Map<string, readonly string[]>();
   for (const { fields } of collections)
     for (const { column } of fields.values())
-      if (column?.enumValues?.length) valuesByType.set(elementType(column), column.enumValues);
+      if (column?.enumValues?.length) valuesByType.set(elementSqlType(column), column.enumValues);
   return new Map(
     [...valuesByType]
       .sort(([a], [b]) => comparePublicFirst(a, b))
@@ -88,7 +88,8 @@ export function createColumnEnums(collections: Iterable<Collection>, claimName: 
 }
 
 /** The key of a column in `ColumnEnums`: its type, or that of its elements. */
-export const elementType = ({ sqlType }: Column): string => (sqlType.endsWith('[]') ? sqlType.slice(0, -2) : sqlType);
+export const elementSqlType = ({ sqlType }: Column): string =>
+  sqlType.endsWith('[]') ? sqlType.slice(0, -2) : sqlType;
 
 const PUBLIC_SCHEMA = /^public\./;
 
@@ -100,5 +101,5 @@ function enumTypeName(type: string): string {
   const parts = (type.match(/"(?:[^"]|"")+"|[^".]+/g) ?? [])
     .map((part) => (part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part))
     .slice(PUBLIC_SCHEMA.test(type) ? 1 : 0);
-  return `${parts.map(toAlias).join('_')}_enum`;
+  return `${parts.map(toGraphqlName).join('_')}_enum`;
 }

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
 import type { RowBinding } from './binding.ts';
-import { ColumnEnum, type ColumnEnums, elementType } from './enum-types.ts';
+import { ColumnEnum, type ColumnEnums, elementSqlType } from './enum-types.ts';
 import { BigIntScalar, DateScalar, GeoJsonScalar, HashScalar, JsonScalar } from './scalars.ts';
 
 type ScalarOrEnum = GraphQLScalarType | GraphQLEnumType;
@@ -44,7 +44,7 @@ export const isPrimaryKey = (collection: Collection, field: Field): boolean => c
 export function enumOf(enums: ColumnEnums, collection: Collection, field: Field): ColumnEnum | undefined {
   const { column, concealed, type } = field;
   if (!column?.enumValues || concealed || type === 'hash' || isPrimaryKey(collection, field)) return undefined;
-  return enums.get(elementType(column));
+  return enums.get(elementSqlType(column));
 }
 
 /** The type of a column's value in answers and payloads. */

@@ -1,25 +1,30 @@
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList } from 'graphql';
-import { OPERATORS } from '../../query/contract.ts';
+import { FILTER_OPERATORS } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import { filterExtensions, NO_EXTENSIONS } from './binding.ts';
+import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './binding.ts';
 import { enumOf, isPrimaryKey } from './field-type.ts';
 import { functionGroupOf } from './functions.ts';
 import { FUNCTION_OPERATORS, OPERATORS_BY_KIND, operatorsOf } from './operators.ts';
 import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
-import { fieldDescription, fieldName, type NamedCollection, typeName } from './schema-names.ts';
+import {
+  type GraphqlCollectionNames,
+  graphqlFieldDescription,
+  graphqlFieldName,
+  graphqlTypeName,
+} from './schema-names.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 type FilterEntry = readonly [name: string, config: GraphQLInputFieldConfig];
 
 /** Words of the filter language; a field with such a name has no entry. */
-const RESERVED_WORDS: ReadonlySet<string> = new Set([...OPERATORS, '_and', '_or', '_some', '_none', '_json']);
+const RESERVED_WORDS: ReadonlySet<string> = new Set([...FILTER_OPERATORS, '_and', '_or', '_some', '_none', '_json']);
 
 /** The filter input of a collection: one entry for each field, combined with "and". */
 export function filterType(types: TypeRegistry, collection: string): GraphQLInputObjectType | undefined {
   const named = types.model.names.collections.get(collection);
   if (!named || !types.model.readable.has(collection)) return undefined;
   const type: GraphQLInputObjectType = new GraphQLInputObjectType({
-    name: typeName('filter', named.name),
+    name: graphqlTypeName('filter', named.name),
     fields: () => ({ ...createEntries(types, collection), _and: filterList(type), _or: filterList(type) }),
   });
   return type;
@@ -30,16 +35,16 @@ export function quantifierType(types: TypeRegistry, collection: string): GraphQL
   const named = types.model.names.collections.get(collection);
   const filter = types.get('filter', collection);
   if (!named || !filter) return undefined;
-  const rows = { type: filter, extensions: NO_EXTENSIONS };
+  const rows = { type: filter, extensions: NO_GRAPHQL_EXTENSIONS };
   return new GraphQLInputObjectType({
-    name: typeName('quantifier', named.name),
+    name: graphqlTypeName('quantifier', named.name),
     fields: () => ({ ...filter.getFields(), _some: rows, _none: rows }),
   });
 }
 
 const filterList = (filter: GraphQLInputObjectType): GraphQLInputFieldConfig => ({
   type: new GraphQLList(filter),
-  extensions: NO_EXTENSIONS,
+  extensions: NO_GRAPHQL_EXTENSIONS,
 });
 
 function createEntries(types: TypeRegistry, collection: string): Record<string, GraphQLInputFieldConfig> {
@@ -58,7 +63,7 @@ function createEntries(types: TypeRegistry, collection: string): Record<string, 
 
 function createFieldEntries(
   types: TypeRegistry,
-  named: NamedCollection,
+  named: GraphqlCollectionNames,
   { field }: GrantedField,
 ): readonly FilterEntry[] {
   const { relation, name } = field;
@@ -75,22 +80,22 @@ function createFieldEntries(
     (relation?.kind === 'any'
       ? OPERATORS_BY_KIND.string
       : (scalarEnumOf(types, named, field)?.operators ?? operatorsOf(field, isPrimaryKey(named.collection, field))));
-  const called = fieldName(named, field);
-  const extensions = called === name ? NO_EXTENSIONS : filterExtensions({ kind: 'key', key: name });
-  entries.push([called, { type, description: fieldDescription(named, field), extensions }]);
+  const called = graphqlFieldName(named, field);
+  const extensions = called === name ? NO_GRAPHQL_EXTENSIONS : inputFieldExtensions({ kind: 'key', key: name });
+  entries.push([called, { type, description: graphqlFieldDescription(named, field), extensions }]);
   const companion = named.companions.get(name);
   const group = functionGroupOf(field);
   if (companion !== undefined && group)
     entries.push([
       companion,
-      { type: FUNCTION_OPERATORS[group], extensions: filterExtensions({ kind: 'functions', field: name }) },
+      { type: FUNCTION_OPERATORS[group], extensions: inputFieldExtensions({ kind: 'functions', field: name }) },
     ]);
   return entries;
 }
 
 const createManyToAnyEntries = (
   types: TypeRegistry,
-  named: NamedCollection,
+  named: GraphqlCollectionNames,
   { field }: GrantedField,
 ): readonly FilterEntry[] =>
   manyToAnyTargets(types.model, named.collection, field).flatMap((target): readonly FilterEntry[] => {
@@ -98,10 +103,15 @@ const createManyToAnyEntries = (
     const to = types.model.names.collections.get(target);
     const key = `${field.name}:${target}`;
     return type && to
-      ? [[`${fieldName(named, field)}__${to.name}`, { type, extensions: filterExtensions({ kind: 'key', key }) }]]
+      ? [
+          [
+            `${graphqlFieldName(named, field)}__${to.name}`,
+            { type, extensions: inputFieldExtensions({ kind: 'key', key }) },
+          ],
+        ]
       : [];
   });
 
 /** The enum of a field; none for an array, which is compared as a whole. */
-const scalarEnumOf = (types: TypeRegistry, { collection }: NamedCollection, field: Field) =>
+const scalarEnumOf = (types: TypeRegistry, { collection }: GraphqlCollectionNames, field: Field) =>
   field.column?.array ? undefined : enumOf(types.model.names.enums, collection, field);

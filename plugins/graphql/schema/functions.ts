@@ -10,7 +10,7 @@ export type FunctionGroup = 'date' | 'time' | 'datetime' | 'count' | 'json';
 const DAY_PARTS = ['year', 'month', 'week', 'day', 'weekday'] as const;
 const CLOCK_PARTS = ['hour', 'minute', 'second'] as const;
 
-export const FUNCTIONS: Readonly<Record<Exclude<FunctionGroup, 'json'>, readonly string[]>> = {
+export const FIELD_FUNCTIONS: Readonly<Record<Exclude<FunctionGroup, 'json'>, readonly string[]>> = {
   date: DAY_PARTS,
   time: CLOCK_PARTS,
   datetime: DATE_PARTS,
@@ -46,10 +46,10 @@ const createFunctionsType = (name: string, functions: readonly string[]) =>
   new GraphQLObjectType({ name, fields: Object.fromEntries(functions.map((fn) => [fn, integerFunction(fn)])) });
 
 export const FUNCTION_TYPES = {
-  date: createFunctionsType('date_functions', FUNCTIONS.date),
-  time: createFunctionsType('time_functions', FUNCTIONS.time),
-  datetime: createFunctionsType('datetime_functions', FUNCTIONS.datetime),
-  count: createFunctionsType('count_functions', FUNCTIONS.count),
+  date: createFunctionsType('date_functions', FIELD_FUNCTIONS.date),
+  time: createFunctionsType('time_functions', FIELD_FUNCTIONS.time),
+  datetime: createFunctionsType('datetime_functions', FIELD_FUNCTIONS.datetime),
+  count: createFunctionsType('count_functions', FIELD_FUNCTIONS.count),
 } as const;
 
 /**

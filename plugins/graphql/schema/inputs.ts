@@ -7,10 +7,10 @@ import {
 } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { filterExtensions, NO_EXTENSIONS } from './binding.ts';
+import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './binding.ts';
 import { leafType } from './field-type.ts';
 import type { SchemaModel } from './schema-model.ts';
-import { fieldDescription, fieldName, typeName } from './schema-names.ts';
+import { graphqlFieldDescription, graphqlFieldName, graphqlTypeName } from './schema-names.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 /** The input of a row to create. */
@@ -66,18 +66,21 @@ function buildInputType(
   // An input with only lists could become empty, when their rows may not be written.
   if (!named || !fields.some(({ column }) => column)) return undefined;
   return new GraphQLInputObjectType({
-    name: typeName(kind, named.name),
+    name: graphqlTypeName(kind, named.name),
     description: named.description,
     fields: () =>
       Object.fromEntries(
         fields.flatMap((field) => {
           const type = valueType(types, named.collection, field);
           if (!type) return [];
-          const fieldAlias = fieldName(named, field);
+          const fieldAlias = graphqlFieldName(named, field);
           const config: GraphQLInputFieldConfig = {
             type: isNonNull(field) ? new GraphQLNonNull(type) : type,
-            description: fieldDescription(named, field),
-            extensions: fieldAlias === field.name ? NO_EXTENSIONS : filterExtensions({ kind: 'key', key: field.name }),
+            description: graphqlFieldDescription(named, field),
+            extensions:
+              fieldAlias === field.name
+                ? NO_GRAPHQL_EXTENSIONS
+                : inputFieldExtensions({ kind: 'key', key: field.name }),
           };
           return [[fieldAlias, config]];
         }),

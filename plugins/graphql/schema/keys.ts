@@ -1,29 +1,30 @@
 import { GraphQLID, GraphQLInputObjectType, GraphQLNonNull, type GraphQLScalarType } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { filterExtensions, NO_EXTENSIONS } from './binding.ts';
+import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './binding.ts';
 import { leafType } from './field-type.ts';
-import { fieldDescription, fieldName, typeName } from './schema-names.ts';
+import { graphqlFieldDescription, graphqlFieldName, graphqlTypeName } from './schema-names.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 /** The input of a key of several columns. Undefined when the caller may neither read nor write one of them. */
-export function keyType(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
+export function createKeyInputType(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
   const { names } = types.model;
   const named = names.collections.get(name);
   const parts = named ? keyColumns(named.collection) : [];
   if (!named || parts.length < 2 || !parts.every(createIsKnown(types, name))) return undefined;
   return new GraphQLInputObjectType({
-    name: typeName('key', named.name),
+    name: graphqlTypeName('key', named.name),
     description: `The key of a row of ${named.name}.`,
     fields: Object.fromEntries(
       parts.map((part) => {
-        const fieldAlias = fieldName(named, part);
+        const fieldAlias = graphqlFieldName(named, part);
         return [
           fieldAlias,
           {
             type: new GraphQLNonNull(leafType(names.enums, named.collection, part)),
-            description: fieldDescription(named, part),
-            extensions: fieldAlias === part.name ? NO_EXTENSIONS : filterExtensions({ kind: 'key', key: part.name }),
+            description: graphqlFieldDescription(named, part),
+            extensions:
+              fieldAlias === part.name ? NO_GRAPHQL_EXTENSIONS : inputFieldExtensions({ kind: 'key', key: part.name }),
           },
         ];
       }),

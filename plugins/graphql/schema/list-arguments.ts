@@ -1,20 +1,20 @@
 import { type GraphQLFieldConfigArgumentMap, GraphQLInt, GraphQLList, GraphQLString } from 'graphql';
-import { NO_EXTENSIONS } from './binding.ts';
+import { NO_GRAPHQL_EXTENSIONS } from './binding.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 const COMMON_ARGUMENTS: GraphQLFieldConfigArgumentMap = {
-  sort: { type: new GraphQLList(GraphQLString), extensions: NO_EXTENSIONS },
-  limit: { type: GraphQLInt, extensions: NO_EXTENSIONS },
-  offset: { type: GraphQLInt, extensions: NO_EXTENSIONS },
-  page: { type: GraphQLInt, extensions: NO_EXTENSIONS },
-  search: { type: GraphQLString, extensions: NO_EXTENSIONS },
+  sort: { type: new GraphQLList(GraphQLString), extensions: NO_GRAPHQL_EXTENSIONS },
+  limit: { type: GraphQLInt, extensions: NO_GRAPHQL_EXTENSIONS },
+  offset: { type: GraphQLInt, extensions: NO_GRAPHQL_EXTENSIONS },
+  page: { type: GraphQLInt, extensions: NO_GRAPHQL_EXTENSIONS },
+  search: { type: GraphQLString, extensions: NO_GRAPHQL_EXTENSIONS },
 };
 
 /** The list arguments of a field that answers rows of a collection. */
 export function listArguments(types: TypeRegistry, collection: string): GraphQLFieldConfigArgumentMap {
   const filter = types.get('filter', collection);
   return {
-    ...(filter ? { filter: { type: filter, extensions: NO_EXTENSIONS } } : {}),
+    ...(filter ? { filter: { type: filter, extensions: NO_GRAPHQL_EXTENSIONS } } : {}),
     ...COMMON_ARGUMENTS,
   };
 }

@@ -6,21 +6,21 @@ import {
   GraphQLNonNull,
 } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
-import { bindingExtensions, type RootBinding } from './binding.ts';
+import { bindingExtensions, type RootFieldBinding } from './binding.ts';
 import { keyArgumentType } from './keys.ts';
 import { listArguments } from './list-arguments.ts';
 import { nonNullList, type RootFieldConfigs } from './query-fields.ts';
-import type { NamedCollection } from './schema-names.ts';
-import { DELETE_MANY, DELETE_ONE } from './shared-types.ts';
+import type { GraphqlCollectionNames } from './schema-names.ts';
+import { DELETE_MANY_TYPE, DELETE_ONE_TYPE } from './shared-types.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
-type WriteKind = Extract<RootBinding, { returnsRows: boolean }>['kind'];
+type WriteKind = Extract<RootFieldBinding, { returnsRows: boolean }>['kind'];
 
 /** The fields of `Mutation` for collections: the verbs that the collection has and the caller is permitted. */
 export const createMutationFields = (types: TypeRegistry): RootFieldConfigs =>
   [...types.model.names.collections.values()].flatMap((named) => createFields(types, named));
 
-function createFields(types: TypeRegistry, { collection, rootName, fields }: NamedCollection): RootFieldConfigs {
+function createFields(types: TypeRegistry, { collection, rootName, fields }: GraphqlCollectionNames): RootFieldConfigs {
   const { name, kind, singleton } = collection;
   if (rootName === null || kind !== 'table') return [];
   const type = types.get('object', name);
@@ -62,8 +62,8 @@ function createFields(types: TypeRegistry, { collection, rootName, fields }: Nam
   }
   if (!singleton && id && ids && types.model.isAllowed('delete', name))
     mutationFields.push(
-      [`delete_${rootName}_item`, { type: DELETE_ONE, args: id, extensions: bind('delete one') }],
-      [`delete_${rootName}_items`, { type: DELETE_MANY, args: ids, extensions: bind('delete many') }],
+      [`delete_${rootName}_item`, { type: DELETE_ONE_TYPE, args: id, extensions: bind('delete one') }],
+      [`delete_${rootName}_items`, { type: DELETE_MANY_TYPE, args: ids, extensions: bind('delete many') }],
     );
   return mutationFields;
 }

@@ -1,11 +1,11 @@
 import { type GraphQLFieldConfig, GraphQLList, GraphQLObjectType, GraphQLString, GraphQLUnionType } from 'graphql';
 import type { Field } from '../../schema/contract.ts';
-import { bindingExtensions, collectionExtensions } from './binding.ts';
+import { bindingExtensions, collectionTypeExtensions } from './binding.ts';
 import { columnFormat, leafType, withNullability } from './field-type.ts';
 import { createJsonFunctionsType, FUNCTION_TYPES, functionGroupOf } from './functions.ts';
 import { listArguments } from './list-arguments.ts';
 import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
-import { fieldDescription, fieldName, type NamedCollection } from './schema-names.ts';
+import { type GraphqlCollectionNames, graphqlFieldDescription, graphqlFieldName } from './schema-names.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
@@ -19,22 +19,25 @@ export function objectType(types: TypeRegistry, name: string): GraphQLObjectType
   return new GraphQLObjectType({
     name: named.name,
     description: named.description,
-    extensions: collectionExtensions(name),
+    extensions: collectionTypeExtensions(name),
     fields: () => Object.fromEntries(readableFields.flatMap((one) => createEntries(types, named, one))),
   });
 }
 
-function createEntries(types: TypeRegistry, named: NamedCollection, granted: GrantedField): FieldEntries {
+function createEntries(types: TypeRegistry, named: GraphqlCollectionNames, granted: GrantedField): FieldEntries {
   const { field } = granted;
-  const config = { description: fieldDescription(named, field), ...createFieldConfig(types, named, granted) };
+  const config = { description: graphqlFieldDescription(named, field), ...createFieldConfig(types, named, granted) };
   const companion = named.companions.get(field.name);
   const functions = companion === undefined ? undefined : createCompanion(named, field);
-  return [[fieldName(named, field), config], ...(functions ? [[companion, functions] as FieldEntries[number]] : [])];
+  return [
+    [graphqlFieldName(named, field), config],
+    ...(functions ? [[companion, functions] as FieldEntries[number]] : []),
+  ];
 }
 
 function createFieldConfig(
   types: TypeRegistry,
-  named: NamedCollection,
+  named: GraphqlCollectionNames,
   { field, availability }: GrantedField,
 ): FieldConfig {
   const { collection } = named;
@@ -59,7 +62,7 @@ function createFieldConfig(
 
 function createUnion(
   types: TypeRegistry,
-  { collection, fieldTypes }: NamedCollection,
+  { collection, fieldTypes }: GraphqlCollectionNames,
   field: Field,
 ): GraphQLUnionType | undefined {
   const members = manyToAnyTargets(types.model, collection, field).flatMap((name) => types.get('object', name) ?? []);
@@ -67,7 +70,7 @@ function createUnion(
   return name !== undefined && members.length > 0 ? new GraphQLUnionType({ name, types: members }) : undefined;
 }
 
-function createCompanion({ fieldTypes }: NamedCollection, field: Field): FieldConfig | undefined {
+function createCompanion({ fieldTypes }: GraphqlCollectionNames, field: Field): FieldConfig | undefined {
   const group = functionGroupOf(field);
   if (!group) return undefined;
   const type = group === 'json' ? createJsonFunctionsType(fieldTypes.get(field.name) as string) : FUNCTION_TYPES[group];

@@ -8,16 +8,16 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql';
-import type { Operator } from '../../query/contract.ts';
-import { ARRAY_OPERATORS, operatorsFor } from '../../query/library.ts';
+import type { FilterOperator } from '../../query/contract.ts';
+import { ARRAY_OPERATORS, operatorsOfType } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { FUNCTIONS, type FunctionGroup } from './functions.ts';
+import { FIELD_FUNCTIONS, type FunctionGroup } from './functions.ts';
 import { BigIntScalar, GeoJsonScalar, JsonScalar, StringOrFloatScalar } from './scalars.ts';
 
-const FLAG_OPERATORS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
-const LIST_OPERATORS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
+const FLAG_OPERATORS: readonly FilterOperator[] = ['_null', '_nnull', '_empty', '_nempty'];
+const LIST_OPERATORS: readonly FilterOperator[] = ['_in', '_nin', '_between', '_nbetween'];
 /** Operators that compare whole values; others compare the text. */
-const WHOLE_VALUE_OPERATORS: readonly Operator[] = ['_eq', '_neq', '_in', '_nin'];
+const WHOLE_VALUE_OPERATORS: readonly FilterOperator[] = ['_eq', '_neq', '_in', '_nin'];
 
 const OPERATOR_TYPES = new WeakSet<GraphQLInputObjectType>();
 
@@ -32,7 +32,7 @@ function createOperators(
   text: GraphQLScalarType | GraphQLEnumType = value,
 ): GraphQLInputObjectType {
   const list = new GraphQLList(value);
-  const typeOf = (one: Operator): GraphQLInputType =>
+  const typeOf = (one: FilterOperator): GraphQLInputType =>
     FLAG_OPERATORS.includes(one)
       ? GraphQLBoolean
       : LIST_OPERATORS.includes(one)
@@ -42,7 +42,7 @@ function createOperators(
           : text;
   const type = new GraphQLInputObjectType({
     name: `${name}_filter_operators`,
-    fields: Object.fromEntries([...operatorsFor(like)].map((one) => [one, { type: typeOf(one) }])),
+    fields: Object.fromEntries([...operatorsOfType(like)].map((one) => [one, { type: typeOf(one) }])),
   });
   OPERATOR_TYPES.add(type);
   return type;
@@ -51,7 +51,7 @@ function createOperators(
 /** The operators of arrays: `_contains` takes one element, all others a list. */
 function createArrayOperators(): GraphQLInputObjectType {
   const list = new GraphQLList(JsonScalar);
-  const typeOf = (one: Operator): GraphQLInputType =>
+  const typeOf = (one: FilterOperator): GraphQLInputType =>
     FLAG_OPERATORS.includes(one) ? GraphQLBoolean : one.endsWith('contains') ? JsonScalar : list;
   return new GraphQLInputObjectType({
     name: 'list_filter_operators',
@@ -98,7 +98,8 @@ export type ComparedKind = 'value' | 'range';
 export function comparedBy(type: GraphQLInputObjectType, name: string): ComparedKind | undefined {
   // An element may be a list or an object, which cannot be a placeholder.
   if (type === OPERATORS_BY_KIND.list) return undefined;
-  if (!OPERATOR_TYPES.has(type) || name === '_json' || FLAG_OPERATORS.includes(name as Operator)) return undefined;
+  if (!OPERATOR_TYPES.has(type) || name === '_json' || FLAG_OPERATORS.includes(name as FilterOperator))
+    return undefined;
   return name.endsWith('between') ? 'range' : 'value';
 }
 
@@ -135,12 +136,12 @@ const createFunctionOperators = (name: string, functions: readonly string[]) =>
     fields: Object.fromEntries(functions.map((fn) => [fn, { type: OPERATORS_BY_KIND.number }])),
   });
 
-const COUNT = createFunctionOperators('count', FUNCTIONS.count);
+const COUNT = createFunctionOperators('count', FIELD_FUNCTIONS.count);
 
 export const FUNCTION_OPERATORS: Readonly<Record<FunctionGroup, GraphQLInputObjectType>> = {
-  date: createFunctionOperators('date', FUNCTIONS.date),
-  time: createFunctionOperators('time', FUNCTIONS.time),
-  datetime: createFunctionOperators('datetime', FUNCTIONS.datetime),
+  date: createFunctionOperators('date', FIELD_FUNCTIONS.date),
+  time: createFunctionOperators('time', FIELD_FUNCTIONS.time),
+  datetime: createFunctionOperators('datetime', FIELD_FUNCTIONS.datetime),
   count: COUNT,
   // Values inside a JSON column are compared by `_json`.
   json: COUNT,

@@ -2,7 +2,7 @@ import { type GraphQLFieldConfig, GraphQLList, GraphQLNonNull, type GraphQLObjec
 import { bindingExtensions } from './binding.ts';
 import { keyArgumentType } from './keys.ts';
 import { listArguments } from './list-arguments.ts';
-import type { NamedCollection } from './schema-names.ts';
+import type { GraphqlCollectionNames } from './schema-names.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 export type RootFieldConfigs = [name: string, config: GraphQLFieldConfig<unknown, unknown>][];
@@ -16,7 +16,10 @@ export const nonNullList = (type: GraphQLObjectType) => new GraphQLNonNull(new G
 export const createQueryFields = (types: TypeRegistry): RootFieldConfigs =>
   [...types.model.names.collections.values()].flatMap((named) => createFields(types, named));
 
-function createFields(types: TypeRegistry, { collection, rootName, description }: NamedCollection): RootFieldConfigs {
+function createFields(
+  types: TypeRegistry,
+  { collection, rootName, description }: GraphqlCollectionNames,
+): RootFieldConfigs {
   const { name } = collection;
   const key = keyArgumentType(types, collection);
   const type = types.get('object', name);

@@ -4,26 +4,26 @@ import type { Caller, Log } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Schema, SchemaOverview } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import type { DocumentCache } from '../document/document-cache.ts';
-import { buildSchema } from './build.ts';
+import type { GraphqlDocumentCache } from '../document/document-cache.ts';
+import { buildCallerGraphqlSchema } from './build.ts';
 import type { ContributedFields } from './contributed.ts';
 import type { LogWarning } from './schema-names.ts';
 
 /** The GraphQL schema of callers with one set of permissions. */
-export interface CallerSchema {
+export interface CallerGraphqlSchema {
   readonly schema: GraphQLSchema;
   readonly scope: GraphqlScope;
   /** Version of the schema snapshot it was built from. */
   readonly version: string;
   /** Valid documents of this schema. */
-  readonly documents: DocumentCache;
+  readonly documents: GraphqlDocumentCache;
 }
 
-export interface SchemaCache {
+export interface GraphqlSchemaCache {
   /** The schema of a caller, from the cache if neither tables nor permissions nor contributed fields have changed. */
-  get(caller: Caller, scope: GraphqlScope): Promise<CallerSchema>;
+  get(caller: Caller, scope: GraphqlScope): Promise<CallerGraphqlSchema>;
   /** Refreshes the schema snapshot for a document with unknown names. Undefined: the schema has not changed. */
-  refresh(caller: Caller, built: CallerSchema): Promise<CallerSchema | undefined>;
+  refresh(caller: Caller, built: CallerGraphqlSchema): Promise<CallerGraphqlSchema | undefined>;
 }
 
 interface Deps {
@@ -33,11 +33,11 @@ interface Deps {
   readonly contributed: () => ContributedFields;
   /** Number of GraphQL schemas in the cache. */
   readonly capacity: number;
-  readonly createDocuments: (schema: GraphQLSchema, scope: GraphqlScope) => DocumentCache;
+  readonly createDocuments: (schema: GraphQLSchema, scope: GraphqlScope) => GraphqlDocumentCache;
   readonly log: Pick<Log, 'warn'>;
 }
 
-interface CachedSchema extends CallerSchema {
+interface CachedSchema extends CallerGraphqlSchema {
   /** The versions it was built from; a schema from other versions replaces it. */
   readonly source: { readonly snapshot: string; readonly permissions: string; readonly contributed: ContributedFields };
 }
@@ -46,7 +46,14 @@ interface CachedSchema extends CallerSchema {
 const MAX_TYPES = 30_000;
 
 /** Creates a cache with the latest GraphQL schema of each scope and set of permissions. */
-export function createSchemaCache({ schema, access, contributed, capacity, createDocuments, log }: Deps): SchemaCache {
+export function createGraphqlSchemaCache({
+  schema,
+  access,
+  contributed,
+  capacity,
+  createDocuments,
+  log,
+}: Deps): GraphqlSchemaCache {
   const cache = new LRUCache<string, CachedSchema>({
     max: capacity,
     maxSize: MAX_TYPES,
@@ -55,7 +62,11 @@ export function createSchemaCache({ schema, access, contributed, capacity, creat
   });
   const warn = warnOnce((message, about) => log.warn(about, message));
 
-  async function getOrBuild(caller: Caller, scope: GraphqlScope, snapshot: SchemaOverview): Promise<CallerSchema> {
+  async function getOrBuild(
+    caller: Caller,
+    scope: GraphqlScope,
+    snapshot: SchemaOverview,
+  ): Promise<CallerGraphqlSchema> {
     const set = await access.permissions(caller);
     const key = `${scope}\n${set.key}`;
     const source = { snapshot: snapshot.version, permissions: set.version, contributed: contributed() };
@@ -69,7 +80,7 @@ export function createSchemaCache({ schema, access, contributed, capacity, creat
       contributed: source.contributed,
       warn,
     };
-    const built = buildSchema(input);
+    const built = buildCallerGraphqlSchema(input);
     const entry = { schema: built, scope, version: snapshot.version, documents: createDocuments(built, scope), source };
     cache.set(key, entry);
     return entry;

@@ -1,6 +1,6 @@
-import type { Access, Action, PermissionSet } from '../../access/contract.ts';
+import type { Access, PermissionAction, PermissionSet } from '../../access/contract.ts';
 import type { Collection, Field, ItemVerb } from '../../schema/contract.ts';
-import type { NamedCollection, SchemaNames } from './schema-names.ts';
+import type { GraphqlCollectionNames, GraphqlSchemaNames } from './schema-names.ts';
 
 /** A permitted field, in all rows or in some. */
 export interface GrantedField {
@@ -10,7 +10,7 @@ export interface GrantedField {
 
 /** The collections and fields that callers with one set of permissions may use. */
 export interface SchemaModel {
-  readonly names: SchemaNames;
+  readonly names: GraphqlSchemaNames;
   readonly permissions: PermissionSet;
   /** Readable fields by collection. Collections without readable fields are not in it. */
   readonly readable: ReadonlyMap<string, readonly GrantedField[]>;
@@ -21,16 +21,19 @@ export interface SchemaModel {
 }
 
 export function createSchemaModel(
-  names: SchemaNames,
+  names: GraphqlSchemaNames,
   permissions: PermissionSet,
   permittedFields: Access['permittedFields'],
 ): SchemaModel {
-  const may = (verb: ItemVerb, { collection }: NamedCollection): boolean =>
+  const may = (verb: ItemVerb, { collection }: GraphqlCollectionNames): boolean =>
     (collection.verbs?.includes(verb) ?? true) &&
     (verb === 'read' || collection.kind === 'table') &&
     (permissions.admin || permissions.of(collection.name, verb).length > 0);
 
-  const grantedFields = (action: Action, { collection, fields }: NamedCollection): readonly GrantedField[] => {
+  const grantedFields = (
+    action: PermissionAction,
+    { collection, fields }: GraphqlCollectionNames,
+  ): readonly GrantedField[] => {
     const availability = permittedFields(permissions, action, collection);
     return fields.flatMap((field) => {
       const fieldAvailability = availability.get(field.name);
@@ -68,9 +71,9 @@ const isWritableColumn = ({ field: { column } }: GrantedField): boolean =>
  * fields left is unreadable as well.
  */
 function findReadable(
-  names: SchemaNames,
-  may: (verb: ItemVerb, named: NamedCollection) => boolean,
-  granted: (action: Action, named: NamedCollection) => readonly GrantedField[],
+  names: GraphqlSchemaNames,
+  may: (verb: ItemVerb, named: GraphqlCollectionNames) => boolean,
+  granted: (action: PermissionAction, named: GraphqlCollectionNames) => readonly GrantedField[],
 ): SchemaModel['readable'] {
   const readable = new Map<string, readonly GrantedField[]>();
   for (const [name, named] of names.collections) if (may('read', named)) readable.set(name, granted('read', named));

@@ -1,9 +1,9 @@
 import { type Collection, type Field, type SchemaOverview, SYSTEM_PREFIX } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { alternativeAlias, isUsableName, toAlias } from './aliases.ts';
+import { alternativeAlias, isUsableName, toGraphqlName } from './aliases.ts';
 import { type ColumnEnums, createColumnEnums, databaseNameNote } from './enum-types.ts';
 import { functionGroupOf } from './functions.ts';
-import { RESERVED } from './shared-types.ts';
+import { RESERVED_TYPE_NAMES } from './shared-types.ts';
 
 export type LogWarning = (message: string, about: Readonly<Record<string, unknown>>) => void;
 
@@ -24,10 +24,10 @@ const TYPE_NAMES = {
 export type TypeKind = keyof typeof TYPE_NAMES;
 const KINDS = Object.keys(TYPE_NAMES) as readonly TypeKind[];
 
-export const typeName = (kind: TypeKind, name: string): string => TYPE_NAMES[kind](name);
+export const graphqlTypeName = (kind: TypeKind, name: string): string => TYPE_NAMES[kind](name);
 
 /** The GraphQL names of a collection and of everything derived from it. */
-export interface NamedCollection {
+export interface GraphqlCollectionNames {
   readonly collection: Collection;
   /** The base of the collection's GraphQL type names: its own name, or an alias. */
   readonly name: string;
@@ -44,24 +44,27 @@ export interface NamedCollection {
   readonly fieldTypes: ReadonlyMap<string, string>;
 }
 
-export interface SchemaNames {
-  readonly collections: ReadonlyMap<string, NamedCollection>;
+export interface GraphqlSchemaNames {
+  readonly collections: ReadonlyMap<string, GraphqlCollectionNames>;
   /** Types derived from collections, by name. */
   readonly types: ReadonlyMap<string, { readonly kind: TypeKind; readonly collection: string }>;
   readonly enums: ColumnEnums;
 }
 
 /** The GraphQL name of a field. */
-export const fieldName = ({ aliases }: NamedCollection, { name }: Field): string => aliases.get(name) ?? name;
+export const graphqlFieldName = ({ aliases }: GraphqlCollectionNames, { name }: Field): string =>
+  aliases.get(name) ?? name;
 
 /** The note of a field, and its database name if it has an alias. */
-export const fieldDescription = ({ aliases }: NamedCollection, { name, meta }: Field): string | undefined =>
-  buildDescription(meta?.note, aliases.has(name) ? name : undefined);
+export const graphqlFieldDescription = (
+  { aliases }: GraphqlCollectionNames,
+  { name, meta }: Field,
+): string | undefined => buildDescription(meta?.note, aliases.has(name) ? name : undefined);
 
 const buildDescription = (note: string | null | undefined, original: string | undefined): string | undefined =>
   original === undefined ? (note ?? undefined) : [...(note ? [note] : []), databaseNameNote(original)].join('\n\n');
 
-const namesBySnapshot = new WeakMap<SchemaOverview, Map<string, SchemaNames>>();
+const namesBySnapshot = new WeakMap<SchemaOverview, Map<string, GraphqlSchemaNames>>();
 
 /**
  * The GraphQL names of all collections, fields and enums: the same for every caller, computed once for a schema
@@ -69,13 +72,13 @@ const namesBySnapshot = new WeakMap<SchemaOverview, Map<string, SchemaNames>>();
  * another, the one with the shorter name keeps its name. The other gets an alias and a warning, since its name then
  * depends on other collections. `taken`: type names of contributed fields.
  */
-export function assignNames(
+export function assignGraphqlNames(
   snapshot: SchemaOverview,
   scope: GraphqlScope,
   taken: readonly string[],
   warn: LogWarning,
-): SchemaNames {
-  const scopes = namesBySnapshot.get(snapshot) ?? new Map<string, SchemaNames>();
+): GraphqlSchemaNames {
+  const scopes = namesBySnapshot.get(snapshot) ?? new Map<string, GraphqlSchemaNames>();
   namesBySnapshot.set(snapshot, scopes);
   const key = [scope, ...taken].join(' ');
   const found = scopes.get(key) ?? computeNames(snapshot, scope, taken, warn);
@@ -88,16 +91,16 @@ function computeNames(
   scope: GraphqlScope,
   taken: readonly string[],
   warn: LogWarning,
-): SchemaNames {
-  const types = new Set([...RESERVED, ...taken]);
+): GraphqlSchemaNames {
+  const types = new Set([...RESERVED_TYPE_NAMES, ...taken]);
   const roots = new Set<string>();
   const typeOwners = new Map<string, { kind: TypeKind; collection: string }>();
   const names = new Map<Collection, string>();
   const findClash = (collection: Collection, name: string): string | undefined =>
-    KINDS.map((kind) => typeName(kind, name)).find((one) => types.has(one)) ??
+    KINDS.map((kind) => graphqlTypeName(kind, name)).find((one) => types.has(one)) ??
     rootNames(collection, name, scope).find((one) => roots.has(one));
   for (const collection of [...snapshot.collections.values()].filter(isServed).sort(compareByLength)) {
-    const own = toAlias(collection.name);
+    const own = toGraphqlName(collection.name);
     const other = findClash(collection, own);
     const name =
       other === undefined ? own : alternativeAlias(collection.name, (one) => findClash(collection, one) !== undefined);
@@ -107,8 +110,8 @@ function computeNames(
         alias: name,
       });
     for (const kind of KINDS) {
-      types.add(typeName(kind, name));
-      typeOwners.set(typeName(kind, name), { kind, collection: collection.name });
+      types.add(graphqlTypeName(kind, name));
+      typeOwners.set(graphqlTypeName(kind, name), { kind, collection: collection.name });
     }
     for (const one of rootNames(collection, name, scope)) roots.add(one);
     names.set(collection, name);
@@ -122,7 +125,7 @@ function computeNames(
   const enums = createColumnEnums(names.keys(), (name) => claimName(name, '_filter_operators'));
   // Collections stay in the order of the snapshot, which is also the order in the GraphQL schema.
   const collections = new Map(
-    [...snapshot.collections.values()].flatMap((one): [string, NamedCollection][] => {
+    [...snapshot.collections.values()].flatMap((one): [string, GraphqlCollectionNames][] => {
       const name = names.get(one);
       return name === undefined ? [] : [[one.name, nameCollection(one, name, scope, claimName)]];
     }),
@@ -157,10 +160,10 @@ function nameCollection(
   name: string,
   scope: GraphqlScope,
   claimName: (name: string) => string,
-): NamedCollection {
+): GraphqlCollectionNames {
   const fields = [...collection.fields.values()].filter(({ column, relation }) => column || relation);
   const aliases = new Map<string, string>();
-  for (const field of fields) if (!isUsableName(field.name)) aliases.set(field.name, toAlias(field.name));
+  for (const field of fields) if (!isUsableName(field.name)) aliases.set(field.name, toGraphqlName(field.name));
   const taken = new Set(fields.map((field) => aliases.get(field.name) ?? field.name));
   const companions = new Map<string, string>();
   const fieldTypes = new Map<string, string>();

@@ -11,11 +11,11 @@ import { FUNCTION_OPERATORS, OPERATORS_BY_KIND } from './operators.ts';
 import { SCALARS } from './scalars.ts';
 
 /** The answers of delete mutations. */
-export const DELETE_ONE = new GraphQLObjectType({
+export const DELETE_ONE_TYPE = new GraphQLObjectType({
   name: 'delete_one',
   fields: { id: { type: new GraphQLNonNull(GraphQLID) } },
 });
-export const DELETE_MANY = new GraphQLObjectType({
+export const DELETE_MANY_TYPE = new GraphQLObjectType({
   name: 'delete_many',
   fields: { ids: { type: new GraphQLNonNull(new GraphQLList(GraphQLID)) } },
 });
@@ -28,13 +28,13 @@ export const SHARED_TYPES: ReadonlyMap<string, GraphQLNamedType> = new Map(
     ...Object.values(FUNCTION_TYPES),
     ...Object.values(OPERATORS_BY_KIND),
     ...Object.values(FUNCTION_OPERATORS),
-    DELETE_ONE,
-    DELETE_MANY,
+    DELETE_ONE_TYPE,
+    DELETE_MANY_TYPE,
   ].map((type) => [type.name, type]),
 );
 
 /** Type names that no collection may have. */
-export const RESERVED: readonly string[] = [
+export const RESERVED_TYPE_NAMES: readonly string[] = [
   'Query',
   'Mutation',
   'Subscription',

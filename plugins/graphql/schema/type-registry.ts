@@ -1,8 +1,8 @@
 import type { GraphQLInputObjectType, GraphQLNamedType, GraphQLObjectType } from 'graphql';
-import { aggregatedType, countsType, numbersType } from './aggregated.ts';
+import { aggregatedType, countsType, createNumericAggregatesType } from './aggregated.ts';
 import { filterType, quantifierType } from './filters.ts';
 import { inputTypeForCreate, inputTypeForNested, inputTypeForUpdate } from './inputs.ts';
-import { keyType } from './keys.ts';
+import { createKeyInputType } from './keys.ts';
 import { objectType } from './object-types.ts';
 import type { SchemaModel } from './schema-model.ts';
 import type { TypeKind } from './schema-names.ts';
@@ -29,11 +29,11 @@ const TYPE_BUILDERS: {
   quantifier: quantifierType,
   groups: aggregatedType,
   counts: countsType,
-  numbers: numbersType,
+  numbers: createNumericAggregatesType,
   create: inputTypeForCreate,
   update: inputTypeForUpdate,
   nested: inputTypeForNested,
-  key: keyType,
+  key: createKeyInputType,
 };
 
 export function createTypeRegistry(model: SchemaModel): TypeRegistry {

@@ -1,13 +1,13 @@
 import { Failure, type GrantHolder } from '#kernel';
 import type { Invocation } from '../../broker/contract.ts';
-import type { ReadText } from '../../query/contract.ts';
+import type { ReadResultText } from '../../query/contract.ts';
 import type { ItemsApi } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import type { ReadVerbs } from '../read/read.ts';
-import { createWrites } from '../write/write.ts';
-import { assertReadable } from './assert-readable.ts';
+import { createItemWrites } from '../write/write.ts';
+import { assertQueryReadable } from './assert-readable.ts';
 import { parseBoundedQuery } from './bounded-query.ts';
-import type { RunLimited } from './call-limit.ts';
+import type { RunWithinCallLimit } from './call-limit.ts';
 import type { ItemsGrant } from './grant.ts';
 import { invalidRequest } from './input-checks.ts';
 import { runInInvocation } from './invocation-scope.ts';
@@ -28,7 +28,7 @@ export function createItemsApi(
   reads: ListenerFreeReads,
   grant: ItemsGrant,
   subject: GrantHolder,
-  runLimited: RunLimited,
+  runLimited: RunWithinCallLimit,
 ): ItemsApi {
   const rights = createItemRights(grant, subject);
   const api: ItemsApi = { ...createReadVerbs(deps, reads, rights), ...createWriteVerbs(deps, rights) };
@@ -55,7 +55,7 @@ function createReadVerbs(deps: Deps, reads: ListenerFreeReads, rights: ItemRight
     rights.assertGranted(name, 'read');
     const query = parseBoundedQuery(raw, deps.query.ceilings.max);
     const caller = rights.callerOf(invocation);
-    await assertReadable(deps, caller, name, query, rights.collections);
+    await assertQueryReadable(deps, caller, name, query, rights.collections);
     return { caller, query };
   }
 
@@ -81,7 +81,7 @@ function createWriteVerbs(
   deps: Deps,
   { assertGranted, writingCallerOf }: ItemRights,
 ): Omit<ItemsApi, keyof ItemsApiReads> {
-  const writes = createWrites({
+  const writes = createItemWrites({
     ...deps,
     maxMutations: Math.min(WRITE_BOUNDS.mutations, deps.maxMutations),
     // The guard also checks nested rows: an admin that calls a package does not lend it the right to create admins.
@@ -130,7 +130,7 @@ function nullIfForbidden(error: unknown): null {
   throw error;
 }
 
-function parseReply({ data }: ReadText): unknown {
+function parseReply({ data }: ReadResultText): unknown {
   if (Buffer.byteLength(data ?? '') > MAX_REPLY) throw invalidRequest('The answer is too long.');
   return JSON.parse(data ?? 'null');
 }

@@ -1,5 +1,5 @@
 import { type Caller, fail } from '#kernel';
-import type { RawQuery, Read, Projection as Shown } from '../../query/contract.ts';
+import type { RawQuery, ReadNode, Projection as Shown } from '../../query/contract.ts';
 import { createUnknownFieldFailure, isUnknownFieldFailure } from '../../query/library.ts';
 import { findCollection } from '../collection-target.ts';
 import type { Deps } from '../deps.ts';
@@ -14,7 +14,7 @@ type ReadableDeps = Pick<Deps, 'access' | 'query' | 'schema'>;
  * for all.
  * @throws FORBIDDEN
  */
-export async function assertReadable(
+export async function assertQueryReadable(
   { access, query, schema }: ReadableDeps,
   caller: Caller,
   name: string,
@@ -27,7 +27,7 @@ export async function assertReadable(
   async function check(): Promise<string> {
     const { schemaSnapshot, collection } = await findCollection(schema, name);
     const visible = access.fieldVisibility(set);
-    const parse = async (raw: RawQuery): Promise<readonly [requested: Read, permitted: Read]> => {
+    const parse = async (raw: RawQuery): Promise<readonly [requested: ReadNode, permitted: ReadNode]> => {
       let isUnknown = false;
       const read = query.parse(collection, raw, {
         schema: schemaSnapshot,
@@ -65,7 +65,8 @@ export async function assertReadable(
 }
 
 /** Whether each step of the one requested path is readable. */
-const isFullyReadable = ({ projections: [only] }: Read): boolean => only !== undefined && isProjectionReadable(only);
+const isFullyReadable = ({ projections: [only] }: ReadNode): boolean =>
+  only !== undefined && isProjectionReadable(only);
 
 function isProjectionReadable(pick: Shown): boolean {
   if (pick.kind === 'one' || pick.kind === 'many') return isFullyReadable(pick.read);

@@ -6,12 +6,12 @@ import { createSemaphores } from '../../workers/library.ts';
 const MAX_CONCURRENT_CALLS = 4;
 
 /** Runs `work` once the package has a free place. @throws Refusal `timeout` where `signal` aborts before that. */
-export type RunLimited = <T>(name: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+export type RunWithinCallLimit = <T>(name: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** Creates the limit of concurrent calls. Waiting calls of one package run first in, first out. */
 export function createCallLimit(
   semaphores: Semaphores = createSemaphores({ limit: MAX_CONCURRENT_CALLS }),
-): RunLimited {
+): RunWithinCallLimit {
   return async (name, signal, work) => {
     let hasBegun = false;
     try {

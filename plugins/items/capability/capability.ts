@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import type { ReadVerbs } from '../read/read.ts';
 import { createItemsApi, MAX_REPLY } from './api.ts';
 import { createCallLimit } from './call-limit.ts';
-import { describeItems, type ItemsGrant, itemsGrantSchema, widensItemsGrant } from './grant.ts';
+import { describeItemsGrant, type ItemsGrant, itemsGrantSchema, widensItemsGrant } from './grant.ts';
 
 const NAME = { type: 'string', minLength: 1, maxLength: 255 } as const;
 const KEY = { type: ['string', 'number'], maxLength: 255 } as const;
@@ -57,7 +57,7 @@ const remoteMethods = {
   deleteMany: remoteMethod([1, LIST], (api, run, collection, keys: unknown) => api.deleteMany(run, collection, keys)),
 };
 
-export const itemsMethods: RemoteTable = { capability: 'items', methods: remoteMethods };
+export const itemsRemoteMethods: RemoteTable = { capability: 'items', methods: remoteMethods };
 
 /** `host.items` for code that is held to its grant; core plugins use the service `items`. */
 export const itemsCapability = (
@@ -69,6 +69,6 @@ export const itemsCapability = (
   member: 'items',
   schema: itemsGrantSchema,
   bind: (grant, subject) => createItemsApi(deps, reads, grant, subject, runInPlace),
-  describe: describeItems,
+  describe: describeItemsGrant,
   widens: widensItemsGrant,
 });

@@ -54,7 +54,7 @@ export const ACCOUNTABILITY_TEXTS = {
 
 const VERB_TEXTS = { read: 'reads', create: 'creates', update: 'updates', delete: 'deletes' } as const;
 
-export function describeItems(grant: ItemsGrant): readonly Authority[] {
+export function describeItemsGrant(grant: ItemsGrant): readonly Authority[] {
   const { accountability, collections, actions = ITEMS_VERBS } = normalizeItemsGrant(grant);
   const objects = collections ? [...collections].sort().map((name) => `items of ${name}`) : ['items'];
   return ITEMS_VERBS.filter((verb) => actions.includes(verb)).flatMap((verb) =>

@@ -1,10 +1,10 @@
-import type { ConditionTree, FieldFunction, FilterOperand, Projection, Read } from '../../query/contract.ts';
+import type { ConditionTree, FieldFunction, FilterOperand, Projection, ReadNode } from '../../query/contract.ts';
 
 /** Every collection that a read uses: in its fields, conditions, counts and sort order. */
-export function collectReadCollections(read: Read): ReadonlySet<string> {
+export function collectReadCollections(read: ReadNode): ReadonlySet<string> {
   const collections = new Set<string>();
 
-  function visitRead({ collection, where, order, projections: pick }: Read): void {
+  function visitRead({ collection, where, order, projections: pick }: ReadNode): void {
     collections.add(collection.name);
     visitCondition(where);
     for (const { path, use } of order) {

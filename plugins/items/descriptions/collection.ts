@@ -4,16 +4,16 @@ import {
   anyOf,
   dataAnswer,
   dataEnvelope,
-  jsonBody,
+  describeJsonBody,
+  describeParameter,
   listOf,
   NO_CONTENT,
   nullable,
   objectOf,
-  parameter,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from '../../http/library.ts';
-import { LIST_PARAMETERS, queryComponents, SHAPE_PARAMETERS, SINGLE_ROW_PARAMETERS } from './query.ts';
+import { ANSWER_SHAPE_PARAMETERS, LIST_PARAMETERS, queryComponents, SINGLE_ROW_PARAMETERS } from './query.ts';
 
 /** Error codes of writes of rows. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
@@ -27,7 +27,7 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Content types of `export`. JSON is a list without an envelope. */
-const EXPORT_CONTENT: BodySchemas = { 'text/csv': TEXT, 'text/xml': TEXT, 'text/yaml': TEXT };
+const EXPORT_CONTENT: BodySchemas = { 'text/csv': TEXT_SCHEMA, 'text/xml': TEXT_SCHEMA, 'text/yaml': TEXT_SCHEMA };
 
 const QUERY = schemaRef('Query');
 const KEYS = listOf(schemaRef('Key'));
@@ -41,7 +41,7 @@ export const itemSchema = (collection: string): JsonSchema => ({
   'x-collection': collection,
 });
 
-export interface CollectionDescriptions {
+export interface CollectionRouteDescriptions {
   readonly list: RouteDescription;
   readonly search: RouteDescription;
   readonly create: RouteDescription;
@@ -63,13 +63,13 @@ export interface DocumentedCollection {
 }
 
 /** Descriptions of the parameters, bodies and answers of the routes of a collection, independent of their path. */
-export const describeCollection = (subject: DocumentedCollection): CollectionDescriptions => ({
+export const describeCollectionRoutes = (subject: DocumentedCollection): CollectionRouteDescriptions => ({
   ...describeList(subject),
   ...describeRow(subject),
 });
 
-type ListDescriptions = Pick<CollectionDescriptions, 'list' | 'search' | 'create' | 'updateMany' | 'deleteMany'>;
-type RowDescriptions = Omit<CollectionDescriptions, keyof ListDescriptions>;
+type ListDescriptions = Pick<CollectionRouteDescriptions, 'list' | 'search' | 'create' | 'updateMany' | 'deleteMany'>;
+type RowDescriptions = Omit<CollectionRouteDescriptions, keyof ListDescriptions>;
 type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'params' | 'components' | 'errors'>;
 
 function describeList(subject: DocumentedCollection): ListDescriptions {
@@ -94,29 +94,29 @@ function describeList(subject: DocumentedCollection): ListDescriptions {
       ...base,
       summary: `Reads ${plural} by a query or by keys in the body.`,
       query: LIST_PARAMETERS,
-      body: jsonBody(objectOf({ query: QUERY, keys: KEYS })),
+      body: describeJsonBody(objectOf({ query: QUERY, keys: KEYS })),
       answers: { 200: sent },
     },
     create: {
       ...base,
       summary: `Creates ${plural}, one or a list; answers what the caller may read of them.`,
-      query: SHAPE_PARAMETERS,
-      body: jsonBody(anyOf(item, listOf(item))),
+      query: ANSWER_SHAPE_PARAMETERS,
+      body: describeJsonBody(anyOf(item, listOf(item))),
       answers: writtenAnswers(anyOf(item, listOf(item))),
       errors: writeErrors(subject),
     },
     updateMany: {
       ...base,
       summary: `Changes ${plural}${holds === 'one' ? '' : ' by keys, by a query or one by one'}.`,
-      query: SHAPE_PARAMETERS,
-      body: jsonBody(changes[holds]),
+      query: ANSWER_SHAPE_PARAMETERS,
+      body: describeJsonBody(changes[holds]),
       answers: writtenAnswers(rows),
       errors: writeErrors(subject),
     },
     deleteMany: {
       ...base,
       summary: `Deletes ${plural} by keys or by a query.`,
-      body: jsonBody(anyOf(KEYS, ...keysOrQueryBodies({}))),
+      body: describeJsonBody(anyOf(KEYS, ...keysOrQueryBodies({}))),
       answers: NO_CONTENT,
       errors: writeErrors(subject),
     },
@@ -127,7 +127,7 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
   const { collection, plural } = subject;
   const item = itemSchema(collection);
   const base = describeBase(subject);
-  const single = { ...base, params: { ...base.params, id: parameter('The primary key of the row.') } };
+  const single = { ...base, params: { ...base.params, id: describeParameter('The primary key of the row.') } };
   return {
     readOne: {
       ...single,
@@ -138,8 +138,8 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
     updateOne: {
       ...single,
       summary: `Changes one row of ${plural} by its key.`,
-      query: SHAPE_PARAMETERS,
-      body: jsonBody(item),
+      query: ANSWER_SHAPE_PARAMETERS,
+      body: describeJsonBody(item),
       answers: writtenAnswers(item),
       errors: writeErrors(subject),
     },
@@ -156,7 +156,7 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
 const describeBase = ({ collection, tag, holds }: DocumentedCollection): BaseDescription => ({
   tag,
   access: 'permissions',
-  params: collection === '{collection}' ? { collection: parameter('The name of the collection.') } : {},
+  params: collection === '{collection}' ? { collection: describeParameter('The name of the collection.') } : {},
   components: queryComponents,
   // Admins get ROUTE_NOT_FOUND where the collection does not exist.
   ...(holds === 'either' ? { errors: ['ROUTE_NOT_FOUND'] } : {}),

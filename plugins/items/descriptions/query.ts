@@ -1,58 +1,64 @@
-import type { ComponentReference, Components, JsonSchema, ParameterDescription } from '../../http/contract.ts';
+import type { ComponentReference, JsonSchema, OpenApiComponents, ParameterDescription } from '../../http/contract.ts';
 import {
   anyOf,
-  BOOLEAN,
+  BOOLEAN_SCHEMA,
+  describeParameter,
   exactObject,
-  INTEGER,
+  INTEGER_SCHEMA,
   listOf,
   nullable,
   oneOfTexts,
-  parameter,
   parameterRef,
-  RECORD,
-  TEXT,
+  RECORD_SCHEMA,
+  TEXT_SCHEMA,
 } from '../../http/library.ts';
 import { EXPORT_FORMATS } from '../read/export/formats.ts';
 
 /** Names, as a list or as one text with commas. */
-const NAMES = anyOf(TEXT, listOf(TEXT));
+const NAMES = anyOf(TEXT_SCHEMA, listOf(TEXT_SCHEMA));
 /** An object, or the JSON text of one. */
-const NESTED = anyOf(RECORD, TEXT);
+const NESTED = anyOf(RECORD_SCHEMA, TEXT_SCHEMA);
 const META_NAMES = ['total_count', 'filter_count', '*'];
 
 const SHAPE_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
-  fields: parameter('The fields of the answer, with dots into relations; * for all of a level.', NAMES),
-  deep: parameter(
+  fields: describeParameter('The fields of the answer, with dots into relations; * for all of a level.', NAMES),
+  deep: describeParameter(
     'Filter, sort and paging of related rows: an object by relation, its keys with an underscore.',
     NESTED,
   ),
-  alias: parameter('Other names for fields of the answer: an object of name and field.', NESTED),
+  alias: describeParameter('Other names for fields of the answer: an object of name and field.', NESTED),
 };
 
 const SELECTION_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
-  filter: parameter('The rows that are meant: an object of fields and operators, joined by _and and _or.', NESTED),
-  search: parameter('A text that a searchable field must contain, or words that a search vector must have.'),
-  sort: parameter('The fields by which rows are ordered; a minus sign before a name reverses it.', NAMES),
-  limit: parameter('The largest number of rows; -1 for all.', INTEGER),
-  offset: parameter('The number of rows that are left out first.', INTEGER),
-  page: parameter('The page of "limit" rows, from 1; in the place of "offset".', INTEGER),
-  aggregate: parameter('Functions over the rows: an object of function and fields.', NESTED),
-  groupBy: parameter('The fields by which "aggregate" groups rows.', NAMES),
-  backlink: parameter('Whether a wildcard in "fields" leads back over the relation that it came by.', BOOLEAN),
+  filter: describeParameter(
+    'The rows that are meant: an object of fields and operators, joined by _and and _or.',
+    NESTED,
+  ),
+  search: describeParameter('A text that a searchable field must contain, or words that a search vector must have.'),
+  sort: describeParameter('The fields by which rows are ordered; a minus sign before a name reverses it.', NAMES),
+  limit: describeParameter('The largest number of rows; -1 for all.', INTEGER_SCHEMA),
+  offset: describeParameter('The number of rows that are left out first.', INTEGER_SCHEMA),
+  page: describeParameter('The page of "limit" rows, from 1; in the place of "offset".', INTEGER_SCHEMA),
+  aggregate: describeParameter('Functions over the rows: an object of function and fields.', NESTED),
+  groupBy: describeParameter('The fields by which "aggregate" groups rows.', NAMES),
+  backlink: describeParameter(
+    'Whether a wildcard in "fields" leads back over the relation that it came by.',
+    BOOLEAN_SCHEMA,
+  ),
 };
 
 const RESPONSE_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
-  meta: parameter(
+  meta: describeParameter(
     'Counts that are sent beside the rows.',
     anyOf(oneOfTexts(...META_NAMES), listOf(oneOfTexts(...META_NAMES))),
   ),
-  export: parameter('Sends the rows as a file of this format.', oneOfTexts(...Object.keys(EXPORT_FORMATS))),
+  export: describeParameter('Sends the rows as a file of this format.', oneOfTexts(...Object.keys(EXPORT_FORMATS))),
 };
 
 const parameters = { ...SHAPE_DESCRIPTIONS, ...SELECTION_DESCRIPTIONS, ...RESPONSE_DESCRIPTIONS };
 
 /** The names of all query parameters. */
-export const QUERY_NAMES: ReadonlySet<string> = new Set(Object.keys(parameters));
+export const QUERY_PARAMETER_NAMES: ReadonlySet<string> = new Set(Object.keys(parameters));
 
 const toParameterReferences = (of: Readonly<Record<string, unknown>>): Readonly<Record<string, ComponentReference>> =>
   Object.fromEntries(Object.keys(of).map((name) => [name, parameterRef(name)]));
@@ -64,13 +70,14 @@ export const SINGLE_ROW_PARAMETERS = toParameterReferences({
   ...SHAPE_DESCRIPTIONS,
   backlink: SELECTION_DESCRIPTIONS.backlink,
 });
-export const SHAPE_PARAMETERS = toParameterReferences(SHAPE_DESCRIPTIONS);
+export const ANSWER_SHAPE_PARAMETERS = toParameterReferences(SHAPE_DESCRIPTIONS);
 
 /**
  * The schema of a query parameter inside of a body: numbers and flags may be texts and lists may be objects by index,
  * as in a query string.
  */
-const toBodyMember = ({ schema }: ParameterDescription): JsonSchema => nullable(anyOf(schema, TEXT, RECORD));
+const toBodyMember = ({ schema }: ParameterDescription): JsonSchema =>
+  nullable(anyOf(schema, TEXT_SCHEMA, RECORD_SCHEMA));
 
 /** The parameters as one object, in the bodies of SEARCH and of changes by query. */
 const QUERY: JsonSchema = {
@@ -86,8 +93,8 @@ export const queryComponents = {
       description: 'A key of several columns is their texts, joined by commas, or an object of these columns.',
       type: ['string', 'number', 'object'],
     },
-    Meta: nullable(exactObject({}, { total_count: INTEGER, filter_count: INTEGER })),
+    Meta: nullable(exactObject({}, { total_count: INTEGER_SCHEMA, filter_count: INTEGER_SCHEMA })),
     /** A row of a collection. `x-collection` beside a reference names it; the fields come from the schema. */
-    Item: RECORD,
+    Item: RECORD_SCHEMA,
   },
-} as const satisfies Components;
+} as const satisfies OpenApiComponents;

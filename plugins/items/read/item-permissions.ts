@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import type { RowPermission } from '../../access/contract.ts';
-import { mergeGrants } from '../../access/library.ts';
+import { mergePermissionFields } from '../../access/library.ts';
 import { columnsSql } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { type CollectionTarget, castKey, findCollection, keyField } from '../collection-target.ts';
@@ -21,7 +21,7 @@ const ALL_PERMISSIONS: ItemPermissions = {
 };
 
 /** See `Items.itemPermissions`. */
-export function createItemPermissions(
+export function createItemPermissionsReader(
   deps: Pick<Deps, 'access' | 'db' | 'query' | 'schema'>,
 ): Items['itemPermissions'] {
   const { access, schema } = deps;
@@ -45,7 +45,7 @@ export function createItemPermissions(
     const created = of(name, 'create');
     if (key !== undefined || created.length === 0) return NO_PERMISSIONS;
     // The first change of a singleton creates its row.
-    return { ...NO_PERMISSIONS, update: { access: true, ...mergeGrants(collection, created) } };
+    return { ...NO_PERMISSIONS, update: { access: true, ...mergePermissionFields(collection, created) } };
   };
 }
 
@@ -87,7 +87,7 @@ function toItemPermissions(collection: Collection, rules: readonly RowPermission
   const by = (action: RowPermission['action']) => rules.filter((one) => one.action === action);
   const updates = by('update').map(({ permission }) => permission);
   return {
-    update: updates.length > 0 ? { access: true, ...mergeGrants(collection, updates) } : { access: false },
+    update: updates.length > 0 ? { access: true, ...mergePermissionFields(collection, updates) } : { access: false },
     delete: { access: by('delete').length > 0 },
     share: { access: by('share').length > 0 },
   };

@@ -1,4 +1,4 @@
-import type { Read, ReadText, RowStream } from '../../query/contract.ts';
+import type { ReadNode, ReadResultText, RowStream } from '../../query/contract.ts';
 
 /** Up to this many rows an answer is one text, whatever its size. */
 const MAX_ROWS_IN_ONE_TEXT = 1000;
@@ -9,13 +9,13 @@ const MAX_BUFFERED_CHARACTERS = 256 * 1024;
  * Whether a read may have more rows than should be in memory at a time. Groups need all rows anyway, and a single row
  * is one.
  */
-export const mayBeLong = ({ limit, single, aggregate, keys }: Read): boolean =>
+export const mayBeLong = ({ limit, single, aggregate, keys }: ReadNode): boolean =>
   !single && !aggregate && !keys && (limit === null || limit > MAX_ROWS_IN_ONE_TEXT);
 
-export const isShortText = ({ data }: ReadText): boolean => (data?.length ?? 0) <= 4 * MAX_BUFFERED_CHARACTERS;
+export const isShortText = ({ data }: ReadResultText): boolean => (data?.length ?? 0) <= 4 * MAX_BUFFERED_CHARACTERS;
 
 /** Turns a stream that ends early into an ordinary answer, with its length and its entity tag. */
-export async function toTextIfShort({ meta, batches }: RowStream): Promise<ReadText | RowStream> {
+export async function toTextIfShort({ meta, batches }: RowStream): Promise<ReadResultText | RowStream> {
   const iterator = batches[Symbol.asyncIterator]();
   const buffered: (readonly string[])[] = [];
   for (let size = 0; size < MAX_BUFFERED_CHARACTERS; ) {

@@ -1,5 +1,5 @@
 import type { Caller, EventsApi } from '#kernel';
-import type { RawQuery, ReadText } from '../../query/contract.ts';
+import type { RawQuery, ReadResultText } from '../../query/contract.ts';
 import { expandQuery } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { eventNames } from '../event-names.ts';
@@ -19,9 +19,9 @@ export async function applyReadListeners(
   caller: Caller,
   collection: Collection,
   query: RawQuery,
-  text: ReadText,
+  text: ReadResultText,
   shapeRow?: (row: unknown) => unknown,
-): Promise<ReadText> {
+): Promise<ReadResultText> {
   const names = eventNames(collection, 'read');
   const hasFilters = names.some((name) => events.hasListeners('filter', name));
   const parsed = JSON.parse(text.data as string);

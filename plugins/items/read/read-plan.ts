@@ -3,11 +3,11 @@ import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../access/contract.ts';
 import type {
   GroupSelection,
+  PermissionRestricted,
   PlaceholderValues,
   PreparedStatement,
   RawQuery,
-  Read,
-  Restricted,
+  ReadNode,
   Selection,
 } from '../../query/contract.ts';
 import { createUnknownFieldFailure } from '../../query/library.ts';
@@ -39,7 +39,7 @@ export interface ReadRequest {
 
 export interface ReadPlan {
   prepared: PreparedStatement;
-  readonly read: Restricted<Read>;
+  readonly read: PermissionRestricted<ReadNode>;
   /** For a selection with read listeners: the query they receive, and the conversion of their rows to the answer. */
   readonly readListeners?: { readonly query: RawQuery; readonly shape: (row: unknown) => unknown };
   /**
@@ -138,7 +138,7 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
  * Adds the condition on the key, whose value is bound when the statement runs, to the query's filter. A table has no
  * second row with that key; a view may have one.
  */
-function withKeyCondition(read: Read): Read {
+function withKeyCondition(read: ReadNode): ReadNode {
   const key = keyField(read.collection);
   const test = { kind: 'test', use: { field: key }, operator: '_eq', values: [{ dynamic: 'key' }] } as const;
   return {

@@ -1,5 +1,5 @@
 import { type Caller, fail } from '#kernel';
-import type { RawQuery, ReadText, RowStream } from '../../query/contract.ts';
+import type { RawQuery, ReadResultText, RowStream } from '../../query/contract.ts';
 import { isUnknownFieldFailure } from '../../query/library.ts';
 import { type CollectionTarget, castKey, findCollection, keyField } from '../collection-target.ts';
 import type { Items, SelectionRequest } from '../contract.ts';
@@ -15,13 +15,13 @@ export type ReadVerbs = Pick<
   Items,
   'readMany' | 'readOne' | 'readKeys' | 'stream' | 'select' | 'export' | 'explain' | 'rows' | 'checkQuery'
 > & {
-  readLong(caller: Caller, collection: string, request: ReadRequest): Promise<ReadText | RowStream>;
+  readLong(caller: Caller, collection: string, request: ReadRequest): Promise<ReadResultText | RowStream>;
   /** `readMany`, or with a key `readOne`, without calling listeners: the caller may itself be a listener. */
-  readWithoutListeners(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadText>;
+  readWithoutListeners(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadResultText>;
   readonly writtenRow: WrittenRowSql;
 };
 
-export function createReads(deps: Deps): ReadVerbs {
+export function createItemReads(deps: Deps): ReadVerbs {
   const { schema, access, query } = deps;
   const plan = createReadPlanner(deps);
   const { run, runLong } = createReadPlanRunner(deps);
@@ -46,11 +46,11 @@ export function createReads(deps: Deps): ReadVerbs {
     }
   }
 
-  const readLong = (caller: Caller, name: string, request: ReadRequest): Promise<ReadText | RowStream> =>
+  const readLong = (caller: Caller, name: string, request: ReadRequest): Promise<ReadResultText | RowStream> =>
     withPlan(caller, name, request, runLong);
 
-  const read = (caller: Caller, name: string, request: Omit<ReadRequest, 'streaming'>): Promise<ReadText> =>
-    withPlan(caller, name, request, run) as Promise<ReadText>;
+  const read = (caller: Caller, name: string, request: Omit<ReadRequest, 'streaming'>): Promise<ReadResultText> =>
+    withPlan(caller, name, request, run) as Promise<ReadResultText>;
 
   return {
     readLong,

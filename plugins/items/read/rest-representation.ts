@@ -1,6 +1,13 @@
-import type { GroupSelection, ListParameters, RawQuery, Read, Selection, SelectionItem } from '../../query/contract.ts';
+import type {
+  GroupSelection,
+  ListParameters,
+  RawQuery,
+  ReadNode,
+  Selection,
+  SelectionItem,
+} from '../../query/contract.ts';
 import { toAggregateParameter } from '../../query/library.ts';
-import { COLLECTION_KEY, createGroupShape, createRowShape } from './selection-shape.ts';
+import { ANY_COLLECTION_KEY, createGroupConverter, createRowConverter } from './selection-shape.ts';
 
 // Listeners know fields by their names and queries as REST clients write them. With listeners a selection is therefore
 // read without its aliases, and the answer is made of the rows that the listeners return.
@@ -23,7 +30,7 @@ export interface RestRepresentation {
   /** The keys of the entries in the query. */
   readonly layout?: RestLayout;
   /** Creates the conversion of a row that was read to a row of the answer. */
-  createRowShape(read: Read): (row: unknown) => unknown;
+  createRowShape(read: ReadNode): (row: unknown) => unknown;
 }
 
 export function toRestRepresentation(selection: Selection | GroupSelection): RestRepresentation {
@@ -31,14 +38,14 @@ export function toRestRepresentation(selection: Selection | GroupSelection): Res
   if ('groups' in selection) {
     const aggregate = toAggregateParameter(selection.groups);
     const query = { aggregate: isEmpty(aggregate) ? { countAll: ['*'] } : aggregate, ...selection.parameters };
-    return { query, createRowShape: (read) => createGroupShape(selection, read) };
+    return { query, createRowShape: (read) => createGroupConverter(selection, read) };
   }
   const layout = buildRestLayout(selection.items);
   return {
     query: { ...layout.query, ...terms },
     selection: { ...(terms ? { parameters: terms } : {}), items: layout.shown },
     layout,
-    createRowShape: () => createRowShape(selection, layout),
+    createRowShape: () => createRowConverter(selection, layout),
   };
 }
 
@@ -86,7 +93,7 @@ function buildRestLayout(shown: readonly SelectionItem[]): RestLayout {
     const items = entries.flatMap((entry) => (entry.kind === 'any' ? Object.entries(entry.of) : []));
     const of = [...Map.groupBy(items, ([name]) => name)].map(([name, selections]) => {
       const [[, selection]] = selections as [[string, Selection]];
-      const collectionItem: SelectionItem = { kind: 'constant', key: COLLECTION_KEY, value: name };
+      const collectionItem: SelectionItem = { kind: 'constant', key: ANY_COLLECTION_KEY, value: name };
       const inner = selections.flatMap(([, nestedSelection]) => nestedSelection.items);
       return [
         name,

@@ -1,5 +1,5 @@
 import { type Caller, fail } from '#kernel';
-import type { ExecutionContext, ReadText, RowStream } from '../../query/contract.ts';
+import type { ExecutionContext, ReadResultText, RowStream } from '../../query/contract.ts';
 import { type CollectionTarget, castKey, keyField } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -21,13 +21,18 @@ export type UseReadPlan<T> = (
 
 export interface ReadPlanRunner {
   /** Runs the statement of a plan and passes the rows to the read listeners of the collection. */
-  readonly run: UseReadPlan<ReadText | RowStream>;
+  readonly run: UseReadPlan<ReadResultText | RowStream>;
   /** The same for a plan that may be long: one text where the answer turns out to be short. */
-  readonly runLong: UseReadPlan<ReadText | RowStream>;
+  readonly runLong: UseReadPlan<ReadResultText | RowStream>;
 }
 
 export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'events'>): ReadPlanRunner {
-  const run: UseReadPlan<ReadText | RowStream> = async (caller, target, request, { prepared, read, readListeners }) => {
+  const run: UseReadPlan<ReadResultText | RowStream> = async (
+    caller,
+    target,
+    request,
+    { prepared, read, readListeners },
+  ) => {
     const { collection } = target;
     const execution = toExecutionContext(caller, {
       boundValues: query.bindPlaceholders(prepared, request.placeholders),
@@ -49,7 +54,7 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
       : text;
   };
 
-  const runLong: UseReadPlan<ReadText | RowStream> = async (caller, target, request, plan) => {
+  const runLong: UseReadPlan<ReadResultText | RowStream> = async (caller, target, request, plan) => {
     if (plan.prepared.form === 'text') return run(caller, target, request, plan);
     if (plan.preparedText) {
       const execution = toExecutionContext(caller, {

@@ -1,5 +1,5 @@
-import type { GroupSelection, GroupSelectionItem, Read, Selection, SelectionItem } from '../../query/contract.ts';
-import { toLabels } from '../../query/library.ts';
+import type { GroupSelection, GroupSelectionItem, ReadNode, Selection, SelectionItem } from '../../query/contract.ts';
+import { applyEnumLabels } from '../../query/library.ts';
 import { toExactNumber } from './export/exact-numbers.ts';
 import type { RestLayout } from './rest-representation.ts';
 
@@ -7,11 +7,11 @@ import type { RestLayout } from './rest-representation.ts';
 // listeners.
 
 /** The key under which an item of a many-to-any has the name of its collection. */
-export const COLLECTION_KEY = '$collection';
+export const ANY_COLLECTION_KEY = '$collection';
 
 type Row = Readonly<Record<string, unknown>>;
 
-export const createRowShape =
+export const createRowConverter =
   ({ items: shown }: Selection, layout: RestLayout) =>
   (row: unknown): unknown =>
     isRow(row) ? shapeRow(shown, layout, row) : null;
@@ -26,18 +26,18 @@ function shapeValue(one: SelectionItem, layout: RestLayout, row: Row): unknown {
   const value = readMember(row, key);
   if (one.kind === 'column') return toRequestedForm(value, one.as);
   if (one.kind === 'related') {
-    const shape = createRowShape(one.selection, layout.nested.get(key) as RestLayout);
+    const shape = createRowConverter(one.selection, layout.nested.get(key) as RestLayout);
     return Array.isArray(value) ? value.map(shape) : shape(value);
   }
-  const name = isRow(value) ? readMember(value, COLLECTION_KEY) : undefined;
+  const name = isRow(value) ? readMember(value, ANY_COLLECTION_KEY) : undefined;
   const selection = typeof name === 'string' && Object.hasOwn(one.of, name) ? one.of[name] : undefined;
-  return selection ? createRowShape(selection, layout.nested.get(`${key}:${name}`) as RestLayout)(value) : null;
+  return selection ? createRowConverter(selection, layout.nested.get(`${key}:${name}`) as RestLayout)(value) : null;
 }
 
 /**
  * Creates the conversion of a row of groups to the answer. Exact types are texts in the row and numbers in the answer.
  */
-export function createGroupShape({ groups }: GroupSelection, { aggregate }: Read): (row: unknown) => unknown {
+export function createGroupConverter({ groups }: GroupSelection, { aggregate }: ReadNode): (row: unknown) => unknown {
   const keys = aggregate?.groups.map(({ key }) => key) ?? [];
   const numbers = new Set(
     aggregate?.functions.flatMap(({ key, use }) => (use && NUMBER_TYPES.has(use.field.type) ? [key] : [])),
@@ -69,7 +69,7 @@ const readMember = (row: Row, key: string): unknown => (Object.hasOwn(row, key) 
 
 /** Converts a value to the output format `as`. Lists and objects are returned unchanged. */
 function toRequestedForm(value: unknown, as: Extract<SelectionItem, { kind: 'column' }>['as']): unknown {
-  if (typeof as === 'object') return toLabels(value, as.labels);
+  if (typeof as === 'object') return applyEnumLabels(value, as.labels);
   if (typeof value === 'object' || as === undefined) return value;
   if (as === 'text') return String(value);
   return typeof value === 'string' ? toExactNumber(value) : value;

@@ -1,5 +1,5 @@
-import type { Projection, Read } from '../../query/contract.ts';
-import { toLabels } from '../../query/library.ts';
+import type { Projection, ReadNode } from '../../query/contract.ts';
+import { applyEnumLabels } from '../../query/library.ts';
 
 type ColumnProjection = Extract<Projection, { kind: 'column' }>;
 
@@ -10,7 +10,7 @@ const DEFAULT_LITERAL = /^(?:'((?:[^']|'')*)'(?:::[\w\s"(),.[\]]+)?|(-?\d+(?:\.\
  * literal default. Expressions such as `now()` are omitted until the row exists. A selection has all its entries: null
  * in place of an omitted value, and an empty list.
  */
-export function singletonDefaults(read: Read, shape: (row: unknown) => unknown = (row) => row): string {
+export function singletonDefaults(read: ReadNode, shape: (row: unknown) => unknown = (row) => row): string {
   const { projections: pick, collection } = read;
   return JSON.stringify(
     shape(read.exact ? completeDefaultsOf(pick, collection.primary) : literalDefaultsOf(pick, collection.primary)),
@@ -56,7 +56,7 @@ function literalDefaultOf({ field }: ColumnProjection, primary: string | null): 
 
 /** The value as a stored row would have it: exact types are texts, unless requested as numbers. */
 function toRowForm({ field, as }: ColumnProjection, value: unknown): unknown {
-  if (typeof as === 'object') return toLabels(value, as.labels);
+  if (typeof as === 'object') return applyEnumLabels(value, as.labels);
   if (value === null || typeof value === 'object') return value;
   const isExact = field.type === 'bigInteger' || field.type === 'decimal';
   if (as === 'number') return Number.isFinite(Number(value)) ? Number(value) : null;

@@ -32,7 +32,7 @@ const INTEGER_RANGES: Readonly<Record<string, readonly [min: string, max: string
 };
 
 /** The form of the values of a field; undefined where its type has no form that a client understands. */
-export const allowedFormOf = ({ column, type }: Field): AllowedValues | undefined =>
+export const allowedFormatOf = ({ column, type }: Field): AllowedValues | undefined =>
   column?.enumValues ?? FORM_TEXTS[type];
 
 /** The numbers that a field accepts; undefined where its type has no bounds. */

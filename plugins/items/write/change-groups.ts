@@ -1,5 +1,5 @@
-import type { RevisionSlot } from '../../activity/contract.ts';
-import type { ConditionTree, Restricted } from '../../query/contract.ts';
+import type { RevisionIdRef } from '../../activity/contract.ts';
+import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 import { castKey } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
@@ -14,13 +14,13 @@ export interface PreparedChange {
   /** The payload as written, for listeners. */
   readonly payload: Payload;
   /** The row rule; null where the rows were checked against it already. */
-  readonly rowRule: Restricted<ConditionTree> | null;
+  readonly rowRule: PermissionRestricted<ConditionTree> | null;
   /** The requested fields, on which the row rule depends. */
   readonly requestedFields: string;
-  readonly parentRevision: RevisionSlot | null;
+  readonly parentRevision: RevisionIdRef | null;
   readonly path: RowPath;
   /** The revisions of the rows, one for each key. */
-  readonly revisions: readonly RevisionSlot[];
+  readonly revisions: readonly RevisionIdRef[];
 }
 
 /** Splits the list where a row is named again, since its second change has to find the first one applied. */

@@ -1,19 +1,19 @@
 import type { Caller } from '#kernel';
 import type { RuleValues } from '../../access/contract.ts';
-import type { RevisionSlot } from '../../activity/contract.ts';
-import type { ConditionTree, Restricted } from '../../query/contract.ts';
+import type { RevisionIdRef } from '../../activity/contract.ts';
+import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 import { type CollectionTarget, castKey, findWritableCollection } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { eventNames } from '../event-names.ts';
 import { type ChangeGroup, groupByStatement, type PreparedChange, splitAtRepeatedKeys } from './change-groups.ts';
-import { expandJointKeys } from './joint-keys.ts';
+import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import type { RowChange, WriteContext } from './level-writes.ts';
 import { lockRows } from './lookups.ts';
 import { mergeChanges } from './merge-changes.ts';
-import { assertSameKey, isEmpty, withoutFields, withoutSensitiveFields } from './platform-values.ts';
+import { assertSameKey, isEmptyPayload, withoutFields, withoutSensitiveFields } from './platform-values.ts';
 import { changesKey, sortKeysLike, withoutUnchangedKey } from './row-key.ts';
-import { prefixPath } from './row-path.ts';
+import { prefixErrorPath } from './row-path.ts';
 import { withGeneratedValues } from './special-fields.ts';
 import { splitPayload } from './split-payload.ts';
 import { writeToManyFields } from './to-many.ts';
@@ -64,7 +64,7 @@ async function changeDistinctRows(
   const prepared: PreparedChange[] = [];
   for (const change of changes) {
     const preparing = prepare(change).catch((error) => {
-      throw prefixPath(change.path ?? [], error);
+      throw prefixErrorPath(change.path ?? [], error);
     });
     prepared.push(await preparing);
   }
@@ -100,7 +100,7 @@ async function changeDistinctRows(
       (changedKeys[at] as Key[]).map((one, index) => ({
         toMany: parts.toMany,
         key: one,
-        parentRevision: hasRevisions ? (revisions[index] as RevisionSlot) : null,
+        parentRevision: hasRevisions ? (revisions[index] as RevisionIdRef) : null,
         path,
         isNew: false,
       })),
@@ -124,7 +124,7 @@ async function assertRowRulesFirst(
   const nested = new Set(rows.filter(({ parts, rowRule }) => parts.toOne.length > 0 && rowRule !== null));
   for (const same of Map.groupBy(nested, ({ requestedFields }) => requestedFields).values()) {
     const condition = deps.query.compileCondition(
-      (same[0] as PreparedChange).rowRule as Restricted<ConditionTree>,
+      (same[0] as PreparedChange).rowRule as PermissionRestricted<ConditionTree>,
       caller,
       schemaSnapshot,
       2,
@@ -149,9 +149,12 @@ function createChangePreparer(
   caller: Caller,
   { collection, schemaSnapshot, key }: WritableTarget,
 ) {
-  const rules = new Map<string, Restricted<ConditionTree>>();
+  const rules = new Map<string, PermissionRestricted<ConditionTree>>();
   const values: RuleValues = new Map();
-  const ruleFor = async (fields: readonly string[], requestedFields: string): Promise<Restricted<ConditionTree>> => {
+  const ruleFor = async (
+    fields: readonly string[],
+    requestedFields: string,
+  ): Promise<PermissionRestricted<ConditionTree>> => {
     const rule =
       rules.get(requestedFields) ??
       (await deps.access.restrictWrite(collection, 'update', fields, caller, schemaSnapshot));
@@ -169,13 +172,13 @@ function createChangePreparer(
     const keys = [...new Set(raw.map((one) => castKey(key, one)))];
     countRows(keys.length);
     const meta = { caller, collection: collection.name, keys };
-    const platformValues = expandJointKeys(collection, rawPlatformValues);
+    const platformValues = expandCompositeForeignKeys(collection, rawPlatformValues);
     const filterResult = await deps.events.filter(
       eventNames(collection, 'update'),
       { ...payload, ...platformValues },
       meta,
     );
-    const filtered = expandJointKeys(collection, filterResult);
+    const filtered = expandCompositeForeignKeys(collection, filterResult);
     const granted = withoutSensitiveFields(collection, platformValues);
     const submitted = withoutFields(filtered, granted);
     const fields = Object.keys(submitted);
@@ -190,7 +193,7 @@ function createChangePreparer(
       granted,
       values,
     );
-    const complete = isEmpty(platformValues) ? validated : { ...validated, ...platformValues };
+    const complete = isEmptyPayload(platformValues) ? validated : { ...validated, ...platformValues };
     const final = await withGeneratedValues(collection, 'update', complete, caller, deps.hash);
     assertSameKey(collection, keys, final);
     const parts = splitPayload(collection, final, schemaSnapshot);

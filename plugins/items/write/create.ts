@@ -1,14 +1,14 @@
 import type { Caller } from '#kernel';
 import type { RuleValues } from '../../access/contract.ts';
-import type { RevisionSlot } from '../../activity/contract.ts';
+import type { RevisionIdRef } from '../../activity/contract.ts';
 import { type CollectionTarget, findWritableCollection } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { eventNames } from '../event-names.ts';
+import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import { insertRows } from './insert.ts';
-import { expandJointKeys } from './joint-keys.ts';
 import type { RowCreate, WriteContext } from './level-writes.ts';
-import { isEmpty, withoutFields, withoutSensitiveFields } from './platform-values.ts';
-import { prefixPath, type RowPath } from './row-path.ts';
+import { isEmptyPayload, withoutFields, withoutSensitiveFields } from './platform-values.ts';
+import { prefixErrorPath, type RowPath } from './row-path.ts';
 import { withGeneratedValues } from './special-fields.ts';
 import { type PayloadParts, splitPayload } from './split-payload.ts';
 import { writeToManyFields } from './to-many.ts';
@@ -18,8 +18,8 @@ interface PreparedCreate {
   readonly parts: PayloadParts;
   /** The payload after filters, validation and generated values: action listeners receive it. */
   readonly payload: Payload;
-  readonly parent: RevisionSlot | null;
-  readonly revision: RevisionSlot;
+  readonly parent: RevisionIdRef | null;
+  readonly revision: RevisionIdRef;
 }
 
 /** The values that all rows of one call share. */
@@ -102,7 +102,7 @@ async function prepareCreate(
   try {
     return await prepareCreateUnlocated(context, caller, target, entry, batch);
   } catch (error) {
-    throw prefixPath(entry.path ?? [], error);
+    throw prefixErrorPath(entry.path ?? [], error);
   }
 }
 
@@ -113,10 +113,10 @@ async function prepareCreateUnlocated(
   { payload, platformValues: rawPlatformValues = {}, parentRevision = null }: RowCreate,
   { values, hasFilters }: Batch,
 ): Promise<PreparedCreate> {
-  const platformValues = expandJointKeys(collection, rawPlatformValues);
+  const platformValues = expandCompositeForeignKeys(collection, rawPlatformValues);
   const granted = withoutSensitiveFields(collection, platformValues);
-  const initial = isEmpty(platformValues) ? payload : { ...payload, ...platformValues };
-  const filtered = expandJointKeys(
+  const initial = isEmptyPayload(platformValues) ? payload : { ...payload, ...platformValues };
+  const filtered = expandCompositeForeignKeys(
     collection,
     hasFilters
       ? await deps.events.filter(
@@ -136,7 +136,7 @@ async function prepareCreateUnlocated(
     granted,
     values,
   );
-  const complete = isEmpty(platformValues) ? validated : { ...validated, ...platformValues };
+  const complete = isEmptyPayload(platformValues) ? validated : { ...validated, ...platformValues };
   const final = await withGeneratedValues(collection, 'create', complete, caller, deps.hash);
   return {
     parts: splitPayload(collection, final, schemaSnapshot),

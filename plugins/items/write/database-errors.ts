@@ -1,7 +1,7 @@
 import { type ErrorCode, Failure, Failures, fail } from '#kernel';
 import { withoutQuotedValues } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { type AllowedValues, allowedFormOf, allowedRangeOf, renderAllowedValues } from './allowed-values.ts';
+import { type AllowedValues, allowedFormatOf, allowedRangeOf, renderAllowedValues } from './allowed-values.ts';
 import {
   type FieldOfParam,
   fieldOfColumn,
@@ -135,7 +135,7 @@ function dataFailure({ error, collection }: RefusedStatement, param: Field | und
   if (code.startsWith('54'))
     return fail('INVALID_PAYLOAD', `A value is too large: ${withoutQuotedValues(message)}`, { path: [] });
   if (!code.startsWith('22')) return undefined;
-  const allowed = param && allowedFormOf(param);
+  const allowed = param && allowedFormatOf(param);
   const reason = allowed ? `: ${renderAllowedValues(allowed)} expected` : `: ${withoutQuotedValues(message)}`;
   return fieldFailure(
     'INVALID_PAYLOAD',

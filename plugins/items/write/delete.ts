@@ -1,7 +1,7 @@
 import { keyField } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 import { createKeyCondition, keySql, tableSql } from './sql.ts';
-import type { ConditionAt } from './update.ts';
+import type { BuildRowCondition } from './update.ts';
 import {
   createStatementRunner,
   forbiddenRowsFailure,
@@ -18,7 +18,7 @@ export async function deleteRows(
   deps: StatementDeps,
   context: WriteStatement,
   keys: readonly Key[],
-  conditionAt: ConditionAt,
+  conditionAt: BuildRowCondition,
 ): Promise<Key[]> {
   const { caller, collection } = context;
   const key = keyField(collection);

@@ -3,7 +3,7 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import { keyField } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { writeRows } from './refused-row.ts';
-import { columnSql, keySql, rowsPerStatement, slices, tableSql } from './sql.ts';
+import { columnSql, keySql, rowsPerStatement, splitIntoSlices, tableSql } from './sql.ts';
 import { castSql, toParameterValue } from './values.ts';
 import {
   createStatementRunner,
@@ -26,7 +26,7 @@ export async function insertRows(
     rows.length > 1 && fields.length > 0 && fields.every(canBeArrayParameter) && rows.every(setsAllFields(names));
   const insert = isUniform ? insertArrays : insertTuples;
   const keys: Key[] = [];
-  for (const { part, isLast: isLastSlice } of slices(rows, rowsPerStatement(isUniform ? 1 : fields.length))) {
+  for (const { part, isLast: isLastSlice } of splitIntoSlices(rows, rowsPerStatement(isUniform ? 1 : fields.length))) {
     const isLast = context.isLast && isLastSlice;
     const writeSlice = (from: number, to: number) => {
       const at = [keys.length + from, keys.length + to] as const;

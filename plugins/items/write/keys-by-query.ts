@@ -1,5 +1,5 @@
 import { type Caller, fail } from '#kernel';
-import type { Action } from '../../access/contract.ts';
+import type { PermissionAction } from '../../access/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
@@ -23,7 +23,7 @@ export async function findKeysByQuery(
   caller: Caller,
   name: string,
   raw: RawQuery,
-  { action, visibility = 'readable' }: { readonly action: Action; readonly visibility?: 'readable' | 'any' },
+  { action, visibility = 'readable' }: { readonly action: PermissionAction; readonly visibility?: 'readable' | 'any' },
 ): Promise<Key[]> {
   const { collection, schemaSnapshot, key } = await findWritableCollection(deps.schema, name);
   // A misspelt filter would be ignored, and every row would be selected.

@@ -1,5 +1,5 @@
 import { type Caller, fail } from '#kernel';
-import type { RevisionSlot } from '../../activity/contract.ts';
+import type { RevisionIdRef } from '../../activity/contract.ts';
 import { castKey, findWritableCollection } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -16,7 +16,7 @@ export interface RowCreate {
   readonly payload: Payload;
   readonly platformValues?: Payload;
   /** The revision of the parent row. */
-  readonly parentRevision?: RevisionSlot | null;
+  readonly parentRevision?: RevisionIdRef | null;
   /** The path of the row in the request; undefined for the one row of a request. */
   readonly path?: RowPath;
   /** For a single row: lets the last statement of the unit of work answer it. */

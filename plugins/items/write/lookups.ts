@@ -1,7 +1,7 @@
 import type { SqlCondition } from '../../query/contract.ts';
 import { columnsSql, keyEqualsSql, keyInSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { keyField, keyType } from '../collection-target.ts';
+import { keyField, keySqlType } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { toWriteError } from './database-errors.ts';
@@ -36,12 +36,12 @@ export async function findExistingKeys(
   const keyColumn = keySql(key, 't');
   const table = `${tableSql(collection)} t`;
   if (hasCanonicalText(key)) {
-    const text = `select ${keyColumn} as key from ${table} where ${keyInSql('t', key, `$1::${keyType(key)}[]`)}`;
+    const text = `select ${keyColumn} as key from ${table} where ${keyInSql('t', key, `$1::${keySqlType(key)}[]`)}`;
     const rows = await queryRows<{ key: Key }>(db, collection, text, [keys]);
     return new Map(rows.map((row) => [String(row.key), row.key]));
   }
   const text = `select ${keyColumn} as key, p.at::int
-    from unnest($1::${keyType(key)}[]) with ordinality p(key, at) join ${table} on ${keyEqualsSql('t', key, 'p.key')}`;
+    from unnest($1::${keySqlType(key)}[]) with ordinality p(key, at) join ${table} on ${keyEqualsSql('t', key, 'p.key')}`;
   const rows = await queryRows<{ key: Key; at: number }>(db, collection, text, [keys]);
   return new Map(rows.map((row) => [String(keys[row.at - 1]), row.key]));
 }
@@ -57,7 +57,7 @@ export const hasCanonicalText = (key: Field): boolean =>
  * The current rows of a to-many alias: for each parent the keys of the rows whose `link` refers to it. Results are
  * matched by the index of the parent, since equal keys may differ as texts (`1.50`).
  */
-export async function findChildren(
+export async function findLinkedKeys(
   db: Db,
   collection: Collection,
   link: Field,
@@ -66,7 +66,7 @@ export async function findChildren(
   const children = new Map<Key, Key[]>(parents.map((parent) => [parent, []]));
   if (parents.length === 0) return children;
   const text = `select ${keySql(keyField(collection), 't')} as key, p.at::int
-    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')}`;
+    from unnest($1::${keySqlType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')}`;
   for (const { key, at } of await queryRows<{ key: Key; at: number }>(db, collection, text, [parents]))
     children.get(parents[at - 1] as Key)?.push(key);
   return children;
@@ -82,7 +82,7 @@ export async function findLastPositions(
 ): Promise<ReadonlyMap<Key, number>> {
   if (parents.length === 0) return new Map();
   const text = `select p.at::int, coalesce(max(t.${columnSql(order)}), 0) as last
-    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')} group by 1`;
+    from unnest($1::${keySqlType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')} group by 1`;
   const rows = await queryRows<{ at: number; last: number }>(db, collection, text, [parents]);
   return new Map(rows.map(({ at, last }) => [parents[at - 1] as Key, last]));
 }
@@ -96,7 +96,7 @@ export async function lockRows(
 ): Promise<number> {
   const key = keyField(collection);
   const columns = columnsSql('t', key).join(', ');
-  const among = keyInSql('t', key, `$1::${keyType(key)}[]`);
+  const among = keyInSql('t', key, `$1::${keySqlType(key)}[]`);
   const text = `select ${columns} from ${tableSql(collection)} t where ${among} and (${condition.text}) order by ${columns} for no key update`;
   return (await queryRows(db, collection, text, [keys, ...condition.params])).length;
 }

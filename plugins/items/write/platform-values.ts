@@ -7,7 +7,7 @@ import type { Key, Payload } from '../contract.ts';
  * that the alias on the other side cannot avoid the grant.
  */
 export const withoutSensitiveFields = (collection: Collection, platformValues: Payload): Payload =>
-  isEmpty(platformValues)
+  isEmptyPayload(platformValues)
     ? platformValues
     : Object.fromEntries(Object.entries(platformValues).filter(([name]) => !collection.fields.get(name)?.sensitive));
 
@@ -16,12 +16,12 @@ export const withoutSensitiveFields = (collection: Collection, platformValues: P
  * fields only.
  */
 export const withoutFields = (payload: Payload, platformValues: Payload): Payload =>
-  isEmpty(platformValues)
+  isEmptyPayload(platformValues)
     ? payload
     : Object.fromEntries(Object.entries(payload).filter(([name]) => !Object.hasOwn(platformValues, name)));
 
 /** Whether a payload has no fields. Most writes have no platform values: then no payload is copied for them. */
-export function isEmpty(payload: Payload): boolean {
+export function isEmptyPayload(payload: Payload): boolean {
   for (const _name in payload) return false;
   return true;
 }

@@ -37,7 +37,7 @@ export const fieldOfParameterContext = ({ where }: PostgresError, field: FieldOf
   field(Number(/\$(\d+)(?: = |$)/m.exec(where ?? '')?.[1] ?? 0));
 
 /** Columns and values of a key, as PostgreSQL writes them. Only for comparison: values never leave this folder. */
-export interface ErrorKey {
+export interface PostgresErrorKey {
   readonly columns: readonly string[];
   readonly value: string;
 }
@@ -45,7 +45,7 @@ export interface ErrorKey {
 const KEY_COLUMNS = /^[^(]*\((?:lower\()?"?([^)"]+?)"?(?:::text)?\)*$/;
 
 /** `Key (email)=(a@b.c) already exists.`: only the detail contains the columns and values. */
-export function parseKeyDetail({ detail = '' }: PostgresError, collection: Collection): ErrorKey | undefined {
+export function parseKeyDetail({ detail = '' }: PostgresError, collection: Collection): PostgresErrorKey | undefined {
   // The value comes from the client and may be long, so no regular expression searches it.
   const at = detail.indexOf('=(');
   const [, list] = at < 0 ? [] : (KEY_COLUMNS.exec(detail.slice(0, at)) ?? []);
@@ -60,7 +60,7 @@ export function parseKeyDetail({ detail = '' }: PostgresError, collection: Colle
  */
 export function nameableKeyFields(
   { code }: PostgresError,
-  key: ErrorKey | undefined,
+  key: PostgresErrorKey | undefined,
   collection: Collection,
   written: ReadonlySet<Field>,
 ): readonly Field[] {

@@ -1,7 +1,7 @@
 import { type Caller, fail } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
-import { literal, quoteIdentifier } from '../../database/library.ts';
+import { quoteIdentifier, quoteLiteral } from '../../database/library.ts';
 import type { Collection, Column, Field, Relation, Schema, SchemaOverview } from '../../schema/contract.ts';
 import type { ReferenceRemoval } from '../contract.ts';
 
@@ -25,7 +25,7 @@ interface ReferringColumn {
  * Clears references before their row is deleted, whatever the foreign key says (ADR 34). The database only handles
  * RESTRICT, and SET DEFAULT of a required column.
  */
-export const createReferences = ({ db, schema, access }: ReferenceDeps): ReferenceRemoval => ({
+export const createReferenceRemoval = ({ db, schema, access }: ReferenceDeps): ReferenceRemoval => ({
   async clear(collection, keys, caller) {
     for (const one of referencesTo(await schema.snapshot(), collection)) {
       const { table, name, condition, isClearable } = one;
@@ -89,7 +89,7 @@ function isLeftToDatabase({ schema }: Relation, { system }: Collection, { meta }
 /** SQL for a many-to-any: only rows that name the collection; undefined without a column for the name. */
 function anyConditionSql(holder: Collection, { meta }: Relation, collection: string): string | undefined {
   const by = holder.fields.get(meta?.one_collection_field ?? '')?.column;
-  return by ? ` and ${quoteIdentifier(by.name)}::text = ${literal(collection)}` : undefined;
+  return by ? ` and ${quoteIdentifier(by.name)}::text = ${quoteLiteral(collection)}` : undefined;
 }
 
 /** SQL that excludes the deleted rows themselves, which may refer to each other. */

@@ -3,7 +3,7 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import { castKey } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { fieldOfColumn, isFromNestedStatement, parseKeyDetail } from './postgres-error.ts';
-import { prefixCommonPath, prefixPath, type RowPath } from './row-path.ts';
+import { prefixCommonPath, prefixErrorPath, type RowPath } from './row-path.ts';
 import { StatementRefusal } from './statement-refusal.ts';
 
 /** Writes the rows from index `from` up to, but without, `to`. */
@@ -31,7 +31,7 @@ export async function writeRows(
 }
 
 const withLocation = (path: RowPath, refusal: StatementRefusal): unknown =>
-  prefixPath(path, refusal.with({ isLocated: true }));
+  prefixErrorPath(path, refusal.with({ isLocated: true }));
 
 /** The index of the first row whose foreign key refers to no row; every row with this foreign key is rejected. */
 function findRowOfKey(

@@ -6,7 +6,7 @@ import { hasSameCause } from './refused-row.ts';
 import { StatementRefusal } from './statement-refusal.ts';
 
 /** Results of event filters in the order of the calls in a unit of work. */
-export class FilterRecord {
+export class EventFilterRecorder {
   readonly #answers: Promise<unknown>[] = [];
 
   /** Wraps the events so that the results of their filters are recorded. */
@@ -46,7 +46,7 @@ const PLACEHOLDER_HASH = `$argon2id$v=19$m=65536,t=3,p=4$${'x'.repeat(22)}$${'x'
 export async function locateRefusedRow(
   deps: Deps,
   error: unknown,
-  filters: FilterRecord,
+  filters: EventFilterRecorder,
   options: TransactionOptions,
   work: (levelWrites: LevelWrites) => Promise<unknown>,
 ): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { joinKey, parseKey, splitKey } from '../../query/library.ts';
+import { joinCompositeKey, parseKey, splitCompositeKey } from '../../query/library.ts';
 import type { Field, SchemaOverview } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { isPayload } from './to-many-value.ts';
@@ -16,7 +16,7 @@ export const changesKey = (key: Field, columns: Payload): boolean =>
 export function keyOfPayload(key: Field, payload: Payload, schemaSnapshot: SchemaOverview): unknown {
   if (!key.parts) return payload[key.name] ?? undefined;
   const values = key.parts.map((part) => keyColumnValue(part, payload[part.name], schemaSnapshot));
-  return values.every((value) => value !== undefined) ? joinKey(values.map(String)) : undefined;
+  return values.every((value) => value !== undefined) ? joinCompositeKey(values.map(String)) : undefined;
 }
 
 /** A column of the key may be a many-to-one with an object, which names its row by its own key. */
@@ -46,8 +46,8 @@ export function keysAfterUpdate(before: readonly Key[], key: Field, columns: Pay
   if (!key.parts || !changesKey(key, columns)) return before;
   const names = keyNames(key);
   return before.map((one) => {
-    const parts = splitKey(String(one)).map((text, at) => columns[names[at] as string] ?? text);
-    return (parseKey(key, joinKey(parts.map(String))) as Key | undefined) ?? one;
+    const parts = splitCompositeKey(String(one)).map((text, at) => columns[names[at] as string] ?? text);
+    return (parseKey(key, joinCompositeKey(parts.map(String))) as Key | undefined) ?? one;
   });
 }
 
@@ -64,7 +64,9 @@ export function sortKeysLike(
   if (!key.parts) return after;
   const names = keyNames(key);
   const left = (one: Key) =>
-    joinKey(splitKey(String(one)).filter((_text, at) => !Object.hasOwn(columns, names[at] as string)));
+    joinCompositeKey(
+      splitCompositeKey(String(one)).filter((_text, at) => !Object.hasOwn(columns, names[at] as string)),
+    );
   const found = new Map(after.map((one) => [left(one), one]));
   const keys = before.flatMap((one) => found.get(left(one)) ?? []);
   return keys.length === after.length ? keys : after;
@@ -73,7 +75,7 @@ export function sortKeysLike(
 /** Removes an unchanged key, which a client sends back with the row and which generated columns would reject. */
 export function withoutUnchangedKey(key: Field, keys: readonly Key[], payload: Payload): Payload {
   if (keys.length !== 1 || !changesKey(key, payload)) return payload;
-  const texts = key.parts ? splitKey(String(keys[0])) : [String(keys[0])];
+  const texts = key.parts ? splitCompositeKey(String(keys[0])) : [String(keys[0])];
   const isSame = (name: string, value: unknown): boolean => {
     const at = keyNames(key).indexOf(name);
     return at >= 0 && typeof value !== 'object' && keyTextOf((key.parts ?? [key])[at] as Field, value) === texts[at];

@@ -11,9 +11,10 @@ export type RowPath = readonly (string | number)[];
  * The same failure, with the path of its row before its own `path` (conventions, errors 3). Failures without a `path`
  * are returned unchanged.
  */
-export function prefixPath(path: RowPath, error: unknown): unknown {
+export function prefixErrorPath(path: RowPath, error: unknown): unknown {
   if (path.length === 0) return error;
-  if (error instanceof Failures) return new Failures(error.failures.map((one) => prefixPath(path, one) as Failure));
+  if (error instanceof Failures)
+    return new Failures(error.failures.map((one) => prefixErrorPath(path, one) as Failure));
   if (!(error instanceof Failure) || !Array.isArray(error.extensions.path)) return error;
   const extensions = { ...error.extensions, path: [...path, ...error.extensions.path] };
   return error instanceof StatementRefusal ? error.with({ extensions }) : fail(error.code, error.detail, extensions);
@@ -21,7 +22,7 @@ export function prefixPath(path: RowPath, error: unknown): unknown {
 
 /** A failure about an unknown one of several rows: its path has the relation fields that lead to all of them. */
 export const prefixCommonPath = (paths: readonly RowPath[], error: unknown): unknown =>
-  prefixPath(
+  prefixErrorPath(
     (paths[0] ?? []).filter((part) => typeof part === 'string'),
     error,
   );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '#kernel';
-import { MASK } from '../../query/contract.ts';
+import { CONCEALED_VALUE_MASK } from '../../query/contract.ts';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
@@ -25,7 +25,7 @@ export async function withGeneratedValues(
   for (const field of fields) {
     // A form sends the mask back for a value that it never received; it is no new value, not even in a copy of a row.
     // An empty text has no hash and would delete the stored one.
-    if (field.concealed && written[field.name] === MASK) delete written[field.name];
+    if (field.concealed && written[field.name] === CONCEALED_VALUE_MASK) delete written[field.name];
     if (field.special.includes('hash') && written[field.name] === '') delete written[field.name];
     if (action === 'update' && isSetOnCreateOnly(collection, field)) delete written[field.name];
     if (field.special.includes(`date-${verb}`)) written[field.name] = now;

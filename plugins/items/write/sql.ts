@@ -2,12 +2,12 @@ import { fail } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import { keyEqualsSql, keyInSql, keyTextSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { keyType } from '../collection-target.ts';
+import { keySqlType } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 
 /** PostgreSQL accepts 65,535 parameters in a statement. */
-export const MAX_PARAMS = 60_000;
-export const MAX_ROWS = 5_000;
+export const MAX_STATEMENT_PARAMETERS = 60_000;
+export const MAX_STATEMENT_ROWS = 5_000;
 
 export const tableSql = ({ table }: Collection): string => {
   if (!table) throw fail('FORBIDDEN', 'a folder holds no rows');
@@ -33,16 +33,19 @@ export interface KeyCondition {
 
 export function createKeyCondition(key: Field, keys: readonly Key[], param: number): KeyCondition {
   if (keys.length === 1)
-    return { value: keys[0], sql: keyEqualsSql('t', key, `$${param}::${keyType(key)}`), count: '1' };
-  const list = `$${param}::${keyType(key)}[]`;
+    return { value: keys[0], sql: keyEqualsSql('t', key, `$${param}::${keySqlType(key)}`), count: '1' };
+  const list = `$${param}::${keySqlType(key)}[]`;
   return { value: keys, sql: keyInSql('t', key, list), count: `cardinality(${list})` };
 }
 
 /** How many rows of this many values fit into one statement. */
 export const rowsPerStatement = (values: number): number =>
-  Math.min(MAX_ROWS, Math.max(1, Math.floor(MAX_PARAMS / Math.max(1, values))));
+  Math.min(MAX_STATEMENT_ROWS, Math.max(1, Math.floor(MAX_STATEMENT_PARAMETERS / Math.max(1, values))));
 
-export function* slices<T>(list: readonly T[], size: number): Generator<{ part: readonly T[]; isLast: boolean }> {
+export function* splitIntoSlices<T>(
+  list: readonly T[],
+  size: number,
+): Generator<{ part: readonly T[]; isLast: boolean }> {
   for (let from = 0; from < list.length; from += size)
     yield { part: list.slice(from, from + size), isLast: from + size >= list.length };
 }

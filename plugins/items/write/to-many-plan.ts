@@ -1,19 +1,19 @@
 import { fail } from '#kernel';
-import type { RevisionSlot } from '../../activity/contract.ts';
+import type { RevisionIdRef } from '../../activity/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import { castKey } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
-import { expandJointKeys } from './joint-keys.ts';
+import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import { keyOfPayload, withoutKey } from './row-key.ts';
 import type { RowPath } from './row-path.ts';
 import { isPayload, type ToManyValue } from './to-many-value.ts';
 import type { RowUpsert } from './to-one.ts';
 
 /** A parent row and its value for one to-many alias. */
-export interface AliasParent {
+export interface ToManyParentRow {
   readonly value: ToManyValue;
   readonly key: Key;
-  readonly parentRevision: RevisionSlot | null;
+  readonly parentRevision: RevisionIdRef | null;
   readonly path: RowPath;
   /** The parent was just created, so no row refers to it yet. */
   readonly isNew: boolean;
@@ -26,7 +26,7 @@ export interface ToManyAlias {
   readonly key: Field;
   readonly link: Field;
   readonly schemaSnapshot: SchemaOverview;
-  readonly linkedBefore: (parent: AliasParent) => readonly Key[];
+  readonly linkedBefore: (parent: ToManyParentRow) => readonly Key[];
   /** The stored keys by the texts of the keys in the payload, where the two texts may differ. */
   readonly storedKeys?: ReadonlyMap<string, Key>;
 }
@@ -36,7 +36,7 @@ export interface ToManyAlias {
  * refer to the parent afterwards.
  */
 export interface ToManyPlan {
-  readonly parent: AliasParent;
+  readonly parent: ToManyParentRow;
   readonly linkColumns: Payload;
   readonly create: readonly Payload[];
   readonly upsert: readonly RowUpsert[];
@@ -46,8 +46,8 @@ export interface ToManyPlan {
   readonly linkedAfter: Set<string>;
 }
 
-export function planToMany(alias: ToManyAlias, parent: AliasParent): ToManyPlan {
-  const linkColumns = expandJointKeys(alias.to, { [alias.link.name]: parent.key });
+export function planToMany(alias: ToManyAlias, parent: ToManyParentRow): ToManyPlan {
+  const linkColumns = expandCompositeForeignKeys(alias.to, { [alias.link.name]: parent.key });
   const row = (value: Payload, ...place: RowPath): RowUpsert => ({
     ...{ value, platformValues: linkColumns, parentRevision: parent.parentRevision },
     path: [...parent.path, alias.field.name, ...place],
@@ -79,11 +79,11 @@ const keyOfEntry = (
   isPayload(entry) ? keyOfPayload(key, key.parts ? { ...linkColumns, ...entry } : entry, schemaSnapshot) : entry;
 
 /** All keys of related rows in the to-many value of a parent row. */
-export function keysOfValue(
+export function keysOfToManyValue(
   alias: Omit<ToManyAlias, 'linkedBefore' | 'storedKeys'>,
-  { value, key: parent }: AliasParent,
+  { value, key: parent }: ToManyParentRow,
 ): readonly Key[] {
-  const linkColumns = expandJointKeys(alias.to, { [alias.link.name]: parent });
+  const linkColumns = expandCompositeForeignKeys(alias.to, { [alias.link.name]: parent });
   const raw =
     value.kind === 'list' ? value.entries.map((entry) => keyOfEntry(alias, entry, linkColumns)) : value.remove;
   return raw.flatMap((one) => (one === undefined ? [] : castKey(alias.key, one)));
@@ -96,7 +96,7 @@ const storedKey = ({ key, storedKeys }: ToManyAlias, raw: unknown): Key => {
 
 function planToManyList(
   alias: ToManyAlias,
-  parent: AliasParent,
+  parent: ToManyParentRow,
   entries: readonly ListEntry[],
   linkColumns: Payload,
   row: (value: Payload, ...place: RowPath) => RowUpsert,
@@ -123,7 +123,7 @@ function planToManyList(
   return { create: [], upsert, link: [...link], remove: linkedBefore(parent), linkedAfter };
 }
 
-function planRemoval(alias: ToManyAlias, parent: AliasParent, raw: readonly unknown[]): readonly Key[] {
+function planRemoval(alias: ToManyAlias, parent: ToManyParentRow, raw: readonly unknown[]): readonly Key[] {
   const linked = new Set(alias.linkedBefore(parent).map(String));
   const keys = raw.map((one) => storedKey(alias, one));
   if (keys.some((one) => !linked.has(String(one))))
@@ -136,7 +136,7 @@ function planRemoval(alias: ToManyAlias, parent: AliasParent, raw: readonly unkn
  */
 export function findUnlinkedRows(
   plans: readonly ToManyPlan[],
-): readonly { readonly parent: AliasParent; readonly keys: readonly Key[] }[] {
+): readonly { readonly parent: ToManyParentRow; readonly keys: readonly Key[] }[] {
   const owners = new Map<string, ToManyPlan>();
   for (const plan of plans) for (const key of plan.linkedAfter) owners.set(key, plan);
   return plans.flatMap((plan) => {

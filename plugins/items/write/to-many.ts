@@ -1,20 +1,20 @@
 import type { Caller } from '#kernel';
-import type { RevisionSlot } from '../../activity/contract.ts';
+import type { RevisionIdRef } from '../../activity/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 import type { LevelWrites, WriteContext } from './level-writes.ts';
-import { findChildren, findExistingKeys, hasCanonicalText } from './lookups.ts';
+import { findExistingKeys, findLinkedKeys, hasCanonicalText } from './lookups.ts';
 import { keyNames } from './row-key.ts';
 import type { RowPath } from './row-path.ts';
 import { assignSortPositions } from './sort-positions.ts';
 import type { ToManyPart } from './split-payload.ts';
 import {
-  type AliasParent,
   findUnlinkedRows,
-  keysOfValue,
+  keysOfToManyValue,
   planToMany,
   type ToManyAlias,
+  type ToManyParentRow,
   type ToManyPlan,
 } from './to-many-plan.ts';
 import { upsertRows } from './to-one.ts';
@@ -22,7 +22,7 @@ import { upsertRows } from './to-one.ts';
 interface ToManyParent {
   readonly toMany: readonly ToManyPart[];
   readonly key: Key;
-  readonly parentRevision: RevisionSlot | null;
+  readonly parentRevision: RevisionIdRef | null;
   readonly path: RowPath;
   readonly isNew: boolean;
 }
@@ -36,7 +36,7 @@ export async function writeToManyFields(
   caller: Caller,
   parents: readonly ToManyParent[],
 ): Promise<void> {
-  const groups = new Map<Field, AliasParent[]>();
+  const groups = new Map<Field, ToManyParentRow[]>();
   for (const { toMany, ...parent } of parents) {
     for (const { field, value } of toMany) {
       const parents = groups.get(field);
@@ -55,7 +55,7 @@ async function writeToManyField(
   context: WriteContext,
   caller: Caller,
   field: Field,
-  parents: readonly AliasParent[],
+  parents: readonly ToManyParentRow[],
 ): Promise<void> {
   if (field.relation?.kind !== 'many') return;
   const { deps } = context;
@@ -65,9 +65,11 @@ async function writeToManyField(
   const parentsToRead = parents.filter(
     ({ isNew, value }) => !isNew && (value.kind === 'list' || value.remove.length > 0),
   );
-  const children = await findChildren(deps.db, to, link, [...new Set(parentsToRead.map((parent) => parent.key))]);
+  const children = await findLinkedKeys(deps.db, to, link, [...new Set(parentsToRead.map((parent) => parent.key))]);
   const aliasFields = { field, to, key, link, schemaSnapshot };
-  const sentKeys = hasCanonicalText(key) ? [] : parentsToRead.flatMap((parent) => keysOfValue(aliasFields, parent));
+  const sentKeys = hasCanonicalText(key)
+    ? []
+    : parentsToRead.flatMap((parent) => keysOfToManyValue(aliasFields, parent));
   const storedKeys = await findExistingKeys(deps.db, to, sentKeys);
   const alias: ToManyAlias = { ...aliasFields, storedKeys, linkedBefore: (parent) => children.get(parent.key) ?? [] };
 

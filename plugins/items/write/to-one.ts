@@ -1,9 +1,9 @@
 import type { Caller } from '#kernel';
-import type { RevisionSlot } from '../../activity/contract.ts';
+import type { RevisionIdRef } from '../../activity/contract.ts';
 import { castKey, findWritableCollection } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { columnsOfJointKey, setColumns } from './joint-keys.ts';
+import { columnsOfCompositeKey, setForeignKeyColumns } from './composite-foreign-keys.ts';
 import type { LevelWrites, WriteContext } from './level-writes.ts';
 import { findExistingKeys } from './lookups.ts';
 import { keyOfPayload, withoutKey } from './row-key.ts';
@@ -12,7 +12,7 @@ import type { PayloadParts, ToOnePart } from './split-payload.ts';
 
 interface ToOneParent {
   readonly parts: PayloadParts;
-  readonly parentRevision: RevisionSlot | null;
+  readonly parentRevision: RevisionIdRef | null;
   readonly path: RowPath;
 }
 
@@ -44,7 +44,7 @@ export async function writeToOneFields(
     const keys = await upsertRows(context.deps, context.nested, caller, to, rows);
     for (const [index, { at }] of group.entries()) {
       const rowColumns = columns[at] as Payload;
-      if (field.parts) setColumns(field, columnsOfJointKey(field, keys[index]), rowColumns);
+      if (field.parts) setForeignKeyColumns(field, columnsOfCompositeKey(field, keys[index]), rowColumns);
       else rowColumns[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
     }
   }
@@ -53,7 +53,7 @@ export async function writeToOneFields(
 
 export interface RowUpsert {
   readonly value: Payload;
-  readonly parentRevision: RevisionSlot | null;
+  readonly parentRevision: RevisionIdRef | null;
   readonly path: RowPath;
   readonly platformValues?: Payload;
 }

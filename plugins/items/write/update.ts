@@ -1,11 +1,19 @@
 import type { SqlCondition } from '../../query/contract.ts';
 import { columnsSql, fieldsEqualSql, keyEqualsSql } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import { keyField, keyType } from '../collection-target.ts';
+import { keyField, keySqlType } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { writeRows } from './refused-row.ts';
 import { keysAfterUpdate } from './row-key.ts';
-import { columnSql, createKeyCondition, type KeyCondition, keySql, rowsPerStatement, slices, tableSql } from './sql.ts';
+import {
+  columnSql,
+  createKeyCondition,
+  type KeyCondition,
+  keySql,
+  rowsPerStatement,
+  splitIntoSlices,
+  tableSql,
+} from './sql.ts';
 import { castSql, toParameterValue } from './values.ts';
 import {
   createStatementRunner,
@@ -18,7 +26,7 @@ import {
 } from './write-statement.ts';
 
 /** The condition on the rows `t` that may be changed; its parameters start at `first`. */
-export type ConditionAt = (first: number) => SqlCondition;
+export type BuildRowCondition = (first: number) => SqlCondition;
 
 interface Assignment {
   readonly fields: readonly Field[];
@@ -34,7 +42,7 @@ export async function updateRows(
   context: WriteStatement,
   keys: readonly Key[],
   payload: Payload,
-  conditionAt: ConditionAt,
+  conditionAt: BuildRowCondition,
 ): Promise<Key[]> {
   const { collection } = context;
   // The history matches its records with rows by the key that a row has after the update.
@@ -78,11 +86,11 @@ export async function updateEachRow(
   deps: StatementDeps,
   context: WriteStatement,
   rows: readonly { readonly key: Key; readonly columns: Payload }[],
-  conditionAt: ConditionAt,
+  conditionAt: BuildRowCondition,
 ): Promise<void> {
   const fields = Object.keys(rows[0]?.columns ?? {}).map((name) => context.collection.fields.get(name) as Field);
   let writtenCount = 0;
-  for (const { part, isLast: isLastSlice } of slices(rows, rowsPerStatement(fields.length + 2))) {
+  for (const { part, isLast: isLastSlice } of splitIntoSlices(rows, rowsPerStatement(fields.length + 2))) {
     const before = writtenCount;
     const isLast = context.isLast && isLastSlice;
     const writeSlice = async (from: number, to: number) => {
@@ -107,7 +115,7 @@ async function updateSlice(
   context: WriteStatement,
   fields: readonly Field[],
   rows: readonly { readonly key: Key; readonly columns: Payload }[],
-  conditionAt: ConditionAt,
+  conditionAt: BuildRowCondition,
 ) {
   const { collection } = context;
   const key = keyField(collection);
@@ -126,7 +134,7 @@ async function updateSlice(
     const cells = fields.map((field) =>
       castSql(field, param(toParameterValue(field, row.columns, context.paths[at]), field)),
     );
-    return `(${[`${param(row.key)}::${keyType(key)}`, ...cells].join(', ')})`;
+    return `(${[`${param(row.key)}::${keySqlType(key)}`, ...cells].join(', ')})`;
   });
   const sets = fields.map((field, at) => `${columnSql(field)} = v.c${at}`).join(', ');
   const names = ['key', ...fields.map((_field, at) => `c${at}`)].join(', ');

@@ -2,9 +2,9 @@ import { fail } from '#kernel';
 import { decodeBase64, isUuid, parseGeoJson } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
-import { allowedFormOf, renderAllowedValues } from './allowed-values.ts';
+import { allowedFormatOf, renderAllowedValues } from './allowed-values.ts';
 import { fieldFailure } from './database-errors.ts';
-import { prefixPath, type RowPath } from './row-path.ts';
+import { prefixErrorPath, type RowPath } from './row-path.ts';
 
 /** The value of a parameter, and the type it is cast to. */
 export interface StatementParameter {
@@ -44,7 +44,7 @@ export function toParameterValue(field: Field, row: Payload, path: RowPath = [])
   try {
     return toParameter(field, row[field.name]).value;
   } catch (error) {
-    throw prefixPath(path, error);
+    throw prefixErrorPath(path, error);
   }
 }
 
@@ -119,7 +119,7 @@ function toGeometry(field: Field, value: unknown): unknown {
 function toMoment(field: Field, value: unknown): string {
   const text = toText(field, value).trim();
   if (/^-?infinity$/.test(text)) return text;
-  if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw invalidValue(field, String(allowedFormOf(field)));
+  if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw invalidValue(field, String(allowedFormatOf(field)));
   return text;
 }
 

@@ -1,5 +1,5 @@
 import { type Caller, Failure, fail, isSystem } from '#kernel';
-import type { Action } from '../../access/contract.ts';
+import type { PermissionAction } from '../../access/contract.ts';
 import { createPoolShare } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
@@ -11,7 +11,7 @@ import { toWriteError } from './database-errors.ts';
 import { explainRefusal, withConstraintName } from './explain-refusal.ts';
 import { findKeysByQuery } from './keys-by-query.ts';
 import { createLevelWrites, type LevelWrites } from './level-writes.ts';
-import { FilterRecord, locateRefusedRow } from './replay.ts';
+import { EventFilterRecorder, locateRefusedRow } from './replay.ts';
 import { keyNames, keyOfPayload, withoutKey } from './row-key.ts';
 import { StatementRefusal } from './statement-refusal.ts';
 import type { RowAnswer } from './write-statement.ts';
@@ -22,7 +22,7 @@ type Writes = Pick<
 >;
 
 /** The write verbs of the service: each one is a unit of work around the verbs of `level-writes.ts`. */
-export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () => undefined): Writes {
+export function createItemWrites(deps: Deps, writtenRow: WrittenRowSql = async () => undefined): Writes {
   const { access, schema } = deps;
   return {
     async createOne(caller, name, payload, { platformValues, answer, ...cancellation } = {}) {
@@ -118,7 +118,7 @@ async function assertAllowed(
   access: Deps['access'],
   caller: Caller,
   name: string,
-  ...actions: readonly Action[]
+  ...actions: readonly PermissionAction[]
 ): Promise<void> {
   if (isSystem(caller)) return;
   const { admin, of } = await access.permissions(caller);
@@ -157,7 +157,7 @@ async function runUnitOfWork<T>(
     // An unknown field may be a column created a moment ago; inside of the unit of work a refresh would be too late.
     if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
     const since = performance.now();
-    const filters = new FilterRecord();
+    const filters = new EventFilterRecorder();
     try {
       const writes = createLevelWrites({ ...deps, events: filters.recording(deps.events) });
       return await db.transaction(() => work(writes), options);

@@ -1,4 +1,4 @@
-import type { Job, MediaWorkerMessage, MediaWorkerReply } from '../messages.ts';
+import type { MediaJob, MediaWorkerMessage, MediaWorkerReply } from '../worker-messages.ts';
 import { inspectFile } from './inspect.ts';
 import { TransformRefusal } from './refusal.ts';
 import { transformImage } from './transform.ts';
@@ -12,7 +12,7 @@ function processorSeconds(): number {
   return (user + system) / 1e6;
 }
 
-async function runJob(job: Job): Promise<MediaWorkerReply> {
+async function runJob(job: MediaJob): Promise<MediaWorkerReply> {
   try {
     if (job.kind === 'transform') return { done: await transformImage(job.source, job.target, job.plan) };
     await inspectFile(job.path, job.declared, (found) => send({ note: found }));
@@ -24,7 +24,7 @@ async function runJob(job: Job): Promise<MediaWorkerReply> {
   }
 }
 
-process.on('message', async (job: Job) => {
+process.on('message', async (job: MediaJob) => {
   send('begun');
   send({ reply: await runJob(job), spent: processorSeconds() });
 });

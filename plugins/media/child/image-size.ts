@@ -1,7 +1,7 @@
 import { loadDecoders } from './decoders.ts';
 import { readHead } from './kind.ts';
-import { findSvgRoot } from './markup.ts';
-import { TEXT_HEAD } from './type.ts';
+import { TEXT_HEAD_BYTES } from './mime-type.ts';
+import { findSvgRoot } from './text-type.ts';
 
 export interface ImageSize {
   readonly width: number;
@@ -10,7 +10,7 @@ export interface ImageSize {
 
 /** The size of an image with its orientation applied, from its header alone. */
 export async function readImageSize(path: string, type: string): Promise<ImageSize | undefined> {
-  if (type === 'image/svg+xml') return parseSvgSize(findSvgRoot(await readHead(path, TEXT_HEAD)) ?? '');
+  if (type === 'image/svg+xml') return parseSvgSize(findSvgRoot(await readHead(path, TEXT_HEAD_BYTES)) ?? '');
   // The GIF decoder would read all frames of the file.
   if (type === 'image/gif') return parseGifSize(await readHead(path, 10));
   const open = await loadDecoders();

@@ -1,7 +1,7 @@
 import type { FileInspection } from '../contract.ts';
-import { readPlayingTime } from './frames.ts';
+import { readPlayingTime } from './animation-duration.ts';
 import { readImageSize } from './image-size.ts';
-import { detectType } from './type.ts';
+import { detectType } from './mime-type.ts';
 
 /** Reports each result as soon as it is known: the next step may hang or crash the process. */
 export async function inspectFile(

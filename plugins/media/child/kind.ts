@@ -19,10 +19,10 @@ export async function readHead(path: string, length: number): Promise<Buffer> {
 }
 
 /** Bytes at the start of a file that determine the kind of image. */
-export const KIND_HEAD = 64;
+export const IMAGE_KIND_HEAD_BYTES = 64;
 
-export function detectKind(head: Buffer): ImageKind | undefined {
-  const text = head.toString('latin1', 0, KIND_HEAD);
+export function detectImageKind(head: Buffer): ImageKind | undefined {
+  const text = head.toString('latin1', 0, IMAGE_KIND_HEAD_BYTES);
   if (text.startsWith('\xff\xd8\xff')) return 'jpeg';
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
   if (/^GIF8[79]a/.test(text)) return 'gif';

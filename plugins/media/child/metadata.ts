@@ -1,7 +1,7 @@
 import exifr from 'exifr';
-import { buildCarrierJpeg } from './carrier-jpeg.ts';
 import { loadDecoders } from './decoders.ts';
-import { type MetadataGroups, toMetadataGroups } from './json-values.ts';
+import { type MetadataGroups, toMetadataGroups } from './metadata-groups.ts';
+import { buildMetadataJpeg } from './metadata-jpeg.ts';
 
 /** Types that exifr reads itself, and types whose metadata blocks the decoders extract. */
 const DIRECT_TYPES: readonly string[] = ['image/jpeg', 'image/tiff', 'image/heic', 'image/heif'];
@@ -36,7 +36,7 @@ export async function readMetadata(
 /** The metadata blocks of a format that exifr does not read well, as a JPEG. */
 async function readCarrier(path: string): Promise<Buffer> {
   const open = await loadDecoders();
-  return buildCarrierJpeg(await open(path, { failOn: 'none', limitInputPixels: false }).metadata());
+  return buildMetadataJpeg(await open(path, { failOn: 'none', limitInputPixels: false }).metadata());
 }
 
 /** Parses metadata by exifr into groups of values. Leaves out what is no group and what cannot be read. */

@@ -1,6 +1,6 @@
 import type { Metadata } from 'sharp';
 import type { ImageOperation, ImagePlan } from '../contract.ts';
-import { FRAMES } from '../limits.ts';
+import { MAX_ANIMATION_FACTOR } from '../limits.ts';
 import { TransformRefusal } from './refusal.ts';
 
 /** Sides that are not known before the work (after `trim`) are undefined. */
@@ -10,7 +10,7 @@ interface KnownSize {
 }
 
 /** Rejects a result that would be too large by its arguments, before the work. The result itself is measured again. */
-export function assertResultSize(header: Metadata, pages: number, plan: ImagePlan): void {
+export function assertImageResultSize(header: Metadata, pages: number, plan: ImagePlan): void {
   const { width, height, pageHeight = height, orientation = 1 } = header;
   // Orientations 5 to 8 swap width and height.
   const isTurned = plan.orient && orientation >= 5;
@@ -24,7 +24,7 @@ export function assertResultSize(header: Metadata, pages: number, plan: ImagePla
           `${operation[0]} would make ${side} pixels; each side may have ${plan.maxResult}`,
         );
   }
-  if ((size.width ?? 0) * (size.height ?? 0) * pages > plan.maxResult ** 2 * FRAMES)
+  if ((size.width ?? 0) * (size.height ?? 0) * pages > plan.maxResult ** 2 * MAX_ANIMATION_FACTOR)
     throw new TransformRefusal('tooLarge', `${pages} frames of ${size.width} × ${size.height} pixels are too many`);
 }
 

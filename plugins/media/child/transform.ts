@@ -1,29 +1,33 @@
 import type { Metadata, OutputInfo, Sharp } from 'sharp';
 import type { ImageInfo, ImagePlan } from '../contract.ts';
-import { FRAMES } from '../limits.ts';
+import { MAX_ANIMATION_FACTOR } from '../limits.ts';
 import { loadDecoders, type OpenImage } from './decoders.ts';
-import { detectKind, KIND_HEAD, readHead } from './kind.ts';
-import { applyOperations, assertOperations } from './operations.ts';
+import { applyImageOperations, assertImageOperations } from './image-operations.ts';
+import { detectImageKind, IMAGE_KIND_HEAD_BYTES, readHead } from './kind.ts';
 import { TransformRefusal } from './refusal.ts';
-import { assertResultSize } from './result-size.ts';
+import { assertImageResultSize } from './result-size.ts';
 
 /** Formats that can have several frames, as sources and as results. */
 const ANIMATED: readonly string[] = ['gif', 'webp'];
 
 export async function transformImage(source: string, target: string, plan: ImagePlan): Promise<ImageInfo> {
-  const kind = detectKind(await readHead(source, KIND_HEAD).catch(() => Buffer.alloc(0)));
+  const kind = detectImageKind(await readHead(source, IMAGE_KIND_HEAD_BYTES).catch(() => Buffer.alloc(0)));
   if (!kind) throw new TransformRefusal('unsupported', 'The file is no image of a kind that is transformed');
-  assertOperations(plan.operations);
+  assertImageOperations(plan.operations);
   const open = await loadDecoders();
   const animated = plan.animated && ANIMATED.includes(kind) && ANIMATED.includes(plan.format);
   const header = await readHeader(open, source, plan, animated);
-  assertResultSize(header, animated ? (header.pages ?? 1) : 1, plan);
+  assertImageResultSize(header, animated ? (header.pages ?? 1) : 1, plan);
   const maxPixels = plan.maxSource ** 2;
-  const options = { failOn: plan.failOn, animated, limitInputPixels: animated ? maxPixels * FRAMES : maxPixels };
+  const options = {
+    failOn: plan.failOn,
+    animated,
+    limitInputPixels: animated ? maxPixels * MAX_ANIMATION_FACTOR : maxPixels,
+  };
   // Frames cannot be rotated together, so an animation with a turned orientation stays as it is.
   const isSideways = animated && (header.pages ?? 1) > 1 && (header.orientation ?? 1) >= 5;
   const image = open(source, { ...options, autoOrient: plan.orient && !isSideways });
-  applyOperations(image, plan.operations);
+  applyImageOperations(image, plan.operations);
   image.toFormat(plan.format, plan.quality === undefined ? {} : { quality: plan.quality });
   try {
     return toImageInfo(await image.toFile(target), plan.maxResult);
@@ -45,7 +49,7 @@ async function readHeader(open: OpenImage, source: string, plan: ImagePlan, anim
       'tooLarge',
       `The image has ${width} × ${pageHeight} pixels; each side may have ${plan.maxSource}`,
     );
-  if (animated && width * pageHeight * pages > plan.maxSource ** 2 * FRAMES)
+  if (animated && width * pageHeight * pages > plan.maxSource ** 2 * MAX_ANIMATION_FACTOR)
     throw new TransformRefusal(
       'tooLarge',
       `The image has ${pages} frames of ${width} × ${pageHeight} pixels, which are too many`,

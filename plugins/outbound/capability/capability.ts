@@ -4,13 +4,13 @@ import { BrokerRefusal } from '../../broker/library.ts';
 import type { Outbound, RequestApi, SendOptions } from '../contract.ts';
 import { DENIED_REMEDY, OutboundFailure } from '../failure.ts';
 import { type BufferShare, createBufferShares, nextTurn } from './buffer-share.ts';
-import { addSecretHeader, assertNoSecretReference, buildBody, MAX_MESSAGE } from './build-request.ts';
+import { addSecretHeader, assertNoSecretReference, buildBody, MAX_REQUEST_MESSAGE_BYTES } from './build-request.ts';
 import { buildResponse } from './build-response.ts';
 import {
   type AllowedRequests,
   listCanonicalOrigins,
-  METHODS,
-  parseGrant,
+  OUTBOUND_METHODS,
+  parseRequestGrant,
   type RequestGrant,
   requestGrantSchema,
 } from './grant.ts';
@@ -37,15 +37,15 @@ const send: RemoteMethod<RequestApi> = {
       },
     },
   },
-  maxReply: MAX_MESSAGE,
+  maxReply: MAX_REQUEST_MESSAGE_BYTES,
   target({ url, method = 'GET' }: SendOptions) {
-    const known = METHODS.find((one) => one === method.toUpperCase());
+    const known = OUTBOUND_METHODS.find((one) => one === method.toUpperCase());
     return `${known ?? 'another method'} ${URL.parse(url)?.origin ?? 'an invalid address'}`;
   },
   call: (api, invocation, options: SendOptions) => api.send(options, invocation),
 };
 
-export const requestMethods: RemoteTable = { capability: 'request', methods: { send } };
+export const requestRemoteMethods: RemoteTable = { capability: 'request', methods: { send } };
 
 /** `host.request`: requests to granted origins, as far as the operator's deny list allows them. */
 export const requestCapability = (
@@ -56,7 +56,7 @@ export const requestCapability = (
   member: 'request',
   schema: requestGrantSchema,
   bind(grant, { name }) {
-    const allowed = parseGrant(grant);
+    const allowed = parseRequestGrant(grant);
     return { send: (options, invocation) => sendGranted(allowed, outbound, shareOf(name), options, invocation) };
   },
   describe: (grant) =>
@@ -94,7 +94,7 @@ async function sendGranted(
     ...(body === undefined ? {} : { body }),
     signal: invocation.signal,
     timeout: Math.min(options.timeoutMs ?? TIMEOUT.default, TIMEOUT.most),
-    maxBytes: MAX_MESSAGE,
+    maxBytes: MAX_REQUEST_MESSAGE_BYTES,
     canBuffer,
   };
   try {

@@ -1,7 +1,7 @@
 import { type Capability, fail } from '#kernel';
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
-export type OutboundMethod = (typeof METHODS)[number];
+export const OUTBOUND_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+export type OutboundMethod = (typeof OUTBOUND_METHODS)[number];
 
 /** The grant in a manifest: exactly one of `urls` and `origins` (conventions, "Capabilities"). */
 export interface RequestGrant {
@@ -31,7 +31,7 @@ export const requestGrantSchema: Capability['schema'] = {
   properties: {
     urls: origins,
     origins,
-    methods: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: METHODS } },
+    methods: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: OUTBOUND_METHODS } },
   },
   oneOf: [{ required: ['origins'] }, { required: ['urls'] }],
 };
@@ -52,7 +52,7 @@ export interface AllowedRequests {
  * Parses a grant. Throws CAPABILITY_DENIED for a text that matches the pattern and is no origin, such as one with port
  * 99999.
  */
-export function parseGrant(grant: RequestGrant): AllowedRequests {
+export function parseRequestGrant(grant: RequestGrant): AllowedRequests {
   const origins = listOrigins(grant).map((text) => {
     const origin = toCanonicalOrigin(text);
     if (origin === undefined) throw fail('CAPABILITY_DENIED', `"${text.slice(0, 100)}" is not an origin`);

@@ -1,10 +1,10 @@
-import type { Aggregation, FieldUse, GroupProjection, Read } from '../contract.ts';
+import type { Aggregation, FieldUse, GroupProjection, ReadNode } from '../contract.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
-import { constantSql, memberListSql, type ObjectMember, objectSql } from './json-object.ts';
+import { constantSql, memberListSql, type ObjectMember, renderJsonObjectSql } from './json-object.ts';
 import { conditionsSql, EMPTY_SELECT_LIST, limitSql } from './node-clauses.ts';
 import { orderByClause } from './order.ts';
-import { isNumber, numberSql, outputSql } from './output.ts';
+import { isNumericField, numberSql, outputSql } from './output.ts';
 import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts';
 
 type AggregateFn = Aggregation['functions'][number];
@@ -15,7 +15,7 @@ type AggregateFn = Aggregation['functions'][number];
  */
 export function groupsSql(
   statement: StatementBuilder,
-  read: Read & { readonly aggregate: Aggregation },
+  read: ReadNode & { readonly aggregate: Aggregation },
   link?: (alias: string) => string,
 ): string {
   const { groups, functions, order } = read.aggregate;
@@ -58,9 +58,11 @@ function projectionSql(outer: string, aggregate: Aggregation, one: GroupProjecti
     case 'constant':
       return constantSql(one.value);
     case 'groups':
-      return aggregate.groups.length === 0 ? 'null::json' : objectSql(groupMembers(outer, aggregate.groups), 'x');
+      return aggregate.groups.length === 0
+        ? 'null::json'
+        : renderJsonObjectSql(groupMembers(outer, aggregate.groups), 'x');
     case 'object':
-      return objectSql(projectionMembers(outer, aggregate, one.projections), 'x');
+      return renderJsonObjectSql(projectionMembers(outer, aggregate, one.projections), 'x');
     case 'function':
       return resultNumberSql(aggregate.functions[one.at] as AggregateFn, `${outer}.f${one.at}`);
   }
@@ -74,11 +76,11 @@ function functionMembers(outer: string, functions: Aggregation['functions']): re
     const [first] = calls;
     const isNumberAlone = calls.length === 1 && first?.one.use === null && (name === 'count' || name === 'countAll');
     const members = calls.map(({ one, value }) => ({ key: one.key, sql: resultSql(one, value) }));
-    return { key: name, sql: isNumberAlone ? first.value : objectSql(members, 'x') };
+    return { key: name, sql: isNumberAlone ? first.value : renderJsonObjectSql(members, 'x') };
   });
 }
 
-function aggregateSql(statement: StatementBuilder, alias: string, read: Read, { name, use }: AggregateFn): string {
+function aggregateSql(statement: StatementBuilder, alias: string, read: ReadNode, { name, use }: AggregateFn): string {
   if (!use) {
     const { key } = read.collection;
     return name === 'countDistinct' && key && !key.parts ? `count(distinct ${fieldColumnSql(alias, key)})` : 'count(*)';
@@ -100,7 +102,9 @@ const orderableSql = (value: string, { field }: FieldUse, name: string): string 
 /** The result of an aggregate function, as a JSON number when its field is a number. */
 function resultNumberSql(one: AggregateFn, value: string): string {
   const { name, use } = one;
-  return use && !name.startsWith('count') && isNumber(use.field) ? numberSql(value, use.field) : resultSql(one, value);
+  return use && !name.startsWith('count') && isNumericField(use.field)
+    ? numberSql(value, use.field)
+    : resultSql(one, value);
 }
 
 /** The result of an aggregate function in the format of rows: a text when its field is a 64-bit integer or a decimal. */

@@ -1,6 +1,6 @@
 import type { Field } from '../../schema/contract.ts';
-import type { FilterOperand, Operator } from '../contract.ts';
-import { elementField, hasOrder } from '../element.ts';
+import type { FilterOperand, FilterOperator } from '../contract.ts';
+import { elementField, isOrderedUnknownField } from '../element-field.ts';
 import type { StatementBuilder } from './statement.ts';
 import { hasValueSql, listSql } from './values.ts';
 
@@ -12,7 +12,7 @@ export function arraySql(
   statement: StatementBuilder,
   left: string,
   field: Field,
-  operator: Operator,
+  operator: FilterOperator,
   values: readonly FilterOperand[],
 ): string {
   const { array, type } = comparableArray(left, field);
@@ -55,7 +55,7 @@ function comparableArray(left: string, field: Field): { readonly array: string; 
   const element = elementField(field);
   const { sqlType = 'text', dataType } = element.column ?? {};
   if (element.type === 'json' && dataType === 'json') return { array: `${left}::jsonb[]`, type: 'jsonb' };
-  if (element.type.startsWith('geometry') || (element.type === 'unknown' && !hasOrder(element)))
+  if (element.type.startsWith('geometry') || (element.type === 'unknown' && !isOrderedUnknownField(element)))
     return { array: `${left}::text[]`, type: 'text' };
   return { array: left, type: sqlType };
 }

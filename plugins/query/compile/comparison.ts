@@ -1,16 +1,16 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { isRange } from '../../schema/library.ts';
-import type { ConditionTree, FilterOperand, Operator } from '../contract.ts';
-import { hasOrder } from '../element.ts';
+import { isRangeColumn } from '../../schema/library.ts';
+import type { ConditionTree, FilterOperand, FilterOperator } from '../contract.ts';
+import { isOrderedUnknownField } from '../element-field.ts';
 import { arraySql } from './array.ts';
 import { fieldUseSql } from './field-use.ts';
 import { jsonbSql } from './function.ts';
 import { outputSql } from './output.ts';
 import { rangeSql } from './range.ts';
 import type { RuntimeParameter, StatementBuilder } from './statement.ts';
-import { dynamicSql, geometrySql, hasValueSql, isMultiValued, listSql, valueSql } from './values.ts';
+import { dynamicValueSql, geometrySql, hasValueSql, isMultiValued, listSql, valueSql } from './values.ts';
 
-const COMPARISONS: Partial<Readonly<Record<Operator, string>>> = {
+const COMPARISONS: Partial<Readonly<Record<FilterOperator, string>>> = {
   _eq: '=',
   _neq: '<>',
   _lt: '<',
@@ -41,9 +41,9 @@ export function jsonTestSql(
   const value = jsonbSql(test.use.field, fieldUseSql(statement, alias, test.use));
   const path = statement.param(test.path, 'text[]');
   const text = `(${value} #>> ${path})`;
-  if (test.as === 'text') return testSql(statement, text, test);
+  if (test.as === 'text') return filterTestSql(statement, text, test);
   const type = test.as === 'number' ? 'numeric' : 'boolean';
-  return testSql(
+  return filterTestSql(
     statement,
     `case when jsonb_typeof(${value} #> ${path}) = '${test.as}' then ${text}::${type} end`,
     test,
@@ -51,17 +51,17 @@ export function jsonTestSql(
 }
 
 /** Renders one test of a filter: `left` compared with the operands. */
-export function testSql(statement: StatementBuilder, left: string, test: Test): string {
+export function filterTestSql(statement: StatementBuilder, left: string, test: Test): string {
   const { operator, values } = test;
   const field = withComparableType(comparisonField(test), values);
   if (field.column?.array) return arraySql(statement, left, field, operator, values);
-  const special = isRange(field.column) ? rangeSql(statement, left, field, operator, values) : undefined;
+  const special = isRangeColumn(field.column) ? rangeSql(statement, left, field, operator, values) : undefined;
   if (special) return special;
   const [first] = values;
   const comparison = COMPARISONS[operator];
   // PostGIS has no operator `<>`.
   if (operator === '_neq' && field.type.startsWith('geometry'))
-    return `not (${testSql(statement, left, { ...test, operator: '_eq' })})`;
+    return `not (${filterTestSql(statement, left, { ...test, operator: '_eq' })})`;
   if (comparison) return `${comparableSql(left, field)} ${comparison} ${valueSql(statement, field, first ?? null)}`;
   switch (operator) {
     case '_null':
@@ -135,7 +135,7 @@ function patternSql(
   if (typeof value === 'object' && value !== null) {
     if (value.dynamic === 'placeholder')
       return `${left}::text ${verb} ${statement.param({ runtimeValue: value, convert: addWildcards } satisfies RuntimeParameter, 'text')}`;
-    const escaped = `regexp_replace(${dynamicSql(statement, value, 'text')}, '([\\\\%_])', '\\\\\\1', 'g')`;
+    const escaped = `regexp_replace(${dynamicValueSql(statement, value, 'text')}, '([\\\\%_])', '\\\\\\1', 'g')`;
     return `${left}::text ${verb} '${before}' || ${escaped} || '${after}'`;
   }
   return `${left}::text ${verb} ${statement.param(value === null ? null : addWildcards(value), 'text')}`;
@@ -156,7 +156,7 @@ const isResolvedAtRuntime = (value: FilterOperand): boolean =>
 
 /** The left side in a type that the operand can be cast to: a text for types without an equality. */
 const comparableSql = (left: string, field: Field): string =>
-  field.type === 'unknown' && !hasOrder(field) ? `${left}::text` : left;
+  field.type === 'unknown' && !isOrderedUnknownField(field) ? `${left}::text` : left;
 
 /** The left side of text operators such as `_contains`, which cast it to text: base64 for `bytea`. */
 const textSourceSql = (left: string, field: Field): string => (field.type === 'binary' ? outputSql(left, field) : left);
@@ -169,6 +169,7 @@ function emptyTextSql(left: string, field: Field): string {
 
 /** `is null` also holds for a composite value of nulls, so columns of types without an order use `is distinct from`. */
 function nullSql(left: string, field: Field, isNull: boolean): string {
-  if (field.type === 'unknown' && !hasOrder(field)) return `${left} is ${isNull ? 'not ' : ''}distinct from null`;
+  if (field.type === 'unknown' && !isOrderedUnknownField(field))
+    return `${left} is ${isNull ? 'not ' : ''}distinct from null`;
   return `${left} is ${isNull ? '' : 'not '}null`;
 }

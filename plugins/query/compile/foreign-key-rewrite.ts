@@ -1,6 +1,6 @@
 import type { ConditionTree, FieldUse } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
-import { targetField } from '../parse/parse-context.ts';
+import { manyToOneTargetField } from '../parse/parse-context.ts';
 
 /** Types in which equal values are identical. */
 const EXACT_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid']);
@@ -18,7 +18,7 @@ export function rewriteToForeignKey({
   const { relation, type } = use.field;
   if (relation?.kind !== 'one' || !relation.relation.schema || relation.relation.notValidated) return undefined;
   if (use.fn || (rule && !isMatchAll(rule))) return undefined;
-  const key = targetField(use.field, to);
+  const key = manyToOneTargetField(use.field, to);
   return EXACT_TYPES.has(type) && key.type === type && !isMatchAll(where)
     ? moveToForeignKey(where, key.name, use)
     : undefined;

@@ -1,9 +1,9 @@
-import { literal } from '../../database/library.ts';
+import { quoteLiteral } from '../../database/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
-import { targetField } from '../parse/parse-context.ts';
+import { manyToOneTargetField } from '../parse/parse-context.ts';
 import { fieldsEqualSql } from './key.ts';
-import { fieldColumnSql, quote, type StatementBuilder } from './statement.ts';
+import { fieldColumnSql, quoteIdentifierCached, type StatementBuilder } from './statement.ts';
 
 /**
  * Builds the join condition between the rows of a to-many field and their parent row; undefined when there is no key to join by.
@@ -22,12 +22,12 @@ export function toManyJoin(
     const by = to.fields.get(far.relation.collectionField);
     if (!by?.column) return undefined;
     return (child, parent) =>
-      `${fieldColumnSql(child, by)} = ${literal(field.collection)} and ${fieldColumnSql(child, far)}::text = ${fieldColumnSql(parent, key)}::text`;
+      `${fieldColumnSql(child, by)} = ${quoteLiteral(field.collection)} and ${fieldColumnSql(child, far)}::text = ${fieldColumnSql(parent, key)}::text`;
   }
   if (far?.parts) return key?.parts && ((child, parent) => fieldsEqualSql(child, far, parent, key));
   const above = relation.schema?.foreign_key_column ?? key?.column?.name;
   if (!far?.column || !above) return undefined;
-  return (child, parent) => `${fieldColumnSql(child, far)} = ${parent}.${quote(above)}`;
+  return (child, parent) => `${fieldColumnSql(child, far)} = ${parent}.${quoteIdentifierCached(above)}`;
 }
 
 const KEY_PATTERNS: Partial<Readonly<Record<Field['type'], string>>> = {
@@ -42,9 +42,9 @@ const KEY_PATTERNS: Partial<Readonly<Record<Field['type'], string>>> = {
  * refers to `to`.
  */
 export function manyToAnyJoin(joined: string, to: Collection, alias: string, value: string, by: Field): string {
-  const key = targetField({ relation: null } as Field, to);
+  const key = manyToOneTargetField({ relation: null } as Field, to);
   const shape = KEY_PATTERNS[key.type];
-  const is = `${fieldColumnSql(alias, by)} = ${literal(to.name)}`;
+  const is = `${fieldColumnSql(alias, by)} = ${quoteLiteral(to.name)}`;
   if (!shape) return `${is} and ${fieldColumnSql(joined, key)}::text = ${value}::text`;
   const type = key.type === 'uuid' ? 'uuid' : 'int8';
   return `${fieldColumnSql(joined, key)} = case when ${is} and ${value}::text ~ '${shape}' then ${value}::text::${type} end`;

@@ -1,5 +1,5 @@
-import { literal } from '../../database/library.ts';
-import { quote } from './statement.ts';
+import { quoteLiteral } from '../../database/library.ts';
+import { quoteIdentifierCached } from './statement.ts';
 
 // A member of a JSON object in an answer. The object is built from a row of a select, whose columns are the members in order.
 
@@ -19,7 +19,7 @@ const areColumnNames = (keys: readonly string[]): boolean =>
 /** The select list for `rowObjectSql`. */
 export function memberListSql(members: readonly ObjectMember[]): string {
   const named = areColumnNames(members.map(({ key }) => key));
-  return members.map(({ key, sql }, at) => `${sql} as ${named ? quote(key) : `c${at}`}`).join(', ');
+  return members.map(({ key, sql }, at) => `${sql} as ${named ? quoteIdentifierCached(key) : `c${at}`}`).join(', ');
 }
 
 /**
@@ -32,7 +32,9 @@ export function rowObjectSql(keys: readonly string[], alias: string): string {
   const calls: string[] = [];
   for (let from = 0; from < keys.length; from += MAX_MEMBERS_PER_CALL) {
     const some = keys.slice(from, from + MAX_MEMBERS_PER_CALL);
-    calls.push(`json_build_object(${some.map((key, at) => `${literal(key)}, ${alias}.c${from + at}`).join(', ')})`);
+    calls.push(
+      `json_build_object(${some.map((key, at) => `${quoteLiteral(key)}, ${alias}.c${from + at}`).join(', ')})`,
+    );
   }
   const [only = '', ...more] = calls;
   // PostgreSQL concatenates `jsonb` only, which reorders keys: so the texts are concatenated without their braces.
@@ -41,7 +43,7 @@ export function rowObjectSql(keys: readonly string[], alias: string): string {
 }
 
 /** SQL of a JSON object of computed values. */
-export const objectSql = (members: readonly ObjectMember[], alias: string): string =>
+export const renderJsonObjectSql = (members: readonly ObjectMember[], alias: string): string =>
   members.length === 0
     ? rowObjectSql([], alias)
     : `(select ${rowObjectSql(
@@ -49,4 +51,4 @@ export const objectSql = (members: readonly ObjectMember[], alias: string): stri
         alias,
       )} from (select ${memberListSql(members)}) ${alias})`;
 
-export const constantSql = (value: string | null): string => `${value === null ? 'null' : literal(value)}::text`;
+export const constantSql = (value: string | null): string => `${value === null ? 'null' : quoteLiteral(value)}::text`;

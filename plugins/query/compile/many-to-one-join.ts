@@ -1,6 +1,6 @@
 import type { Collection } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
-import { targetField } from '../parse/parse-context.ts';
+import { manyToOneTargetField } from '../parse/parse-context.ts';
 import { fieldUseSql } from './field-use.ts';
 import { fieldsEqualSql } from './key.ts';
 import { fieldColumnSql, type StatementBuilder } from './statement.ts';
@@ -13,7 +13,7 @@ export function manyToOneJoin(
   alias: string,
   use: Pick<FieldUse, 'field' | 'when'>,
 ): string {
-  const target = targetField(use.field, to);
+  const target = manyToOneTargetField(use.field, to);
   if (!use.field.parts) return `${fieldColumnSql(joined, target)} = ${fieldUseSql(statement, alias, use)}`;
   const when = use.when && `(${statement.where(alias, use.when)})`;
   const link = fieldsEqualSql(joined, target, alias, use.field);

@@ -1,4 +1,4 @@
-import type { Read } from '../contract.ts';
+import type { ReadNode } from '../contract.ts';
 import { rowObjectSql } from './json-object.ts';
 import { searchSql } from './search.ts';
 import type { StatementBuilder } from './statement.ts';
@@ -6,7 +6,11 @@ import type { StatementBuilder } from './statement.ts';
 // Clauses that reads of rows and of groups have in common.
 
 /** The row rule, the filter and the search of a node, as SQL conditions. */
-export function conditionsSql(statement: StatementBuilder, alias: string, read: Read): readonly (string | undefined)[] {
+export function conditionsSql(
+  statement: StatementBuilder,
+  alias: string,
+  read: ReadNode,
+): readonly (string | undefined)[] {
   return [
     read.rule && statement.where(alias, read.rule),
     statement.where(alias, read.where),
@@ -17,7 +21,7 @@ export function conditionsSql(statement: StatementBuilder, alias: string, read: 
 /**
  * SQL of the JSON object of a row that `rowsSql` selects. REST groups always have members, with names that fit into column names.
  */
-export function rowJson({ projections: pick, aggregate }: Read, alias: string): string {
+export function rowJsonSql({ projections: pick, aggregate }: ReadNode, alias: string): string {
   if (aggregate && !aggregate.projections) return `row_to_json(${alias}.*)`;
   const members = aggregate?.projections ?? pick;
   return rowObjectSql(
@@ -29,5 +33,5 @@ export function rowJson({ projections: pick, aggregate }: Read, alias: string): 
 /** The select list of a read without projections. */
 export const EMPTY_SELECT_LIST = '1 as "?"';
 
-export const limitSql = (statement: StatementBuilder, { limit, offset }: Read): string =>
+export const limitSql = (statement: StatementBuilder, { limit, offset }: ReadNode): string =>
   `${limit === null ? '' : ` limit ${limit}`}${offset === 0 ? '' : ` offset ${statement.param(offset, 'int8')}`}`;

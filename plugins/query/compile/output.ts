@@ -1,10 +1,10 @@
-import { literal } from '../../database/library.ts';
+import { quoteLiteral } from '../../database/library.ts';
 import type { Column, Field } from '../../schema/contract.ts';
 import type { ColumnFormat } from '../selection.ts';
 import { fieldColumnSql } from './statement.ts';
 
 /** The text that answers show instead of a concealed value. */
-export const MASK = '**********';
+export const CONCEALED_VALUE_MASK = '**********';
 
 /** SQL of a field of the row `alias` as answers show it. */
 export const outputExpression = (alias: string, field: Field): string => outputSql(fieldColumnSql(alias, field), field);
@@ -33,7 +33,8 @@ const VALID_ESCAPES = `e'\\\\\\\\\\\\\\\\|\\\\\\\\ud[89ab][0-9a-f]{2}\\\\\\\\ud[
  * concealed values as the mask. PostgreSQL formats, so that the service passes its JSON through. Infinity is shown as its text.
  */
 export function outputSql(value: string, field: Field): string {
-  if (field.concealed || field.type === 'hash') return `case when ${value} is null then null else '${MASK}' end`;
+  if (field.concealed || field.type === 'hash')
+    return `case when ${value} is null then null else '${CONCEALED_VALUE_MASK}' end`;
   if (field.column?.array) return arrayOutputSql(value, field.column);
   switch (field.type) {
     case 'timestamp':
@@ -64,7 +65,7 @@ export function outputSql(value: string, field: Field): string {
  * masked, and arrays have no text format.
  */
 export function outputSqlAs(value: string, field: Field, as: ColumnFormat | undefined): string {
-  if (as === 'number' && isNumber(field)) return numberSql(value, field);
+  if (as === 'number' && isNumericField(field)) return numberSql(value, field);
   if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
     return field.column.array ? labelListSql(value, as.labels) : labelSql(value, as.labels);
   const shown = outputSql(value, field);
@@ -72,14 +73,14 @@ export function outputSqlAs(value: string, field: Field, as: ColumnFormat | unde
 }
 
 const labelSql = (value: string, labels: ReadonlyMap<string, string>): string =>
-  `case ${value}::text ${[...labels].map(([text, label]) => `when ${literal(text)} then ${literal(label)}`).join(' ')} else ${value}::text end`;
+  `case ${value}::text ${[...labels].map(([text, label]) => `when ${quoteLiteral(text)} then ${quoteLiteral(label)}`).join(' ')} else ${value}::text end`;
 
 /** The labels of the values of an enum array. Nested arrays are not typed in GraphQL, so they keep their values. */
 const labelListSql = (value: string, labels: ReadonlyMap<string, string>): string =>
   `case when array_ndims(${value}) = 1 then to_json(array(select ${labelSql('e', labels)} from unnest(${value}) e)) else to_json(${value}) end`;
 
 /** Whether the values of the field are numbers, also when answers show them as texts. */
-export const isNumber = ({ type, concealed, column }: Field): boolean =>
+export const isNumericField = ({ type, concealed, column }: Field): boolean =>
   !concealed && !column?.array && ['integer', 'bigInteger', 'decimal', 'float'].includes(type);
 
 /** SQL of a value as a JSON number, also for types that answers show as text; null for NaN and infinity. */

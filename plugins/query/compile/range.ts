@@ -1,6 +1,6 @@
 import type { Field } from '../../schema/contract.ts';
-import type { FilterOperand, Operator } from '../contract.ts';
-import { elementField } from '../element.ts';
+import type { FilterOperand, FilterOperator } from '../contract.ts';
+import { elementField } from '../element-field.ts';
 import type { StatementBuilder } from './statement.ts';
 import { hasValueSql, typedValueSql, valueSql } from './values.ts';
 
@@ -9,7 +9,7 @@ export function rangeSql(
   statement: StatementBuilder,
   left: string,
   field: Field,
-  operator: Operator,
+  operator: FilterOperator,
   values: readonly FilterOperand[],
 ): string | undefined {
   const [value = null] = values;

@@ -1,6 +1,6 @@
-import type { Read } from '../contract.ts';
+import type { ReadNode } from '../contract.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
-import { conditionsSql, rowJson } from './node-clauses.ts';
+import { conditionsSql, rowJsonSql } from './node-clauses.ts';
 import { rowsSql } from './rows.ts';
 import { type StatementBuilder, tableSql } from './statement.ts';
 
@@ -9,9 +9,9 @@ import { type StatementBuilder, tableSql } from './statement.ts';
  *
  *     select '[' || string_agg(row_to_json(r)::text, ',') || ']' as data from (<rows>) r
  */
-export function readStatement(statement: StatementBuilder, read: Read): string {
+export function compileReadStatement(statement: StatementBuilder, read: ReadNode): string {
   const rows = rowsSql(statement, read);
-  const row = `${rowJson(read, 'r')}::text`;
+  const row = `${rowJsonSql(read, 'r')}::text`;
   if (!read.single) {
     const data = `coalesce('[' || string_agg(${row}, ',') || ']', '[]')`;
     return `select ${data} as data${metaColumn(statement, read)} from (${rows}) r`;
@@ -25,18 +25,18 @@ export function readStatement(statement: StatementBuilder, read: Read): string {
  * A whole read as one statement for a cursor: one record per row, with the one column `row`. The counts are the first record,
  * since PostgreSQL runs the branches of `union all` in order.
  */
-export function streamStatement(statement: StatementBuilder, read: Read): string {
+export function compileCursorStatement(statement: StatementBuilder, read: ReadNode): string {
   const meta = read.meta.length > 0 ? `select ${metaSql(statement, read)} as row union all ` : '';
-  return `${meta}select ${rowJson(read, 'r')}::text as row from (${rowsSql(statement, read)}) r`;
+  return `${meta}select ${rowJsonSql(read, 'r')}::text as row from (${rowsSql(statement, read)}) r`;
 }
 
-const metaColumn = (statement: StatementBuilder, read: Read): string =>
+const metaColumn = (statement: StatementBuilder, read: ReadNode): string =>
   read.meta.length > 0 ? `, ${metaSql(statement, read)} as meta` : '';
 
 /**
  * SQL of `total_count` and `filter_count`, which count rows also when the answer has groups (conventions, "Aggregation shapes").
  */
-function metaSql(statement: StatementBuilder, read: Read): string {
+function metaSql(statement: StatementBuilder, read: ReadNode): string {
   const counts = read.meta.map((name) => {
     const alias = statement.alias();
     const conditions =

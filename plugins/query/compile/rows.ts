@@ -1,19 +1,25 @@
-import { literal } from '../../database/library.ts';
+import { quoteLiteral } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { Projection, Read } from '../contract.ts';
+import type { Projection, ReadNode } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
-import { targetField } from '../parse/parse-context.ts';
+import { manyToOneTargetField } from '../parse/parse-context.ts';
 import { groupsSql } from './aggregate.ts';
 import { joinWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { functionSql } from './function.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
-import { constantSql, memberListSql, type ObjectMember, objectSql } from './json-object.ts';
+import { constantSql, memberListSql, type ObjectMember, renderJsonObjectSql } from './json-object.ts';
 import { columnsSql, keyEqualsSql } from './key.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
-import { conditionsSql, EMPTY_SELECT_LIST, limitSql, rowJson } from './node-clauses.ts';
+import { conditionsSql, EMPTY_SELECT_LIST, limitSql, rowJsonSql } from './node-clauses.ts';
 import { orderByClause, orderTerms } from './order.ts';
 import { outputSqlAs } from './output.ts';
-import { fieldColumnSql, quote, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
+import {
+  fieldColumnSql,
+  quoteIdentifierCached,
+  type RuntimeParameter,
+  type StatementBuilder,
+  tableSql,
+} from './statement.ts';
 
 type ProjectionOf<K extends Projection['kind']> = Extract<Projection, { kind: K }>;
 
@@ -21,7 +27,7 @@ type ProjectionOf<K extends Projection['kind']> = Extract<Projection, { kind: K 
  * Renders the rows or groups of one node. A node without relations is one select. With relations an inner select filters, orders
  * and limits the rows, and the outer one joins the related rows, so that a limit of 25 costs at most 25 look-ups per relation.
  */
-export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: string) => string): string {
+export function rowsSql(statement: StatementBuilder, read: ReadNode, link?: (alias: string) => string): string {
   if (read.aggregate) return groupsSql(statement, { ...read, aggregate: read.aggregate }, link);
   const inner = statement.alias();
   const joins: string[] = [];
@@ -45,10 +51,10 @@ export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: 
   const outer = statement.alias();
   const prefix = orderColumnPrefix(read);
   const orderTermsOuter = order.map((one, at) => ({
-    sql: `${outer}.${quote(`${prefix}${at}`)}`,
+    sql: `${outer}.${quoteIdentifierCached(`${prefix}${at}`)}`,
     descending: one.descending,
   }));
-  const exported = order.map((one, at) => `, ${one.sql} as ${quote(`${prefix}${at}`)}`).join('');
+  const exported = order.map((one, at) => `, ${one.sql} as ${quoteIdentifierCached(`${prefix}${at}`)}`).join('');
   const related: string[] = [];
   const picks = selectList(statement, outer, read.projections, related);
   return `select ${picks} from (select ${inner}.*${exported}${from}${orderByClause(order)}${cut}) ${outer}${related.join('')}${orderByClause(orderTermsOuter)}`;
@@ -67,7 +73,7 @@ function isLimitedBeforeOutput({
   rule,
   search,
   where,
-}: Read): boolean {
+}: ReadNode): boolean {
   if (limit === null || keys || !pick.some(isComputed)) return false;
   const [first] = order;
   const isByKey = order.length === 1 && first?.path.length === 0 && first.use.field.name === collection.primary;
@@ -81,20 +87,20 @@ const isComputed = (pick: Projection): boolean =>
     (pick.fn !== undefined || pick.when !== undefined || outputSqlAs('', pick.field, pick.as) !== ''));
 
 /** Whether the projection needs only the row. Counts of related rows cost a look-up, so they come after the limit. */
-const isOfRowAlone = (pick: Read['projections'][number]): boolean =>
+const isOfRowAlone = (pick: ReadNode['projections'][number]): boolean =>
   pick.kind === 'constant' ||
   (pick.kind === 'object' && pick.projections.every(isOfRowAlone)) ||
   (pick.kind === 'column' && !(pick.fn?.name === 'count' && pick.fn.to !== undefined));
 
 /** A prefix for the names of order columns that no column of the table begins with. */
-function orderColumnPrefix({ collection }: Read): string {
+function orderColumnPrefix({ collection }: ReadNode): string {
   let prefix = '~';
   for (const { column } of collection.fields.values()) while (column?.name.startsWith(prefix)) prefix += '~';
   return prefix;
 }
 
 /** The `from` clause of a read by keys: the rows in the order of the keys. */
-function keysSource(statement: StatementBuilder, read: Read, alias: string): { from: string; alias: string } {
+function keysSource(statement: StatementBuilder, read: ReadNode, alias: string): { from: string; alias: string } {
   const key = read.collection.key as Field;
   const list = statement.alias();
   // Every integer index supports an int8 list, also with values out of its range.
@@ -136,7 +142,7 @@ function projectionSql(statement: StatementBuilder, alias: string, pick: Project
     case 'constant':
       return constantSql(pick.value);
     case 'object':
-      return objectSql(objectMembers(statement, alias, pick.projections, joins), statement.alias());
+      return renderJsonObjectSql(objectMembers(statement, alias, pick.projections, joins), statement.alias());
     case 'one':
       return oneSql(statement, alias, pick, joins);
     case 'any':
@@ -161,7 +167,7 @@ function oneSql(
   { field, read }: ProjectionOf<'one'>,
   joins: string[],
 ): string {
-  const key = targetField(field, read.collection);
+  const key = manyToOneTargetField(field, read.collection);
   return joinedRow(statement, read, key, joins, (joined) =>
     manyToOneJoin(statement, joined, read.collection, alias, { field }),
   );
@@ -170,7 +176,7 @@ function oneSql(
 /** Joins the row of `read` for which `link` holds; answers its JSON, or null without such a row. */
 function joinedRow(
   statement: StatementBuilder,
-  read: Read,
+  read: ReadNode,
   key: Field,
   joins: string[],
   link: (joined: string) => string,
@@ -181,7 +187,9 @@ function joinedRow(
   const row = statement.alias();
   const picks = selectList(statement, joined, read.projections, joins);
   const json =
-    read.projections.length === 0 ? rowJson(read, row) : `(select ${rowJson(read, row)} from (select ${picks}) ${row})`;
+    read.projections.length === 0
+      ? rowJsonSql(read, row)
+      : `(select ${rowJsonSql(read, row)} from (select ${picks}) ${row})`;
   return `case when ${columnsSql(joined, key)[0]} is not null then ${json} end`;
 }
 
@@ -201,7 +209,7 @@ function anySql(
     const json = joinedRow(statement, read, key as Field, joins, (joined) =>
       manyToAnyJoin(joined, read.collection, alias, value, by),
     );
-    return `when ${literal(name)} then ${json}`;
+    return `when ${quoteLiteral(name)} then ${json}`;
   });
   const other = strict ? 'null::json' : `to_json(${value})`;
   return cases.length === 0 ? other : `case ${fieldColumnSql(alias, by)} ${cases.join(' ')} else ${other} end`;
@@ -220,7 +228,7 @@ function manySql(
   if (!link) return `'[]'::json`;
   const rows = rowsSql(statement, read, (row) => link(row, alias));
   const [only] = read.projections;
-  const value = pick.kind === 'keys' && only ? `${inner}.${quote(only.key)}` : rowJson(read, inner);
+  const value = pick.kind === 'keys' && only ? `${inner}.${quoteIdentifierCached(only.key)}` : rowJsonSql(read, inner);
   joins.push(
     ` left join lateral (select coalesce(json_agg(${value}), '[]'::json) as j from (${rows}) ${inner}) ${lateral} on true`,
   );

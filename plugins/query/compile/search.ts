@@ -1,7 +1,7 @@
-import { literal } from '../../database/library.ts';
+import { quoteLiteral } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import { isSearchVector } from '../../schema/library.ts';
-import type { Read } from '../contract.ts';
+import type { ReadNode } from '../contract.ts';
 import { isUuid } from '../uuid.ts';
 import { escapeLike } from './comparison.ts';
 import { fieldUseSql } from './field-use.ts';
@@ -17,7 +17,7 @@ const NUMERIC = /^[+-]?(\d{1,38}(\.\d{0,38})?|\.\d{1,38})$/;
 export function searchSql(
   statement: StatementBuilder,
   alias: string,
-  { search, searchFields: searched }: Read,
+  { search, searchFields: searched }: ReadNode,
 ): string {
   const term = search as string;
   const tests = searched.flatMap((use) => {
@@ -50,7 +50,7 @@ function textSearchQuerySql(statement: StatementBuilder, { column }: Field, term
   const named = [...(column?.generationExpression ?? '').matchAll(CONFIGURATION)].map(([, name = '']) => name);
   if (named.length === 0) return `websearch_to_tsquery(${statement.param(term, 'text')})`;
   const queries = [...new Set(named)].map((name) => {
-    const configuration = `${literal(name.replaceAll("''", "'"))}::regconfig`;
+    const configuration = `${quoteLiteral(name.replaceAll("''", "'"))}::regconfig`;
     return `websearch_to_tsquery(${configuration}, ${statement.param(term, 'text')})`;
   });
   return `(${queries.join(' || ')})`;

@@ -52,7 +52,7 @@ const QUOTE = /"/g;
 const quotedNames = new Map<string, string>();
 
 /** Quotes an identifier; caches the result, since statements repeat few identifiers. */
-export function quote(name: string): string {
+export function quoteIdentifierCached(name: string): string {
   let quoted = quotedNames.get(name);
   if (quoted === undefined) {
     quoted = `"${name.replace(QUOTE, '""')}"`;
@@ -64,9 +64,11 @@ export function quote(name: string): string {
 /** @throws Error for a collection without a table, which the parser must not let through */
 export function tableSql(table: Collection['table']): string {
   if (!table) throw new Error('a collection without a table cannot be read');
-  return `${quote(table.schema)}.${quote(table.name)}`;
+  return `${quoteIdentifierCached(table.schema)}.${quoteIdentifierCached(table.name)}`;
 }
 
 /** SQL of a field in the row `alias`: its column, or the key text of a composite key. */
 export const fieldColumnSql = (alias: string, field: Field): string =>
-  field.parts ? keyTextSql(alias, field.parts) : `${alias}.${quote((field.column as { name: string }).name)}`;
+  field.parts
+    ? keyTextSql(alias, field.parts)
+    : `${alias}.${quoteIdentifierCached((field.column as { name: string }).name)}`;

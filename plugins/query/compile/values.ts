@@ -1,7 +1,7 @@
 import type { Collection, Field } from '../../schema/contract.ts';
-import { type CallerValue, isCallerValue } from '../caller-value.ts';
+import { type CurrentUserOrRoleValue, isCurrentUserOrRole } from '../caller-value.ts';
 import type { DynamicValue, FilterOperand, ValuePath, ValuePathStep } from '../contract.ts';
-import { hasOrder } from '../element.ts';
+import { isOrderedUnknownField } from '../element-field.ts';
 import { joinWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
 import { toManyJoin } from './joins.ts';
@@ -10,16 +10,16 @@ import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql 
 
 /** For `$CURRENT_USER` and `$CURRENT_ROLE`, the condition that the caller has a value; empty for other operands. */
 export const hasValueSql = (statement: StatementBuilder, field: Field, value: FilterOperand): readonly string[] =>
-  isCallerValue(value)
+  isCurrentUserOrRole(value)
     ? [
-        `${value.path?.isMultiValued ? callerIdSql(statement, value) : dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`,
+        `${value.path?.isMultiValued ? callerIdSql(statement, value) : dynamicValueSql(statement, value, sqlTypeOf(field, null))} is not null`,
       ]
     : [];
 
 /** The right side of a comparison: a parameter, or the SQL of a dynamic value. */
 export function valueSql(statement: StatementBuilder, field: Field, value: FilterOperand): string {
   if (field.type.startsWith('geometry')) return geometrySql(statement, value);
-  if (typeof value === 'object' && value !== null) return dynamicSql(statement, value, sqlTypeOf(field, null));
+  if (typeof value === 'object' && value !== null) return dynamicValueSql(statement, value, sqlTypeOf(field, null));
   return statement.param(value, sqlTypeOf(field, value));
 }
 
@@ -35,7 +35,7 @@ export function listSql(
     return statement.param(values, `${exact ?? sqlTypeOf(field, widestValue(values))}[]`);
   const [only] = values;
   const type = exact ?? sqlTypeOf(field, null);
-  if (isPlaceholderList(only)) return dynamicSql(statement, only, `${type}[]`);
+  if (isPlaceholderList(only)) return dynamicValueSql(statement, only, `${type}[]`);
   // In a list of operands with a dynamic value or null, each entry is a parameter of its own.
   const lists = values
     .filter(isMultiValued)
@@ -48,15 +48,15 @@ export function listSql(
 
 /** SQL of an operand, cast to the PostgreSQL type `type`. */
 export const typedValueSql = (statement: StatementBuilder, type: string, value: FilterOperand): string =>
-  typeof value === 'object' && value !== null ? dynamicSql(statement, value, type) : statement.param(value, type);
+  typeof value === 'object' && value !== null ? dynamicValueSql(statement, value, type) : statement.param(value, type);
 
 const isPlaceholderList = (
   value: FilterOperand | undefined,
 ): value is Extract<DynamicValue, { dynamic: 'placeholder' }> =>
   typeof value === 'object' && value !== null && value.dynamic === 'placeholder' && value.list === true;
 
-export const isMultiValued = (value: FilterOperand): value is CallerValue =>
-  isCallerValue(value) && value.path?.isMultiValued === true;
+export const isMultiValued = (value: FilterOperand): value is CurrentUserOrRoleValue =>
+  isCurrentUserOrRole(value) && value.path?.isMultiValued === true;
 
 const widestValue = (values: readonly FilterOperand[]): FilterOperand =>
   values.find((value) => !isInt8(value)) ?? values[0] ?? null;
@@ -101,10 +101,10 @@ function sqlTypeOf(field: Field, value: FilterOperand): string {
 
 /** Whether the field is compared in the type of its column: enums, citext and ordered types of PostgreSQL. */
 const isComparedAsItself = (field: Field): boolean =>
-  field.column?.enumValues != null || field.column?.sqlType.includes('citext') === true || hasOrder(field);
+  field.column?.enumValues != null || field.column?.sqlType.includes('citext') === true || isOrderedUnknownField(field);
 
-export function dynamicSql(statement: StatementBuilder, value: DynamicValue, type: string): string {
-  if (!isCallerValue(value) || !value.path)
+export function dynamicValueSql(statement: StatementBuilder, value: DynamicValue, type: string): string {
+  if (!isCurrentUserOrRole(value) || !value.path)
     return statement.param({ runtimeValue: value } satisfies RuntimeParameter, type);
   return `(${pathSql(statement, value)})${castPathSql(value, type)}`;
 }
@@ -113,17 +113,17 @@ export function dynamicSql(statement: StatementBuilder, value: DynamicValue, typ
  * Casts the values of a `$CURRENT_USER` path through text, since not every type has a cast to every other one. A value that does
  * not fit is INVALID_QUERY at run time.
  */
-function castPathSql({ path }: CallerValue, type: string, list = ''): string {
+function castPathSql({ path }: CurrentUserOrRoleValue, type: string, list = ''): string {
   const { field } = ((path as ValuePath).steps.at(-1) as ValuePathStep).use;
   const same = !field.column?.array && sqlTypeOf(field, null) === type;
   return `${same ? '' : `::text${list}`}::${type}${list}`;
 }
 
-const callerIdSql = (statement: StatementBuilder, { dynamic }: CallerValue): string =>
+const callerIdSql = (statement: StatementBuilder, { dynamic }: CurrentUserOrRoleValue): string =>
   statement.param({ runtimeValue: { dynamic } } satisfies RuntimeParameter, 'uuid');
 
 /** A sub-select of the values that a path such as `$CURRENT_USER.company.name` leads to. */
-function pathSql(statement: StatementBuilder, value: CallerValue): string {
+function pathSql(statement: StatementBuilder, value: CurrentUserOrRoleValue): string {
   const { start, rule, steps: path } = value.path as ValuePath;
   let alias = statement.alias();
   const key = start.fields.get(start.primary ?? 'id') as Field;
@@ -148,5 +148,7 @@ function pathSql(statement: StatementBuilder, value: CallerValue): string {
 
 export const geometrySql = (statement: StatementBuilder, value: FilterOperand): string =>
   `ST_SetSRID(ST_GeomFromGeoJSON(${
-    typeof value === 'object' && value !== null ? dynamicSql(statement, value, 'text') : statement.param(value, 'text')
+    typeof value === 'object' && value !== null
+      ? dynamicValueSql(statement, value, 'text')
+      : statement.param(value, 'text')
   }), 4326)`;

@@ -1,6 +1,6 @@
 import type { ConditionTree } from '../contract.ts';
-import { comparisonField, jsonTestSql, testSql } from './comparison.ts';
-import { compositeKeyTestSql } from './composite-key-test.ts';
+import { comparisonField, filterTestSql, jsonTestSql } from './comparison.ts';
+import { compositeKeyFilterSql } from './composite-key-filter.ts';
 import { joinWithAnd, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
 import { rewriteToForeignKey } from './foreign-key-rewrite.ts';
@@ -20,8 +20,8 @@ export function whereSql(statement: StatementBuilder, alias: string, where: Cond
       return where.of.length === 0 ? 'true' : where.of.map((one) => bracketed(statement, alias, one)).join(' or ');
     case 'test':
       return where.use.field.parts
-        ? compositeKeyTestSql(statement, alias, where)
-        : testSql(statement, fieldUseSql(statement, alias, where.use), where);
+        ? compositeKeyFilterSql(statement, alias, where)
+        : filterTestSql(statement, fieldUseSql(statement, alias, where.use), where);
     case 'one':
       return oneSql(statement, alias, where);
     case 'many':

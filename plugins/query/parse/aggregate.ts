@@ -2,8 +2,8 @@ import { fail } from '#kernel';
 import type { Collection, FieldType } from '../../schema/contract.ts';
 import { AGGREGATES, type AggregateName, type Aggregation, type FieldUse } from '../contract.ts';
 import { parseFieldUse } from './functions.ts';
-import { countPart, type ParseContext } from './parse-context.ts';
-import { answerKey, parseStep } from './path-steps.ts';
+import { countQueryPart, type ParseContext } from './parse-context.ts';
+import { parseStep, responseKey } from './path-steps.ts';
 import {
   invalidQuery,
   isObject,
@@ -57,7 +57,7 @@ export function parseAggregateParts(
   if (!isObject(requested)) throw invalidQuery('must be an object of functions', parameterPath(path, 'aggregate'));
   const groups = [...new Set(parseList(raw.groupBy, parameterPath(path, 'groupBy')))].map((entry, index) => {
     const at = [...parameterPath(path, 'groupBy'), index];
-    countPart(context, at);
+    countQueryPart(context, at);
     return parseGroup(context, collection, entry, aliases, at);
   });
   const functions = Object.entries(requested).flatMap(([name, fields]) =>
@@ -95,7 +95,7 @@ function parseGroup(
   const { type, column, parts } = use.field;
   if (use.fn?.name === 'json' || (!use.fn && ((!column && !parts) || type === 'json' || type.startsWith('geometry'))))
     throw invalidQuery(`cannot group by ${entry.slice(0, 60)}`, at);
-  const key = use.fn ? answerKey(parseStep(text, at), at) : use.field.name;
+  const key = use.fn ? responseKey(parseStep(text, at), at) : use.field.name;
   return { key: aliases.has(entry) ? entry : key, use };
 }
 
@@ -116,7 +116,7 @@ function parseAggregateFunctions(
   if (keys.length === 0) throw invalidQuery('must name at least one field', path);
   return keys.map((key, index) => {
     const at = [...path, index];
-    countPart(context, at);
+    countQueryPart(context, at);
     if (key === '*') {
       if (!name.startsWith('count')) throw invalidQuery(`${name} needs a field`, at);
       return { name, key, use: null };

@@ -9,7 +9,7 @@ type ToManyCondition = Extract<ConditionTree, { kind: 'many' }>;
  * The flattened conjunction of conditions. Conditions on one to-many alias are about the same related row (conventions, "Relations"),
  * so they are merged; each `_some` and `_none` is about its own rows.
  */
-export function and(conditions: readonly ConditionTree[]): ConditionTree {
+export function buildConjunction(conditions: readonly ConditionTree[]): ConditionTree {
   const flat: ConditionTree[] = [];
   const places = new Map<unknown, number>();
   for (const one of conditions.flatMap((each) => (each.kind === 'and' ? each.of : [each]))) {
@@ -20,7 +20,7 @@ export function and(conditions: readonly ConditionTree[]): ConditionTree {
       flat.push(one);
     } else {
       const before = flat[place] as ToManyCondition;
-      flat[place] = { ...before, where: and([before.where, (one as ToManyCondition).where]) };
+      flat[place] = { ...before, where: buildConjunction([before.where, (one as ToManyCondition).where]) };
     }
   }
   return flat.length === 1 ? (flat[0] as ConditionTree) : { kind: 'and', of: flat };

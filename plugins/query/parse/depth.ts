@@ -1,5 +1,5 @@
-import { OPERATORS, type RawQuery } from '../contract.ts';
-import { isFollow } from './follow.ts';
+import { FILTER_OPERATORS, type RawQuery } from '../contract.ts';
+import { isFollowKey } from './follow.ts';
 import { splitSteps } from './path-steps.ts';
 import {
   assertNesting,
@@ -20,7 +20,7 @@ import {
 type DepthParameters = Pick<RawQuery, 'filter' | 'sort' | 'groupBy' | 'aggregate' | 'alias'>;
 
 /** Operators of a filter. The content of an operator is a value and not a path. */
-const OPERATOR_KEYS: ReadonlySet<string> = new Set([...OPERATORS, '_json']);
+const OPERATOR_KEYS: ReadonlySet<string> = new Set([...FILTER_OPERATORS, '_json']);
 const LOGICAL_KEYS: ReadonlySet<string> = new Set(['_and', '_or', '_some', '_none']);
 
 /** @throws INVALID_QUERY for a path with more names than MAX_RELATIONAL_DEPTH allows */
@@ -70,7 +70,7 @@ export function assertFilterDepth(raw: unknown, most: number, path: QueryPath, b
 }
 
 const countNames = (key: string, path: QueryPath): number =>
-  key.includes('(') && !isFollow(key) ? splitSteps(key, path).length : 1;
+  key.includes('(') && !isFollowKey(key) ? splitSteps(key, path).length : 1;
 
 /** Checks `deep`, also for relations that `fields` does not name. Keys with an underscore are parameters, all others relations. */
 export function assertDeepDepth(

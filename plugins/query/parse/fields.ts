@@ -2,7 +2,7 @@ import type { Collection, Field, Relation } from '../../schema/contract.ts';
 import { isSearchVector } from '../../schema/library.ts';
 import { assertPathDepths } from './depth.ts';
 import type { ParseContext } from './parse-context.ts';
-import { answerKey, type PathStep, parseStep, splitHead } from './path-steps.ts';
+import { type PathStep, parseStep, responseKey, splitHead } from './path-steps.ts';
 import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
 
 /**
@@ -67,7 +67,7 @@ export function groupFieldPaths(
     if (rest !== undefined && (fn || !field.relation)) return;
     if (only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowedCollections.includes(only)))
       return;
-    const key = aliases.has(stepText) ? stepText : answerKey(parsed, path);
+    const key = aliases.has(stepText) ? stepText : responseKey(parsed, path);
     const known: Open = requested.get(key) ?? {
       field,
       key,

@@ -1,17 +1,17 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { type ConditionTree, type FieldUse, OPERATORS, type Operator } from '../contract.ts';
-import { and, MATCH_ALL } from './conjunction.ts';
-import { isFollow, parseFollow } from './follow.ts';
+import { type ConditionTree, FILTER_OPERATORS, type FieldUse, type FilterOperator } from '../contract.ts';
+import { buildConjunction, MATCH_ALL } from './conjunction.ts';
+import { isFollowKey, parseFollowKey } from './follow.ts';
 import { parseFieldUse } from './functions.ts';
 import { parseJsonFilter } from './json-filter.ts';
 import { isNull, parseOperands } from './operand.ts';
-import { operatorsOf } from './operators.ts';
-import { countPart, isVisibleField, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { operatorsOfFieldUse } from './operators.ts';
+import { countQueryPart, isVisibleField, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { parseStep, splitSteps } from './path-steps.ts';
 import { invalidQuery, isObject, parseJson, type QueryPath, suggestionFor } from './raw-values.ts';
 
-const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
+const KNOWN: ReadonlySet<string> = new Set(FILTER_OPERATORS);
 const LOGICAL = ['_and', '_or'];
 
 /** Parses a filter (specification rule 7; grammar in the conventions) from JSON text or an object. No filter matches every row. */
@@ -33,10 +33,10 @@ function parseFilterObject(
   path: QueryPath,
 ): ConditionTree {
   if (!isObject(raw)) throw invalidQuery('must be an object', path);
-  return and(
+  return buildConjunction(
     Object.entries(raw).map(([key, rule]) => {
       const at = [...path, key];
-      countPart(context, at);
+      countQueryPart(context, at);
       if (key === '_and' || key === '_or')
         return parseLogical(key, rule, at, (one, here) => parseFilterObject(context, collection, one, here));
       // A column name may begin with an underscore.
@@ -58,7 +58,7 @@ function parseFilterKey(
   rule: unknown,
   at: QueryPath,
 ): ConditionTree {
-  if (isFollow(key)) return parseFieldCondition(context, parseFollow(context, collection, key, at), rule, at);
+  if (isFollowKey(key)) return parseFieldCondition(context, parseFollowKey(context, collection, key, at), rule, at);
   if (key.includes('(') && !isVisibleField(context, collection, key)) {
     const [first = '', ...rest] = splitSteps(key, at);
     // `year(author.born)` means `author: { year(born) }`.
@@ -82,7 +82,7 @@ function parseLogical(
   if (!list) throw invalidQuery('must be a list of filters', path);
   const of = list.map((one, at) => each(one, [...path, at]));
   // An empty list matches every row.
-  return key === '_and' || of.length === 0 ? and(of) : { kind: 'or', of };
+  return key === '_and' || of.length === 0 ? buildConjunction(of) : { kind: 'or', of };
 }
 
 /** Parses the condition of a field: a bare value, operators, or a filter on related rows. */
@@ -95,8 +95,8 @@ function parseFieldCondition(context: ParseContext, use: FieldUse, raw: unknown,
   const nested: [string, unknown][] = [];
   for (const [key, value] of Object.entries(raw)) {
     const at = [...path, key];
-    countPart(context, at);
-    if (KNOWN.has(key)) conditions.push(parseTest(context, use, key as Operator, value, at));
+    countQueryPart(context, at);
+    if (KNOWN.has(key)) conditions.push(parseTest(context, use, key as FilterOperator, value, at));
     else if (key === '_some' || key === '_none') conditions.push(parseQuantified(context, use, key, value, at));
     else if (key === '_json') conditions.push(parseJsonFilter(context, use, value, at));
     else if ((key === '_and' || key === '_or') && !(field.relation && isAboutRelatedFields(value))) {
@@ -104,7 +104,7 @@ function parseFieldCondition(context: ParseContext, use: FieldUse, raw: unknown,
     } else nested.push([key, value]);
   }
   if (nested.length > 0) conditions.push(parseRelationFilter(context, use, Object.fromEntries(nested), path));
-  return and(conditions);
+  return buildConjunction(conditions);
 }
 
 /** Whether a list under `_and` or `_or` is about fields of the related rows instead of the value of this field. */
@@ -164,12 +164,12 @@ function parseQuantified(
 function parseTest(
   context: ParseContext,
   use: FieldUse,
-  operator: Operator,
+  operator: FilterOperator,
   raw: unknown,
   path: QueryPath,
 ): ConditionTree {
   if (!use.fn && use.field.relation?.kind === 'many') return parseAliasTest(context, use, operator, raw, path);
-  if (!operatorsOf(use).has(operator))
+  if (!operatorsOfFieldUse(use).has(operator))
     throw invalidQuery(
       `${operator} does not fit ${use.fn ? `what ${use.fn.name} gives` : use.field.column?.array ? 'an array' : `a field of type ${use.field.type}`}`,
       path,
@@ -184,7 +184,7 @@ function parseTest(
 function parseAliasTest(
   context: ParseContext,
   use: FieldUse,
-  operator: Operator,
+  operator: FilterOperator,
   raw: unknown,
   path: QueryPath,
 ): ConditionTree {

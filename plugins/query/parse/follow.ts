@@ -6,13 +6,13 @@ import { invalidQuery, type QueryPath } from './raw-values.ts';
 
 const FOLLOW = /^\$FOLLOW\(([^,()]+),([^,()]+)(?:,([^,()]+))?\)$/;
 
-export const isFollow = (key: string): boolean => key.startsWith('$FOLLOW');
+export const isFollowKey = (key: string): boolean => key.startsWith('$FOLLOW');
 
 /**
  * Parses `$FOLLOW(comments, article)`: the rows of a collection whose relation refers to this one, for relations without an alias. The
  * third name is the field of a many-to-any that names the collection.
  */
-export function parseFollow(context: ParseContext, collection: Collection, key: string, path: QueryPath): FieldUse {
+export function parseFollowKey(context: ParseContext, collection: Collection, key: string, path: QueryPath): FieldUse {
   const [, from, name, by] = (FOLLOW.exec(key) ?? []).map((part) => part?.trim());
   if (!from || !name) throw invalidQuery('must be $FOLLOW(collection, field)', path);
   const there = context.schema.collections.get(from);

@@ -1,11 +1,11 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { Aggregation, GroupProjection, GroupSelection, GroupSelectionItem, Read } from '../contract.ts';
+import type { Aggregation, GroupProjection, GroupSelection, GroupSelectionItem, ReadNode } from '../contract.ts';
 import { toAggregateParameter } from '../library.ts';
 import { parseAggregateParts, withGroupOrder } from './aggregate.ts';
 import { assertParametersDepth } from './depth.ts';
 import { parseListParameters } from './list-parameters.ts';
 import type { NodePosition } from './node-position.ts';
-import { countPart, type ParseContext } from './parse-context.ts';
+import { countQueryPart, type ParseContext } from './parse-context.ts';
 
 /** Parses a selection of groups. A function that is selected several times is computed once. */
 export function parseGroupSelection(
@@ -13,13 +13,13 @@ export function parseGroupSelection(
   collection: Collection,
   selection: GroupSelection,
   position: NodePosition,
-): Read {
+): ReadNode {
   const { parameters: terms = {}, groups } = selection;
   assertParametersDepth(terms, context.ceilings.depth, [], position.depth);
-  countPart(context, []);
+  countQueryPart(context, []);
   for (const one of groups) {
-    countPart(context, [one.key]);
-    if (one.kind === 'aggregate') for (const { key } of one.of) countPart(context, [one.key, key]);
+    countQueryPart(context, [one.key]);
+    if (one.kind === 'aggregate') for (const { key } of one.of) countQueryPart(context, [one.key, key]);
   }
   const raw = { aggregate: toAggregateParameter(groups), groupBy: terms.groupBy };
   const found = parseAggregateParts(context, collection, raw, new Map(), []);

@@ -1,13 +1,13 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { type ConditionTree, type FieldUse, OPERATORS, type Operator } from '../contract.ts';
-import { and, MATCH_ALL } from './conjunction.ts';
+import { type ConditionTree, FILTER_OPERATORS, type FieldUse, type FilterOperator } from '../contract.ts';
+import { buildConjunction, MATCH_ALL } from './conjunction.ts';
 import { isNull, parseOperands } from './operand.ts';
-import { operatorsOf } from './operators.ts';
-import { countPart, type ParseContext } from './parse-context.ts';
+import { operatorsOfFieldUse } from './operators.ts';
+import { countQueryPart, type ParseContext } from './parse-context.ts';
 import { parseJsonPath } from './path-steps.ts';
 import { invalidQuery, isObject, parseJson, type QueryPath } from './raw-values.ts';
 
-const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
+const KNOWN: ReadonlySet<string> = new Set(FILTER_OPERATORS);
 const ORDERED: ReadonlySet<string> = new Set(['_lt', '_lte', '_gt', '_gte', '_between', '_nbetween']);
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
@@ -18,18 +18,18 @@ export function parseJsonFilter(context: ParseContext, use: FieldUse, raw: unkno
     throw invalidQuery(`_json does not fit a field of type ${field.type}`, path);
   const rules = parseJson(raw, path);
   if (!isObject(rules)) throw invalidQuery('must be an object of paths', path);
-  return and(
+  return buildConjunction(
     Object.entries(rules).map(([key, rule]) => {
       const at = [...path, key];
-      countPart(context, at);
+      countQueryPart(context, at);
       if (key === '_and' || key === '_or') {
         if (!Array.isArray(rule)) throw invalidQuery('must be a list', at);
         const of = rule.map((one, index) => parseJsonFilter(context, use, one, [...at, index]));
-        return key === '_and' || of.length === 0 ? and(of) : { kind: 'or', of };
+        return key === '_and' || of.length === 0 ? buildConjunction(of) : { kind: 'or', of };
       }
       const steps = parseJsonPath(key, at);
       const tests = isObject(rule) ? rule : { _eq: rule };
-      return and(
+      return buildConjunction(
         Object.entries(tests).map(([operator, value]) =>
           parseJsonTest(context, use, steps, operator, value, [...at, operator]),
         ),
@@ -49,15 +49,15 @@ function parseJsonTest(
   if (!KNOWN.has(name)) throw invalidQuery(`"${name.slice(0, 40)}" is not an operator`, path);
   if ((name === '_eq' || name === '_neq') && isNull(raw))
     return parseJsonTest(context, use, steps, name === '_eq' ? '_null' : '_nnull', true, path);
-  const operator = name as Operator;
+  const operator = name as FilterOperator;
   const as = comparedTypeOf(operator, raw);
   const stand = { field: standInField(use.field, as) };
-  if (!operatorsOf(stand).has(operator)) throw invalidQuery(`${operator} does not fit a ${as}`, path);
+  if (!operatorsOfFieldUse(stand).has(operator)) throw invalidQuery(`${operator} does not fit a ${as}`, path);
   const values = parseOperands(context, stand, operator, raw, path);
   return values ? { kind: 'inside', use, path: steps, as, operator, values } : MATCH_ALL;
 }
 
-function comparedTypeOf(operator: Operator, raw: unknown): 'text' | 'number' | 'boolean' {
+function comparedTypeOf(operator: FilterOperator, raw: unknown): 'text' | 'number' | 'boolean' {
   const list = Array.isArray(raw) ? raw : [raw];
   const isNumber = (one: unknown) =>
     typeof one === 'number' || (ORDERED.has(operator) && typeof one === 'string' && NUMBER.test(one));

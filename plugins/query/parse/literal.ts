@@ -1,16 +1,16 @@
 import type { Column, Field, FieldType } from '../../schema/contract.ts';
-import { isRange } from '../../schema/library.ts';
+import { isRangeColumn } from '../../schema/library.ts';
 import { decodeBase64 } from '../base64.ts';
-import type { FieldUse, FilterOperand, Operator } from '../contract.ts';
-import { elementField } from '../element.ts';
+import type { FieldUse, FilterOperand, FilterOperator } from '../contract.ts';
+import { elementField } from '../element-field.ts';
 import { parseKey } from '../parse-key.ts';
-import { NUMBER } from '../placeholder.ts';
+import { NUMBER_TEXT_PATTERN } from '../placeholder.ts';
 import { isUuid } from '../uuid.ts';
 import { parseGeoJson } from './geojson.ts';
 import { invalidQuery, type QueryPath } from './raw-values.ts';
 
 const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
-const CONTAINS: readonly Operator[] = ['_contains', '_ncontains'];
+const CONTAINS: readonly FilterOperator[] = ['_contains', '_ncontains'];
 const TEXTUAL = /^_(n?i?(contains|starts_with|ends_with)|n?ieq)$/;
 
 /** The type that an operand is checked against. */
@@ -25,10 +25,10 @@ export interface OperandType {
 
 const TEXT: OperandType = { type: 'text', column: null };
 
-export function operandType({ field, fn }: FieldUse, operator: Operator): OperandType {
+export function operandType({ field, fn }: FieldUse, operator: FilterOperator): OperandType {
   if (fn) return { type: 'integer', column: null };
   if (field.parts) return { ...TEXT, key: field };
-  if (field.column?.array || (isRange(field.column) && CONTAINS.includes(operator))) {
+  if (field.column?.array || (isRangeColumn(field.column) && CONTAINS.includes(operator))) {
     const { type, column } = elementField(field);
     return { type: type.startsWith('geometry') ? 'text' : type, column, isElement: true };
   }
@@ -98,7 +98,7 @@ function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path
 function parseNumber({ type, column, isElement }: OperandType, raw: unknown, text: string, path: QueryPath): string {
   if (typeof raw === 'number' && Number.isInteger(raw) && !Number.isSafeInteger(raw) && type !== 'float')
     throw invalidQuery('is too large for a JSON number: send it as a text', path);
-  if (typeof raw === 'boolean' || !NUMBER.test(text))
+  if (typeof raw === 'boolean' || !NUMBER_TEXT_PATTERN.test(text))
     throw invalidQuery(`"${text.slice(0, 40)}" is not a number`, path);
   if (isElement && (type === 'integer' || type === 'bigInteger')) assertWhole(column, text, path);
   return text;

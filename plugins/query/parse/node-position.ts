@@ -1,5 +1,5 @@
 import type { Collection, Relation, RelationEnd } from '../../schema/contract.ts';
-import type { Read } from '../contract.ts';
+import type { ReadNode } from '../contract.ts';
 import type { ParseContext } from './parse-context.ts';
 
 /** The position of a node in the tree. */
@@ -22,7 +22,7 @@ export const relatedPosition = ({ depth }: NodePosition, { kind, relation }: Rel
 });
 
 /** A many-to-one has at most one row, so limit, offset and order have no effect. */
-export const toSingleRow = (read: Read): Read => ({ ...read, limit: null, offset: 0, order: [] });
+export const toSingleRow = (read: ReadNode): ReadNode => ({ ...read, limit: null, offset: 0, order: [] });
 
 /** The related collections of a many-to-any that have a table and a key. */
 export const readableTargets = (

@@ -1,5 +1,5 @@
 import type { Collection, RelationEnd } from '../../schema/contract.ts';
-import type { RawQuery, Read } from '../contract.ts';
+import type { RawQuery, ReadNode } from '../contract.ts';
 import { keyProjections } from '../key-columns.ts';
 import { parseAggregate } from './aggregate.ts';
 import { groupFieldPaths, type RequestedField } from './fields.ts';
@@ -7,7 +7,7 @@ import { parseFunction } from './functions.ts';
 import { parseListParameters } from './list-parameters.ts';
 import { type NodePosition, readableTargets, relatedPosition, toSingleRow } from './node-position.ts';
 import { parseAliases } from './parameters.ts';
-import { countPart, type ParseContext, resolveCollection } from './parse-context.ts';
+import { countQueryPart, type ParseContext, resolveCollection } from './parse-context.ts';
 import { invalidQuery, isObject, parameterPath, type QueryPath, relationPath, suggestionFor } from './raw-values.ts';
 import { parseSort, withDefaultOrder } from './sort.ts';
 
@@ -23,15 +23,15 @@ const NO_PARAMETERS: NodeParameters = {};
 // biome-ignore format: a list of names
 const DEEP_PARAMETERS = new Set(['_filter', '_sort', '_limit', '_offset', '_page', '_search', '_alias', '_aggregate', '_groupBy']);
 
-export function parseNode(
+export function parseReadNode(
   context: ParseContext,
   collection: Collection,
   entries: readonly string[],
   node: NodeParameters,
   path: QueryPath,
   position: NodePosition,
-): Read {
-  countPart(context, path);
+): ReadNode {
+  countQueryPart(context, path);
   for (const [name, below] of Object.entries(node.below ?? {})) {
     if (!isObject(below)) throw invalidQuery('must be an object', relationPath(path, name));
   }
@@ -58,11 +58,11 @@ function parseProjections(
   aliases: ReadonlyMap<string, string>,
   path: QueryPath,
   position: NodePosition,
-): Read['projections'] {
+): ReadNode['projections'] {
   const { parentRelation: through } = position;
 
   const nested = (key: string, to: Collection, fields: readonly string[], relation: RelationEnd) =>
-    parseNode(
+    parseReadNode(
       context,
       to,
       fields,
@@ -71,14 +71,14 @@ function parseProjections(
       relatedPosition(position, relation),
     );
 
-  function toOne(key: string, to: Collection, fields: readonly string[], relation: RelationEnd): Read {
+  function toOne(key: string, to: Collection, fields: readonly string[], relation: RelationEnd): ReadNode {
     const read = nested(key, to, fields, relation);
     if (read.aggregate) throw invalidQuery('aggregates are for lists', relationPath(path, key));
     return toSingleRow(read);
   }
 
-  function parseField({ key, field, fn, nested: below, nestedByCollection }: RequestedField): Read['projections'] {
-    countPart(context, [...path, 'fields', key]);
+  function parseField({ key, field, fn, nested: below, nestedByCollection }: RequestedField): ReadNode['projections'] {
+    countQueryPart(context, [...path, 'fields', key]);
     const { relation } = field;
     if (fn) return [{ kind: 'column', key, field, fn: parseFunction(context, field, fn, [...path, 'fields', key]) }];
     if (relation?.kind === 'many') {
@@ -93,7 +93,7 @@ function parseProjections(
       return [{ kind: 'one', key, field, read: toOne(key, resolveCollection(context, relation.to), below, relation) }];
     const by = relation?.kind === 'any' ? collection.fields.get(relation.collectionField) : undefined;
     if (relation?.kind === 'any' && by?.column && (below || nestedByCollection.size > 0)) {
-      const reads = readableTargets(context, relation).flatMap((to): readonly Read[] => {
+      const reads = readableTargets(context, relation).flatMap((to): readonly ReadNode[] => {
         const fields = [...(below ?? []), ...(nestedByCollection.get(to.name) ?? [])];
         if (fields.length === 0) return [];
         const own = node.below && Object.hasOwn(node.below, `${key}:${to.name}`) ? `${key}:${to.name}` : key;

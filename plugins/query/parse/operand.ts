@@ -1,5 +1,5 @@
-import { isCallerValue } from '../caller-value.ts';
-import type { DynamicValue, FieldUse, FilterOperand, Operator } from '../contract.ts';
+import { isCurrentUserOrRole } from '../caller-value.ts';
+import type { DynamicValue, FieldUse, FilterOperand, FilterOperator } from '../contract.ts';
 import { OperandPlaceholder } from '../placeholder.ts';
 import type { BoundValue } from '../tree.ts';
 import { parseDynamicValue } from './dynamic.ts';
@@ -9,18 +9,18 @@ import { invalidQuery, isObject, type QueryPath } from './raw-values.ts';
 
 export { isNull } from './literal.ts';
 
-const LISTS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween', '_has_any', '_has_all'];
+const LISTS: readonly FilterOperator[] = ['_in', '_nin', '_between', '_nbetween', '_has_any', '_has_all'];
 /** Operators that compare a whole array. */
-const WHOLE_ARRAY: readonly Operator[] = ['_eq', '_neq'];
-const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
+const WHOLE_ARRAY: readonly FilterOperator[] = ['_eq', '_neq'];
+const FLAGS: readonly FilterOperator[] = ['_null', '_nnull', '_empty', '_nempty'];
 /** Operators that accept a path with several values. */
-const TAKING_SEVERAL: readonly Operator[] = ['_in', '_nin', '_has_any', '_has_all'];
+const TAKING_SEVERAL: readonly FilterOperator[] = ['_in', '_nin', '_has_any', '_has_all'];
 
 /** Parses the right side of a comparison by the type of the left side; null when the parser leaves the condition out. */
 export function parseOperands(
   context: ParseContext,
   use: FieldUse,
-  operator: Operator,
+  operator: FilterOperator,
   raw: unknown,
   path: QueryPath,
 ): readonly FilterOperand[] | null {
@@ -58,7 +58,7 @@ function parseOperandList({ key }: OperandType, raw: unknown, isWhole: boolean, 
 }
 
 interface Comparison {
-  readonly operator: Operator;
+  readonly operator: FilterOperator;
   readonly isWhole: boolean;
 }
 
@@ -73,7 +73,7 @@ function parseOperand(
   if (typeof raw === 'string' && raw.startsWith('$') && !as.type.startsWith('geometry')) {
     if (raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
     const dynamic: DynamicValue | undefined = parseDynamicValue(context, raw, path);
-    if (dynamic && isCallerValue(dynamic) && dynamic.path?.isMultiValued && !TAKING_SEVERAL.includes(operator))
+    if (dynamic && isCurrentUserOrRole(dynamic) && dynamic.path?.isMultiValued && !TAKING_SEVERAL.includes(operator))
       throw invalidQuery(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
     if (dynamic) return dynamic;
   }

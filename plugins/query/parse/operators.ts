@@ -1,6 +1,6 @@
 import type { FieldType } from '../../schema/contract.ts';
-import { isRange } from '../../schema/library.ts';
-import type { FieldUse, Operator } from '../contract.ts';
+import { isRangeColumn } from '../../schema/library.ts';
+import type { FieldUse, FilterOperator } from '../contract.ts';
 
 const NULL_TESTS = ['_null', '_nnull'] as const;
 const EMPTY_TESTS = ['_empty', '_nempty'] as const;
@@ -14,7 +14,7 @@ const TEXT = [
 ] as const;
 const SPATIAL = ['_intersects', '_nintersects', '_intersects_bbox', '_nintersects_bbox'] as const;
 
-const set = (...groups: readonly (readonly Operator[])[]): ReadonlySet<Operator> => new Set(groups.flat());
+const set = (...groups: readonly (readonly FilterOperator[])[]): ReadonlySet<FilterOperator> => new Set(groups.flat());
 
 const textual = set(EQUAL, TEXT, MEMBER, NULL_TESTS, EMPTY_TESTS);
 const ordered = set(EQUAL, ORDER, MEMBER, NULL_TESTS);
@@ -42,15 +42,15 @@ export const ARRAY_OPERATORS = set(EQUAL, MEMBER, NULL_TESTS, EMPTY_TESTS, [
  * The filter operators that fit a field or a function of it (conventions, "Operators by field type"); concealed fields have only
  * null and empty tests.
  */
-export function operatorsOf({ field, fn }: FieldUse): ReadonlySet<Operator> {
-  if (fn) return operatorsFor('integer');
+export function operatorsOfFieldUse({ field, fn }: FieldUse): ReadonlySet<FilterOperator> {
+  if (fn) return operatorsOfType('integer');
   if (field.parts) return keyed;
   if (field.concealed) return presence;
   if (field.column?.array) return ARRAY_OPERATORS;
-  return isRange(field.column) ? range : operatorsFor(field.type);
+  return isRangeColumn(field.column) ? range : operatorsOfType(field.type);
 }
 
-export function operatorsFor(type: FieldType): ReadonlySet<Operator> {
+export function operatorsOfType(type: FieldType): ReadonlySet<FilterOperator> {
   switch (type) {
     case 'string':
     case 'text':

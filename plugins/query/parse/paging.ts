@@ -1,4 +1,4 @@
-import type { Ceilings } from './parse-context.ts';
+import type { QueryCeilings } from './parse-context.ts';
 import { invalidQuery, parameterPath, type QueryPath } from './raw-values.ts';
 
 interface RawPaging {
@@ -13,7 +13,7 @@ interface RawPaging {
  */
 export function parsePaging(
   raw: RawPaging,
-  ceilings: Ceilings,
+  ceilings: QueryCeilings,
   path: QueryPath,
   unlimited: boolean,
 ): { limit: number | null; offset: number } {
@@ -36,7 +36,7 @@ export function parsePaging(
 
 function resolveLimit(
   requested: number | undefined,
-  { limitDefault, limitMax }: Ceilings,
+  { limitDefault, limitMax }: QueryCeilings,
   path: QueryPath,
   unlimited: boolean,
 ): number | null {

@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import { isSearchVector } from '../../schema/library.ts';
-import type { FieldUse, Read } from '../contract.ts';
+import type { FieldUse, ReadNode } from '../contract.ts';
 import { assertNameBytes, parseStep } from './path-steps.ts';
 import { invalidQuery, isObject, parseJson, parseList, type QueryPath } from './raw-values.ts';
 
@@ -38,7 +38,7 @@ export const searchableFields = (collection: Collection): readonly FieldUse[] =>
     )
     .map((field) => ({ field }));
 
-export function parseMeta(raw: unknown): Read['meta'] {
+export function parseMetaParameter(raw: unknown): ReadNode['meta'] {
   const all = ['total_count', 'filter_count'] as const;
   const names = parseList(typeof raw === 'string' && raw.startsWith('[') ? parseJson(raw, ['meta']) : raw, ['meta']);
   if (names.includes('*')) return all;

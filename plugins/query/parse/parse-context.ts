@@ -4,7 +4,7 @@ import type { FieldVisibility, PlaceholderBinder } from '../contract.ts';
 import { createUnknownFieldFailure } from '../library.ts';
 import { assertNesting, invalidQuery, type QueryPath } from './raw-values.ts';
 
-export interface Ceilings {
+export interface QueryCeilings {
   /** The largest number of names in a path (`depth.ts`). */
   readonly depth: number;
   /** The largest number of fields, conditions and relations in one query. */
@@ -18,7 +18,7 @@ export interface Ceilings {
 /** The state of parsing one query: what names resolve to, and the ceilings that bound its cost before any SQL exists. */
 export interface ParseContext {
   readonly schema: SchemaOverview;
-  readonly ceilings: Ceilings;
+  readonly ceilings: QueryCeilings;
   /** Set for permission rules: `$CURRENT_USER.a.b` may use concealed fields. */
   readonly trusted: boolean;
   /** Set for permission rules and by-query writes: an incomplete `_between` is an error and is not left out, which would match more rows. */
@@ -32,7 +32,7 @@ export interface ParseContext {
   readonly placeholders: PlaceholderBinder[];
 }
 
-export function countPart(context: ParseContext, path: QueryPath): void {
+export function countQueryPart(context: ParseContext, path: QueryPath): void {
   assertNesting(path);
   if (++context.spent.nodes > context.ceilings.nodes)
     throw invalidQuery(`the query has more than the ${context.ceilings.nodes} parts allowed (QUERY_MAX_NODES)`, path);
@@ -61,7 +61,7 @@ export function resolveCollection(context: ParseContext, name: string): Collecti
 }
 
 /** The field of the related collection that a many-to-one refers to. */
-export function targetField(field: Field, to: Collection): Field {
+export function manyToOneTargetField(field: Field, to: Collection): Field {
   const column = field.relation?.kind === 'one' ? field.relation.relation.schema?.foreign_key_column : undefined;
   const found = column ? [...to.fields.values()].find((one) => one.column?.name === column) : undefined;
   const key = found ?? (to.hasKey ? to.key : null);

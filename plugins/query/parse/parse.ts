@@ -1,17 +1,22 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { ConditionTree, ParseOptions, RawQuery, Read } from '../contract.ts';
+import type { ConditionTree, ParseOptions, RawQuery, ReadNode } from '../contract.ts';
 import { assertDeepDepth, assertFilterDepth, assertParametersDepth } from './depth.ts';
 import { parseFields } from './fields.ts';
 import { parseFilter } from './filter.ts';
-import { type NodeParameters, parseNode } from './node.ts';
+import { type NodeParameters, parseReadNode } from './node.ts';
 import type { NodePosition } from './node-position.ts';
-import { parseMeta } from './parameters.ts';
-import type { Ceilings, ParseContext } from './parse-context.ts';
+import { parseMetaParameter } from './parameters.ts';
+import type { ParseContext, QueryCeilings } from './parse-context.ts';
 import { invalidQuery, isObject, parseJson } from './raw-values.ts';
 import { parseSelection } from './selection.ts';
 
 /** Parses a query to a tree (architecture, section 4). The parser does not know the caller: `access` restricts the tree. */
-export function parseRead(collection: Collection, raw: RawQuery, options: ParseOptions, ceilings: Ceilings): Read {
+export function parseRead(
+  collection: Collection,
+  raw: RawQuery,
+  options: ParseOptions,
+  ceilings: QueryCeilings,
+): ReadNode {
   const context: ParseContext = {
     schema: options.schema,
     ceilings,
@@ -35,7 +40,7 @@ export function parseRead(collection: Collection, raw: RawQuery, options: ParseO
   };
 }
 
-function parseRawQuery(context: ParseContext, collection: Collection, raw: RawQuery, position: NodePosition): Read {
+function parseRawQuery(context: ParseContext, collection: Collection, raw: RawQuery, position: NodePosition): ReadNode {
   if (raw.version !== undefined) throw invalidQuery('is not supported yet', ['version']);
   const deep = parseJson(raw.deep, ['deep']);
   if (deep !== undefined && deep !== null && !isObject(deep)) throw invalidQuery('must be an object', ['deep']);
@@ -49,8 +54,8 @@ function parseRawQuery(context: ParseContext, collection: Collection, raw: RawQu
   const { depth } = context.ceilings;
   assertParametersDepth(node, depth, [], 0);
   assertDeepDepth(deep ?? {}, depth);
-  const read = parseNode(context, collection, parseFields(raw.fields, ['fields'], depth), node, [], position);
-  return { ...read, meta: parseMeta(raw.meta) };
+  const read = parseReadNode(context, collection, parseFields(raw.fields, ['fields'], depth), node, [], position);
+  return { ...read, meta: parseMetaParameter(raw.meta) };
 }
 
 /** Parses a filter alone. Permission rules are `trusted`. */
@@ -58,7 +63,7 @@ export function parseWhere(
   collection: Collection,
   raw: unknown,
   schema: ParseOptions['schema'],
-  ceilings: Ceilings,
+  ceilings: QueryCeilings,
   trusted: boolean,
 ): ConditionTree {
   const anything = { isVisible: () => true, onUnknownField: () => {}, backlink: true };

@@ -56,7 +56,7 @@ const stepKey = ({ field, fn }: PathStep): string => (fn ? [field, ...fn.path, f
  * The key of a step in an answer. PostgreSQL truncates longer names, so that two keys could become equal. @throws INVALID_QUERY
  * for a function whose key is too long
  */
-export function answerKey(name: PathStep, path: QueryPath): string {
+export function responseKey(name: PathStep, path: QueryPath): string {
   const key = stepKey(name);
   if (name.fn) assertNameBytes(key, path, ': give it an alias');
   return key;

@@ -1,12 +1,12 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { GroupSelection, Projection, Read, Selection, SelectionItem } from '../contract.ts';
+import type { GroupSelection, Projection, ReadNode, Selection, SelectionItem } from '../contract.ts';
 import { createUnknownFieldFailure } from '../library.ts';
 import { assertDepth, assertParametersDepth } from './depth.ts';
 import { parseFunction } from './functions.ts';
 import { parseGroupSelection } from './group-selection.ts';
 import { parseListParameters } from './list-parameters.ts';
 import { type NodePosition, readableTargets, relatedPosition, toSingleRow } from './node-position.ts';
-import { countPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { countQueryPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { parseJsonPath } from './path-steps.ts';
 import { parameterPath, type QueryPath } from './raw-values.ts';
 import { parseSort, withDefaultOrder } from './sort.ts';
@@ -19,7 +19,7 @@ export const parseSelection = (
   collection: Collection,
   selection: Selection | GroupSelection,
   position: NodePosition,
-): Read =>
+): ReadNode =>
   'groups' in selection
     ? parseGroupSelection(context, collection, selection, position)
     : parseRowSelection(context, collection, selection, [], position);
@@ -31,9 +31,9 @@ function parseRowSelection(
   { parameters: terms = {}, items: shown }: Selection,
   path: QueryPath,
   position: NodePosition,
-): Read {
+): ReadNode {
   assertParametersDepth(terms, context.ceilings.depth, path, position.depth);
-  countPart(context, path);
+  countQueryPart(context, path);
   return {
     ...parseListParameters(context, collection, terms, path, position),
     order: withDefaultOrder(
@@ -59,7 +59,7 @@ function parseSelectionItem(
 ): Projection {
   const { key } = one;
   const at = [...path, key];
-  countPart(context, at);
+  countQueryPart(context, at);
   if (one.kind === 'constant') return { kind: 'constant', key, value: one.value };
   if (one.kind === 'object')
     return {
@@ -70,7 +70,7 @@ function parseSelectionItem(
   assertDepth(position.depth + 1, context.ceilings.depth, at);
   const field = resolveField(context, collection, one.field);
   const { relation } = field;
-  const behind = (to: Collection, selection: Selection): Read =>
+  const behind = (to: Collection, selection: Selection): ReadNode =>
     parseRowSelection(context, to, selection, at, relation ? relatedPosition(position, relation) : position);
 
   if (one.kind === 'column') {

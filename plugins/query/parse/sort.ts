@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
 import type { Collection, Column, Field } from '../../schema/contract.ts';
 import type { FieldUse, OrderBy, OrderByStep } from '../contract.ts';
-import { hasOrder } from '../element.ts';
+import { isOrderedUnknownField } from '../element-field.ts';
 import { keyColumns } from '../key-columns.ts';
 import { parseFieldUse } from './functions.ts';
-import { countPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { countQueryPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { parseStep, splitSteps } from './path-steps.ts';
 import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
 
@@ -22,7 +22,7 @@ export function parseSort(
 ): readonly OrderBy[] {
   return parseList(raw, path).map((entry, index) => {
     const at = [...path, index];
-    countPart(context, at);
+    countQueryPart(context, at);
     const { text, descending } = parseDirection(entry);
     return { ...parseSortPath(context, collection, splitSteps(aliases.get(text) ?? text, at), at), descending };
   });
@@ -33,7 +33,7 @@ function parseSortPath(context: ParseContext, collection: Collection, steps: rea
   let collectionAt = collection;
   for (const step of steps.slice(0, -1)) {
     const next = parseSortStep(context, collectionAt, step, at);
-    countPart(context, at);
+    countQueryPart(context, at);
     path.push(next);
     collectionAt = next.to;
   }
@@ -70,7 +70,8 @@ function assertSortable(use: FieldUse, at: QueryPath): FieldUse {
 }
 
 const isOrdered = (field: Field): boolean =>
-  hasOrder(field) || (!['json', 'unknown', 'binary'].includes(field.type) && !field.type.startsWith('geometry'));
+  isOrderedUnknownField(field) ||
+  (!['json', 'unknown', 'binary'].includes(field.type) && !field.type.startsWith('geometry'));
 
 const typeName = (type: Field['type'], { array, dataType }: Column): string =>
   array ? 'an array' : `the type ${type === 'unknown' ? dataType : type}`;

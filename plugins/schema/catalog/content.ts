@@ -94,7 +94,7 @@ interface RawContent {
   readonly registry: { readonly [K in keyof CatalogContent['registry']]: readonly RegistryRow[] | null };
 }
 
-export function parseContent(text: string): CatalogContent {
+export function parseCatalogContent(text: string): CatalogContent {
   const raw = JSON.parse(text) as RawContent;
   const types = (raw.types ?? []).map(
     ([type, builtin, kind, array, sqlType, dataType, full, typmod, values, bound]): CatalogType => ({

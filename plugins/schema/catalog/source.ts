@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Db } from '../../database/contract.ts';
-import { type CatalogContent, parseContent } from './content.ts';
+import { type CatalogContent, parseCatalogContent } from './content.ts';
 import { renderCatalogStatement, renderFingerprintStatement } from './statement.ts';
 
 export interface CatalogReading {
@@ -30,7 +30,7 @@ export function createCatalogSource(db: Pick<Db, 'query' | 'schemas'>): CatalogS
     return {
       fingerprint,
       digest: createHash('sha1').update(content).digest('base64url'),
-      content: () => parseContent(content),
+      content: () => parseCatalogContent(content),
     };
   };
   return {

@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import { notifySql } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
-import { literal, quoteIdentifier } from '../../database/library.ts';
+import { quoteIdentifier, quoteLiteral } from '../../database/library.ts';
 
 /** The bus channel on which changes of the schema are announced. */
 export const SCHEMA_CHANNEL = 'schema';
@@ -70,7 +70,7 @@ export async function installChangeTriggers(db: Db, log: Log): Promise<boolean> 
 }
 
 const renderFunction = (name: string, returns: string, body: string): string =>
-  `create or replace function ${name}() returns ${returns} language plpgsql set search_path = pg_catalog as ${literal(body)}`;
+  `create or replace function ${name}() returns ${returns} language plpgsql set search_path = pg_catalog as ${quoteLiteral(body)}`;
 
 interface WatchState {
   readonly commands: string | null;

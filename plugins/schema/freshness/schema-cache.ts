@@ -1,5 +1,5 @@
 import type { Log } from '#kernel';
-import { coalesce } from '../../cluster/library.ts';
+import { coalesceConcurrentCalls } from '../../cluster/library.ts';
 import type { CatalogReading, CatalogSource } from '../catalog/source.ts';
 import type { SchemaOverview } from '../contract.ts';
 import { SchemaStore } from './schema-store.ts';
@@ -42,7 +42,7 @@ export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDep
   const handlers: ((snapshot: SchemaOverview) => void)[] = [];
 
   /** Checks the catalogs. Concurrent calls share one read, which begins after them. */
-  const check = coalesce(readShared);
+  const check = coalesceConcurrentCalls(readShared);
 
   async function readShared(): Promise<SchemaOverview> {
     const before = announcements;

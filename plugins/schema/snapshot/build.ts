@@ -36,7 +36,7 @@ interface BuildInput {
 }
 
 /** Builds the schema snapshot from catalogs, registry rows and declarations. */
-export function buildSchema({ content, version, declarations, firstSchema }: BuildInput): SchemaOverview {
+export function buildSchemaSnapshot({ content, version, declarations, firstSchema }: BuildInput): SchemaOverview {
   const names = assignCollectionNames(
     content.tables,
     firstSchema,

@@ -3,7 +3,7 @@ import { toFieldType } from '../catalog/column-type.ts';
 import type { CatalogTable, RegistryRow } from '../catalog/content.ts';
 import { isSearchVector } from '../column-kinds.ts';
 import type { Column, Field, FieldMeta, FieldType, SystemCollection } from '../contract.ts';
-import { aliasesOf, type DeclaredCollections } from '../system/declarations.ts';
+import { type DeclaredCollections, toManyAliasesOf } from '../system/declarations.ts';
 import { toFieldMeta } from './registry-rows.ts';
 import { buildSystemAliasMeta, buildSystemFieldMeta } from './system-meta.ts';
 
@@ -52,7 +52,7 @@ export function buildFields(
     fields.set(one.name, field);
   }
   markSearchVectorsSensitive(fields);
-  for (const { alias } of declared ? aliasesOf(collection, all) : []) {
+  for (const { alias } of declared ? toManyAliasesOf(collection, all) : []) {
     if (!fields.has(alias)) fields.set(alias, buildAliasField(collection, buildSystemAliasMeta(collection, alias)));
   }
   for (const meta of metas.values()) {

@@ -32,7 +32,7 @@ export const findPrimaryField = (collection: SystemCollection): SystemField | un
   collection.fields.find(({ primary }) => primary);
 
 /** The to-many aliases of a collection, which other collections declare on the fields that hold its key. */
-export const aliasesOf = (
+export const toManyAliasesOf = (
   collection: string,
   all: DeclaredCollections,
 ): readonly { alias: string; from: string; field: string }[] =>

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Db, Migration } from '../../database/contract.ts';
-import { literal, quoteIdentifier } from '../../database/library.ts';
+import { quoteIdentifier, quoteLiteral } from '../../database/library.ts';
+import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { SystemCollection } from '../contract.ts';
-import { buildObjectName } from '../names.ts';
 import { renderColumnDefinition } from './column-definition.ts';
 import { type DeclaredCollections, findPrimaryField } from './declarations.ts';
 import { renameFormerTables } from './former-names.ts';
@@ -101,7 +101,7 @@ function renderTableStatements(
     ];
     statements.push(
       `create table ${table} (${lines.join(', ')})`,
-      `comment on table ${table} is ${literal(TABLE_COMMENT)}`,
+      `comment on table ${table} is ${quoteLiteral(TABLE_COMMENT)}`,
     );
   }
   for (const { field } of definitions) {
@@ -121,12 +121,12 @@ function renderTableStatements(
 
 function renderUniqueIndex(db: QueryDb, collection: string, fields: readonly string[], ignoresCase: boolean): string {
   const columns = fields.map((field) => (ignoresCase ? `lower(${quoteIdentifier(field)})` : quoteIdentifier(field)));
-  const name = quoteIdentifier(buildObjectName(collection, ...fields, 'unique'));
+  const name = quoteIdentifier(buildConstraintOrIndexName(collection, ...fields, 'unique'));
   return `create unique index if not exists ${name} on ${quoteTable(db, collection)} (${columns.join(', ')})`;
 }
 
 function renderIndex(db: QueryDb, collection: string, nameParts: readonly string[], fields: readonly string[]): string {
-  const name = quoteIdentifier(buildObjectName(collection, ...nameParts, 'index'));
+  const name = quoteIdentifier(buildConstraintOrIndexName(collection, ...nameParts, 'index'));
   const columns = fields.map(quoteIdentifier).join(', ');
   return `create index if not exists ${name} on ${quoteTable(db, collection)} (${columns})`;
 }
@@ -150,7 +150,7 @@ function renderReferenceStatements(
   const table = quoteTable(db, one.collection);
   return one.fields.flatMap(({ field, references }) => {
     if (!references) return [];
-    const name = buildObjectName(one.collection, field, 'foreign');
+    const name = buildConstraintOrIndexName(one.collection, field, 'foreign');
     const exists = constraints.has(`${one.collection} ${name}`);
     // An earlier version may have created the foreign key.
     if (references.constraint === false)

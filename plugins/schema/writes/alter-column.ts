@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { fail } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import { renderColumnType } from '../column-sql.ts';
+import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Column, Field, FieldType } from '../contract.ts';
 import { parseDefaultValue } from '../default-value.ts';
-import { buildObjectName } from '../names.ts';
 import { parseSize, renderAddIndex, renderAddUnique } from './column-ddl.ts';
-import { renderDefault } from './default-sql.ts';
+import { renderDefaultSql } from './default-sql.ts';
 import { quoteTable, type WriteDeps } from './deps.ts';
 import { invalidPayload, ownMember, type Payload, parseFlag } from './payload.ts';
 
@@ -107,7 +107,7 @@ async function setDefault({ deps, column, alter }: ColumnTarget, type: FieldType
   if (column.identityAlways || (column.autoIncrement && column.default === null)) {
     throw invalidPayload('A field that increments by itself has no other default.');
   }
-  const sql = renderDefault(type, value);
+  const sql = renderDefaultSql(type, value);
   await deps.db.ddl(sql === null ? `${alter} drop default` : `${alter} set default ${sql}`);
 }
 
@@ -135,7 +135,7 @@ async function changeUnique({ deps, collection, column, table }: ColumnTarget, u
 
 async function changeIndex({ deps, collection, column, table }: ColumnTarget, indexed: boolean): Promise<void> {
   if (indexed) return deps.db.ddl(renderAddIndex(table, tableName(collection), [column.name]));
-  const ours = buildObjectName(tableName(collection), column.name, 'index');
+  const ours = buildConstraintOrIndexName(tableName(collection), column.name, 'index');
   for (const { name, columns, unquoted } of await readIndexes(deps, table, column.name, false)) {
     if (columns === 1 || unquoted === ours) await deps.db.ddl(`drop index ${name}`);
   }

@@ -1,9 +1,9 @@
 import type { Db } from '../../database/contract.ts';
 import { quoteIdentifier } from '../../database/library.ts';
 import { type ColumnSize, renderColumnType } from '../column-sql.ts';
+import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { FieldType } from '../contract.ts';
-import { buildObjectName } from '../names.ts';
-import { renderDefault } from './default-sql.ts';
+import { renderDefaultSql } from './default-sql.ts';
 import type { NewField } from './field-input.ts';
 import { invalidPayload, ownMember, type Payload, parseFlag, parseInteger } from './payload.ts';
 
@@ -35,7 +35,7 @@ export async function renderNewColumn(db: Db, field: NewField): Promise<string> 
       ? 'serial'
       : 'bigserial'
     : renderColumnType(type, await parseSize(db, type, schema));
-  const fallback = isAutoIncrement ? null : renderDefault(type, ownMember(schema, 'default_value'));
+  const fallback = isAutoIncrement ? null : renderDefaultSql(type, ownMember(schema, 'default_value'));
   const isNotNull = isKey || parseFlag(schema, 'is_nullable') === false;
   return [
     quoteIdentifier(name),
@@ -53,10 +53,10 @@ export async function createColumnIndexes(db: Db, table: string, tableName: stri
 }
 
 export const renderAddUnique = (table: string, tableName: string, column: string): string =>
-  `alter table ${table} add constraint ${quoteIdentifier(buildObjectName(tableName, column, 'unique'))} unique (${quoteIdentifier(column)})`;
+  `alter table ${table} add constraint ${quoteIdentifier(buildConstraintOrIndexName(tableName, column, 'unique'))} unique (${quoteIdentifier(column)})`;
 
 export const renderAddIndex = (table: string, tableName: string, columns: readonly string[]): string =>
-  `create index if not exists ${quoteIdentifier(buildObjectName(tableName, columns[0] as string, 'index'))}
+  `create index if not exists ${quoteIdentifier(buildConstraintOrIndexName(tableName, columns[0] as string, 'index'))}
   on ${table} (${columns.map(quoteIdentifier).join(', ')})`;
 
 async function findGeometrySchema(db: Db): Promise<string | null> {

@@ -2,10 +2,10 @@ import type { Caller } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import { createColumnIndexes, isPrimaryKey, renderNewColumn } from './column-ddl.ts';
 import type { WriteDeps } from './deps.ts';
-import { applyFilters, createCollectionContext, emitAction } from './events.ts';
+import { applyFilters, createCollectionEventMeta, emitAction } from './events.ts';
 import { type NewField, parseNewField } from './field-input.ts';
 import { invalidPayload, ownMember, parseName, parseObjectMember } from './payload.ts';
-import { parseMeta, upsertRow } from './registry-row.ts';
+import { parseRegistryMeta, upsertRow } from './registry-row.ts';
 
 const DEFAULT_ID_FIELD: NewField = {
   name: 'id',
@@ -30,8 +30,9 @@ export async function createCollection(deps: WriteDeps, caller: Caller, input: u
   if (schema) await createTable(deps, name, fields);
   else if (fields.length > 0) throw invalidPayload('Fields need a table: pass "schema": {}.');
   else if (meta === null) throw invalidPayload('A collection needs "schema", "meta" or both.');
-  if (meta !== null) await upsertRow(deps, 'collections', { collection: name }, parseMeta('collections', meta ?? {}));
-  emitAction(deps, 'collections', 'create', payload, { ...createCollectionContext(caller, name), key: name });
+  if (meta !== null)
+    await upsertRow(deps, 'collections', { collection: name }, parseRegistryMeta('collections', meta ?? {}));
+  emitAction(deps, 'collections', 'create', payload, { ...createCollectionEventMeta(caller, name), key: name });
   return name;
 }
 

@@ -1,13 +1,13 @@
 import type { Caller } from '#kernel';
+import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Field } from '../contract.ts';
-import { buildObjectName } from '../names.ts';
 import { renderAddIndex } from './column-ddl.ts';
-import { addConstraint } from './constraint.ts';
 import { isSystemField, quoteTable, type WriteDeps } from './deps.ts';
 import { applyFilters, emitAction } from './events.ts';
+import { addConstraint } from './foreign-key.ts';
 import { invalidPayload, ownMember, type Payload, parseObjectMember } from './payload.ts';
-import { parseMeta, upsertRow } from './registry-row.ts';
-import { assertManyToAny, assertOneField, findRelation } from './relation-checks.ts';
+import { parseRegistryMeta, upsertRow } from './registry-row.ts';
+import { assertManyToAny, assertOneFieldAlias, findRelation } from './relation-checks.ts';
 import { parseReferentialAction, parseRequiredText } from './relation-input.ts';
 
 /** Creates a relation from a field to one collection, or to one of several (many-to-any). */
@@ -29,11 +29,11 @@ export async function createRelation(
     throw invalidPayload(`Field "${name}" of "${collection}" already has a relation.`);
 
   const meta = parseObjectMember(payload, 'meta');
-  const values = meta ? parseMeta('relations', meta) : {};
+  const values = meta ? parseRegistryMeta('relations', meta) : {};
   const related = ownMember(payload, 'related_collection') ?? null;
   const one = typeof related === 'string' ? snapshot.collections.get(related) : undefined;
   if (related !== null && !one) throw invalidPayload(`There is no collection "${String(related)}".`);
-  assertOneField(snapshot, one, values, null);
+  assertOneFieldAlias(snapshot, one, values, null);
   if (one) await addForeignKey(deps, many, field, one, payload);
   else assertManyToAny(snapshot, many, values);
   if (meta || !one || !canHaveConstraint(many, one)) {
@@ -65,7 +65,7 @@ async function addForeignKey(
   if (onDelete === 'SET NULL' && !field.column?.nullable)
     throw invalidPayload('"on_delete" cannot be SET NULL: the field is never null.');
   const tableName = many.table?.name ?? many.name;
-  const name = buildObjectName(tableName, field.name, 'foreign');
+  const name = buildConstraintOrIndexName(tableName, field.name, 'foreign');
   await addConstraint(deps, {
     many,
     one,

@@ -20,7 +20,7 @@ const LOCK_ERRORS = ['55P03', '40P01'];
 /**
  * Turns an error of PostgreSQL into a failure. Only admins change the schema, so the failure may quote the message of PostgreSQL.
  */
-export function toFailure(error: unknown): unknown {
+export function toSchemaChangeFailure(error: unknown): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   const { code, message, table, column } = error as {
     code?: unknown;

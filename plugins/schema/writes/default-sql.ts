@@ -1,4 +1,4 @@
-import { literal } from '../../database/library.ts';
+import { quoteLiteral } from '../../database/library.ts';
 import type { FieldType } from '../contract.ts';
 import { invalidPayload } from './payload.ts';
 
@@ -9,7 +9,7 @@ const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i;
 const NOW = /^(now\(\)|current_timestamp)$/i;
 
 /** Renders a default value of a column as SQL; null without a default. @throws INVALID_PAYLOAD */
-export function renderDefault(type: FieldType, value: unknown): string | null {
+export function renderDefaultSql(type: FieldType, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (NUMBER_TYPES.includes(type)) {
     if (typeof value === 'boolean' || !NUMBER.test(String(value)))
@@ -34,5 +34,5 @@ export function renderDefault(type: FieldType, value: unknown): string | null {
 function quoteDefault(text: string): string {
   if (text.includes('\0') || /(?<!\\)(\\\\)*\\u0000/.test(text))
     throw invalidPayload('"default_value" must not contain a NUL character.');
-  return literal(text);
+  return quoteLiteral(text);
 }

@@ -3,7 +3,7 @@ import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { removeField } from './delete-field.ts';
 import { isSystemField, quoteRegistryTable, quoteTable, requireCollection, type WriteDeps } from './deps.ts';
-import { createCollectionContext } from './events.ts';
+import { createCollectionEventMeta } from './events.ts';
 import { invalidPayload } from './payload.ts';
 import { deleteRows, updateRows } from './registry-row.ts';
 
@@ -16,7 +16,7 @@ export async function deleteCollection(deps: WriteDeps, caller: Caller, name: st
     throw invalidPayload(
       `"${name}" is a view of the database and is changed there; "meta": null deletes its registry row.`,
     );
-  const context = createCollectionContext(caller, name);
+  const context = createCollectionEventMeta(caller, name);
   await deps.events.filter(['collections.delete'], [name], context);
 
   if (collection.table) await dropConstraintsTo(deps, collection);

@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { Collection } from '../contract.ts';
-import { dropConstraint } from './constraint.ts';
 import type { WriteDeps } from './deps.ts';
+import { dropConstraint } from './foreign-key.ts';
 import { invalidPayload } from './payload.ts';
 import { deleteRows } from './registry-row.ts';
 import { requireRelation } from './relation-checks.ts';

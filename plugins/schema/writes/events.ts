@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { WriteDeps } from './deps.ts';
 import { type Payload, parseObject } from './payload.ts';
-import { declarationOf, type RegistryName } from './registry-row.ts';
+import { type RegistryName, registryDeclarationOf } from './registry-row.ts';
 
 /** The meta of a schema event. `keys` are names of collections, or of fields of `collection`. */
 export interface SchemaEventContext {
@@ -11,7 +11,7 @@ export interface SchemaEventContext {
 }
 
 /** The meta of an event `collections.*`: it names `platform_collections`, whose keys are names of collections. */
-export const createCollectionContext = (caller: Caller, name: string) => ({
+export const createCollectionEventMeta = (caller: Caller, name: string) => ({
   caller,
   collection: 'platform_collections',
   keys: [name],
@@ -50,7 +50,7 @@ export async function applyFilters(
     await deps.events.filter([`${name}.${verb}`], flattened, { ...context }),
     LABELS[name],
   );
-  const registryFields = new Set(declarationOf(name).fields.map(({ field }) => field));
+  const registryFields = new Set(registryDeclarationOf(name).fields.map(({ field }) => field));
   const isFlat = (key: string) =>
     !Object.hasOwn(payload, key) && (Object.hasOwn(valuesBefore, key) || registryFields.has(key));
   const entries = Object.entries(filteredPayload);

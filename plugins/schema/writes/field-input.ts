@@ -9,7 +9,7 @@ import {
   parseObjectMember,
   parseType,
 } from './payload.ts';
-import { parseMeta, type RowValues } from './registry-row.ts';
+import { parseRegistryMeta, type RowValues } from './registry-row.ts';
 
 /** A validated request for a new field. */
 export interface NewField {
@@ -37,18 +37,18 @@ export function parseNewField(input: unknown): NewField {
   if (!type) throw invalidPayload(`"type" of field "${name}" is required.`);
   if (type === 'unknown') throw invalidPayload('A column cannot have the type "unknown".');
   if (type === 'alias') {
-    const row = parseMeta('fields', meta ?? {});
+    const row = parseRegistryMeta('fields', meta ?? {});
     return { name, type, schema: {}, row: isAlias ? row : { ...row, special: [...special, 'alias'].join(',') } };
   }
   const flags = withTypeFlag(type, special);
   const isRegistered = meta !== null || REQUIRED_FLAGS[type] !== undefined;
-  const row = { ...parseMeta('fields', meta ?? {}), ...(flags.length > 0 ? { special: flags.join(',') } : {}) };
+  const row = { ...parseRegistryMeta('fields', meta ?? {}), ...(flags.length > 0 ? { special: flags.join(',') } : {}) };
   return { name, type, schema: parseObjectMember(payload, 'schema') ?? {}, row: isRegistered ? row : null };
 }
 
 export function parseSpecial(meta: Payload | null | undefined): readonly string[] | undefined {
   if (!meta || ownMember(meta, 'special') === undefined) return undefined;
-  const { special } = parseMeta('fields', { special: meta.special });
+  const { special } = parseRegistryMeta('fields', { special: meta.special });
   return special === null ? [] : String(special).split(',').filter(Boolean);
 }
 

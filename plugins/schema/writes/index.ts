@@ -7,7 +7,7 @@ import { deleteCollection } from './delete-collection.ts';
 import { deleteField } from './delete-field.ts';
 import { deleteRelation } from './delete-relation.ts';
 import { assertAdmin, type WriteDeps } from './deps.ts';
-import { runSchemaUnit } from './schema-unit.ts';
+import { runSchemaUnitOfWork } from './schema-unit-of-work.ts';
 import { updateCollection } from './update-collection.ts';
 import { updateField } from './update-field.ts';
 import { updateRelation } from './update-relation.ts';
@@ -18,10 +18,10 @@ export function createSchemaWrites(deps: WriteDeps): SchemaWrites {
     <Rest extends readonly unknown[], T>(work: (deps: WriteDeps, caller: Caller, ...rest: Rest) => Promise<T>) =>
     async (caller: Caller, ...rest: Rest): Promise<T> => {
       assertAdmin(caller);
-      return runSchemaUnit(deps, () => work(deps, caller, ...rest));
+      return runSchemaUnitOfWork(deps, () => work(deps, caller, ...rest));
     };
   return {
-    transaction: (work) => runSchemaUnit(deps, work),
+    transaction: (work) => runSchemaUnitOfWork(deps, work),
     createCollection: verb(createCollection),
     updateCollection: verb(updateCollection),
     deleteCollection: verb(deleteCollection),

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
+import { MAX_NAME_BYTES } from '../constraint-names.ts';
 import { FIELD_TYPES, type FieldType, SYSTEM_PREFIX } from '../contract.ts';
-import { MAX_NAME_BYTES } from '../names.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 

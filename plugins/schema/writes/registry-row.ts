@@ -23,16 +23,16 @@ const KEY_COLUMNS: Readonly<Record<RegistryName, readonly string[]>> = {
 };
 
 /** The declaration of a registry table. */
-export const declarationOf = (name: RegistryName): SystemCollection =>
+export const registryDeclarationOf = (name: RegistryName): SystemCollection =>
   registryCollections.find(({ collection }) => collection === `platform_${name}`) as SystemCollection;
 
 /**
  * Parses the members of `meta` that are columns of a registry table; ignores other members.
  * @throws INVALID_PAYLOAD, VALUE_TOO_LONG
  */
-export function parseMeta(name: RegistryName, meta: Payload): RowValues {
+export function parseRegistryMeta(name: RegistryName, meta: Payload): RowValues {
   const values: Record<string, unknown> = {};
-  for (const field of declarationOf(name).fields) {
+  for (const field of registryDeclarationOf(name).fields) {
     const value = ownMember(meta, field.field);
     if (value === undefined || field.primary || KEY_COLUMNS[name].includes(field.field)) continue;
     if (value === null && field.nullable !== true) continue;

@@ -19,7 +19,7 @@ export function assertManyToAny(snapshot: SchemaOverview, many: Collection, valu
 }
 
 /** The alias `one_field` must not be a column, nor belong to another relation. @throws INVALID_PAYLOAD */
-export function assertOneField(
+export function assertOneFieldAlias(
   snapshot: SchemaOverview,
   one: Collection | undefined,
   values: RowValues,

@@ -1,13 +1,13 @@
 import type { Caller } from '#kernel';
 import { requireCollection, type WriteDeps } from './deps.ts';
-import { applyFilters, createCollectionContext, emitAction } from './events.ts';
+import { applyFilters, createCollectionEventMeta, emitAction } from './events.ts';
 import { invalidPayload, ownMember, parseObjectMember } from './payload.ts';
-import { deleteRows, parseMeta, upsertRow } from './registry-row.ts';
+import { deleteRows, parseRegistryMeta, upsertRow } from './registry-row.ts';
 
 /** Changes the registry row of a collection; its table stays. */
 export async function updateCollection(deps: WriteDeps, caller: Caller, name: string, input: unknown): Promise<void> {
   const collection = requireCollection(await deps.cache.snapshot(), name);
-  const context = createCollectionContext(caller, name);
+  const context = createCollectionEventMeta(caller, name);
   const payload = await applyFilters(deps, 'collections', 'update', input, context);
   const meta = parseObjectMember(payload, 'meta');
   if (ownMember(payload, 'collection') !== undefined && ownMember(payload, 'collection') !== name) {
@@ -16,6 +16,6 @@ export async function updateCollection(deps: WriteDeps, caller: Caller, name: st
   if (meta !== undefined && collection.system)
     throw invalidPayload(`"${name}" belongs to the service and cannot be changed.`);
   if (meta === null) await deleteRows(deps, 'collections', { collection: name });
-  else if (meta) await upsertRow(deps, 'collections', { collection: name }, parseMeta('collections', meta));
+  else if (meta) await upsertRow(deps, 'collections', { collection: name }, parseRegistryMeta('collections', meta));
   emitAction(deps, 'collections', 'update', payload, context);
 }

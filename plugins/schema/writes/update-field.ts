@@ -6,7 +6,7 @@ import { isSystemField, requireCollection, requireField, type WriteDeps } from '
 import { applyFilters, emitAction } from './events.ts';
 import { parseSpecial, withoutTypeFlags, withTypeFlag } from './field-input.ts';
 import { invalidPayload, ownMember, type Payload, parseObjectMember, parseType } from './payload.ts';
-import { deleteRows, parseMeta, type RowValues, upsertRow } from './registry-row.ts';
+import { deleteRows, parseRegistryMeta, type RowValues, upsertRow } from './registry-row.ts';
 
 /** Changes the column and the registry row of a field. */
 export async function updateField(
@@ -57,7 +57,7 @@ async function changeMeta(
   }
   const special = mergeSpecial(field, type, parseSpecial(meta));
   const values: RowValues = {
-    ...parseMeta('fields', meta ?? {}),
+    ...parseRegistryMeta('fields', meta ?? {}),
     ...(special ? { special: special.length > 0 ? special.join(',') : null } : {}),
   };
   if (Object.keys(values).length > 0 || meta) await upsertRow(deps, 'fields', key, values);

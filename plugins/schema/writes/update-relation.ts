@@ -1,11 +1,11 @@
 import type { Caller } from '#kernel';
 import type { Collection, Relation, SchemaOverview } from '../contract.ts';
-import { addConstraint, dropConstraint } from './constraint.ts';
 import type { WriteDeps } from './deps.ts';
 import { applyFilters, emitAction } from './events.ts';
+import { addConstraint, dropConstraint } from './foreign-key.ts';
 import { invalidPayload, ownMember, type Payload, parseObjectMember } from './payload.ts';
-import { deleteRows, parseMeta, upsertRow } from './registry-row.ts';
-import { assertManyToAny, assertOneField, requireRelation } from './relation-checks.ts';
+import { deleteRows, parseRegistryMeta, upsertRow } from './registry-row.ts';
+import { assertManyToAny, assertOneFieldAlias, requireRelation } from './relation-checks.ts';
 import { parseReferentialAction } from './relation-input.ts';
 
 /** Changes the registry row of a relation and the referential actions of its foreign key. */
@@ -31,9 +31,9 @@ export async function updateRelation(
     if (!relation.schema) throw invalidPayload('This relation has only its registry row; delete the relation instead.');
     await deleteRows(deps, 'relations', key);
   } else if (meta) {
-    const values = parseMeta('relations', meta);
+    const values = parseRegistryMeta('relations', meta);
     const one = relation.related === null ? undefined : snapshot.collections.get(relation.related);
-    assertOneField(snapshot, one, values, relation);
+    assertOneFieldAlias(snapshot, one, values, relation);
     const many = snapshot.collections.get(collection) as Collection;
     if (!one)
       assertManyToAny(snapshot, many, {

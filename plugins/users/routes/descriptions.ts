@@ -1,31 +1,31 @@
 import type { RouteDescription } from '../../http/contract.ts';
 import {
   anyOf,
-  BOOLEAN,
+  BOOLEAN_SCHEMA,
   dataAnswer,
+  describeJsonBody,
   exactObject,
-  jsonBody,
   NO_CONTENT,
   nullable,
   objectOf,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from '../../http/library.ts';
 import {
+  ANSWER_SHAPE_PARAMETERS,
   itemSchema,
   queryComponents,
-  SHAPE_PARAMETERS,
   SINGLE_ROW_PARAMETERS,
   WRITE_ERRORS,
 } from '../../items/library.ts';
-import { USERS } from '../require-user-key.ts';
+import { USERS_COLLECTION } from '../require-user-key.ts';
 
-const user = itemSchema(USERS);
+const user = itemSchema(USERS_COLLECTION);
 
 /** The answer for a caller that has the token of a share and no user. */
 const SHARE = exactObject({
-  share: TEXT,
-  role: exactObject({ id: nullable(TEXT), admin_access: BOOLEAN, app_access: BOOLEAN }),
+  share: TEXT_SCHEMA,
+  role: exactObject({ id: nullable(TEXT_SCHEMA), admin_access: BOOLEAN_SCHEMA, app_access: BOOLEAN_SCHEMA }),
 });
 
 const base = {
@@ -34,25 +34,25 @@ const base = {
   components: { ...queryComponents, schemas: { ...queryComponents.schemas, ShareCaller: SHARE } },
 } as const;
 
-export const READ_ME: RouteDescription = {
+export const READ_ME_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Reads the row of the caller; its key alone where the caller may not read it.',
   query: SINGLE_ROW_PARAMETERS,
   answers: dataAnswer(anyOf(user, schemaRef('ShareCaller'))),
 };
 
-export const UPDATE_ME: RouteDescription = {
+export const UPDATE_ME_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Changes the row of the caller.',
-  query: SHAPE_PARAMETERS,
-  body: jsonBody(user),
+  query: ANSWER_SHAPE_PARAMETERS,
+  body: describeJsonBody(user),
   answers: { ...dataAnswer(user), ...NO_CONTENT },
   errors: WRITE_ERRORS,
 };
 
-export const TRACK_PAGE: RouteDescription = {
+export const TRACK_PAGE_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Remembers the page of the app on which the caller was last.',
-  body: jsonBody(objectOf({ last_page: { ...TEXT, maxLength: 255 } }, ['last_page'])),
+  body: describeJsonBody(objectOf({ last_page: { ...TEXT_SCHEMA, maxLength: 255 } }, ['last_page'])),
   answers: NO_CONTENT,
 };

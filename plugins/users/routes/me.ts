@@ -4,8 +4,12 @@ import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf, rawQueryOf, sendData, sendJson } from '../../http/library.ts';
 import type { Items } from '../../items/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
-import { requireUserKey, USERS } from '../require-user-key.ts';
-import { READ_ME, TRACK_PAGE, UPDATE_ME } from './descriptions.ts';
+import { requireUserKey, USERS_COLLECTION } from '../require-user-key.ts';
+import {
+  READ_ME_ROUTE_DESCRIPTION,
+  TRACK_PAGE_ROUTE_DESCRIPTION,
+  UPDATE_ME_ROUTE_DESCRIPTION,
+} from './descriptions.ts';
 
 const PAGE_LENGTH = 255;
 
@@ -30,7 +34,7 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
     const id = requireUserKey(caller);
     const query = rawQueryOf(ctx);
     try {
-      const { data } = await items.readOne(caller, USERS, id, query);
+      const { data } = await items.readOne(caller, USERS_COLLECTION, id, query);
       return sendJson(ctx, data ?? 'null');
     } catch (error) {
       if (!isForbidden(error)) throw error;
@@ -44,9 +48,9 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
     const body = bodyOf(ctx);
     if (!isObject(body)) throw fail('INVALID_PAYLOAD', 'the body must be an object');
     const { fields, deep, alias }: RawQuery = rawQueryOf(ctx);
-    await items.updateOne(caller, USERS, id, body);
+    await items.updateOne(caller, USERS_COLLECTION, id, body);
     try {
-      const { data } = await items.readOne(caller, USERS, id, { fields, deep, alias });
+      const { data } = await items.readOne(caller, USERS_COLLECTION, id, { fields, deep, alias });
       sendJson(ctx, data ?? 'null');
     } catch (error) {
       if (!isForbidden(error)) throw error;
@@ -67,8 +71,8 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
   }
 
   return [
-    { method: 'GET', path: '/users/me', description: READ_ME, handle: read },
-    { method: 'PATCH', path: '/users/me', description: UPDATE_ME, handle: update },
-    { method: 'PATCH', path: '/users/me/track/page', description: TRACK_PAGE, handle: track },
+    { method: 'GET', path: '/users/me', description: READ_ME_ROUTE_DESCRIPTION, handle: read },
+    { method: 'PATCH', path: '/users/me', description: UPDATE_ME_ROUTE_DESCRIPTION, handle: update },
+    { method: 'PATCH', path: '/users/me/track/page', description: TRACK_PAGE_ROUTE_DESCRIPTION, handle: track },
   ];
 }

@@ -1,21 +1,21 @@
 import type { JsonSchema, RouteDescription } from '../../http/contract.ts';
 import {
-  BOOLEAN,
+  BOOLEAN_SCHEMA,
   dataAnswer,
+  describeParameter,
   exactObject,
   listOf,
   objectOf,
   oneOfTexts,
-  parameter,
-  RECORD,
+  RECORD_SCHEMA,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from '../../http/library.ts';
 import { itemSchema, queryComponents, SINGLE_ROW_PARAMETERS } from '../../items/library.ts';
 
-const GRANT = { fields: listOf(TEXT), presets: RECORD };
+const GRANT = { fields: listOf(TEXT_SCHEMA), presets: RECORD_SCHEMA };
 const ACTION = schemaRef('EffectiveAction');
-const ROW_ACTION = exactObject({ access: BOOLEAN });
+const ROW_ACTION = exactObject({ access: BOOLEAN_SCHEMA });
 
 const schemas: Readonly<Record<string, JsonSchema>> = {
   /** `fields` and `presets` where the action is for fields. */
@@ -28,16 +28,16 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
     share: ACTION,
   }),
   ItemPermissions: exactObject({
-    update: objectOf({ access: BOOLEAN, ...GRANT }, ['access']),
+    update: objectOf({ access: BOOLEAN_SCHEMA, ...GRANT }, ['access']),
     delete: ROW_ACTION,
     share: ROW_ACTION,
   }),
 };
 
-const collection = parameter('Name of the collection.');
+const collection = describeParameter('Name of the collection.');
 const base = { tag: 'permissions', access: 'user', components: { schemas } } as const;
 
-export const OWN_ROLE: RouteDescription = {
+export const OWN_ROLE_ROUTE_DESCRIPTION: RouteDescription = {
   tag: 'roles',
   access: 'user',
   summary: 'Reads the role of the caller, as a list; its id alone where the caller may not read it.',
@@ -46,22 +46,22 @@ export const OWN_ROLE: RouteDescription = {
   components: queryComponents,
 };
 
-export const OWN_RIGHTS: RouteDescription = {
+export const OWN_RIGHTS_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Answers what the caller may do in each collection; those in which he may do nothing are left out.',
   answers: dataAnswer({ type: 'object', additionalProperties: schemaRef('CollectionPermissions') }),
 };
 
-export const COLLECTION_RIGHTS: RouteDescription = {
+export const COLLECTION_RIGHTS_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Answers what the caller may do with the row of a singleton, or with some row of another collection.',
   params: { collection },
   answers: dataAnswer(schemaRef('ItemPermissions')),
 };
 
-export const ITEM_RIGHTS: RouteDescription = {
+export const ITEM_RIGHTS_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Answers what the caller may do with one row; nothing with one that is not there.',
-  params: { collection, id: parameter('Key of the row.') },
+  params: { collection, id: describeParameter('Key of the row.') },
   answers: dataAnswer(schemaRef('ItemPermissions')),
 };

@@ -4,7 +4,12 @@ import type { HttpContext, Route } from '../../http/contract.ts';
 import { rawQueryOf, sendData, sendJson } from '../../http/library.ts';
 import type { Items } from '../../items/contract.ts';
 import { assertUserOrShare, requireUserKey } from '../require-user-key.ts';
-import { COLLECTION_RIGHTS, ITEM_RIGHTS, OWN_RIGHTS, OWN_ROLE } from './own-rights-descriptions.ts';
+import {
+  COLLECTION_RIGHTS_DESCRIPTION,
+  ITEM_RIGHTS_DESCRIPTION,
+  OWN_RIGHTS_ROUTE_DESCRIPTION,
+  OWN_ROLE_ROUTE_DESCRIPTION,
+} from './own-rights-descriptions.ts';
 
 const ROLES = 'platform_roles';
 
@@ -34,15 +39,15 @@ export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
   };
 
   return [
-    { method: 'GET', path: '/roles/me', description: OWN_ROLE, handle: role },
+    { method: 'GET', path: '/roles/me', description: OWN_ROLE_ROUTE_DESCRIPTION, handle: role },
     {
       method: 'GET',
       path: '/permissions/me',
-      description: OWN_RIGHTS,
+      description: OWN_RIGHTS_ROUTE_DESCRIPTION,
       handle: async (ctx) => sendData(ctx, await access.effectivePermissions(userOrShare(ctx))),
     },
-    { method: 'GET', path: '/permissions/me/:collection', description: COLLECTION_RIGHTS, handle: item },
-    { method: 'GET', path: '/permissions/me/:collection/:id', description: ITEM_RIGHTS, handle: item },
+    { method: 'GET', path: '/permissions/me/:collection', description: COLLECTION_RIGHTS_DESCRIPTION, handle: item },
+    { method: 'GET', path: '/permissions/me/:collection/:id', description: ITEM_RIGHTS_DESCRIPTION, handle: item },
   ];
 }
 

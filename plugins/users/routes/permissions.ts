@@ -18,7 +18,7 @@ export function permissionRoutes(items: Items, access: Pick<Access, 'permissions
 
   async function list(ctx: HttpContext, requested: RawQuery): Promise<void> {
     const { caller } = ctx.state;
-    const query = { ...requested, filter: withPublicRole(parseFilter(requested.filter)) };
+    const query = { ...requested, filter: replaceNullRoleInFilter(parseFilter(requested.filter)) };
     const { limit, page, offset, meta, ...whole } = query;
     // The paged read checks limit and page, and counts; the rows are answered without paging.
     const paged = [limit, page, offset, meta].some((one) => one !== undefined);
@@ -76,14 +76,14 @@ function parseFilter(filter: unknown): unknown {
 }
 
 /** Replaces `role: null` in a filter by the key of the Public role, which null stands for in payloads too. */
-export function withPublicRole(filter: unknown, level = 0): unknown {
+export function replaceNullRoleInFilter(filter: unknown, level = 0): unknown {
   // The query parser refuses deeper nesting.
   if (level > 200) return filter;
-  if (Array.isArray(filter)) return filter.map((one) => withPublicRole(one, level + 1));
+  if (Array.isArray(filter)) return filter.map((one) => replaceNullRoleInFilter(one, level + 1));
   if (typeof filter !== 'object' || filter === null) return filter;
   return Object.fromEntries(
     Object.entries(filter).map(([key, value]) => {
-      if (key === '_and' || key === '_or') return [key, withPublicRole(value, level + 1)];
+      if (key === '_and' || key === '_or') return [key, replaceNullRoleInFilter(value, level + 1)];
       return [key, key === 'role' ? toPublicRoleRule(value) : value];
     }),
   );

@@ -1,12 +1,12 @@
 import { type EventsApi, fail } from '#kernel';
-import { ACTIONS, PUBLIC_ROLE } from '../../access/contract.ts';
+import { PERMISSION_ACTIONS, PUBLIC_ROLE } from '../../access/contract.ts';
 import { type Payload, type RuleDeps, setsField } from './rule-deps.ts';
 
 const PERMISSIONS = 'platform_permissions';
 const OBJECTS = ['permissions', 'validation', 'presets'];
 
 /** Registers filters that validate permissions on every write path: an invalid permission must not look like one that allows. */
-export function permissionRules(deps: RuleDeps, events: EventsApi): void {
+export function registerPermissionRules(deps: RuleDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const) {
     events.onFilter(`permissions.${verb}`, async (payload, { caller }) => {
       await deps.access.assertAllowed(caller, verb, PERMISSIONS);
@@ -19,8 +19,8 @@ const invalidPermission = (field: string, expected: string) =>
   fail('INVALID_PAYLOAD', `${field} must be ${expected}.`, { field, path: [field] });
 
 export function validatePermission(payload: Payload): Payload {
-  if (setsField(payload, 'action') && !ACTIONS.some((one) => one === payload.action)) {
-    throw invalidPermission('action', `one of ${ACTIONS.join(', ')}`);
+  if (setsField(payload, 'action') && !PERMISSION_ACTIONS.some((one) => one === payload.action)) {
+    throw invalidPermission('action', `one of ${PERMISSION_ACTIONS.join(', ')}`);
   }
   for (const field of OBJECTS) {
     const value = payload[field];

@@ -1,16 +1,16 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
 import { isTrueFlag } from '../../access/library.ts';
-import { assertAddresses } from './addresses.ts';
+import { assertIpAccess } from './ip-access.ts';
 import { assertAdminRemains } from './last-admin.ts';
-import { keysOf, omitFields, type Payload, type RuleDeps, type RuleStore, setsField } from './rule-deps.ts';
+import { eventKeysOf, omitFields, type Payload, type RuleDeps, type RuleStore, setsField } from './rule-deps.ts';
 
 const ROLES = 'platform_roles';
 const PUBLIC_MAY_CHANGE = ['id', 'key', 'name', 'icon', 'description'];
 const KEY = /^[a-z_][a-z0-9_]{0,254}$/;
 
 /** Registers filters that check writes of roles, on every write path. */
-export function roleRules(deps: RuleDeps, events: EventsApi): void {
+export function registerRoleRules(deps: RuleDeps, events: EventsApi): void {
   events.onFilter('roles.create', (payload, meta) => filterCreate(deps, payload as Payload, meta));
   events.onFilter('roles.update', (payload, meta) => filterUpdate(deps, payload as Payload, meta));
   events.onFilter('roles.delete', (payload, meta) => filterDelete(deps, payload as readonly string[], meta));
@@ -22,7 +22,7 @@ const invalidRole = (reason: string, field?: string) =>
 async function filterCreate(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.assertAllowed(caller, 'create', ROLES);
   await deps.access.assertAuthority(caller, ROLES, 'create', [{ keys: [], values: payload }]);
-  assertAddresses(payload.ip_access);
+  assertIpAccess(payload.ip_access);
   const { key } = payload;
   if (key === undefined || key === null) return omitFields(payload, ['key']);
   if (key === 'public') throw invalidRole('The key "public" is reserved.', 'key');
@@ -33,10 +33,10 @@ async function filterCreate(deps: RuleDeps, payload: Payload, { caller }: EventM
 }
 
 async function filterUpdate(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
-  const keys = keysOf(meta);
+  const keys = eventKeysOf(meta);
   await deps.access.assertAllowed(meta.caller, 'update', ROLES);
   await deps.access.assertAuthority(meta.caller, ROLES, 'update', [{ keys, values: payload }]);
-  assertAddresses(payload.ip_access);
+  assertIpAccess(payload.ip_access);
   if (keys.includes(PUBLIC_ROLE)) {
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
     if (field !== undefined)

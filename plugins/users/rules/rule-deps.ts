@@ -17,7 +17,7 @@ export interface RuleDeps {
 }
 
 /** Keys of the rows that an update changes; empty for a create. */
-export const keysOf = ({ keys }: EventMeta): readonly string[] => (Array.isArray(keys) ? keys.map(String) : []);
+export const eventKeysOf = ({ keys }: EventMeta): readonly string[] => (Array.isArray(keys) ? keys.map(String) : []);
 
 export const setsField = (payload: Payload, field: string): boolean =>
   Object.hasOwn(payload, field) && payload[field] !== undefined;

@@ -1,17 +1,17 @@
 import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
-import { MASK, PUBLIC_ROLE } from '../../access/contract.ts';
+import { CONCEALED_VALUE_MASK, PUBLIC_ROLE } from '../../access/contract.ts';
 import { isTrueFlag } from '../../access/library.ts';
-import { STATUSES } from '../collections.ts';
+import { USER_STATUSES } from '../collections.ts';
 import { assertEmail } from './email.ts';
 import { assertAdminRemains } from './last-admin.ts';
-import { keysOf, omitFields, type Payload, type RuleDeps, type RuleStore, setsField } from './rule-deps.ts';
+import { eventKeysOf, omitFields, type Payload, type RuleDeps, type RuleStore, setsField } from './rule-deps.ts';
 
 const USERS = 'platform_users';
 const CONCEALED = ['password', 'token', 'tfa_secret', 'external_identifier', 'auth_data'];
 const ADMINS_ONLY = ['provider', 'external_identifier'];
 
 /** Registers filters that check writes of users, on every write path. */
-export function userRules(deps: RuleDeps, events: EventsApi): void {
+export function registerUserRules(deps: RuleDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const)
     events.onFilter(`users.${verb}`, (payload, meta) => filterWrite(deps, verb, payload as Payload, meta));
   events.onFilter('users.delete', (payload, meta) => filterDelete(deps, payload, meta));
@@ -20,9 +20,9 @@ export function userRules(deps: RuleDeps, events: EventsApi): void {
 async function filterWrite(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, meta: EventMeta): Promise<Payload> {
   await deps.access.assertAllowed(meta.caller, verb, USERS);
   // A client that sends back what it read sends masks, which are no values. Only the service sets `last_access`.
-  const payload = omitFields(raw, [...CONCEALED.filter((name) => raw[name] === MASK), 'last_access']);
+  const payload = omitFields(raw, [...CONCEALED.filter((name) => raw[name] === CONCEALED_VALUE_MASK), 'last_access']);
   const { caller } = meta;
-  const keys = keysOf(meta);
+  const keys = eventKeysOf(meta);
   // The caller's authority is asserted before the values are validated; the items plugin asserts it again for the stored values.
   await deps.access.assertAuthority(caller, USERS, verb, [{ keys, values: payload }]);
   if (setsField(payload, 'tfa_secret') && !isSystem(caller))
@@ -56,8 +56,8 @@ function assertValues({ password, status, role }: Payload): void {
   if (password !== undefined && password !== null && (typeof password !== 'string' || password === '')) {
     throw invalidUser('password must be a text that is not empty.', 'password');
   }
-  if (status !== undefined && !STATUSES.some((one) => one === status)) {
-    throw invalidUser(`status must be one of ${STATUSES.join(', ')}.`, 'status');
+  if (status !== undefined && !USER_STATUSES.some((one) => one === status)) {
+    throw invalidUser(`status must be one of ${USER_STATUSES.join(', ')}.`, 'status');
   }
   if (roleId(role) === PUBLIC_ROLE) throw invalidUser('Users cannot have the Public role.', 'role');
 }

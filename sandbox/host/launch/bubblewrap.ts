@@ -6,7 +6,7 @@ export interface BubblewrapMounts {
 }
 
 /** The descriptor from which bubblewrap reads the seccomp filter. */
-export const FILTER_FD = 4;
+export const SECCOMP_FILTER_FD = 4;
 
 /**
  * Arguments of bubblewrap up to the command: namespaces of every kind, a read-only root that holds these files alone,
@@ -32,7 +32,7 @@ export function buildBubblewrapArguments(
     ...listParentFolders([...files.keys()]).flatMap((folder) => ['--dir', folder]),
     ...[...files].flatMap(([inside, outside]) => ['--ro-bind', outside, inside]),
     ...['--hostname', 'guest', '--remount-ro', '/', '--chdir', '/'],
-    ...(seccomp ? ['--seccomp', String(FILTER_FD)] : []),
+    ...(seccomp ? ['--seccomp', String(SECCOMP_FILTER_FD)] : []),
     '--',
   ];
 }

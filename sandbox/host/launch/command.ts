@@ -1,7 +1,7 @@
 import { buildBubblewrapArguments } from './bubblewrap.ts';
 import type { ControlGroup } from './cgroups/group.ts';
 import { type LaunchPlan, MAX_OPEN_FILES } from './launch-plan.ts';
-import type { LaunchResources } from './resources.ts';
+import type { LaunchResources } from './launch-resources.ts';
 
 /** Paths of files inside of a confined child. */
 const CHILD_PATHS = {
@@ -19,7 +19,7 @@ const NICENESS = 10;
  * Builds the command line of a child, outermost program first: join the groups, nice, bubblewrap, setpriv, prlimit,
  * Node. Each program replaces itself with the next one.
  */
-export function buildCommand(
+export function buildChildCommand(
   resources: LaunchResources,
   plan: LaunchPlan,
   program: string,

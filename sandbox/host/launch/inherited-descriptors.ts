@@ -8,7 +8,7 @@ const CLOSE_ON_EXEC = 0o2000000;
  * process that the service starts would inherit them: Node sets close-on-exec only on descriptors that it opens itself,
  * and on the lowest of the inherited ones.
  */
-export function inheritedDescriptors(): readonly number[] {
+export function listInheritedDescriptors(): readonly number[] {
   try {
     return readdirSync('/proc/self/fdinfo').map(Number).filter(isInherited);
   } catch {

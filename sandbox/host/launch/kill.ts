@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { LaunchPlan } from './launch-plan.ts';
-import { childrenOf } from './proc.ts';
+import { childProcessIdsOf } from './proc.ts';
 
 /** Milliseconds that bubblewrap may take to end after its namespace has ended. */
 const BUBBLEWRAP_END_TIMEOUT = 500;
@@ -10,13 +10,13 @@ const BUBBLEWRAP_END_TIMEOUT = 500;
  * killed: the kernel then ends everything inside, and bubblewrap reaps it and ends. So no orphaned process is left to a
  * service that is the first process of a container and reaps only its own children.
  */
-export function killTree(process: ChildProcess, namespaceMode: LaunchPlan['namespaceMode']): void {
+export function killProcessTree(process: ChildProcess, namespaceMode: LaunchPlan['namespaceMode']): void {
   if (process.pid === undefined || process.exitCode !== null || process.signalCode !== null) return;
   if (namespaceMode === 'none') {
-    killGroup(process.pid);
+    killProcessGroup(process.pid);
     return;
   }
-  const [first] = childrenOf(process.pid);
+  const [first] = childProcessIdsOf(process.pid);
   if (first === undefined || !sendSigkill(first)) {
     // bubblewrap has not started the namespace yet. A process that it is just creating dies with it.
     process.kill('SIGKILL');
@@ -27,7 +27,7 @@ export function killTree(process: ChildProcess, namespaceMode: LaunchPlan['names
 }
 
 /** Without namespaces: kills the process group of the session. */
-export function killGroup(pid: number): void {
+export function killProcessGroup(pid: number): void {
   sendSigkill(-pid) || sendSigkill(pid);
 }
 

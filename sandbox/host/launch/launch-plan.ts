@@ -38,7 +38,7 @@ export const MAX_OPEN_FILES = 64;
  * Maximum of threads of a child. Measured, a child has 4 to 7 at work, and libuv starts up to 4 more where they are
  * used.
  */
-export const MAX_TASKS = 32;
+export const MAX_CHILD_THREADS = 32;
 /** Two processes of bubblewrap also count in the group: one outside of the namespace and the first one inside. */
 export const BUBBLEWRAP_TASKS = 2;
 

@@ -1,16 +1,16 @@
 import { runnerSource } from '../../runner/build.ts';
 import { RUNNER_FLAGS } from '../../runner/flags.ts';
-import { isolatedVmBinary } from '../../runner/native.ts';
-import type { Child, Launcher, LauncherOptions } from '../child.ts';
+import { isolatedVmBinary } from '../../runner/isolated-vm-addon.ts';
+import type { ConfinedChild, Launcher, LauncherOptions } from '../child.ts';
 import { readProbeSource } from '../posture/probe-client.ts';
 import { resolvePosture } from '../posture/resolve-posture.ts';
 import { openCgroups } from './cgroups/cgroups.ts';
-import { createLaunchResources } from './resources.ts';
+import { createLaunchResources } from './launch-resources.ts';
 import { type StartedChild, startProgram } from './start.ts';
 import { createUidPool } from './uids.ts';
 
 /** Overrides of what the machine offers, for tests. Everything else is looked up. */
-export interface LaunchEnvironment {
+export interface LaunchOverrides {
   /** Folders in which programs of the operating system are looked up. */
   readonly folders?: readonly string[];
   /** False: as if the machine had no control groups. */
@@ -30,7 +30,7 @@ export interface ConfinedLauncher extends Launcher {
  */
 export async function createLauncher(
   options: LauncherOptions,
-  environment: LaunchEnvironment = {},
+  environment: LaunchOverrides = {},
 ): Promise<ConfinedLauncher> {
   const isLinux = process.platform === 'linux';
   const isRoot = process.getuid?.() === 0;
@@ -41,7 +41,7 @@ export async function createLauncher(
     folders: environment.folders,
   });
   const cgroups = isLinux && environment.cgroups !== false ? await openCgroups() : null;
-  const living = new Set<Child>();
+  const living = new Set<ConfinedChild>();
   const close = async () => {
     for (const child of living) child.kill();
     await Promise.all([...living].map(({ ended }) => ended));

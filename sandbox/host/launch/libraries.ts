@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Absolute path of the dynamic loader of this Node; null where Node is linked statically. */
-export function findNodeLoader(): string | null {
+export function findDynamicLoader(): string | null {
   // The types do not know the property yet.
   const report = process.report as (NodeJS.ProcessReport & { excludeNetwork: boolean }) | undefined;
   if (report === undefined) return null;

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive, PID_NAMESPACE } from './proc.ts';
+import { isProcessAlive, PID_NAMESPACE } from './proc.ts';
 
 const PREFIX = 'tenon-child-';
 
@@ -21,7 +21,7 @@ export function createPrivateFolder(): string {
 function listLeftovers(parent: string): readonly string[] {
   return readdirSync(parent).filter((name) => {
     const [, pid, count] = name.match(/^tenon-child-(\d+)-(\d+)-/) ?? [];
-    if (pid === undefined || count !== PID_NAMESPACE || isAlive(Number(pid))) return false;
+    if (pid === undefined || count !== PID_NAMESPACE || isProcessAlive(Number(pid))) return false;
     return lstatSync(join(parent, name), { throwIfNoEntry: false })?.uid === process.getuid?.();
   });
 }

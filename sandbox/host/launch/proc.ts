@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 /** Ids of the direct children of a process in this namespace; empty where the kernel does not report them. */
-export function childrenOf(pid: number): readonly number[] {
+export function childProcessIdsOf(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
   } catch {
@@ -13,12 +13,12 @@ export function childrenOf(pid: number): readonly number[] {
 /** The process that runs the guest: the last one of the chain that bubblewrap starts. */
 export function findGuestPid(pid: number): number {
   let found = pid;
-  for (let next = childrenOf(found)[0]; next !== undefined; next = childrenOf(found)[0]) found = next;
+  for (let next = childProcessIdsOf(found)[0]; next !== undefined; next = childProcessIdsOf(found)[0]) found = next;
   return found;
 }
 
 /** Lines of /proc/<pid>/status by name; empty once the process has ended. */
-export async function readStatus(pid: number): Promise<Readonly<Record<string, string>>> {
+export async function readProcStatus(pid: number): Promise<Readonly<Record<string, string>>> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Object.fromEntries(text.split('\n').map((line) => line.split(/:\s*/, 2)));
 }
@@ -27,7 +27,7 @@ export async function readStatus(pid: number): Promise<Readonly<Record<string, s
 export const parseKilobytes = (line: string | undefined): number => Number.parseInt(line ?? '0', 10) * 1024;
 
 /** Soft limits of a process by the kernel's name for them, `Infinity` for none. */
-export async function readLimits(pid: number): Promise<Readonly<Record<string, number>>> {
+export async function readProcLimits(pid: number): Promise<Readonly<Record<string, number>>> {
   const text = await readFile(`/proc/${pid}/limits`, 'utf8').catch(() => '');
   const rows = text.split('\n').flatMap((line) => {
     const found = line.match(/^Max (.+?) {2,}(\S+) /);
@@ -50,7 +50,7 @@ function readPidNamespace(): string {
   }
 }
 
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,4 +1,13 @@
-import { ALLOWED, CLONE, IOCTL, listNumbers, type Machine, NEWEST_KNOWN, PRCTL, UNSUPPORTED } from './syscalls.ts';
+import {
+  ALLOWED_SYSCALLS,
+  CLONE_SYSCALL,
+  type CpuArchitecture,
+  IOCTL,
+  listSyscallNumbers,
+  NEWEST_KNOWN_SYSCALL,
+  PRCTL,
+  UNSUPPORTED_SYSCALLS,
+} from './syscalls.ts';
 
 /** One instruction of the seccomp filter (classic BPF): code, jump if true, jump if false, operand. */
 type Instruction = readonly [code: number, yes: number, no: number, operand: number];
@@ -48,8 +57,11 @@ const returnIf = (code: number, operand: number, value: number): readonly Instru
   returnValue(value),
 ];
 /** Instructions that run `then` for this system call. `then` must end with a return. */
-const onCall = (row: Parameters<typeof listNumbers>[0][number], machine: Machine, then: readonly Instruction[]) =>
-  listNumbers([row], machine).flatMap((number): Instruction[] => [[EQUAL, 0, then.length, number], ...then]);
+const onCall = (
+  row: Parameters<typeof listSyscallNumbers>[0][number],
+  machine: CpuArchitecture,
+  then: readonly Instruction[],
+) => listSyscallNumbers([row], machine).flatMap((number): Instruction[] => [[EQUAL, 0, then.length, number], ...then]);
 
 /**
  * Builds the seccomp filter as `sock_filter` records of eight bytes; null for an architecture without a list of system
@@ -68,16 +80,16 @@ export function buildSeccompFilter(machine: string): Buffer | null {
   return bytes;
 }
 
-function buildProgram(machine: Machine): readonly Instruction[] {
+function buildProgram(machine: CpuArchitecture): readonly Instruction[] {
   return [
     load(ARCHITECTURE),
     [EQUAL, 1, 0, ARCHITECTURES[machine]],
     returnValue(KILL),
     load(NUMBER),
     ...(machine === 'x64' ? returnIf(AT_LEAST, X32, KILL) : []),
-    ...listNumbers(ALLOWED, machine).flatMap((number) => returnIf(EQUAL, number, ALLOW)),
+    ...listSyscallNumbers(ALLOWED_SYSCALLS, machine).flatMap((number) => returnIf(EQUAL, number, ALLOW)),
     // Threads without new namespaces only. Any other clone would create a process.
-    ...onCall(CLONE, machine, [
+    ...onCall(CLONE_SYSCALL, machine, [
       load(ARGUMENT[0]),
       ...returnIf(ANY_BIT, CLONE_NEW, EPERM),
       ...returnIf(ANY_BIT, CLONE_THREAD, ALLOW),
@@ -93,8 +105,8 @@ function buildProgram(machine: Machine): readonly Instruction[] {
       ...IOCTL_REQUESTS.flatMap((request) => returnIf(EQUAL, request, ALLOW)),
       returnValue(EPERM),
     ]),
-    ...listNumbers(UNSUPPORTED, machine).flatMap((number) => returnIf(EQUAL, number, ENOSYS)),
-    ...returnIf(GREATER, NEWEST_KNOWN, ENOSYS),
+    ...listSyscallNumbers(UNSUPPORTED_SYSCALLS, machine).flatMap((number) => returnIf(EQUAL, number, ENOSYS)),
+    ...returnIf(GREATER, NEWEST_KNOWN_SYSCALL, ENOSYS),
     returnValue(EPERM),
   ];
 }

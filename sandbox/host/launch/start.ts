@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, closeSync, openSync } from 'node:fs';
 import { Duplex } from 'node:stream';
-import type { Child, ChildEnd } from '../child.ts';
+import type { ChildEnd, ConfinedChild } from '../child.ts';
 import type { ControlGroup } from './cgroups/group.ts';
-import { buildCommand } from './command.ts';
+import { buildChildCommand } from './command.ts';
 import { coverInheritedDescriptors } from './inherited-descriptors.ts';
-import { killTree } from './kill.ts';
-import { BUBBLEWRAP_TASKS, CHILD_ENVIRONMENT, type LaunchPlan, MAX_TASKS } from './launch-plan.ts';
-import { findGuestPid, parseKilobytes, readStatus, readThreadTime } from './proc.ts';
-import type { LaunchResources } from './resources.ts';
-import { waitForEnd } from './wait-for-end.ts';
+import { killProcessTree } from './kill.ts';
+import { BUBBLEWRAP_TASKS, CHILD_ENVIRONMENT, type LaunchPlan, MAX_CHILD_THREADS } from './launch-plan.ts';
+import type { LaunchResources } from './launch-resources.ts';
+import { findGuestPid, parseKilobytes, readProcStatus, readThreadTime } from './proc.ts';
+import { waitForChildEnd } from './wait-for-end.ts';
 
 /** A child with members for the launcher and its self-tests. */
-export interface StartedChild extends Child {
+export interface StartedChild extends ConfinedChild {
   readonly group: ControlGroup | null;
   /** The last characters written to stderr; empty unless started with `diagnose`. */
   stderr(): string;
@@ -35,7 +35,7 @@ export function startProgram(
   let close = () => {};
   let spawned: ChildProcess | null = null;
   try {
-    group = plan.cgroups?.createGroup({ memory: plan.memory, tasks: MAX_TASKS + BUBBLEWRAP_TASKS }) ?? null;
+    group = plan.cgroups?.createGroup({ memory: plan.memory, tasks: MAX_CHILD_THREADS + BUBBLEWRAP_TASKS }) ?? null;
     if (plan.namespaceMode === 'user' && uid !== null) allowJoining(group, uid);
     // Opened for each child, since children would share the file position.
     filter = plan.seccomp && resources.seccompFilter !== null ? openSync(resources.seccompFilter, 'r') : null;
@@ -48,7 +48,7 @@ export function startProgram(
     ] as const;
     const cover = coverInheritedDescriptors(pipes, resources.inheritedDescriptors);
     close = cover.close;
-    const [command = '', ...parameters] = buildCommand(resources, plan, program, group, uid);
+    const [command = '', ...parameters] = buildChildCommand(resources, plan, program, group, uid);
     spawned = spawn(command, parameters, {
       // The child has its own session, since signals of the terminal are for the service alone.
       detached: true,
@@ -91,7 +91,7 @@ function toChild(spawned: ChildProcess | null, plan: LaunchPlan, group: ControlG
     stderrTail = `${stderrTail}${text}`.slice(-MAX_STDERR_LENGTH);
   });
   let isOver = false;
-  const ended: Promise<ChildEnd> = waitForEnd(spawned, plan, group).then((end) => {
+  const ended: Promise<ChildEnd> = waitForChildEnd(spawned, plan, group).then((end) => {
     isOver = true;
     clearTimeout(timer);
     channel.destroy();
@@ -105,10 +105,10 @@ function toChild(spawned: ChildProcess | null, plan: LaunchPlan, group: ControlG
     group,
     stderr: () => stderrTail.trim(),
     kill() {
-      if (!isOver && spawned !== null) killTree(spawned, plan.namespaceMode);
+      if (!isOver && spawned !== null) killProcessTree(spawned, plan.namespaceMode);
     },
     async resident() {
-      return isOver || pid === undefined ? 0 : parseKilobytes((await readStatus(findGuestPid(pid))).VmRSS);
+      return isOver || pid === undefined ? 0 : parseKilobytes((await readProcStatus(findGuestPid(pid))).VmRSS);
     },
     cpuTime() {
       return isOver || pid === undefined ? undefined : readThreadTime(findGuestPid(pid));

@@ -5,7 +5,7 @@
  * traced runs of Node 24 and 26 with isolates, threads, garbage collection and aborts, plus the variants of other C
  * libraries. Where a later Node needs a missing call, the self-test fails and the layer is not claimed.
  */
-export type Machine = 'x64' | 'arm64';
+export type CpuArchitecture = 'x64' | 'arm64';
 
 /** A system call: name, number on x64, number on arm64; null where the architecture does not have it. */
 type Syscall = readonly [name: string, x64: number | null, arm64: number | null];
@@ -156,23 +156,30 @@ const START: readonly Syscall[] = [
   ['setgroups', 116, 159],
 ];
 
-export const ALLOWED: readonly Syscall[] = [...FILES, ...EVENTS, ...MEMORY, ...THREADS, ...SYSTEM_INFO, ...START];
+export const ALLOWED_SYSCALLS: readonly Syscall[] = [
+  ...FILES,
+  ...EVENTS,
+  ...MEMORY,
+  ...THREADS,
+  ...SYSTEM_INFO,
+  ...START,
+];
 
 /** `clone`, `prctl` and `ioctl` are allowed with some arguments only, which `seccomp.ts` lists. */
-export const CLONE: Syscall = ['clone', 56, 220];
+export const CLONE_SYSCALL: Syscall = ['clone', 56, 220];
 export const PRCTL: Syscall = ['prctl', 157, 167];
 export const IOCTL: Syscall = ['ioctl', 16, 29];
 
 /** System calls that the filter answers with ENOSYS, so that the C library and libuv fall back to older calls. */
-export const UNSUPPORTED: readonly Syscall[] = [
+export const UNSUPPORTED_SYSCALLS: readonly Syscall[] = [
   ['clone3', 435, 435],
   ['io_uring_setup', 425, 425],
 ];
 
 /** System calls above this number are newer than this list and answered with ENOSYS, as an older kernel does. */
-export const NEWEST_KNOWN = 462;
+export const NEWEST_KNOWN_SYSCALL = 462;
 
 /** The numbers of these system calls on one architecture. */
-export function listNumbers(rows: readonly Syscall[], machine: Machine): readonly number[] {
+export function listSyscallNumbers(rows: readonly Syscall[], machine: CpuArchitecture): readonly number[] {
   return rows.map((row) => row[machine === 'x64' ? 1 : 2]).filter((number) => number !== null);
 }

@@ -2,17 +2,17 @@ import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { ChildEnd } from '../child.ts';
 import type { ControlGroup } from './cgroups/group.ts';
-import { killGroup } from './kill.ts';
+import { killProcessGroup } from './kill.ts';
 import type { LaunchPlan } from './launch-plan.ts';
 
 /** Waits until a child is reaped and its group is removed. Never rejects. */
-export async function waitForEnd(
+export async function waitForChildEnd(
   process: ChildProcess | null,
   plan: LaunchPlan,
   group: ControlGroup | null,
 ): Promise<ChildEnd> {
   const { code, signal } = process === null ? { code: null, signal: null } : await waitForExit(process);
-  if (plan.namespaceMode === 'none' && process?.pid !== undefined) killGroup(process.pid);
+  if (plan.namespaceMode === 'none' && process?.pid !== undefined) killProcessGroup(process.pid);
   const isOutOfMemory = group !== null && group.counters().outOfMemory > 0;
   await group?.remove().catch(() => false);
   // bubblewrap reports a signal of the guest as exit code 128 + signal, as a shell does.

@@ -1,8 +1,8 @@
 import type { ChildEnd } from '../child.ts';
-import type { GroupCounters } from '../launch/cgroups/group.ts';
+import type { ControlGroupCounters } from '../launch/cgroups/group.ts';
 import { CHILD_ENVIRONMENT, type LaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
 import type { ConfinementLayer } from './posture.ts';
-import { getValue, isRefusedByKernel, type ProbeAnswer } from './probe-client.ts';
+import { getProbeValue, isRefusedByOs, type ProbeAnswer } from './probe-client.ts';
 
 /** Observations of the self-test children and of the host. */
 export interface ProbeFindings {
@@ -37,40 +37,42 @@ export interface ProbeFindings {
   readonly hoardTarget: number;
   /** How the child that allocates memory ended; null where it did not end. */
   readonly hoardEnd: ChildEnd | null;
-  readonly counters: GroupCounters | null;
+  readonly counters: ControlGroupCounters | null;
 }
 
 type LayerCheck = readonly [name: string, holds: boolean];
 
 /** The checks of each layer. A layer holds where all of its checks hold. */
-export const LAYER_CHECKS: { readonly [L in ConfinementLayer]: (findings: ProbeFindings) => readonly LayerCheck[] } = {
+export const CONFINEMENT_LAYER_CHECKS: {
+  readonly [L in ConfinementLayer]: (findings: ProbeFindings) => readonly LayerCheck[];
+} = {
   isolate: ({ isolates, runner }) => [
-    ['a job in an isolate', isolates.length > 0 && isolates.every((answer) => getValue(answer) === '[42]')],
+    ['a job in an isolate', isolates.length > 0 && isolates.every((answer) => getProbeValue(answer) === '[42]')],
     ['the runner starts', runner],
   ],
   process: ({ environment, descriptors, serviceFiles }) => [
-    ['no variables of the service', isCleanEnvironment(getValue(environment))],
-    ['no open files of the service', sharesNoFile(getValue(descriptors), serviceFiles)],
+    ['no variables of the service', isCleanEnvironment(getProbeValue(environment))],
+    ['no open files of the service', sharesNoFile(getProbeValue(descriptors), serviceFiles)],
   ],
   'no-new-privileges': ({ status }) => [['the promise', status.NoNewPrivs === '1']],
   'unprivileged-user': ({ status, setuid }) => [
     ['not root', parseUids(status).length === 4 && parseUids(status).every((id) => id > 0)],
     ['no capabilities', [status.CapEff, status.CapPrm].every((set) => /^0+$/.test(set ?? ''))],
-    ['becoming root', isRefusedByKernel(setuid)],
+    ['becoming root', isRefusedByOs(setuid)],
   ],
   filesystem: ({ reads, writes, root, isTouched }) => [
-    ['reading', reads.length > 0 && reads.every(isRefusedByKernel)],
-    ['writing', writes.length > 0 && writes.every(isRefusedByKernel)],
-    ['a root of its own', isOwnRoot(getValue(root))],
+    ['reading', reads.length > 0 && reads.every(isRefusedByOs)],
+    ['writing', writes.length > 0 && writes.every(isRefusedByOs)],
+    ['a root of its own', isOwnRoot(getProbeValue(root))],
     ['nothing arrived', !isTouched],
   ],
   network: ({ connects, isTouched }) => [
-    ['connecting', connects.length > 0 && connects.every(isRefusedByKernel)],
+    ['connecting', connects.length > 0 && connects.every(isRefusedByOs)],
     ['nothing arrived', !isTouched],
   ],
   'process-namespace': ({ service, status, signal }) => [
     ['a namespace of its own', countPidNamespaces(status) > countPidNamespaces(service)],
-    ['signalling the service', isRefusedByKernel(signal)],
+    ['signalling the service', isRefusedByOs(signal)],
   ],
   seccomp: ({ status, fork, listen, shell }) => [
     ['a filter', status.Seccomp === '2'],
@@ -83,16 +85,16 @@ export const LAYER_CHECKS: { readonly [L in ConfinementLayer]: (findings: ProbeF
     ['no files written', limits['file size'] === 0],
     [
       'few open files',
-      limits['open files'] === MAX_OPEN_FILES && Number(getValue(open) ?? MAX_OPEN_FILES) < MAX_OPEN_FILES,
+      limits['open files'] === MAX_OPEN_FILES && Number(getProbeValue(open) ?? MAX_OPEN_FILES) < MAX_OPEN_FILES,
     ],
     ['threads', (plan.limits?.tasks ?? null) === null || limits.processes === plan.limits?.tasks],
     ['addresses', (limits['address space'] ?? Infinity) <= (plan.limits?.addresses ?? 0)],
-    ['reserving more', isRefusedByKernel(reserve)],
+    ['reserving more', isRefusedByOs(reserve)],
   ],
   'memory-limit': ({ plan, hoard, hoardTarget, hoardEnd }) => [
     [
       'hoarding',
-      hoardEnd === null ? Number(getValue(hoard) ?? hoardTarget) < hoardTarget : diedOfMemory(hoardEnd, plan),
+      hoardEnd === null ? Number(getProbeValue(hoard) ?? hoardTarget) < hoardTarget : diedOfMemory(hoardEnd, plan),
     ],
   ],
   'pids-limit': ({ counters }) => [['threads refused by the group', (counters?.refused ?? 0) > 0]],

@@ -1,7 +1,7 @@
 import type { Cgroups } from '../launch/cgroups/group.ts';
-import { type LaunchPlan, MAX_TASKS, RUNTIME_MEMORY } from '../launch/launch-plan.ts';
-import type { LaunchResources } from '../launch/resources.ts';
-import { countsTasksSeparately } from '../launch/rlimits.ts';
+import { type LaunchPlan, MAX_CHILD_THREADS, RUNTIME_MEMORY } from '../launch/launch-plan.ts';
+import type { LaunchResources } from '../launch/launch-resources.ts';
+import { hasOwnTaskLimit } from '../launch/task-limit.ts';
 import type { UidPool } from '../launch/uids.ts';
 
 export interface MachineCapabilities {
@@ -14,7 +14,7 @@ export interface MachineCapabilities {
 }
 
 /** Every plan that this machine might support, from most to least protection. The first one that starts is used. */
-export function listPlans(machine: MachineCapabilities): readonly LaunchPlan[] {
+export function listLaunchPlans(machine: MachineCapabilities): readonly LaunchPlan[] {
   const fullPlans = listNamespaceChoices(machine).map((namespaceMode) => createFullPlan(machine, namespaceMode));
   // Plans without one layer at a time, then without all of these, so that one unavailable layer does not cost the
   // others.
@@ -27,13 +27,13 @@ export function listPlans(machine: MachineCapabilities): readonly LaunchPlan[] {
   ]);
   const seen = new Set<string>();
   return candidates.filter((plan) => {
-    const name = renderPlanName(plan);
+    const name = renderLaunchPlanName(plan);
     return !seen.has(name) && seen.add(name);
   });
 }
 
 /** A short name of the plan for the log. */
-export const renderPlanName = ({ namespaceMode, seccomp, uids, cgroups, limits }: LaunchPlan): string =>
+export const renderLaunchPlanName = ({ namespaceMode, seccomp, uids, cgroups, limits }: LaunchPlan): string =>
   [
     { root: 'bubblewrap', user: 'bubblewrap in a user namespace', none: 'plain' }[namespaceMode],
     ...(uids === null ? [] : ['another user']),
@@ -71,7 +71,7 @@ function createFullPlan(
     limits:
       tools.prlimit === null
         ? null
-        : { addresses: null, tasks: countsTasksSeparately(namespaceMode, uids) ? MAX_TASKS : null },
+        : { addresses: null, tasks: hasOwnTaskLimit(namespaceMode, uids) ? MAX_CHILD_THREADS : null },
     memory: memory + RUNTIME_MEMORY,
   };
 }

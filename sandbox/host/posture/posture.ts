@@ -1,5 +1,5 @@
 /** Layers of confinement, in the order of listing (conventions of confinement, "Posture"). */
-export const LAYERS = [
+export const CONFINEMENT_LAYERS = [
   'isolate',
   'process',
   'no-new-privileges',
@@ -13,12 +13,12 @@ export const LAYERS = [
   'pids-limit',
   'cpu-limit',
 ] as const;
-export type ConfinementLayer = (typeof LAYERS)[number];
+export type ConfinementLayer = (typeof CONFINEMENT_LAYERS)[number];
 
 /** Layers without which no confined code runs in either mode. */
-export const MINIMUM_LAYERS: readonly ConfinementLayer[] = ['isolate', 'process', 'memory-limit'];
+export const MINIMUM_CONFINEMENT_LAYERS: readonly ConfinementLayer[] = ['isolate', 'process', 'memory-limit'];
 /** Layers without which no confined code runs in mode `required`. */
-export const REQUIRED_LAYERS: readonly ConfinementLayer[] = LAYERS.filter(
+export const REQUIRED_CONFINEMENT_LAYERS: readonly ConfinementLayer[] = CONFINEMENT_LAYERS.filter(
   (layer) => layer !== 'pids-limit' && layer !== 'cpu-limit',
 );
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { Child } from '../child.ts';
+import type { ConfinedChild } from '../child.ts';
 
 /** The source of the probe program. */
 export const readProbeSource = (): string => readFileSync(new URL('./probe.cjs', import.meta.url), 'utf8');
 
 /**
- * The result of one attempt of the probe program: a value where it succeeded, else an error code. `ENDED` where the
+ * The result of one attempt of the probe program: a value where it succeeded, else an error code. `PROBE_ENDED` where the
  * process ended.
  */
 export type ProbeAnswer = { readonly value: unknown } | { readonly error: string };
@@ -16,11 +16,11 @@ export interface ProbeClient {
   ask(attempt: string, parameters?: object): Promise<ProbeAnswer>;
 }
 
-export const ENDED: ProbeAnswer = { error: 'ENDED' };
+export const PROBE_ENDED: ProbeAnswer = { error: 'ENDED' };
 const ANSWER_TIMEOUT_MS = 10_000;
 
 /** Creates the client of the probe program in a child. */
-export function createProbeClient({ channel, ended }: Child, timeout = ANSWER_TIMEOUT_MS): ProbeClient {
+export function createProbeClient({ channel, ended }: ConfinedChild, timeout = ANSWER_TIMEOUT_MS): ProbeClient {
   const waiting = new Map<number, (answer: ProbeAnswer) => void>();
   let isOver = false;
   let count = 0;
@@ -34,7 +34,7 @@ export function createProbeClient({ channel, ended }: Child, timeout = ANSWER_TI
       };
       const timer = setTimeout(() => settle({ error: 'NO_ANSWER' }), timeout);
       waiting.set(id, settle);
-      if (isOver) settle(ENDED);
+      if (isOver) settle(PROBE_ENDED);
     });
   channel.on('data', (bytes: Buffer) => {
     const lines = `${rest}${bytes}`.split('\n');
@@ -43,7 +43,7 @@ export function createProbeClient({ channel, ended }: Child, timeout = ANSWER_TI
   });
   void ended.then(() => {
     isOver = true;
-    for (const settle of [...waiting.values()]) settle(ENDED);
+    for (const settle of [...waiting.values()]) settle(PROBE_ENDED);
   });
   return {
     ready: expect(0).then((answer) => 'value' in answer),
@@ -60,6 +60,6 @@ export function createProbeClient({ channel, ended }: Child, timeout = ANSWER_TI
  * True where the operating system refused the attempt. An error of the program itself, its end and a timeout prove
  * nothing.
  */
-export const isRefusedByKernel = (answer: ProbeAnswer): boolean =>
-  'error' in answer && answer !== ENDED && /^E[A-Z0-9]+$/.test(answer.error);
-export const getValue = (answer: ProbeAnswer): unknown => ('value' in answer ? answer.value : undefined);
+export const isRefusedByOs = (answer: ProbeAnswer): boolean =>
+  'error' in answer && answer !== PROBE_ENDED && /^E[A-Z0-9]+$/.test(answer.error);
+export const getProbeValue = (answer: ProbeAnswer): unknown => ('value' in answer ? answer.value : undefined);

@@ -1,9 +1,15 @@
 import type { LauncherOptions } from '../child.ts';
 import type { LaunchPlan } from '../launch/launch-plan.ts';
-import { type Canary, createCanary } from './canary.ts';
-import { LAYER_CHECKS, type ProbeFindings } from './checks.ts';
-import { listPlans, type MachineCapabilities, renderPlanName } from './launch-plans.ts';
-import { type ConfinementLayer, LAYERS, MINIMUM_LAYERS, type Posture, REQUIRED_LAYERS } from './posture.ts';
+import { type CanaryResources, createCanaryResources } from './canary.ts';
+import { CONFINEMENT_LAYER_CHECKS, type ProbeFindings } from './checks.ts';
+import { listLaunchPlans, type MachineCapabilities, renderLaunchPlanName } from './launch-plans.ts';
+import {
+  CONFINEMENT_LAYERS,
+  type ConfinementLayer,
+  MINIMUM_CONFINEMENT_LAYERS,
+  type Posture,
+  REQUIRED_CONFINEMENT_LAYERS,
+} from './posture.ts';
 import { type SelfTestPrograms, selfTest } from './self-test.ts';
 
 export interface ResolvedPosture {
@@ -22,12 +28,12 @@ export async function resolvePosture(
   { mode, log }: Pick<LauncherOptions, 'mode' | 'log'>,
 ): Promise<ResolvedPosture> {
   const failures: Record<string, string> = {};
-  const canary = await createCanary();
+  const canary = await createCanaryResources();
   try {
-    for (const plan of listPlans(machine)) {
-      const result = await selfTest(machine, plan, programs, canary as Canary);
+    for (const plan of listLaunchPlans(machine)) {
+      const result = await selfTest(machine, plan, programs, canary as CanaryResources);
       if ('findings' in result) return concludePosture(result.plan, result.findings, mode, failures, log);
-      failures[renderPlanName(plan)] = result.error;
+      failures[renderLaunchPlanName(plan)] = result.error;
     }
   } finally {
     await canary.close();
@@ -43,16 +49,16 @@ function concludePosture(
   log: LauncherOptions['log'],
 ): ResolvedPosture {
   const failedChecks = listFailedChecks(findings);
-  const missing = LAYERS.filter((layer) => failedChecks[layer] !== undefined);
-  const demandedLayers = mode === 'required' ? REQUIRED_LAYERS : MINIMUM_LAYERS;
+  const missing = CONFINEMENT_LAYERS.filter((layer) => failedChecks[layer] !== undefined);
+  const demandedLayers = mode === 'required' ? REQUIRED_CONFINEMENT_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
   const posture: Posture = {
     mode,
     decision: demandedLayers.some((layer) => missing.includes(layer)) ? 'refuse' : 'run',
-    applied: LAYERS.filter((layer) => !missing.includes(layer)),
+    applied: CONFINEMENT_LAYERS.filter((layer) => !missing.includes(layer)),
     missing,
     cgroupMechanic: (findings?.hoardEnd?.isOutOfMemory && plan?.cgroups?.mechanic) || null,
   };
-  log.info({ posture, composition: plan && renderPlanName(plan) }, 'confinement of third-party packages');
+  log.info({ posture, composition: plan && renderLaunchPlanName(plan) }, 'confinement of third-party packages');
   if (missing.length > 0) {
     const text = posture.decision === 'run' ? 'some layers are missing' : 'not possible on this machine';
     log.warn({ missing: failedChecks, failures }, `confinement of third-party packages: ${text}`);
@@ -64,8 +70,8 @@ function concludePosture(
 function listFailedChecks(
   findings: ProbeFindings | null,
 ): Readonly<Partial<Record<ConfinementLayer, readonly string[]>>> {
-  const entries = LAYERS.map((layer) => {
-    const checks = findings === null ? [['not tried', false] as const] : LAYER_CHECKS[layer](findings);
+  const entries = CONFINEMENT_LAYERS.map((layer) => {
+    const checks = findings === null ? [['not tried', false] as const] : CONFINEMENT_LAYER_CHECKS[layer](findings);
     return [layer, checks.filter(([, holds]) => !holds).map(([name]) => name)] as const;
   });
   return Object.fromEntries(entries.filter(([, names]) => names.length > 0));

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, fstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LaunchPlan } from '../launch/launch-plan.ts';
-import { findGuestPid, parseKilobytes, readStatus } from '../launch/proc.ts';
+import { findGuestPid, parseKilobytes, readProcStatus } from '../launch/proc.ts';
 import { type StartedChild, startProgram } from '../launch/start.ts';
-import type { Canary } from './canary.ts';
+import type { CanaryResources } from './canary.ts';
 import type { ProbeFindings } from './checks.ts';
 import type { MachineCapabilities } from './launch-plans.ts';
-import { createProbeClient, ENDED, type ProbeAnswer, type ProbeClient } from './probe-client.ts';
+import { createProbeClient, PROBE_ENDED, type ProbeAnswer, type ProbeClient } from './probe-client.ts';
 
 export type ProbeResults = Omit<
   ProbeFindings,
@@ -28,7 +28,7 @@ export async function runProbe(
   machine: MachineCapabilities,
   plan: LaunchPlan,
   probe: string,
-  canary: Canary,
+  canary: CanaryResources,
 ): Promise<ProbeResults | string> {
   const child = startProgram(machine.resources, plan, probe, true);
   const client = createProbeClient(child);
@@ -54,9 +54,9 @@ export async function runProbe(
       ask('setuid', { uid: 0 }),
       ask('datagram', { host: '127.0.0.1', port: canary.port }),
     ]);
-    const status = await readStatus(inner);
+    const status = await readProcStatus(inner);
     const peak = parseKilobytes(status.VmPeak);
-    const service = await readStatus(process.pid);
+    const service = await readProcStatus(process.pid);
     const writes = await tryWrites(client, canary);
     return {
       environment,
@@ -96,7 +96,7 @@ function listOpenFiles(): readonly string[] {
 }
 
 /** Attempts to write where a child must not write. Files that do appear are removed. */
-async function tryWrites({ ask }: ProbeClient, canary: Canary) {
+async function tryWrites({ ask }: ProbeClient, canary: CanaryResources) {
   const name = `tenon-probe-${randomUUID()}`;
   const paths = [
     join(canary.folder, name),
@@ -120,7 +120,7 @@ export const probeIsolate = (
   keep = false,
 ) =>
   resources.native === null
-    ? Promise.resolve(ENDED)
+    ? Promise.resolve(PROBE_ENDED)
     : ask('isolate', {
         path: pathInChild(plan, resources.native, '/isolated_vm.node'),
         memory: Math.round(memory / MIB),

@@ -1,11 +1,11 @@
 import type { ChildEnd } from '../child.ts';
 import { addressHeadroom, type LaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
-import { findGuestPid, readLimits } from '../launch/proc.ts';
+import { findGuestPid, readProcLimits } from '../launch/proc.ts';
 import { type StartedChild, startProgram } from '../launch/start.ts';
-import type { Canary } from './canary.ts';
+import type { CanaryResources } from './canary.ts';
 import type { ProbeFindings } from './checks.ts';
 import type { MachineCapabilities } from './launch-plans.ts';
-import { createProbeClient, ENDED, type ProbeClient } from './probe-client.ts';
+import { createProbeClient, PROBE_ENDED, type ProbeClient } from './probe-client.ts';
 import { pathInChild, probeIsolate, runProbe } from './run-probe.ts';
 
 export interface SelfTestPrograms {
@@ -30,7 +30,7 @@ export async function selfTest(
   machine: MachineCapabilities,
   plan: LaunchPlan,
   programs: SelfTestPrograms,
-  canary: Canary,
+  canary: CanaryResources,
 ): Promise<SelfTestResult> {
   const first = await runProbe(machine, plan, programs.probe, canary);
   if (typeof first === 'string') return { error: first };
@@ -61,10 +61,10 @@ const withAddressLimit = (plan: LaunchPlan, peak: number, memory: number): Launc
 async function testLimits(machine: MachineCapabilities, plan: LaunchPlan, { probe }: SelfTestPrograms) {
   const child = startProgram(machine.resources, plan, probe);
   const client = createProbeClient(child);
-  const none = { isolate: ENDED, open: ENDED, reserve: ENDED, limits: {}, counters: null };
+  const none = { isolate: PROBE_ENDED, open: PROBE_ENDED, reserve: PROBE_ENDED, limits: {}, counters: null };
   try {
     if (!(await client.ready)) return none;
-    const limits = await readLimits(findGuestPid(child.pid));
+    const limits = await readProcLimits(findGuestPid(child.pid));
     const isolate = await probeIsolate(machine, plan, client);
     const open = await client.ask('open', { path: pathInChild(plan, probe, '/runner.cjs'), count: MAX_OPEN_FILES });
     const reserve = await client.ask('reserve', { bytes: plan.limits?.addresses ?? 2 ** 42 });
@@ -103,7 +103,7 @@ async function testMemoryLimit(
   const isReady = await client.ready;
   if (isReady) await probeIsolate(machine, plan, client, true);
   const answer = isReady ? await client.ask('hoard', { bytes }) : { value: bytes };
-  const hasEnded = answer === ENDED;
+  const hasEnded = answer === PROBE_ENDED;
   child.kill();
   const end: ChildEnd = await child.ended;
   return { hoard: answer, hoardEnd: hasEnded ? end : null };

@@ -1,7 +1,7 @@
 import { startTimeout } from './deferred.ts';
 
 /** Cancelled invocations whose end the process has not yet confirmed, each with a deadline. */
-export class AbandonedRuns {
+export class CancelledInvocations {
   readonly #timers = new Map<number, NodeJS.Timeout>();
 
   get count(): number {

@@ -1,22 +1,22 @@
 import { startTimeout } from './deferred.ts';
-import type { GuestRun, RunResult } from './guest-run.ts';
-import type { RunFailure } from './run-failure.ts';
+import type { GuestInvocation, InvocationResult } from './guest-run.ts';
+import type { InvocationFailure } from './run-failure.ts';
 
 /** An invocation in flight in a process. */
-export interface ActiveRun {
-  readonly run: GuestRun;
+export interface ActiveInvocation {
+  readonly run: GuestInvocation;
   readonly since: number;
-  resolve(answer: RunResult): void;
-  reject(error: RunFailure): void;
+  resolve(answer: InvocationResult): void;
+  reject(error: InvocationFailure): void;
 }
 
-interface WatchedRun extends ActiveRun {
+interface WatchedRun extends ActiveInvocation {
   readonly timer: NodeJS.Timeout;
   readonly abort: () => void;
 }
 
 /** The invocations in flight in one process, by id. */
-export class ActiveRuns {
+export class ActiveInvocations {
   readonly #now: () => number;
   readonly #runs = new Map<number, WatchedRun>();
 
@@ -32,7 +32,7 @@ export class ActiveRuns {
     return [...this.#runs.keys()];
   }
 
-  get(id: number): ActiveRun | undefined {
+  get(id: number): ActiveInvocation | undefined {
     return this.#runs.get(id);
   }
 
@@ -40,8 +40,8 @@ export class ActiveRuns {
    * Calls `onAbandon` with the remaining milliseconds when the `wall` milliseconds are over or the client has
    * disconnected.
    */
-  add(id: number, run: GuestRun, wall: number, onAbandon: (left: number) => void): Promise<RunResult> {
-    const { promise, resolve, reject } = Promise.withResolvers<RunResult>();
+  add(id: number, run: GuestInvocation, wall: number, onAbandon: (left: number) => void): Promise<InvocationResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<InvocationResult>();
     const since = this.#now();
     const timer = startTimeout(Math.max(1, wall), () => onAbandon(0));
     const abort = () => onAbandon(since + wall - this.#now());
@@ -51,7 +51,7 @@ export class ActiveRuns {
   }
 
   /** Removes an invocation. The caller settles its promise. */
-  remove(id: number): ActiveRun | undefined {
+  remove(id: number): ActiveInvocation | undefined {
     const active = this.#runs.get(id);
     if (!active) return undefined;
     clearTimeout(active.timer);

@@ -52,7 +52,7 @@ export interface SupervisorBounds {
   readonly probeTimeout: number;
 }
 
-export const DEFAULT_BOUNDS: SupervisorBounds = {
+export const DEFAULT_SUPERVISOR_BOUNDS: SupervisorBounds = {
   helloTimeout: 10_000,
   idleTimeout: 5 * 60_000,
   spareDelay: 100,

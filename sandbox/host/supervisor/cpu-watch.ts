@@ -1,5 +1,5 @@
 import type { GuestLimits } from '../../protocol/messages.ts';
-import type { Child } from '../child.ts';
+import type { ConfinedChild } from '../child.ts';
 import type { SupervisorBounds } from './bounds.ts';
 
 /**
@@ -39,7 +39,7 @@ interface WatchedWorker {
 /** Kills a process that uses more CPU time than its invocations, or the evaluation of its script, may. */
 export const watchCpu = (
   worker: WatchedWorker,
-  child: Child,
+  child: ConfinedChild,
   limits: GuestLimits,
   bounds: SupervisorBounds,
   now: () => number,

@@ -1,10 +1,10 @@
-import type { RunFailure } from './run-failure.ts';
+import type { InvocationFailure } from './run-failure.ts';
 
 /** A promise that is settled from outside and whose rejection may stay unhandled. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
-  reject(error: RunFailure): void;
+  reject(error: InvocationFailure): void;
 }
 
 export function createDeferred<T>(): Deferred<T> {

@@ -1,7 +1,7 @@
 /** Why a process ended. Only `requested` is no fault of the program. */
-export type EndCause = 'requested' | 'refused' | 'died' | 'protocol' | 'stuck' | 'slow-start' | 'cpu' | 'memory';
+export type ProcessEndCause = 'requested' | 'refused' | 'died' | 'protocol' | 'stuck' | 'slow-start' | 'cpu' | 'memory';
 
-const SENTENCES: Readonly<Record<EndCause, string>> = {
+const SENTENCES: Readonly<Record<ProcessEndCause, string>> = {
   requested: 'its end was requested',
   refused: 'its code could not be evaluated',
   died: 'its process died',
@@ -12,4 +12,4 @@ const SENTENCES: Readonly<Record<EndCause, string>> = {
   memory: 'confined processes used more memory together than they may, and it had the most',
 };
 
-export const renderCause = (cause: EndCause): string => SENTENCES[cause];
+export const renderProcessEndCause = (cause: ProcessEndCause): string => SENTENCES[cause];

@@ -10,7 +10,7 @@ export interface HostCall {
 }
 
 /** One invocation of a program. */
-export interface GuestRun {
+export interface GuestInvocation {
   readonly entry: string;
   readonly context: GuestContext;
   /** JSON. */
@@ -24,4 +24,4 @@ export interface GuestRun {
 }
 
 /** The result of a handler as unchecked JSON; undefined for no value. */
-export type RunResult = Buffer | undefined;
+export type InvocationResult = Buffer | undefined;

@@ -1,21 +1,21 @@
 import type { SupervisorBounds } from './bounds.ts';
-import type { Worker } from './worker.ts';
+import type { SupervisedProcess } from './worker.ts';
 
 interface HelperOptions {
   readonly bounds: SupervisorBounds;
   readonly now: () => number;
   /** Obtains a process with the program loaded, where that needs no wait for another program. */
-  obtain(idle: number): Promise<Worker>;
+  obtain(idle: number): Promise<SupervisedProcess>;
   /** True where many invocations are queued because the process has not confirmed earlier ones. */
   isBehind(): boolean;
   /** True while this process serves the program. */
-  isCurrent(worker: Worker): boolean;
+  isCurrent(worker: SupervisedProcess): boolean;
 }
 
 /** The second process of a program, used while many invocations are in flight. */
 export class HelperProcess {
   readonly #options: HelperOptions;
-  #worker: Worker | undefined;
+  #worker: SupervisedProcess | undefined;
   #seeking: Promise<void> | undefined;
   /** Time before which no helper is sought again. */
   #seekAt = 0;
@@ -24,7 +24,7 @@ export class HelperProcess {
     this.#options = options;
   }
 
-  get worker(): Worker | undefined {
+  get worker(): SupervisedProcess | undefined {
     return this.#worker;
   }
 
@@ -34,7 +34,7 @@ export class HelperProcess {
   }
 
   /** Measures the lag of the current process and obtains a second one where it is too long. */
-  seek(current: Worker): void {
+  seek(current: SupervisedProcess): void {
     const { bounds, now } = this.#options;
     if (this.#worker || this.#seeking || now() < this.#seekAt) return;
     this.#seekAt = now() + bounds.calmTimeout / 10;
@@ -58,7 +58,7 @@ export class HelperProcess {
   /**
    * Obtains a second process where the current one lags. It does not help invocations that wait for timers or the host.
    */
-  async #obtainWorker(current: Worker): Promise<void> {
+  async #obtainWorker(current: SupervisedProcess): Promise<void> {
     const { bounds, obtain, isBehind, isCurrent } = this.#options;
     if ((await current.lag()) < bounds.maxLag && !isBehind()) return;
     const worker = await obtain(bounds.calmTimeout).catch(() => undefined);

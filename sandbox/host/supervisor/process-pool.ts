@@ -1,12 +1,12 @@
 import type { GuestLimits } from '../../protocol/messages.ts';
 import type { Launcher } from '../child.ts';
 import type { SupervisorBounds } from './bounds.ts';
-import { renderCause } from './end-cause.ts';
+import { renderProcessEndCause } from './end-cause.ts';
 import { ExecutionSlots } from './execution-slots.ts';
-import { RunFailure } from './run-failure.ts';
+import { InvocationFailure } from './run-failure.ts';
 import type { InputBudget } from './run-queue.ts';
 import { withoutRequestContext } from './without-request-context.ts';
-import { Worker } from './worker.ts';
+import { SupervisedProcess } from './worker.ts';
 
 interface ProcessPoolOptions {
   readonly launcher: Launcher;
@@ -25,19 +25,19 @@ interface ProcessPoolOptions {
 interface ProcessClaim {
   /** False once the process is no longer needed. */
   isNeeded(): boolean;
-  settle(worker: Worker | RunFailure): void;
+  settle(worker: SupervisedProcess | InvocationFailure): void;
 }
 
 /** All child processes: at most `processes`, one of them a spare without a program. */
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
   /** Processes from their launch until they are reaped. */
-  readonly #living = new Set<Worker>();
+  readonly #living = new Set<SupervisedProcess>();
   /** Programs that wait for a process, first in, first out. Each program has one claim at most. */
   readonly #claims: ProcessClaim[] = [];
   readonly slots: ExecutionSlots;
   readonly inputs: InputBudget;
-  #spare: Worker | undefined;
+  #spare: SupervisedProcess | undefined;
   #lastUse = Number.NEGATIVE_INFINITY;
   /** Consecutive failed launches. */
   #failed = 0;
@@ -67,7 +67,7 @@ export class ProcessPool {
    * where all are busy, the process that has served for longest, after its invocations. Rejects with `busy` where no
    * process is free, and with `internal` when none can be started.
    */
-  async acquire(idle: number, isNeeded: () => boolean): Promise<Worker> {
+  async acquire(idle: number, isNeeded: () => boolean): Promise<SupervisedProcess> {
     const worker = await this.#obtain(idle, isNeeded);
     await worker.hello;
     // From here on the program that has the process handles its end.
@@ -116,7 +116,7 @@ export class ProcessPool {
     const workers = [...this.#living].filter(({ state }) => state !== 'down');
     const sizes = await Promise.all(workers.map(async (worker) => ({ worker, bytes: await worker.resident() })));
     let sum = sizes.reduce((total, { bytes }) => total + bytes, 0);
-    const isIdle = ({ worker }: { worker: Worker }) => Number(worker.busy === 0);
+    const isIdle = ({ worker }: { worker: SupervisedProcess }) => Number(worker.busy === 0);
     for (const one of sizes.sort((a, b) => isIdle(b) - isIdle(a) || b.bytes - a.bytes)) {
       if (sum <= this.#options.memory) return;
       sum -= one.bytes;
@@ -136,7 +136,7 @@ export class ProcessPool {
     this.#closed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#claimTimer);
-    for (const claim of this.#claims.splice(0)) claim.settle(new RunFailure('internal'));
+    for (const claim of this.#claims.splice(0)) claim.settle(new InvocationFailure('internal'));
     await Promise.all([...this.#living].map((worker) => worker.end()));
   }
 
@@ -144,25 +144,25 @@ export class ProcessPool {
     return [...this.#living].filter(({ state }) => state === 'starting').length;
   }
 
-  async #obtain(idle: number, isNeeded: () => boolean): Promise<Worker> {
-    if (this.#closed) throw new RunFailure('internal');
+  async #obtain(idle: number, isNeeded: () => boolean): Promise<SupervisedProcess> {
+    if (this.#closed) throw new InvocationFailure('internal');
     this.markUsed();
     if (this.#claims.length === 0) {
       const worker = this.#takeAvailable();
       if (worker) return worker;
     }
     // A helper process is not worth waiting for.
-    if (idle > 0 && (this.#claims.length > 0 || !this.#makeRoom(idle))) throw new RunFailure('busy');
-    const outcome = await new Promise<Worker | RunFailure>((settle) => {
+    if (idle > 0 && (this.#claims.length > 0 || !this.#makeRoom(idle))) throw new InvocationFailure('busy');
+    const outcome = await new Promise<SupervisedProcess | InvocationFailure>((settle) => {
       this.#claims.push({ isNeeded, settle });
       this.#serveClaims();
     });
-    if (outcome instanceof RunFailure) throw outcome;
+    if (outcome instanceof InvocationFailure) throw outcome;
     return outcome;
   }
 
   /** The spare, or a new process where there is room for one. */
-  #takeAvailable(): Worker | undefined {
+  #takeAvailable(): SupervisedProcess | undefined {
     const spare = this.#spare;
     this.#spare = undefined;
     if (spare) return spare;
@@ -173,14 +173,14 @@ export class ProcessPool {
     clearTimeout(this.#claimTimer);
     for (const claim of this.#claims.filter(({ isNeeded }) => !isNeeded())) {
       this.#claims.splice(this.#claims.indexOf(claim), 1);
-      claim.settle(new RunFailure('busy'));
+      claim.settle(new InvocationFailure('busy'));
     }
     for (let [claim] = this.#claims; claim; [claim] = this.#claims) {
-      let outcome: Worker | RunFailure | undefined;
+      let outcome: SupervisedProcess | InvocationFailure | undefined;
       try {
         outcome = this.#takeAvailable();
       } catch (error) {
-        outcome = error as RunFailure;
+        outcome = error as InvocationFailure;
       }
       if (!outcome) break;
       this.#claims.shift();
@@ -223,23 +223,23 @@ export class ProcessPool {
     return true;
   }
 
-  #launch(): Worker {
+  #launch(): SupervisedProcess {
     const { launcher, limits, bounds, now, log } = this.#options;
-    if (now() < this.#notBefore) throw new RunFailure('busy');
-    let worker: Worker;
+    if (now() < this.#notBefore) throw new InvocationFailure('busy');
+    let worker: SupervisedProcess;
     try {
-      worker = withoutRequestContext(() => new Worker(launcher.launch(), bounds, limits, now));
+      worker = withoutRequestContext(() => new SupervisedProcess(launcher.launch(), bounds, limits, now));
     } catch (error) {
       this.#launchFailed();
       log.warn({ err: error }, 'a confined process could not be started');
-      throw new RunFailure('internal');
+      throw new InvocationFailure('internal');
     }
     this.#living.add(worker);
     worker.onDown = (cause) => {
       if (this.#spare === worker) this.#spare = undefined;
       if (cause === 'requested') return;
       this.#launchFailed();
-      log.warn({ cause: renderCause(cause) }, 'a confined process ended before it had a program');
+      log.warn({ cause: renderProcessEndCause(cause) }, 'a confined process ended before it had a program');
     };
     worker.hello.then(
       () => {
@@ -258,7 +258,7 @@ export class ProcessPool {
     this.#failed = Math.min(this.#failed + 1, 20);
   }
 
-  #reaped(worker: Worker): void {
+  #reaped(worker: SupervisedProcess): void {
     this.#living.delete(worker);
     if (this.#claims.length === 0) this.prepareSpare();
     else this.#serveClaims();

@@ -1,21 +1,21 @@
 import type { SupervisorBounds } from './bounds.ts';
 import type { ConfinedProgram } from './confined-program.ts';
-import { type EndCause, renderCause } from './end-cause.ts';
-import type { Worker } from './worker.ts';
+import { type ProcessEndCause, renderProcessEndCause } from './end-cause.ts';
+import type { SupervisedProcess } from './worker.ts';
 
 interface Log {
   warn(data: object, text: string): void;
 }
 
 /** Logs the unrequested end of a process. Resolves with the reason once the process is reaped. */
-export async function reportLoss(
+export async function logProcessLoss(
   { name }: ConfinedProgram,
-  worker: Worker,
-  cause: EndCause,
+  worker: SupervisedProcess,
+  cause: ProcessEndCause,
   log: Log,
 ): Promise<string> {
   const { code, signal, isOutOfMemory } = await worker.exited;
-  const reason = isOutOfMemory ? 'it used more memory than it may' : renderCause(cause);
+  const reason = isOutOfMemory ? 'it used more memory than it may' : renderProcessEndCause(cause);
   const { fault } = worker;
   const about = { extension: name, code, signal, ...(fault !== undefined && { err: fault }) };
   log.warn(about, `a process of confined code was lost: ${reason}`);

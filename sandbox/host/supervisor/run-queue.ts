@@ -1,6 +1,6 @@
-import type { GuestRun, RunResult } from './guest-run.ts';
-import { RunFailure } from './run-failure.ts';
-import type { Worker } from './worker.ts';
+import type { GuestInvocation, InvocationResult } from './guest-run.ts';
+import { InvocationFailure } from './run-failure.ts';
+import type { SupervisedProcess } from './worker.ts';
 
 /** Bytes of inputs that may still be queued, shared by all programs. */
 export interface InputBudget {
@@ -8,8 +8,8 @@ export interface InputBudget {
 }
 
 interface QueuedRun {
-  readonly run: GuestRun;
-  settle(outcome: Worker | RunFailure): void;
+  readonly run: GuestInvocation;
+  settle(outcome: SupervisedProcess | InvocationFailure): void;
 }
 
 interface QueueOptions {
@@ -22,7 +22,7 @@ interface QueueOptions {
 }
 
 /** Invocations of one program that wait for a process or an execution slot, first in, first out. */
-export class RunQueue {
+export class InvocationQueue {
   readonly #options: QueueOptions;
   readonly #queued = new Set<QueuedRun>();
 
@@ -38,16 +38,16 @@ export class RunQueue {
    * Queues an invocation. Rejects with `busy` where no process or slot was free for half of its time, or where too many
    * bytes are queued; with `timeout` when the client disconnects or the whole time is over.
    */
-  add(run: GuestRun): Promise<RunResult> {
+  add(run: GuestInvocation): Promise<InvocationResult> {
     const { wall, now, budget, isLoading } = this.#options;
     const size = run.input.length;
-    if (size > budget.left) return Promise.reject(new RunFailure('busy'));
+    if (size > budget.left) return Promise.reject(new InvocationFailure('busy'));
     budget.left -= size;
     const since = now();
     return new Promise((resolve, reject) => {
-      const abort = () => queued.settle(new RunFailure('timeout'));
+      const abort = () => queued.settle(new InvocationFailure('timeout'));
       const overdue = () => {
-        if (!isLoading()) queued.settle(new RunFailure('busy'));
+        if (!isLoading()) queued.settle(new InvocationFailure('busy'));
         else timer = setTimeout(abort, wall / 2);
       };
       let timer = setTimeout(overdue, wall / 2);
@@ -58,7 +58,7 @@ export class RunQueue {
           budget.left += size;
           clearTimeout(timer);
           run.signal?.removeEventListener('abort', abort);
-          if (outcome instanceof RunFailure) reject(outcome);
+          if (outcome instanceof InvocationFailure) reject(outcome);
           else resolve(outcome.invoke(run, wall - (now() - since)));
         },
       };
@@ -68,13 +68,13 @@ export class RunQueue {
   }
 
   /** Sends the first queued invocation to a process. */
-  sendFirst(worker: Worker): void {
+  sendFirst(worker: SupervisedProcess): void {
     const [first] = this.#queued;
     first?.settle(worker);
   }
 
   /** Fails all queued invocations. */
-  refuse(failure: RunFailure): void {
+  refuse(failure: InvocationFailure): void {
     for (const queued of [...this.#queued]) queued.settle(failure);
   }
 }

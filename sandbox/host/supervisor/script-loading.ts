@@ -1,6 +1,6 @@
-import type { ContractEntry } from '../../protocol/messages.ts';
+import type { ArtifactEntry } from '../../protocol/messages.ts';
 import { createDeferred } from './deferred.ts';
-import type { RunFailure } from './run-failure.ts';
+import type { InvocationFailure } from './run-failure.ts';
 
 /** Host calls that are refused while a script is evaluated, before the process is ended. */
 const MAX_CALLS = 1000;
@@ -11,18 +11,18 @@ const REFUSAL = JSON.stringify({
 
 /** The evaluation of a script in a process, from the message `load` to `loaded` or `refused`. */
 export class ScriptLoading {
-  readonly #contract = createDeferred<readonly ContractEntry[]>();
+  readonly #contract = createDeferred<readonly ArtifactEntry[]>();
   #calls = 0;
 
-  get contract(): Promise<readonly ContractEntry[]> {
+  get contract(): Promise<readonly ArtifactEntry[]> {
     return this.#contract.promise;
   }
 
-  finish(contract: readonly ContractEntry[]): void {
+  finish(contract: readonly ArtifactEntry[]): void {
     this.#contract.resolve(contract);
   }
 
-  fail(failure: RunFailure): void {
+  fail(failure: InvocationFailure): void {
     this.#contract.reject(failure);
   }
 

@@ -1,16 +1,16 @@
 import type { GuestLimits } from '../../protocol/messages.ts';
 import type { SupervisorBounds } from './bounds.ts';
 import type { ConfinedProgram } from './confined-program.ts';
-import type { EndCause } from './end-cause.ts';
+import { CrashRecord } from './crash-record.ts';
+import type { ProcessEndCause } from './end-cause.ts';
 import type { SlotClaim } from './execution-slots.ts';
-import type { GuestRun, RunResult } from './guest-run.ts';
+import type { GuestInvocation, InvocationResult } from './guest-run.ts';
 import { HelperProcess } from './helper-process.ts';
 import type { ProcessPool } from './process-pool.ts';
-import { reportLoss, reportParked } from './report-loss.ts';
-import { RunFailure } from './run-failure.ts';
-import { RunQueue } from './run-queue.ts';
-import { CrashRecord } from './stability.ts';
-import type { Worker } from './worker.ts';
+import { logProcessLoss, reportParked } from './report-loss.ts';
+import { InvocationFailure } from './run-failure.ts';
+import { InvocationQueue } from './run-queue.ts';
+import type { SupervisedProcess } from './worker.ts';
 
 interface SupervisedProgramOptions {
   readonly pool: ProcessPool;
@@ -23,16 +23,16 @@ interface SupervisedProgramOptions {
 }
 
 /**
- * One program with its process and, while many invocations are in flight, a helper process, unless the program is
- * stateful. Replaced processes finish their invocations.
+ * One program with its process and, while many invocations are in flight, a helper process, unless the program is stateful.
+ * Replaced processes finish their invocations.
  */
 export class SupervisedProgram implements SlotClaim {
   readonly #program: ConfinedProgram;
   readonly #options: SupervisedProgramOptions;
   readonly #stability: CrashRecord;
-  readonly #queue: RunQueue;
-  readonly #workers = new Set<Worker>();
-  #current: Worker | undefined;
+  readonly #queue: InvocationQueue;
+  readonly #workers = new Set<SupervisedProcess>();
+  #current: SupervisedProcess | undefined;
   #starting: Promise<void> | undefined;
   #isLoading = false;
   readonly #helper: HelperProcess;
@@ -45,7 +45,12 @@ export class SupervisedProgram implements SlotClaim {
     this.#options = options;
     this.#stability = new CrashRecord(options.bounds, options.now);
     const { limits, now, pool } = options;
-    this.#queue = new RunQueue({ wall: limits.wall, now, budget: pool.inputs, isLoading: () => this.#isLoading });
+    this.#queue = new InvocationQueue({
+      wall: limits.wall,
+      now,
+      budget: pool.inputs,
+      isLoading: () => this.#isLoading,
+    });
     this.#helper = new HelperProcess({
       bounds: options.bounds,
       now,
@@ -67,15 +72,15 @@ export class SupervisedProgram implements SlotClaim {
   }
 
   /**
-   * Runs an invocation. Rejects with a RunFailure: `busy` at once where too many invocations are in flight or a restart
-   * delay runs, later where no process or slot was free in time; `crash` when parked.
+   * Runs an invocation. Rejects with a RunFailure: `busy` at once where too many invocations are in flight or a restart delay
+   * runs, later where no process or slot was free in time; `crash` when parked.
    */
-  async invoke(run: GuestRun): Promise<RunResult> {
-    if (this.#closed) throw new RunFailure('internal');
-    if (this.#stability.isParked) throw new RunFailure('crash');
-    if (run.signal?.aborted) throw new RunFailure('timeout');
-    if (this.busy >= this.#options.bounds.maxInFlight) throw new RunFailure('busy');
-    if (!this.#current && !this.#starting && this.#stability.wait() > 0) throw new RunFailure('busy');
+  async invoke(run: GuestInvocation): Promise<InvocationResult> {
+    if (this.#closed) throw new InvocationFailure('internal');
+    if (this.#stability.isParked) throw new InvocationFailure('crash');
+    if (run.signal?.aborted) throw new InvocationFailure('timeout');
+    if (this.busy >= this.#options.bounds.maxInFlight) throw new InvocationFailure('busy');
+    if (!this.#current && !this.#starting && this.#stability.wait() > 0) throw new InvocationFailure('busy');
     const worker = this.#current && this.#queue.length === 0 ? this.#acquireWorker(this.#current) : undefined;
     if (worker) return worker.invoke(run);
     const answer = this.#queue.add(run);
@@ -110,7 +115,7 @@ export class SupervisedProgram implements SlotClaim {
    * Finds a process that may get an invocation now and takes an execution slot for it. Undefined where there is none:
    * `onSlotFree` or a pong follows.
    */
-  #acquireWorker(current: Worker): Worker | undefined {
+  #acquireWorker(current: SupervisedProcess): SupervisedProcess | undefined {
     const { slots } = this.#options.pool;
     const helper = this.#helper.worker;
     if (helper?.isFull) helper.ping();
@@ -124,7 +129,7 @@ export class SupervisedProgram implements SlotClaim {
   }
 
   #startForQueue(): void {
-    if (this.#stability.wait() > 0) this.#queue.refuse(new RunFailure('busy'));
+    if (this.#stability.wait() > 0) this.#queue.refuse(new InvocationFailure('busy'));
     else
       this.#starting = this.#start(0).finally(() => {
         this.#starting = undefined;
@@ -140,7 +145,7 @@ export class SupervisedProgram implements SlotClaim {
     this.#closed = true;
     this.#options.onClosed();
     this.#options.pool.slots.withdraw(this);
-    this.#queue.refuse(new RunFailure('crash'));
+    this.#queue.refuse(new InvocationFailure('crash'));
     await Promise.all([this.#starting, this.#helper.seeking, ...[...this.#workers].map((worker) => worker.end())]);
   }
 
@@ -159,7 +164,7 @@ export class SupervisedProgram implements SlotClaim {
     else if (grown > REPLACE_GROWTH) this.#replace(worker);
   }
 
-  #isIdle(worker: Worker, since: number): boolean {
+  #isIdle(worker: SupervisedProcess, since: number): boolean {
     return worker.busy === 0 && this.#options.now() - worker.idleSince >= since;
   }
 
@@ -169,21 +174,21 @@ export class SupervisedProgram implements SlotClaim {
       this.#serve(await this.#obtain(idle, () => this.#queue.length > 0));
     } catch (error) {
       // The current process continues where no replacement is available.
-      if (!this.#current) this.#queue.refuse(error as RunFailure);
+      if (!this.#current) this.#queue.refuse(error as InvocationFailure);
     }
   }
 
   /**
-   * A process with the program loaded, if necessary in place of one that has been idle for `idle` milliseconds. Rejects
-   * with a RunFailure.
+   * A process with the program loaded, if necessary in place of one that has been idle for `idle` milliseconds. Rejects with a
+   * RunFailure.
    */
-  async #obtain(idle: number, isNeeded: () => boolean): Promise<Worker> {
+  async #obtain(idle: number, isNeeded: () => boolean): Promise<SupervisedProcess> {
     const { pool } = this.#options;
     const { script, reuse } = this.#program;
     const worker = await pool.acquire(idle, isNeeded);
     if (this.#closed || worker.state !== 'blank') {
       void worker.end();
-      throw new RunFailure(this.#closed ? 'crash' : 'internal');
+      throw new InvocationFailure(this.#closed ? 'crash' : 'internal');
     }
     this.#workers.add(worker);
     worker.onDown = (cause) => this.#onDown(worker, cause);
@@ -203,10 +208,10 @@ export class SupervisedProgram implements SlotClaim {
     return worker;
   }
 
-  #serve(worker: Worker): void {
+  #serve(worker: SupervisedProcess): void {
     if (worker.state !== 'ready' || this.#stability.isParked) {
       void worker.end();
-      this.#queue.refuse(new RunFailure('crash'));
+      this.#queue.refuse(new InvocationFailure('crash'));
       return;
     }
     const before = this.#current;
@@ -219,19 +224,19 @@ export class SupervisedProgram implements SlotClaim {
     if (worker.isWaiting) this.#options.pool.slots.leave(worker);
   }
 
-  #onPong(worker: Worker): void {
+  #onPong(worker: SupervisedProcess): void {
     this.#options.pool.slots.report(worker, worker.isWaiting);
     this.#sendQueued();
   }
 
   /** Lets the process finish its invocations. New ones wait for another process. */
-  #retire(worker: Worker): void {
+  #retire(worker: SupervisedProcess): void {
     if (worker === this.#helper.worker) this.#helper.dismiss();
     worker.isRetiring = true;
     if (worker === this.#current) this.#dropCurrent();
   }
 
-  #onSettled(worker: Worker, exhausted: boolean): void {
+  #onSettled(worker: SupervisedProcess, exhausted: boolean): void {
     const { pool } = this.#options;
     if (worker.isWaiting) pool.slots.leave(worker);
     if (exhausted) this.#onExhausted(worker);
@@ -245,11 +250,8 @@ export class SupervisedProgram implements SlotClaim {
     this.#sendQueued();
   }
 
-  /**
-   * Starts a replacement while this process finishes its invocations. Without room for both, the process ends once
-   * idle.
-   */
-  #replace(worker: Worker): void {
+  /** Starts a replacement while this process finishes its invocations. Without room for both, the process ends once idle. */
+  #replace(worker: SupervisedProcess): void {
     const { pool, now, bounds } = this.#options;
     if (worker !== this.#current || this.#starting) return;
     if (this.#renewAt === Number.POSITIVE_INFINITY) this.#renewAt = now();
@@ -259,17 +261,17 @@ export class SupervisedProgram implements SlotClaim {
     } else if (worker.busy === 0) void worker.end();
   }
 
-  #onDown(worker: Worker, cause: EndCause): void {
+  #onDown(worker: SupervisedProcess, cause: ProcessEndCause): void {
     this.#workers.delete(worker);
     this.#options.pool.slots.leave(worker);
     if (this.#helper.worker === worker) this.#helper.onWorkerGone();
     if (this.#current === worker) this.#dropCurrent();
     const isParked =
       cause !== 'requested' && (cause === 'cpu' ? this.#stability.recordExhaustion() : this.#stability.recordCrash());
-    if (isParked) this.#queue.refuse(new RunFailure('crash'));
+    if (isParked) this.#queue.refuse(new InvocationFailure('crash'));
     this.#sendQueued();
     if (cause === 'requested') return;
-    void reportLoss(this.#program, worker, cause, this.#options.log).then((reason) => {
+    void logProcessLoss(this.#program, worker, cause, this.#options.log).then((reason) => {
       if (isParked) reportParked(this.#program, reason, this.#options);
     });
   }
@@ -280,9 +282,9 @@ export class SupervisedProgram implements SlotClaim {
     this.#helper.dismiss();
   }
 
-  #onExhausted(worker: Worker): void {
+  #onExhausted(worker: SupervisedProcess): void {
     if (!this.#stability.recordExhaustion()) return;
-    this.#queue.refuse(new RunFailure('crash'));
+    this.#queue.refuse(new InvocationFailure('crash'));
     const current = this.#current;
     this.#dropCurrent();
     if (current && current.busy === 0) void current.end();
@@ -292,8 +294,7 @@ export class SupervisedProgram implements SlotClaim {
 }
 
 /**
- * Fractions of the isolate's memory by which resident memory may grow before a process is replaced, and before an idle
- * one ends.
+ * Fractions of the isolate's memory by which resident memory may grow before a process is replaced, and before an idle one ends.
  */
 const REPLACE_GROWTH = 0.75;
 const IDLE_END_GROWTH = 0.25;

@@ -1,6 +1,6 @@
-import type { ContractEntry, GuestLimits } from '../../protocol/messages.ts';
+import type { ArtifactEntry, GuestLimits } from '../../protocol/messages.ts';
 import type { Launcher } from '../child.ts';
-import { DEFAULT_BOUNDS, type SupervisorBounds } from './bounds.ts';
+import { DEFAULT_SUPERVISOR_BOUNDS, type SupervisorBounds } from './bounds.ts';
 import type { ConfinedProgram } from './confined-program.ts';
 import { ProcessPool } from './process-pool.ts';
 import { SupervisedProgram } from './supervised-program.ts';
@@ -28,7 +28,7 @@ export interface SupervisorOptions {
 export interface Supervisor {
   open(program: ConfinedProgram): SupervisedProgram;
   /** Evaluates a script in a process of its own. Rejects with `invalid-entry`, `timeout`, `crash`, `busy` or `internal`. */
-  probe(script: string): Promise<readonly ContractEntry[]>;
+  probe(script: string): Promise<readonly ArtifactEntry[]>;
   /** The number of processes, from launch until they are reaped. */
   living(): number;
   /** Ends all processes and resolves when they are reaped. */
@@ -37,7 +37,7 @@ export interface Supervisor {
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { launcher, limits, processes, log, now = () => performance.now() } = options;
-  const bounds: SupervisorBounds = { ...DEFAULT_BOUNDS, ...options.bounds };
+  const bounds: SupervisorBounds = { ...DEFAULT_SUPERVISOR_BOUNDS, ...options.bounds };
   const slots = options.slots ?? processes;
   const memory = options.memory ?? Number.POSITIVE_INFINITY;
   const pool = new ProcessPool({ launcher, limits, processes, slots, memory, bounds, now, log });

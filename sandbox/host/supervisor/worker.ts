@@ -1,27 +1,27 @@
-import { type ChildMessage, type ContractEntry, type GuestLimits, PROTOCOL } from '../../protocol/messages.ts';
-import type { Child, ChildEnd } from '../child.ts';
-import { Connection } from '../connection.ts';
-import { AbandonedRuns } from './abandoned-runs.ts';
-import { type ActiveRun, ActiveRuns } from './active-runs.ts';
+import { type ArtifactEntry, type ChildMessage, type GuestLimits, PROTOCOL_VERSION } from '../../protocol/messages.ts';
+import type { ChildEnd, ConfinedChild } from '../child.ts';
+import { ChildConnection } from '../connection.ts';
+import { CancelledInvocations } from './abandoned-runs.ts';
+import { type ActiveInvocation, ActiveInvocations } from './active-runs.ts';
 import type { SupervisorBounds } from './bounds.ts';
 import { type CpuWatch, watchCpu } from './cpu-watch.ts';
 import { createDeferred, startTimeout } from './deferred.ts';
-import type { EndCause } from './end-cause.ts';
+import type { ProcessEndCause } from './end-cause.ts';
 import type { SlotHolder } from './execution-slots.ts';
-import type { GuestRun, RunResult } from './guest-run.ts';
+import type { GuestInvocation, InvocationResult } from './guest-run.ts';
 import { UnansweredPings } from './pings.ts';
 import { MessageProgress } from './progress.ts';
-import { RunFailure } from './run-failure.ts';
+import { InvocationFailure } from './run-failure.ts';
 import { ScriptLoading } from './script-loading.ts';
 
 /** A child process, bound to one program after its hello. Its messages can concern its own invocations only. */
-export class Worker implements SlotHolder {
+export class SupervisedProcess implements SlotHolder {
   /** Resolves with the hello of the runner. Rejects with `internal` where the process ends before it. */
   readonly hello: Promise<void>;
   /** Resolves when the process is reaped. */
   readonly exited: Promise<ChildEnd>;
   /** Called once, when the process becomes unusable. */
-  onDown: ((cause: EndCause) => void) | undefined;
+  onDown: ((cause: ProcessEndCause) => void) | undefined;
   /** Called when a reply was sent: an invocation executes again. */
   onResumed: (() => void) | undefined;
   /** Called when the process answers a ping. */
@@ -45,9 +45,9 @@ export class Worker implements SlotHolder {
   /** Resident bytes after loading; 0 while unknown. */
   baseline = 0;
 
-  readonly #child: Child;
+  readonly #child: ConfinedChild;
   readonly #limits: GuestLimits;
-  readonly #connection: Connection;
+  readonly #connection: ChildConnection;
   readonly #bounds: SupervisorBounds;
   readonly #now: () => number;
   readonly #progress: MessageProgress;
@@ -58,22 +58,22 @@ export class Worker implements SlotHolder {
   #timer: NodeJS.Timeout | undefined;
   #lastId = 0;
   #isPinged = false;
-  readonly #runs: ActiveRuns;
-  readonly #abandoned = new AbandonedRuns();
+  readonly #runs: ActiveInvocations;
+  readonly #abandoned = new CancelledInvocations();
 
-  constructor(child: Child, bounds: SupervisorBounds, limits: GuestLimits, now: () => number) {
+  constructor(child: ConfinedChild, bounds: SupervisorBounds, limits: GuestLimits, now: () => number) {
     this.#child = child;
     this.#limits = limits;
     this.#bounds = bounds;
     this.#now = now;
     this.#progress = new MessageProgress(now);
-    this.#runs = new ActiveRuns(now);
+    this.#runs = new ActiveInvocations(now);
     this.#cpu = watchCpu(this, child, limits, bounds, now);
     this.#pings = new UnansweredPings((id) => this.state === 'ready' && this.#connection.send({ type: 'ping', id }));
     this.idleSince = now();
     this.hello = this.#hello.promise;
     this.exited = child.ended;
-    this.#connection = new Connection(child.channel, limits, {
+    this.#connection = new ChildConnection(child.channel, limits, {
       frame: (message, body) => this.#receive(message, body),
       ended: (cause, fault) => {
         this.fault = fault;
@@ -107,8 +107,8 @@ export class Worker implements SlotHolder {
   }
 
   /** Loads the script, once. Rejects with `invalid-entry`, `timeout` or `crash`. */
-  load(script: string, reuse: boolean): Promise<readonly ContractEntry[]> {
-    if (this.state !== 'blank') return Promise.reject(new RunFailure('crash'));
+  load(script: string, reuse: boolean): Promise<readonly ArtifactEntry[]> {
+    if (this.state !== 'blank') return Promise.reject(new InvocationFailure('crash'));
     this.state = 'loading';
     this.#loading = new ScriptLoading();
     this.#cpu.recordInvocation(1);
@@ -120,8 +120,8 @@ export class Worker implements SlotHolder {
   }
 
   /** Sends an invocation. Rejects with a RunFailure, at the latest after the remaining `wall` milliseconds. */
-  invoke(run: GuestRun, wall = this.#limits.wall): Promise<RunResult> {
-    if (this.state !== 'ready') return Promise.reject(new RunFailure('crash'));
+  invoke(run: GuestInvocation, wall = this.#limits.wall): Promise<InvocationResult> {
+    if (this.state !== 'ready') return Promise.reject(new InvocationFailure('crash'));
     const { entry, context, input } = run;
     const id = ++this.#lastId;
     const answer = this.#runs.add(id, run, wall, (left) =>
@@ -136,7 +136,7 @@ export class Worker implements SlotHolder {
       this.#finishRun(id);
       throw error;
     }
-    if (!isSent) this.#finishRun(id)?.reject(new RunFailure('busy'));
+    if (!isSent) this.#finishRun(id)?.reject(new InvocationFailure('busy'));
     return answer;
   }
 
@@ -166,7 +166,7 @@ export class Worker implements SlotHolder {
   }
 
   /** Kills the process because it has broken a limit. */
-  kill(cause: EndCause): void {
+  kill(cause: ProcessEndCause): void {
     if (this.state === 'loading') this.#failLoading('timeout', cause);
     else this.#down(cause);
   }
@@ -183,7 +183,7 @@ export class Worker implements SlotHolder {
   }
 
   #onHello(protocol: number): void {
-    if (this.state !== 'starting' || protocol !== PROTOCOL) {
+    if (this.state !== 'starting' || protocol !== PROTOCOL_VERSION) {
       this.#down('protocol');
       return;
     }
@@ -192,7 +192,7 @@ export class Worker implements SlotHolder {
     this.#hello.resolve();
   }
 
-  #onLoaded(contract: readonly ContractEntry[]): void {
+  #onLoaded(contract: readonly ArtifactEntry[]): void {
     if (this.state !== 'loading') {
       this.#down('protocol');
       return;
@@ -204,8 +204,8 @@ export class Worker implements SlotHolder {
     this.#loading?.finish(contract);
   }
 
-  #failLoading(code: 'invalid-entry' | 'timeout', cause: EndCause): void {
-    this.#loading?.fail(new RunFailure(code));
+  #failLoading(code: 'invalid-entry' | 'timeout', cause: ProcessEndCause): void {
+    this.#loading?.fail(new InvocationFailure(code));
     this.#down(cause);
   }
 
@@ -216,14 +216,14 @@ export class Worker implements SlotHolder {
     else this.#confirmAbandoned(message.id);
   }
 
-  #settle(active: ActiveRun, message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
+  #settle(active: ActiveInvocation, message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
     const { wall, result } = this.#limits;
     // An invocation that took its whole wall-clock time merely waited.
     const isExhausted =
       message.type === 'failure' && message.code === 'timeout' && this.#now() - active.since < wall * 0.95;
     if (message.type === 'failure')
-      active.reject(new RunFailure(message.code === 'timeout' ? 'cpu-limit' : message.code, body));
-    else if (body.length > result) active.reject(new RunFailure('result-too-large'));
+      active.reject(new InvocationFailure(message.code === 'timeout' ? 'cpu-limit' : message.code, body));
+    else if (body.length > result) active.reject(new InvocationFailure('result-too-large'));
     else active.resolve(message.none ? undefined : body);
     this.#onRunSettled(isExhausted);
   }
@@ -254,7 +254,7 @@ export class Worker implements SlotHolder {
   #abandon(id: number, timeout: number): void {
     const active = this.#finishRun(id);
     if (!active) return;
-    active.reject(new RunFailure('timeout'));
+    active.reject(new InvocationFailure('timeout'));
     this.#abandoned.add(id, timeout, () => this.#down('stuck'));
     this.#connection.send({ type: 'cancel', id });
     this.#connection.send({ type: 'ping', id, isolate: true });
@@ -265,7 +265,7 @@ export class Worker implements SlotHolder {
     else this.#connection.recordUselessFrame();
   }
 
-  #finishRun(id: number): ActiveRun | undefined {
+  #finishRun(id: number): ActiveInvocation | undefined {
     const active = this.#runs.remove(id);
     if (!active) return undefined;
     this.#progress.finish(id);
@@ -278,7 +278,7 @@ export class Worker implements SlotHolder {
     this.onSettled?.(exhausted);
   }
 
-  #down(cause: EndCause): void {
+  #down(cause: ProcessEndCause): void {
     if (this.state === 'down') return;
     this.state = 'down';
     clearTimeout(this.#timer);
@@ -286,13 +286,13 @@ export class Worker implements SlotHolder {
     this.#connection.close();
     this.#abandoned.clear();
     this.#pings.close();
-    this.#hello.reject(new RunFailure('internal'));
-    this.#loading?.fail(new RunFailure('crash'));
+    this.#hello.reject(new InvocationFailure('internal'));
+    this.#loading?.fail(new InvocationFailure('crash'));
     this.#cpu.stop();
     const culprit = cause === 'cpu' ? (this.#progress.executing ?? 'unknown') : 'none';
     for (const id of this.#runs.ids) {
       const isCause = culprit === 'unknown' || culprit === id;
-      this.#finishRun(id)?.reject(new RunFailure(isCause ? 'cpu-limit' : 'crash'));
+      this.#finishRun(id)?.reject(new InvocationFailure(isCause ? 'cpu-limit' : 'crash'));
     }
     this.onDown?.(cause);
   }

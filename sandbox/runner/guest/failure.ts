@@ -1,4 +1,4 @@
-import type { RealmRun } from './host.ts';
+import type { RealmInvocation } from './host.ts';
 import { apply, ErrorOf, freeze, isObject, slice, stringify } from './primordials.ts';
 
 /** Characters of texts that leave the realm. The host truncates again. */
@@ -12,7 +12,7 @@ const cut = (text: unknown, longest: number): string | undefined =>
  * `context.reject(status, code, message)`: throws an error that ends the invocation with the author's status, code and
  * message. The host validates the three. An author who catches the error cancels the rejection.
  */
-export function createReject(run: RealmRun): unknown {
+export function createReject(run: RealmInvocation): unknown {
   return freeze((status: unknown, code: unknown, message: unknown): never => {
     const text = stringify({
       __proto__: null,
@@ -27,7 +27,7 @@ export function createReject(run: RealmRun): unknown {
 }
 
 /** Renders a thrown value as a failure message. Runs getters of the guest within the CPU time of its invocation. */
-export function renderFailure(run: RealmRun, error: unknown): string {
+export function renderFailure(run: RealmInvocation, error: unknown): string {
   if (run.rejection !== undefined && run.rejection.error === error)
     return `failure ${run.id} rejected\n${run.rejection.text}`;
   let details = '{}';

@@ -7,7 +7,7 @@ export function defineGlobal(name: string, value: unknown): void {
   defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
-export function removeOtherGlobals(): void {
+export function removeNonLanguageGlobals(): void {
   for (let index = 0; index < OTHER_GLOBALS.length; index++) deleteProperty(globalThis, OTHER_GLOBALS[index] as string);
   // The console of the engine writes to debuggers. Libraries still expect a console (conventions, "The guest
   // environment": output is dropped).

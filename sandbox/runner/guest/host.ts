@@ -1,5 +1,13 @@
 import { postMessage } from './outbox.ts';
-import { deleteProperty, freeze, PromiseOf, parse, stringify, type Table, table } from './primordials.ts';
+import {
+  createNullPrototypeTable,
+  deleteProperty,
+  freeze,
+  type NullPrototypeTable,
+  PromiseOf,
+  parse,
+  stringify,
+} from './primordials.ts';
 
 /** Characters of the longest list of arguments, as JSON. `preludeSource` passes it in. */
 declare const LONGEST_CALL: number;
@@ -8,19 +16,19 @@ const MOST_CALLS = 1000;
 const MOST_IN_FLIGHT = 16;
 
 /** One invocation, as this realm knows it. */
-export interface RealmRun {
+export interface RealmInvocation {
   readonly id: number;
   /** The activation type of the invocation, such as `json-endpoint`. */
   readonly type: string;
   isOver: boolean;
   calls: number;
   inFlight: number;
-  readonly pendingCalls: Table<(answer: unknown) => void>;
+  readonly pendingCalls: NullPrototypeTable<(answer: unknown) => void>;
   /** The error that `reject` threw last, and its message text. */
   rejection: { readonly error: object; readonly text: string } | undefined;
 }
 
-export const createRun = (id: number, type: string): RealmRun =>
+export const createRealmInvocation = (id: number, type: string): RealmInvocation =>
   ({
     __proto__: null,
     id,
@@ -28,15 +36,15 @@ export const createRun = (id: number, type: string): RealmRun =>
     isOver: false,
     calls: 0,
     inFlight: 0,
-    pendingCalls: table(),
+    pendingCalls: createNullPrototypeTable(),
     rejection: undefined,
-  }) as unknown as RealmRun;
+  }) as unknown as RealmInvocation;
 
 /**
  * `host` of one invocation (conventions, "Host API"): frozen, without prototypes, and refusing calls once the
  * invocation is over. Each group is created on first access, since few handlers need more than one.
  */
-export function createHost(run: RealmRun): unknown {
+export function createGuestHost(run: RealmInvocation): unknown {
   const callMethod = (method: string) => freeze((...args: unknown[]) => call(run, method, args));
   const notifyMethod = (method: string) => freeze((...args: unknown[]) => notify(run, method, args));
   let log: unknown;
@@ -94,7 +102,7 @@ function createItems(callMethod: (method: string) => unknown): unknown {
 const refuse = (code: string, message: string): Promise<unknown> =>
   new PromiseOf((resolve) => resolve({ ok: false, error: { code, message } }));
 
-function call(run: RealmRun, method: string, args: unknown[]): Promise<unknown> {
+function call(run: RealmInvocation, method: string, args: unknown[]): Promise<unknown> {
   // Serializing may run code of the guest, which may call this function again. So all checks follow afterwards.
   const text = renderArguments(args);
   if (run.isOver) return refuse('denied', 'the invocation is over');
@@ -110,7 +118,7 @@ function call(run: RealmRun, method: string, args: unknown[]): Promise<unknown> 
   });
 }
 
-function notify(run: RealmRun, method: string, args: unknown[]): void {
+function notify(run: RealmInvocation, method: string, args: unknown[]): void {
   const text = renderArguments(args);
   if (run.isOver || text === undefined || text.length > LONGEST_CALL || run.calls >= MOST_CALLS) return;
   run.calls++;
@@ -137,7 +145,7 @@ function renderArguments(args: unknown[]): string | undefined {
 }
 
 /** Resolves a host call of an invocation with its reply. */
-export function replyToCall(run: RealmRun, key: number, ok: boolean, text: string): void {
+export function replyToCall(run: RealmInvocation, key: number, ok: boolean, text: string): void {
   const resolve = run.pendingCalls[key];
   if (resolve === undefined) return;
   deleteProperty(run.pendingCalls, key);

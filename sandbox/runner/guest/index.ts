@@ -1,20 +1,29 @@
-import { OP } from '../ops.ts';
-import { type Contract, findEntry, renderContract, requireFunction } from './contract.ts';
+import { REALM_OP } from '../realm-ops.ts';
+import { type ArtifactContract, findContractEntry, renderContract, requireFunction } from './contract.ts';
 import { createReject, renderFailure } from './failure.ts';
-import { removeOtherGlobals } from './globals.ts';
-import { createHost, createRun, type RealmRun, replyToCall } from './host.ts';
-import { postFirst, postMessage, takeMessage } from './outbox.ts';
-import { apply, deleteProperty, isObject, ownProperty, parse, stringify, type Table, table } from './primordials.ts';
+import { removeNonLanguageGlobals } from './globals.ts';
+import { createGuestHost, createRealmInvocation, type RealmInvocation, replyToCall } from './host.ts';
+import { postMessage, postMessageFirst, takeMessage } from './outbox.ts';
+import {
+  apply,
+  createNullPrototypeTable,
+  deleteProperty,
+  isObject,
+  type NullPrototypeTable,
+  ownProperty,
+  parse,
+  stringify,
+} from './primordials.ts';
 import { adoptTimers, defineTimers, endTimersOf, fireTimer, setCurrentInvocation } from './timers.ts';
 
 /** Characters of the longest result, as JSON. `preludeSource` passes it in. */
 declare const LONGEST_RESULT: number;
 
-const runs: Table<RealmRun> = table();
-let contract: Contract;
+const runs: NullPrototypeTable<RealmInvocation> = createNullPrototypeTable();
+let contract: ArtifactContract;
 let isFirstInvocation = true;
 
-removeOtherGlobals();
+removeNonLanguageGlobals();
 defineTimers();
 
 /**
@@ -24,23 +33,23 @@ defineTimers();
 export default function enter(op: number, id: number, key: number, text: string, more: unknown): string | undefined {
   setCurrentInvocation(id);
   switch (op) {
-    case OP.fetch:
+    case REALM_OP.fetch:
       return takeMessage();
-    case OP.evaluate:
+    case REALM_OP.evaluate:
       evaluate(more, key === 1);
       break;
-    case OP.invoke:
+    case REALM_OP.invoke:
       invoke(id, text, more as string);
       break;
-    case OP.reply: {
+    case REALM_OP.reply: {
       const run = runs[id];
       if (run !== undefined) replyToCall(run, key, more === 1, text);
       break;
     }
-    case OP.fire:
+    case REALM_OP.fire:
       fireTimer(key);
       break;
-    case OP.end: {
+    case REALM_OP.end: {
       const run = runs[id];
       if (run !== undefined) end(run);
       break;
@@ -63,14 +72,14 @@ function evaluate(artifact: unknown, isReported: boolean): void {
     contract = undefined;
     description = undefined;
   }
-  if (isReported) postFirst(description === undefined ? 'broken 0' : `loaded 0\n${description}`);
+  if (isReported) postMessageFirst(description === undefined ? 'broken 0' : `loaded 0\n${description}`);
 }
 
 async function invoke(id: number, invocationJson: string, input: string): Promise<void> {
   if (isFirstInvocation) adoptTimers(id);
   isFirstInvocation = false;
   const { entry, context } = parse(invocationJson);
-  const run = createRun(id, context.activation.type);
+  const run = createRealmInvocation(id, context.activation.type);
   runs[id] = run;
   let answer: string;
   try {
@@ -85,8 +94,13 @@ async function invoke(id: number, invocationJson: string, input: string): Promis
 }
 
 /** Calls the handler that the activation names (conventions, "Confined author contract"). */
-function handle(run: RealmRun, key: string, guestContext: { readonly [name: string]: unknown }, text: string): unknown {
-  const entry = findEntry(contract, key);
+function handle(
+  run: RealmInvocation,
+  key: string,
+  guestContext: { readonly [name: string]: unknown },
+  text: string,
+): unknown {
+  const entry = findContractEntry(contract, key);
   if (entry === undefined) throw undefined;
   const input = parse(text);
   if (run.type === 'exec') return apply(requireFunction(entry), undefined, [input]);
@@ -97,7 +111,7 @@ function handle(run: RealmRun, key: string, guestContext: { readonly [name: stri
     contributionId,
     activation,
     accountability,
-    host: createHost(run),
+    host: createGuestHost(run),
     reject: createReject(run),
   };
   switch (run.type) {
@@ -122,7 +136,7 @@ function requireHandler(entry: object, kind: 'filters' | 'actions', event: strin
 }
 
 /** Renders the result of a handler as a message. */
-function renderAnswer(run: RealmRun, value: unknown): string {
+function renderAnswer(run: RealmInvocation, value: unknown): string {
   if (run.type === 'event-action') return `result ${run.id}\nnull`;
   if (value === undefined) return run.type === 'event-filter' ? `none ${run.id}` : `result ${run.id}\nnull`;
   let text: string | undefined;
@@ -136,7 +150,7 @@ function renderAnswer(run: RealmRun, value: unknown): string {
   return `result ${run.id}\n${text}`;
 }
 
-function end(run: RealmRun): void {
+function end(run: RealmInvocation): void {
   run.isOver = true;
   deleteProperty(runs, run.id);
   endTimersOf(run.id);

@@ -15,7 +15,7 @@ export function postMessage(text: string): void {
 }
 
 /** Posts a message that is fetched before all others. */
-export function postFirst(text: string): void {
+export function postMessageFirst(text: string): void {
   first = { __proto__: null, text, next: first } as unknown as Message;
   if (last === null) last = first;
 }

@@ -11,13 +11,14 @@ export const { apply, deleteProperty } = Reflect;
 export const { freeze, keys, hasOwn, defineProperty } = Object;
 export const { isArray } = Array;
 export const PromiseOf = Promise;
-export const Range = RangeError;
-export const Type = TypeError;
+export const RangeErrorOf = RangeError;
+export const TypeErrorOf = TypeError;
 export const ErrorOf = Error;
 export const { slice } = String.prototype;
 
-export type Table<T> = { [key: number]: T };
-export const table = <T>(): Table<T> => ({ __proto__: null }) as unknown as Table<T>;
+export type NullPrototypeTable<T> = { [key: number]: T };
+export const createNullPrototypeTable = <T>(): NullPrototypeTable<T> =>
+  ({ __proto__: null }) as unknown as NullPrototypeTable<T>;
 
 /** Own property of an object or function, else undefined. May run a getter of the guest. */
 export const ownProperty = (object: object, key: string): unknown =>

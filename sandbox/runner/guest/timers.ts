@@ -1,6 +1,13 @@
 import { defineGlobal } from './globals.ts';
 import { postMessage } from './outbox.ts';
-import { apply, deleteProperty, Range, type Table, Type, table } from './primordials.ts';
+import {
+  apply,
+  createNullPrototypeTable,
+  deleteProperty,
+  type NullPrototypeTable,
+  RangeErrorOf,
+  TypeErrorOf,
+} from './primordials.ts';
 
 /** Maximum of outstanding timeouts, and of intervals (conventions, "The guest environment"). */
 const MAX_TIMERS = 256;
@@ -17,7 +24,7 @@ interface Timer {
   owner: number;
 }
 
-const timers: Table<Timer> = table();
+const timers: NullPrototypeTable<Timer> = createNullPrototypeTable();
 let latest = 0;
 let timeouts = 0;
 let intervals = 0;
@@ -29,11 +36,11 @@ export function setCurrentInvocation(id: number): void {
 }
 
 function start(callback: unknown, delay: unknown, args: unknown[], repeat: boolean): number {
-  if (typeof callback !== 'function') throw new Type('a function is needed');
+  if (typeof callback !== 'function') throw new TypeErrorOf('a function is needed');
   // The conversion may run code of the guest, so it precedes the check of the count.
   const requested = +(delay as number);
   const wait = requested >= 1 ? (requested <= MAX_DELAY ? requested - (requested % 1) : MAX_DELAY) : 1;
-  if ((repeat ? intervals : timeouts) >= MAX_TIMERS) throw new Range('too many timers');
+  if ((repeat ? intervals : timeouts) >= MAX_TIMERS) throw new RangeErrorOf('too many timers');
   const timer = ++latest;
   timers[timer] = { __proto__: null, callback, args, repeat, owner: current } as unknown as Timer;
   if (repeat) intervals++;

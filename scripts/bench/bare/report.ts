@@ -1,10 +1,10 @@
-import { asAdmin } from '../../../test/http/people.ts';
+import { requestAsAdmin } from '../../../test/http/test-users.ts';
 import type { FreshDatabase } from '../../../test/support/database.ts';
+import { createEditorUser } from '../collection-setup.ts';
 import { forkServer } from '../fork-server.ts';
-import { makeEditor } from '../model.ts';
-import { tableHeader, tableLine } from '../report.ts';
-import { measureInRounds, type Options } from '../rounds.ts';
-import { profiling } from '../service-process.ts';
+import { benchTableHeader, renderBenchTableLine } from '../report.ts';
+import { type BenchOptions, measureInRounds } from '../rounds.ts';
+import { cpuProfileFlags } from '../service-process.ts';
 import type { BenchShape } from '../shapes.ts';
 import type { BenchSides } from '../sides.ts';
 import { BARE_SHAPES } from './shapes.ts';
@@ -17,20 +17,20 @@ const ADMIN_TOKEN = 'static-token-of-the-admin';
  */
 export async function* bareReport(
   { service, spawned }: Pick<BenchSides, 'service' | 'spawned'>,
-  { seconds, rounds, ...rest }: Options,
+  { seconds, rounds, ...rest }: BenchOptions,
   database: FreshDatabase,
   { names, profile }: { readonly names?: readonly string[]; readonly profile?: string },
 ): AsyncGenerator<string> {
   const shapes = BARE_SHAPES.filter(({ name }) => names?.includes(name) ?? true);
   if (shapes.length === 0) return;
-  await asAdmin(spawned, 'PATCH', '/users/me', { token: ADMIN_TOKEN });
-  const tokens = { admin: ADMIN_TOKEN, editor: (await makeEditor(spawned)).token };
+  await requestAsAdmin(spawned, 'PATCH', '/users/me', { token: ADMIN_TOKEN });
+  const tokens = { admin: ADMIN_TOKEN, editor: (await createEditorUser(spawned)).token };
   const options = { ...rest, rounds: 3 * rounds, seconds: seconds / 2 };
   const headers = ({ as }: BenchShape) => [`Authorization: Bearer ${tokens[as ?? 'admin']}`];
   const bare = await forkServer(
     new URL('./server.ts', import.meta.url),
     { BARE_DATABASE_URL: database.url, BARE_TOKENS: Object.values(tokens).join(' ') },
-    profiling(profile),
+    cpuProfileFlags(profile),
   );
   try {
     const sides = {
@@ -38,10 +38,10 @@ export async function* bareReport(
       ideal: { name: 'ideal', url: bare.url, pid: bare.pid, application: 'bare', headers } as const,
     };
     yield `beside a bare server, with static tokens; ${options.rounds} rounds of ${options.seconds} s each; medians`;
-    yield tableHeader(' bare');
+    yield benchTableHeader(' bare');
     for (const shape of shapes) {
       for (const [, figures] of await measureInRounds([shape], sides, options, database))
-        yield tableLine(shape, figures);
+        yield renderBenchTableLine(shape, figures);
     }
   } finally {
     await bare.stop();

@@ -3,19 +3,19 @@
  * for each shape of `shapes.ts`. The difference to it is what the service adds.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { poolOf, shapeFinder, textOf } from '../hand-written.ts';
+import { createBenchPool, readBodyText, shapeFinder } from '../hand-written.ts';
 import type { BenchShape } from '../shapes.ts';
 import { BARE_SHAPES } from './shapes.ts';
 
 const tokens = new Set((process.env.BARE_TOKENS ?? '').split(' ').map((token) => `Bearer ${token}`));
 
-const pool = poolOf('bare', process.env.BARE_DATABASE_URL);
+const pool = createBenchPool('bare', process.env.BARE_DATABASE_URL);
 const find = shapeFinder(BARE_SHAPES);
 
 /** Parameters of the statement of a shape. A batch is passed on as JSON text, which PostgreSQL parses. */
 async function valuesOf({ kind, body, params }: BenchShape, id: string, request: IncomingMessage): Promise<unknown[]> {
   if (!body) return [...(params?.(id, undefined as never) ?? [])];
-  const text = await textOf(request);
+  const text = await readBodyText(request);
   if (kind === 'batch') return [text];
   const parsed = JSON.parse(text);
   return [...(params?.(id, parsed as never) ?? [])];

@@ -1,4 +1,4 @@
-import { type BenchShape, SHAPES } from '../shapes.ts';
+import { BENCH_SHAPES, type BenchShape } from '../shapes.ts';
 
 const COLUMNS = 'id, title, body, status, author_id, published_at, views, price, meta';
 const WRITTEN = 'title, body, status, author_id, published_at, views, price, meta';
@@ -8,7 +8,7 @@ const rows = (statement: string): string =>
 
 /** Copies a shape of `../shapes.ts` with the same request, another aim and the statement of the bare server. */
 function like(name: string, aim: number, statement: string, params?: BenchShape['params']): BenchShape {
-  const shape = SHAPES.find((one) => one.name === name) as BenchShape;
+  const shape = BENCH_SHAPES.find((one) => one.name === name) as BenchShape;
   const { like: _like, params: _params, ...request } = shape;
   return { ...request, aim, ideal: statement, ...(params ? { params } : {}) };
 }

@@ -1,17 +1,17 @@
 import type { AnswerDifference } from '../compare-answers.ts';
-import { keyOf } from '../shapes.ts';
+import { benchKeyOf } from '../shapes.ts';
 import type { GraphqlServer, GraphqlServerName } from './contenders.ts';
-import type { GraphqlShape } from './shapes.ts';
+import type { GraphqlBenchShape } from './shapes.ts';
 
 /** Returns the contenders whose answers differ from those of the first contender, each with the difference. */
-export async function compareAnswers(
+export async function compareGraphqlAnswers(
   contenders: readonly GraphqlServer[],
-  shape: GraphqlShape,
+  shape: GraphqlBenchShape,
   scale: number,
 ): Promise<ReadonlyMap<GraphqlServerName, AnswerDifference>> {
   const objections = new Map<GraphqlServerName, AnswerDifference>();
   for (const n of shape.table ? [1, 2, 3] : [1]) {
-    const id = shape.table ? keyOf(shape.table, n, scale) : 0;
+    const id = shape.table ? benchKeyOf(shape.table, n, scale) : 0;
     let first: readonly unknown[] | undefined;
     for (const contender of contenders) {
       const answer = await rowsOf(contender, shape, id);
@@ -32,7 +32,7 @@ export async function compareAnswers(
 /** Fetches the rows of an answer in a comparable form; a string says why there are none. */
 async function rowsOf(
   { target, headers, ask }: GraphqlServer,
-  shape: GraphqlShape,
+  shape: GraphqlBenchShape,
   id: number,
 ): Promise<readonly unknown[] | string> {
   const { method, path, body } = ask(shape, id);

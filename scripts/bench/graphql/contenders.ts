@@ -1,15 +1,15 @@
 import type { FreshDatabase } from '../../../test/support/database.ts';
 import type { SpawnedService } from '../../../test/support/service.ts';
+import { prepareBenchModel } from '../collection-setup.ts';
 import type { ForkedServer } from '../fork-server.ts';
-import { prepareModel } from '../model.ts';
 import { spawnMeasured } from '../service-process.ts';
 import type { BenchRequest } from '../shapes.ts';
 import type { BenchTarget } from '../sides.ts';
-import { startPeer } from './peer.ts';
-import type { GraphqlShape } from './shapes.ts';
+import { startPostGraphile } from './postgraphile.ts';
+import type { GraphqlBenchShape } from './shapes.ts';
 
-export const NAMES = ['GraphQL', 'REST, GET', 'REST, SEARCH', 'PostGraphile'] as const;
-export type GraphqlServerName = (typeof NAMES)[number];
+export const GRAPHQL_SERVER_NAMES = ['GraphQL', 'REST, GET', 'REST, SEARCH', 'PostGraphile'] as const;
+export type GraphqlServerName = (typeof GRAPHQL_SERVER_NAMES)[number];
 
 /**
  * One way to send a benchmark request: GraphQL, GET or SEARCH of the service, or PostGraphile. The three ways of the service
@@ -19,7 +19,7 @@ export interface GraphqlServer {
   readonly name: GraphqlServerName;
   readonly target: BenchTarget;
   readonly headers: readonly string[];
-  readonly ask: (shape: GraphqlShape, id: number) => BenchRequest;
+  readonly ask: (shape: GraphqlBenchShape, id: number) => BenchRequest;
 }
 
 export interface GraphqlServers {
@@ -27,7 +27,7 @@ export interface GraphqlServers {
   stop(): Promise<void>;
 }
 
-const post = (query: string, { table }: GraphqlShape, id: number): BenchRequest => ({
+const post = (query: string, { table }: GraphqlBenchShape, id: number): BenchRequest => ({
   method: 'POST',
   path: '/graphql',
   body: table ? { query, variables: { id } } : { query },
@@ -54,9 +54,9 @@ export async function startContenders(
   };
   try {
     // PostGraphile starts before the service creates its own tables, so that its schema holds only the tables of the benchmark.
-    if (names.includes('PostGraphile')) peer = await startPeer(database, profile);
+    if (names.includes('PostGraphile')) peer = await startPostGraphile(database, profile);
     service = await spawnMeasured(database, profile);
-    await prepareModel(service);
+    await prepareBenchModel(service);
     const ours = {
       target: { url: new URL(service.url), pid: service.pid, application: 'tenon' },
       headers: [`Authorization: Bearer ${service.admin.token}`],

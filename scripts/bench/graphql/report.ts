@@ -1,7 +1,7 @@
-import { type LoadFigures, median, medians } from '../metered.ts';
+import { type LoadFigures, median, medians } from '../load-figures.ts';
 import type { GraphqlServerName } from './contenders.ts';
 import type { FiguresByContender } from './rounds.ts';
-import type { GraphqlShape } from './shapes.ts';
+import type { GraphqlBenchShape } from './shapes.ts';
 
 /**
  * Aims for lists: the smallest allowed ratio of requests per second of the service's GraphQL to those of another contender. Reads
@@ -12,10 +12,13 @@ const AIMS: readonly (readonly [of: GraphqlServerName, atLeast: number])[] = [
   ['REST, GET', 0.75],
 ];
 
-export const HEADER = `${'shape'.padEnd(15)}${'asked by'.padEnd(14)}  requests/s   CPU ms/request   server   database`;
+export const GRAPHQL_TABLE_HEADER = `${'shape'.padEnd(15)}${'asked by'.padEnd(14)}  requests/s   CPU ms/request   server   database`;
 
 /** Renders one table line per contender, with medians over the rounds. */
-export const graphqlTableLines = ({ name: shape }: GraphqlShape, measured: FiguresByContender): readonly string[] =>
+export const graphqlTableLines = (
+  { name: shape }: GraphqlBenchShape,
+  measured: FiguresByContender,
+): readonly string[] =>
   [...measured].map(([name, figures], at) => {
     const { perSecond, cpu, serverCpu } = medians(figures);
     return [
@@ -37,7 +40,7 @@ export interface GraphqlVerdict {
  * Compares GraphQL with each other contender: in both ratios more than 1 is in favour of GraphQL. The aims are of requests per
  * second.
  */
-export function judgeGraphqlShape(shape: GraphqlShape, measured: FiguresByContender): readonly GraphqlVerdict[] {
+export function judgeGraphqlShape(shape: GraphqlBenchShape, measured: FiguresByContender): readonly GraphqlVerdict[] {
   const ours = measured.get('GraphQL');
   return [...measured].flatMap(([name, other]) =>
     ours && name !== 'GraphQL' ? [verdict(shape, name, ours, other)] : [],
@@ -45,7 +48,7 @@ export function judgeGraphqlShape(shape: GraphqlShape, measured: FiguresByConten
 }
 
 function verdict(
-  { name: shape, table }: GraphqlShape,
+  { name: shape, table }: GraphqlBenchShape,
   name: GraphqlServerName,
   ours: readonly LoadFigures[],
   other: readonly LoadFigures[],

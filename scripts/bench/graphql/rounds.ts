@@ -1,10 +1,10 @@
 import type { FreshDatabase } from '../../../test/support/database.ts';
-import { bytesOf } from '../load.ts';
-import { type LoadFigures, measureLoad } from '../metered.ts';
-import type { Options } from '../rounds.ts';
-import { keyOf } from '../shapes.ts';
+import { buildRequestBytes } from '../load.ts';
+import { type LoadFigures, measureLoad } from '../load-figures.ts';
+import type { BenchOptions } from '../rounds.ts';
+import { benchKeyOf } from '../shapes.ts';
 import type { GraphqlServer, GraphqlServerName } from './contenders.ts';
-import type { GraphqlShape } from './shapes.ts';
+import type { GraphqlBenchShape } from './shapes.ts';
 
 /** The figures of each contender, one entry per round. */
 export type FiguresByContender = ReadonlyMap<GraphqlServerName, readonly LoadFigures[]>;
@@ -14,9 +14,9 @@ const WARM_UP_SECONDS = 5;
 
 /** Measures a shape, contender after contender and round after round, so that other load on the machine affects all. */
 export async function measureGraphql(
-  shape: GraphqlShape,
+  shape: GraphqlBenchShape,
   contenders: readonly GraphqlServer[],
-  { rounds, seconds, connections, scale }: Options,
+  { rounds, seconds, connections, scale }: BenchOptions,
   database: FreshDatabase,
 ): Promise<FiguresByContender> {
   const taken = new Map<GraphqlServerName, LoadFigures[]>(contenders.map(({ name }) => [name, []]));
@@ -31,12 +31,12 @@ export async function measureGraphql(
   return taken;
 }
 
-function requests({ target, headers, ask }: GraphqlServer, shape: GraphqlShape, scale: number): () => Buffer {
+function requests({ target, headers, ask }: GraphqlServer, shape: GraphqlBenchShape, scale: number): () => Buffer {
   const { table } = shape;
   if (!table) {
-    const only = bytesOf(target.url, headers, ask(shape, 0));
+    const only = buildRequestBytes(target.url, headers, ask(shape, 0));
     return () => only;
   }
   let n = 0;
-  return () => bytesOf(target.url, headers, ask(shape, keyOf(table, n++, scale)));
+  return () => buildRequestBytes(target.url, headers, ask(shape, benchKeyOf(table, n++, scale)));
 }

@@ -1,10 +1,10 @@
-import type { ROWS } from '../data.ts';
+import type { BENCH_ROW_COUNTS } from '../data.ts';
 
 /** A benchmark request as GraphQL document and as REST. With `table` it reads by a key, which is a variable of the document. */
-export interface GraphqlShape {
+export interface GraphqlBenchShape {
   readonly name: string;
   /** The table whose keys take turns: each request reads by another key. */
-  readonly table?: keyof typeof ROWS;
+  readonly table?: keyof typeof BENCH_ROW_COUNTS;
   /** The service's document; `$id` is the key. */
   readonly document: string;
   /** The same document for PostGraphile, whose names differ: aliases give its fields the names of the service. */
@@ -31,7 +31,7 @@ const NESTED = [
 ] as const;
 
 /** The measured shapes. `three levels` reads the same as the shape of this name in `../shapes.ts`. */
-export const SHAPES: readonly GraphqlShape[] = [
+export const GRAPHQL_BENCH_SHAPES: readonly GraphqlBenchShape[] = [
   {
     name: 'three levels',
     document: `query {

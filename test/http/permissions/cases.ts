@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createRandom } from '../../support/random.ts';
 import type { HttpReply } from '../../support/send.ts';
-import { changedCollections, roundNumbers, signRows } from './compare.ts';
-import { createDraw, pathsOf, queryOf, wireDeep } from './draw.ts';
-import { createWriteDraw } from './draw-writes.ts';
+import { buildRowSignatures, changedCollections, roundNumbers } from './compare.ts';
 import { keyColumns, keyText } from './keys.ts';
-import { MODEL, NAMES, pathOf, SYSTEM, WRITTEN } from './model.ts';
+import { COLLECTION_NAMES, MODEL, pathOf, SYSTEM_COLLECTION_NAMES, WRITABLE_COLLECTION_NAMES } from './model.ts';
+import type { PermissionTestService, TestPerson } from './permission-test-service.ts';
+import { createQueryGenerator, pathsOf, queryOf, renderDeepParameter } from './query-generator.ts';
 import { ReferenceReads } from './reference-reads.ts';
+import { type FieldTree, type ListRequest, type Model, Refused, type Row } from './reference-types.ts';
 import { ReferenceWrites, type Write } from './reference-writes.ts';
-import { type FieldTree, type ListRequest, type Model, Refused, type Row } from './shapes.ts';
-import type { TestPerson, World } from './world.ts';
+import { createWriteGenerator } from './write-generator.ts';
 
 /** A random request for the comparison of the service with the in-memory reference: a list, one row by its key, or a write. */
 export type DrawnCase =
@@ -42,26 +42,31 @@ const alternateKeyForms = (collection: string, keys: readonly unknown[]): readon
   keys.map((key, at) => (of(collection).key.length > 1 && at % 2 === 1 ? keyColumns(of(collection), key) : key));
 
 /** Draws case number `at`. Each case has its own seed, so that it can be repeated without the cases before it. */
-export function drawCase(seed: number, at: number, { rows }: World, person: TestPerson): DrawnCase {
+export function drawCase(seed: number, at: number, { rows }: PermissionTestService, person: TestPerson): DrawnCase {
   const random = createRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
   const { one, chance } = random;
-  const draw = createDraw(random);
+  const draw = createQueryGenerator(random);
   // Collections on which the person has several permissions for the action, each with its own fields and rows.
-  const mixed = SYSTEM.filter(
-    (name) => (person.callerPermissions.permissions.get(`${name} ${isWrite(at) ? 'update' : 'read'}`)?.length ?? 0) > 1,
+  const mixed = SYSTEM_COLLECTION_NAMES.filter(
+    (name) =>
+      (person.callerPermissions.permissions.get(`${name} ${isWriteCase(at) ? 'update' : 'read'}`)?.length ?? 0) > 1,
   );
   const isMixed = mixed.length > 0 && chance(0.35);
-  if (isWrite(at)) {
-    const collection = isMixed ? one(mixed) : chance(0.06) ? 'users' : one([...WRITTEN, 'task', 'task', 'task_tag']);
+  if (isWriteCase(at)) {
+    const collection = isMixed
+      ? one(mixed)
+      : chance(0.06)
+        ? 'users'
+        : one([...WRITABLE_COLLECTION_NAMES, 'task', 'task', 'task_tag']);
     const isWritable = (name: string, action: 'create' | 'update') => {
       const { callerPermissions } = person;
       const fields = callerPermissions.permissions.get(`${name} ${action}`)?.flatMap((grant) => grant.fields) ?? [];
       return (field: string) => callerPermissions.admin || fields.includes('*') || fields.includes(field);
     };
-    const write = createWriteDraw(random, draw).drawWrite(collection, rows, isWritable);
+    const write = createWriteGenerator(random, draw).drawWrite(collection, rows, isWritable);
     return { kind: 'write', collection, write, fields: draw.drawFields(collection, 1) };
   }
-  const collection = isMixed ? one(mixed) : one([...NAMES, ...WRITTEN]);
+  const collection = isMixed ? one(mixed) : one([...COLLECTION_NAMES, ...WRITABLE_COLLECTION_NAMES]);
   if (chance(0.12)) {
     const fields = draw.drawFields(collection, 2);
     const deep = chance(0.4) ? draw.drawDeep(collection, fields) : undefined;
@@ -80,7 +85,7 @@ export function drawCase(seed: number, at: number, { rows }: World, person: Test
 }
 
 /** Whether case number `at` is a write: two of five are. */
-export const isWrite = (at: number): boolean => at % 5 > 2;
+export const isWriteCase = (at: number): boolean => at % 5 > 2;
 
 /** Whether a shrunk case is still a valid request. */
 export function isValidCase(testCase: DrawnCase): boolean {
@@ -123,9 +128,13 @@ function areFull(value: unknown): boolean {
   });
 }
 
-export type Result = Omit<CaseOutcome, 'about'> & { readonly steps?: Iterable<string> };
+export type CaseComparison = Omit<CaseOutcome, 'about'> & { readonly steps?: Iterable<string> };
 
-export async function runCase(world: World, person: TestPerson, testCase: DrawnCase): Promise<CaseOutcome> {
+export async function runCase(
+  world: PermissionTestService,
+  person: TestPerson,
+  testCase: DrawnCase,
+): Promise<CaseOutcome> {
   const result = await (testCase.kind === 'write'
     ? runWrite(world, person, testCase)
     : runRead(world, person, testCase));
@@ -133,16 +142,16 @@ export async function runCase(world: World, person: TestPerson, testCase: DrawnC
 }
 
 /** Adds to the result of a case which verb and kinds of parameters it covers. */
-export function describeOutcome(testCase: DrawnCase, result: Result): CaseOutcome {
+export function describeOutcome(testCase: DrawnCase, result: CaseComparison): CaseOutcome {
   const verb = testCase.kind === 'write' ? testCase.write.verb : testCase.kind;
   const text = JSON.stringify(testCase);
   const composite = of(testCase.collection).key.length > 1 ? [`composite ${verb}`] : [];
-  const parts = testCase.kind === 'write' ? [] : PARTS.filter((part) => text.includes(part));
+  const parts = testCase.kind === 'write' ? [] : PARAMETER_KINDS.filter((part) => text.includes(part));
   return { ...result, about: [verb, ...composite, ...parts, ...(result.steps ?? [])] };
 }
 
 /** Kinds of parameters, as they appear in the JSON text of a request. */
-export const PARTS = [
+export const PARAMETER_KINDS = [
   'filter',
   'search',
   'sort',
@@ -163,10 +172,10 @@ const REFUSED = { status: 403, code: 'FORBIDDEN' };
 const refusal = ({ status, body }: HttpReply) => ({ status, code: body?.errors?.[0]?.extensions?.code });
 
 async function runRead(
-  world: World,
+  world: PermissionTestService,
   person: TestPerson,
   testCase: Exclude<DrawnCase, { kind: 'write' }>,
-): Promise<Result> {
+): Promise<CaseComparison> {
   const { collection } = testCase;
   const { token, callerPermissions } = person;
   const reference = new ReferenceReads(MODEL, world.rows, callerPermissions);
@@ -192,21 +201,21 @@ async function runRead(
       : await world.service.request('GET', `${pathOf(collection)}/${testCase.key}?${oneText(testCase.request)}`, {
           token,
         });
-  if (!expected) return outcome(true, refusal(reply), REFUSED);
-  return outcome(false, reply.status === 200 ? roundNumbers(reply.body) : refusal(reply), roundNumbers(expected));
+  if (!expected) return compareAnswer(true, refusal(reply), REFUSED);
+  return compareAnswer(false, reply.status === 200 ? roundNumbers(reply.body) : refusal(reply), roundNumbers(expected));
 }
 
 const oneText = ({ fields, deep }: Pick<ListRequest, 'fields' | 'deep'>): string =>
   new URLSearchParams({
     fields: pathsOf(fields).join(','),
-    ...(deep ? { deep: JSON.stringify(wireDeep(deep)) } : {}),
+    ...(deep ? { deep: JSON.stringify(renderDeepParameter(deep)) } : {}),
   }).toString();
 
 async function runWrite(
-  world: World,
+  world: PermissionTestService,
   person: TestPerson,
   testCase: Extract<DrawnCase, { kind: 'write' }>,
-): Promise<Result> {
+): Promise<CaseComparison> {
   const { collection, write, fields } = testCase;
   const writes = new ReferenceWrites(MODEL, world.rows, person.callerPermissions);
   const keys = answerOrRefusal(() => writes.run(collection, write));
@@ -216,13 +225,20 @@ async function runWrite(
   if (changed.length > 0) await world.restore(changed);
   if (!keys) {
     const isRefused = reply.status === 403 || reply.status === 400;
-    return outcome(true, { ...(isRefused ? {} : refusal(reply)), changed }, { changed: [] });
+    return compareAnswer(true, { ...(isRefused ? {} : refusal(reply)), changed }, { changed: [] });
   }
-  if (reply.status >= 300) return outcome(false, refusal(reply), { status: 200 });
-  const [storedRows, expectedRows] = [signRows(after, world.rows), signRows(writes.rows, world.rows)];
+  if (reply.status >= 300) return compareAnswer(false, refusal(reply), { status: 200 });
+  const [storedRows, expectedRows] = [
+    buildRowSignatures(after, world.rows),
+    buildRowSignatures(writes.rows, world.rows),
+  ];
   if (!isDeepStrictEqual(storedRows.all, expectedRows.all))
-    return outcome(false, missingRows(storedRows.all, expectedRows.all), missingRows(expectedRows.all, storedRows.all));
-  if (write.verb.startsWith('delete')) return outcome(false, refusal(reply), { status: 204, code: undefined });
+    return compareAnswer(
+      false,
+      missingRows(storedRows.all, expectedRows.all),
+      missingRows(expectedRows.all, storedRows.all),
+    );
+  if (write.verb.startsWith('delete')) return compareAnswer(false, refusal(reply), { status: 204, code: undefined });
 
   // The answer may show any of the stored rows with equal values, since the database and the reference generate different keys.
   const now = new ReferenceReads(MODEL, after, person.callerPermissions);
@@ -236,20 +252,23 @@ async function runWrite(
   const expected = isSingle ? options[0]?.slice(0, 1) : options.flatMap((alike) => alike.slice(0, 1));
   const isClosed = now.of(collection, 'read').length === 0 || (isSingle && expected?.length === 0);
   if (isClosed)
-    return { ...outcome(false, { status: reply.status, body: reply.body }, { status: 204, body: undefined }), steps };
+    return {
+      ...compareAnswer(false, { status: reply.status, body: reply.body }, { status: 204, body: undefined }),
+      steps,
+    };
   const got: unknown[] = isSingle ? [reply.body?.data] : (reply.body?.data ?? []);
   const shown = options.filter((alike) => alike.length > 0);
   const fits =
     got.length === shown.length &&
     got.every((one, at) => shown[at]?.some((alike) => isDeepStrictEqual(roundNumbers(alike), one)));
-  return fits ? { ...outcome(false, {}, {}), steps } : outcome(false, { data: got }, { data: expected });
+  return fits ? { ...compareAnswer(false, {}, {}), steps } : compareAnswer(false, { data: got }, { data: expected });
 }
 
 export const isSingleWrite = (write: Write): boolean =>
   (write.verb === 'create' && write.rows.length === 1) || (write.verb === 'update' && write.keys.length === 1);
 
 function send(
-  { service }: World,
+  { service }: PermissionTestService,
   { token }: TestPerson,
   { collection, write, fields }: Extract<DrawnCase, { kind: 'write' }>,
 ) {
@@ -281,7 +300,7 @@ function send(
   }
 }
 
-export const outcome = (refused: boolean, answered: unknown, expected: unknown): Result => ({
+export const compareAnswer = (refused: boolean, answered: unknown, expected: unknown): CaseComparison => ({
   refused,
   actual: answered,
   expected,

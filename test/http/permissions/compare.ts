@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { keyText } from './keys.ts';
 import { MODEL } from './model.ts';
-import type { Model, Row, Rows } from './shapes.ts';
+import type { Model, Row, Rows } from './reference-types.ts';
 
 /**
  * Signatures of rows, for comparing the tables with the reference after a write. The database and the reference number new rows
@@ -13,7 +13,7 @@ export interface RowSignatures {
   of(collection: string, key: unknown): string;
 }
 
-export function signRows(rows: Rows, before: Rows): RowSignatures {
+export function buildRowSignatures(rows: Rows, before: Rows): RowSignatures {
   const idOf = (name: string, row: Row) => keyText(MODEL[name] as Model[string], row);
   const known = new Map(
     Object.entries(before).map(([name, all]) => [name, new Set(all.map((row) => idOf(name, row)))]),

@@ -1,14 +1,14 @@
-import { type CaseOutcome, type DrawnCase, drawCase, isValidCase, isWrite } from './cases.ts';
-import { mentioned } from './model.ts';
+import { type CaseOutcome, type DrawnCase, drawCase, isValidCase, isWriteCase } from './cases.ts';
+import { mentionedTables } from './model.ts';
+import { type PermissionTestService, startPermissionTestService, type TestPerson } from './permission-test-service.ts';
 import { shrink } from './shrink.ts';
-import { createWorld, type TestPerson, type World } from './world.ts';
 
-/** The number of cases with the data and the people of one `createWorld`. */
+/** The number of cases with the data and the people of one `startPermissionTestService`. */
 export const CASES_PER_WORLD = 5_200;
 export const SEED = Number(process.env.PERMISSION_SEED ?? 20261121);
 /** The number of the only case to run, as a reported difference names it in PERMISSION_CASE; undefined runs all. */
 export const SINGLE_CASE = process.env.PERMISSION_CASE === undefined ? undefined : Number(process.env.PERMISSION_CASE);
-export const CASES =
+export const CASE_COUNT =
   SINGLE_CASE === undefined ? Number(process.env.PERMISSION_CASES ?? CASES_PER_WORLD) : CASES_PER_WORLD;
 const MAX_DIFFERENCES = 10;
 const CONCURRENT_READS = 8;
@@ -23,30 +23,41 @@ export interface Tally {
 }
 
 /** Sends one drawn case as one person, by REST or by GraphQL, and compares the answer with the expected one. */
-export type Ask = (world: World, person: TestPerson, testCase: DrawnCase, at: number) => Promise<CaseOutcome>;
+export type RunPermissionCase = (
+  world: PermissionTestService,
+  person: TestPerson,
+  testCase: DrawnCase,
+  at: number,
+) => Promise<CaseOutcome>;
 
 /** Whether the test runs the case of this number. */
-export type CaseFilter = (at: number) => boolean;
+export type IsCaseSelected = (at: number) => boolean;
 
 /** Whether case `at` is in a sample of one in `count` groups of five. The offset moves, since the number decides the kind. */
 const oneOf = (count: number, at: number) => Math.floor(at / 5) % count === Math.floor(at / 5 / count) % count;
 
 /** A sample with cases of every person and kind: a quarter of the reads and half of the writes, whose kinds are rarer. */
-export const SAMPLED_CASES: CaseFilter = (at) => oneOf(isWrite(at) ? 2 : 4, at);
+export const isSampledCase: IsCaseSelected = (at) => oneOf(isWriteCase(at) ? 2 : 4, at);
 
 /** Draws the cases, sends the selected ones by `ask`, and counts the outcomes and the differences from the reference. */
-export async function runDrawnCases(ask: Ask, part: CaseFilter = () => true): Promise<Tally> {
+export async function runDrawnCases(ask: RunPermissionCase, part: IsCaseSelected = () => true): Promise<Tally> {
   const tally: Tally = { cases: 0, kinds: new Map(), skippedBecause: new Map(), differences: [] };
-  const isSelected: CaseFilter = SINGLE_CASE === undefined ? part : (at) => at === SINGLE_CASE;
-  for (let from = 0; from < CASES && tally.differences.length < MAX_DIFFERENCES; from += CASES_PER_WORLD) {
-    await inWorld(ask, isSelected, SEED + from / CASES_PER_WORLD, Math.min(CASES_PER_WORLD, CASES - from), tally);
+  const isSelected: IsCaseSelected = SINGLE_CASE === undefined ? part : (at) => at === SINGLE_CASE;
+  for (let from = 0; from < CASE_COUNT && tally.differences.length < MAX_DIFFERENCES; from += CASES_PER_WORLD) {
+    await inWorld(ask, isSelected, SEED + from / CASES_PER_WORLD, Math.min(CASES_PER_WORLD, CASE_COUNT - from), tally);
   }
   if (process.env.PERMISSION_TELL) console.log(tally.kinds, tally.skippedBecause);
   return tally;
 }
 
-async function inWorld(ask: Ask, isSelected: CaseFilter, seed: number, cases: number, tally: Tally): Promise<void> {
-  const world = await createWorld(seed);
+async function inWorld(
+  ask: RunPermissionCase,
+  isSelected: IsCaseSelected,
+  seed: number,
+  cases: number,
+  tally: Tally,
+): Promise<void> {
+  const world = await startPermissionTestService(seed);
   try {
     for (const [number, person] of world.people.entries()) {
       const mine = Array.from({ length: cases }, (_, at) => at).filter(
@@ -54,12 +65,12 @@ async function inWorld(ask: Ask, isSelected: CaseFilter, seed: number, cases: nu
       );
       if (mine.length === 0) continue;
       await person.enter?.();
-      const reads = mine.filter((at) => !isWrite(at));
+      const reads = mine.filter((at) => !isWriteCase(at));
       for (let from = 0; from < reads.length; from += CONCURRENT_READS)
         await Promise.all(
           reads.slice(from, from + CONCURRENT_READS).map((at) => run(ask, world, person, seed, at, tally)),
         );
-      for (const at of mine.filter(isWrite)) await run(ask, world, person, seed, at, tally);
+      for (const at of mine.filter(isWriteCase)) await run(ask, world, person, seed, at, tally);
       if (tally.differences.length >= MAX_DIFFERENCES) return;
     }
   } finally {
@@ -67,7 +78,14 @@ async function inWorld(ask: Ask, isSelected: CaseFilter, seed: number, cases: nu
   }
 }
 
-async function run(ask: Ask, world: World, person: TestPerson, seed: number, at: number, tally: Tally): Promise<void> {
+async function run(
+  ask: RunPermissionCase,
+  world: PermissionTestService,
+  person: TestPerson,
+  seed: number,
+  at: number,
+  tally: Tally,
+): Promise<void> {
   const testCase = drawCase(seed, at, world, person);
   const first = await ask(world, person, testCase, at).catch((error: unknown) => {
     throw new Error(`PERMISSION_SEED=${seed} PERMISSION_CASE=${at}: ${JSON.stringify(testCase)}`, { cause: error });
@@ -87,8 +105,8 @@ async function run(ask: Ask, world: World, person: TestPerson, seed: number, at:
 
 /** Describes a difference: the smallest request that shows it, the permissions, both answers, and how to run the case again. */
 async function describeDifference(
-  ask: Ask,
-  world: World,
+  ask: RunPermissionCase,
+  world: PermissionTestService,
   person: TestPerson,
   testCase: DrawnCase,
   first: CaseOutcome,
@@ -97,7 +115,7 @@ async function describeDifference(
 ): Promise<string> {
   const small = await shrink(testCase, async (one) => isValidCase(one) && (await ask(world, person, one, at)).differs);
   const again = await ask(world, person, small, at);
-  const names = mentioned(small);
+  const names = mentionedTables(small);
   const { actual, expected } = again.differs ? again : first;
   return [
     `PERMISSION_SEED=${seed} PERMISSION_CASE=${at}: ${person.about}`,

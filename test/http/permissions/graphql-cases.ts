@@ -4,36 +4,36 @@ import { type DocumentRoot, Inexpressible, renderDocument, Variable } from '../.
 import type { HttpReply } from '../../support/send.ts';
 import {
   answerOrRefusal,
+  type CaseComparison,
   type CaseOutcome,
+  compareAnswer,
   type DrawnCase,
   describeOutcome,
   isSingleWrite,
   missingRows,
-  outcome,
-  type Result,
 } from './cases.ts';
-import { changedCollections, roundNumbers, signRows } from './compare.ts';
-import { groupsOf } from './graphql-groups.ts';
+import { buildRowSignatures, changedCollections, roundNumbers } from './compare.ts';
+import { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
+import { translateGroups } from './graphql-groups.ts';
 import { keyArgument, mutationOf } from './graphql-mutations.ts';
 import { toMutationWrite, withBareLinks } from './graphql-payloads.ts';
 import { GraphqlTranslator } from './graphql-translator.ts';
 import { keyColumns, keyText } from './keys.ts';
-import { isSystem, MODEL, tableOf } from './model.ts';
+import { isSystemCollection, MODEL, tableOf } from './model.ts';
+import type { PermissionTestService, TestPerson } from './permission-test-service.ts';
 import { ReferenceReads } from './reference-reads.ts';
+import type { Filter, Model, Row } from './reference-types.ts';
 import { ReferenceWrites } from './reference-writes.ts';
-import type { Filter, Model, Row } from './shapes.ts';
-import { VisibleSchema } from './visible-schema.ts';
-import type { TestPerson, World } from './world.ts';
 
 /** Runs a drawn case by GraphQL. Every fourth case also names fields that the schema of the person does not have. */
 export async function askByGraphql(
-  world: World,
+  world: PermissionTestService,
   person: TestPerson,
   testCase: DrawnCase,
   at: number,
 ): Promise<CaseOutcome> {
   const translator = new GraphqlTranslator(
-    new VisibleSchema(MODEL, world.rows, person.callerPermissions),
+    new ExpectedGraphqlSchema(MODEL, world.rows, person.callerPermissions),
     at % 4 === 0,
   );
   // Half of the cases send values as variables.
@@ -46,12 +46,15 @@ export async function askByGraphql(
     return { ...rest, about: translator.hidden ? [...about, 'hidden'] : about };
   } catch (error) {
     if (!(error instanceof Inexpressible)) throw error;
-    return { ...describeOutcome(testCase, outcome(false, {}, {})), skippedBecause: error.reason };
+    return { ...describeOutcome(testCase, compareAnswer(false, {}, {})), skippedBecause: error.reason };
   }
 }
 
 type Read = Exclude<DrawnCase, { kind: 'write' }>;
-type GraphqlTarget = Pick<World, 'service'> & { readonly person: TestPerson; readonly collection: string };
+type GraphqlTarget = Pick<PermissionTestService, 'service'> & {
+  readonly person: TestPerson;
+  readonly collection: string;
+};
 
 const REFUSED = 'refused';
 
@@ -67,12 +70,12 @@ function amongKeys(collection: string, keys: readonly unknown[]): Filter {
 }
 
 async function runRead(
-  world: World,
+  world: PermissionTestService,
   person: TestPerson,
   testCase: Read,
   translator: GraphqlTranslator,
   useVariables: boolean,
-): Promise<Result> {
+): Promise<CaseComparison> {
   const { collection } = testCase;
   const { root, expected } = toGraphqlRead(world, person, testCase, translator);
   const { args, of = [] } = root;
@@ -82,16 +85,16 @@ async function runRead(
   const found = { service: world.service, person: person, collection };
   const reply = await send(found, 'query', { ...root, args: moved ?? {} });
   if (translator.hidden || !translator.visibleSchema.hasReadableType(collection))
-    return outcome(true, isUnknown(reply), REFUSED);
+    return compareAnswer(true, isUnknown(reply), REFUSED);
   if (expected === undefined)
-    return outcome(true, isUnknown(reply) === REFUSED ? REFUSED : isForbidden(reply), REFUSED);
+    return compareAnswer(true, isUnknown(reply) === REFUSED ? REFUSED : isForbidden(reply), REFUSED);
   const form = roundNumbers(JSON.parse(toDocumentForm(JSON.stringify(expected), of)));
-  return outcome(false, isAnswered(reply) ? roundNumbers(reply.body.data[root.field]) : problem(reply), form);
+  return compareAnswer(false, isAnswered(reply) ? roundNumbers(reply.body.data[root.field]) : problem(reply), form);
 }
 
 /** Translates a read to a root field of GraphQL, with the expected answer in REST format; undefined if it must be refused. */
 function toGraphqlRead(
-  world: World,
+  world: PermissionTestService,
   person: TestPerson,
   testCase: Read,
   translator: GraphqlTranslator,
@@ -117,7 +120,7 @@ function toGraphqlRead(
     };
   }
   if (testCase.request.aggregate || testCase.request.groupBy) {
-    const groups = groupsOf(translator, collection, testCase.request);
+    const groups = translateGroups(translator, collection, testCase.request);
     const expected = answerOrRefusal(() => reference.list(collection, { fields: {}, ...groups.request }).data);
     return { root: { field: `${name}_aggregated`, args: groups.args, of: groups.entries }, expected };
   }
@@ -139,12 +142,12 @@ function toGraphqlRead(
 }
 
 async function runWrite(
-  world: World,
+  world: PermissionTestService,
   person: TestPerson,
   testCase: Extract<DrawnCase, { kind: 'write' }>,
   translator: GraphqlTranslator,
   useVariables: boolean,
-): Promise<Result> {
+): Promise<CaseComparison> {
   const { collection } = testCase;
   const write = toMutationWrite(translator, collection, testCase.write);
   const { entries, nested } = new GraphqlTranslator(translator.visibleSchema, false).translateFields(
@@ -159,17 +162,26 @@ async function runWrite(
   const after = await world.load();
   const changed = changedCollections(world.rows, after);
   if (changed.length > 0) await world.restore(changed);
-  if (translator.hidden) return outcome(true, { answer: isUnknown(reply), changed }, { answer: REFUSED, changed: [] });
-  if (!keys) return outcome(true, { ...(isAnswered(reply) ? problem(reply) : {}), changed }, { changed: [] });
-  if (!isAnswered(reply)) return outcome(false, problem(reply), {});
-  const [storedRows, expectedRows] = [signRows(after, world.rows), signRows(writes.rows, world.rows)];
+  if (translator.hidden)
+    return compareAnswer(true, { answer: isUnknown(reply), changed }, { answer: REFUSED, changed: [] });
+  if (!keys) return compareAnswer(true, { ...(isAnswered(reply) ? problem(reply) : {}), changed }, { changed: [] });
+  if (!isAnswered(reply)) return compareAnswer(false, problem(reply), {});
+  const [storedRows, expectedRows] = [
+    buildRowSignatures(after, world.rows),
+    buildRowSignatures(writes.rows, world.rows),
+  ];
   if (!isDeepStrictEqual(storedRows.all, expectedRows.all))
-    return outcome(false, missingRows(storedRows.all, expectedRows.all), missingRows(expectedRows.all, storedRows.all));
+    return compareAnswer(
+      false,
+      missingRows(storedRows.all, expectedRows.all),
+      missingRows(expectedRows.all, storedRows.all),
+    );
   const { steps } = writes;
   const got = reply.body.data[root.field];
   // The mutation answers the deleted keys in any order.
-  if (write.verb === 'delete') return { ...outcome(false, sortedIds(got), sortedIds(goneOf(keys, write.keys))), steps };
-  if (!isShown) return { ...outcome(false, got, true), steps };
+  if (write.verb === 'delete')
+    return { ...compareAnswer(false, sortedIds(got), sortedIds(goneOf(keys, write.keys))), steps };
+  if (!isShown) return { ...compareAnswer(false, got, true), steps };
 
   // The answer may show any of the stored rows with equal values, since the database and the reference generate different keys.
   const now = new ReferenceReads(MODEL, after, person.callerPermissions);
@@ -186,7 +198,7 @@ async function runWrite(
   const fits =
     all.length === visibleOptions.length &&
     all.every((one, place) => visibleOptions[place]?.some((alike) => isDeepStrictEqual(alike, one)));
-  return fits ? { ...outcome(false, {}, {}), steps } : outcome(false, { data: got }, { data: options });
+  return fits ? { ...compareAnswer(false, {}, {}), steps } : compareAnswer(false, { data: got }, { data: options });
 }
 
 const goneOf = (keys: readonly unknown[], testCase: readonly unknown[]) =>
@@ -203,7 +215,7 @@ function send(
   root: DocumentRoot,
 ): Promise<HttpReply> {
   const { text, variables } = renderDocument(operation, [root]);
-  const path = isSystem(collection) ? '/graphql/system' : '/graphql';
+  const path = isSystemCollection(collection) ? '/graphql/system' : '/graphql';
   return service.request('POST', path, { token: person.token, body: { query: text, variables } });
 }
 

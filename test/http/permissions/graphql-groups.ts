@@ -1,10 +1,14 @@
 import type { DocumentEntry } from '../../plugins/graphql/cases/entries.ts';
 import type { GraphqlTranslator } from './graphql-translator.ts';
 import { parseCall } from './reference-conditions.ts';
-import type { ListRequest, Model } from './shapes.ts';
+import type { ListRequest, Model } from './reference-types.ts';
 
 /** Translates a read with `aggregate` or `groupBy` to `<collection>_aggregated`, whose `min` and `max` have numbers only. */
-export function groupsOf(translator: GraphqlTranslator, collection: string, request: Omit<ListRequest, 'fields'>) {
+export function translateGroups(
+  translator: GraphqlTranslator,
+  collection: string,
+  request: Omit<ListRequest, 'fields'>,
+) {
   const { visibleSchema } = translator;
   const { plain } = visibleSchema.model[collection] as Model[string];
   const { filter, limit, offset, groupBy = [] } = request;

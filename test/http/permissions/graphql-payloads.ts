@@ -1,11 +1,11 @@
 import { Inexpressible } from '../../plugins/graphql/cases/entries.ts';
 import type { GraphqlTranslator } from './graphql-translator.ts';
-import { hasParts, isObject, keyColumn, keyColumns } from './keys.ts';
+import { hasCompositeKey, isObject, keyColumn, keyColumns } from './keys.ts';
+import type { Model, Payload } from './reference-types.ts';
 import type { Write } from './reference-writes.ts';
-import type { Model, Payload } from './shapes.ts';
 
-export const BY_QUERY = 'a write to what a query finds';
-export const DETAILED = 'lists of what to create, update and delete behind a relation';
+export const SKIPPED_WRITE_BY_QUERY = 'a write to what a query finds';
+export const SKIPPED_DETAILED_LISTS = 'lists of what to create, update and delete behind a relation';
 
 /** Translates a write to GraphQL inputs, in which related rows are objects and links are objects with a key. */
 export function toMutationWrite(translator: GraphqlTranslator, collection: string, write: Write): Write {
@@ -32,7 +32,7 @@ export function toMutationWrite(translator: GraphqlTranslator, collection: strin
       if (visibleSchema.of(collection, 'delete').length === 0) translator.hidden = true;
       return write;
     default:
-      throw new Inexpressible(BY_QUERY);
+      throw new Inexpressible(SKIPPED_WRITE_BY_QUERY);
   }
 }
 
@@ -61,7 +61,7 @@ function toToOneInput(translator: GraphqlTranslator, to: string, value: unknown)
 function toToManyInput(translator: GraphqlTranslator, to: string, value: unknown): unknown {
   if (!translator.visibleSchema.isNestable(to)) translator.hidden = true;
   if (value === null) return null;
-  if (!Array.isArray(value)) throw new Inexpressible(DETAILED);
+  if (!Array.isArray(value)) throw new Inexpressible(SKIPPED_DETAILED_LISTS);
   const model = translator.visibleSchema.model[to] as Model[string];
   return value.map((one) => nested(translator, to, isObject(one) ? one : keyColumns(model, one)));
 }
@@ -94,7 +94,7 @@ export function withBareLinks(translator: GraphqlTranslator, write: Write, colle
   };
   const linked = (to: string, one: Payload): unknown => {
     const of = model[to] as Model[string];
-    if (hasParts(of)) return one;
+    if (hasCompositeKey(of)) return one;
     const key = keyColumn(of);
     return Object.keys(one).length === 1 && one[key] !== undefined ? one[key] : one;
   };

@@ -1,8 +1,8 @@
 import { APP_MINIMUM } from '../../../plugins/access/contract.ts';
-import { MODEL, NAMES, tableOf } from './model.ts';
-import type { Model } from './shapes.ts';
-import type { VisibleSchema } from './visible-schema.ts';
-import type { TestPerson } from './world.ts';
+import type { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
+import { COLLECTION_NAMES, MODEL, tableOf } from './model.ts';
+import type { TestPerson } from './permission-test-service.ts';
+import type { Model } from './reference-types.ts';
 
 /** `__schema` in the answer to the query INTROSPECTION. */
 export interface IntrospectedSchema {
@@ -41,7 +41,7 @@ const WORDS = ['_and', '_or', '_some', '_none'];
 export function findSchemaFaults(
   introspected: IntrospectedSchema,
   person: TestPerson,
-  visibleSchema: VisibleSchema,
+  visibleSchema: ExpectedGraphqlSchema,
   tables: readonly string[],
 ): readonly string[] {
   const types = new Map(introspected.types.map((type) => [type.name, type]));
@@ -75,7 +75,7 @@ function isAllowedInSchema(
   table: string,
   field: string,
   person: TestPerson,
-  visibleSchema: VisibleSchema,
+  visibleSchema: ExpectedGraphqlSchema,
 ): boolean {
   const sensitive = MODEL[modelName(table)]?.sensitive ?? [];
   const listed = (action: Action): boolean =>
@@ -103,30 +103,35 @@ function granted(
   table: string,
   action: Action,
   person: TestPerson,
-  visibleSchema: VisibleSchema,
+  visibleSchema: ExpectedGraphqlSchema,
 ): readonly (readonly string[])[] {
   if (person.callerPermissions.admin) return [['*', ...ALL_SENSITIVE]];
   const name = modelName(table);
-  const stored = NAMES.includes(name) ? visibleSchema.of(name, action).map(({ fields }) => fields) : [];
+  const stored = COLLECTION_NAMES.includes(name) ? visibleSchema.of(name, action).map(({ fields }) => fields) : [];
   const hasApp = person.about.includes('app access');
   const minimal = APP_MINIMUM.filter((one) => hasApp && one.collection === table && one.action === action);
   return [...stored, ...minimal.map(({ fields }) => fields)];
 }
 
 const ALL_SENSITIVE = Object.values(MODEL).flatMap(({ sensitive = [] }) => sensitive);
-const modelName = (table: string): string => NAMES.find((name) => tableOf(name) === table) ?? table;
+const modelName = (table: string): string => COLLECTION_NAMES.find((name) => tableOf(name) === table) ?? table;
 
 /** Readable fields that the schema does not have. */
-function missing(types: ReadonlyMap<string, IntrospectedType>, visibleSchema: VisibleSchema): readonly string[] {
-  return NAMES.filter((name) => visibleSchema.hasReadableType(name) && types.has(tableOf(name))).flatMap((name) => {
-    const { toMany } = MODEL[name] as Model[string];
-    const shown = new Set(types.get(tableOf(name))?.fields?.map((one) => one.name));
-    const expectedFields = visibleSchema.all(name).filter((field) => visibleSchema.isReadable(name, field));
-    const lost = expectedFields.filter(
-      (field) => !shown.has(field) && !(toMany[field] && !visibleSchema.hasReadableType(toMany[field].to)),
-    );
-    return lost.map((field) => `no ${name}.${field}`);
-  });
+function missing(
+  types: ReadonlyMap<string, IntrospectedType>,
+  visibleSchema: ExpectedGraphqlSchema,
+): readonly string[] {
+  return COLLECTION_NAMES.filter((name) => visibleSchema.hasReadableType(name) && types.has(tableOf(name))).flatMap(
+    (name) => {
+      const { toMany } = MODEL[name] as Model[string];
+      const shown = new Set(types.get(tableOf(name))?.fields?.map((one) => one.name));
+      const expectedFields = visibleSchema.all(name).filter((field) => visibleSchema.isReadable(name, field));
+      const lost = expectedFields.filter(
+        (field) => !shown.has(field) && !(toMany[field] && !visibleSchema.hasReadableType(toMany[field].to)),
+      );
+      return lost.map((field) => `no ${name}.${field}`);
+    },
+  );
 }
 
 const VERBS: readonly (readonly [Action, RegExp])[] = [
@@ -140,7 +145,7 @@ const VERBS: readonly (readonly [Action, RegExp])[] = [
 function roots(
   types: ReadonlyMap<string, IntrospectedType>,
   person: TestPerson,
-  visibleSchema: VisibleSchema,
+  visibleSchema: ExpectedGraphqlSchema,
   tables: readonly string[],
 ): readonly string[] {
   const known = new Map(

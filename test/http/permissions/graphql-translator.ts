@@ -1,11 +1,11 @@
 import { type DocumentEntry, Inexpressible } from '../../plugins/graphql/cases/entries.ts';
-import { hasParts, keyColumn } from './keys.ts';
+import type { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
+import { hasCompositeKey, keyColumn } from './keys.ts';
 import { tableOf } from './model.ts';
 import { isRelatedCondition, parseCall, parseFollow, parseManyToAnyName } from './reference-conditions.ts';
-import type { FieldTree, Filter, ListParameters, ListRequest, Model } from './shapes.ts';
-import type { VisibleSchema } from './visible-schema.ts';
+import type { FieldTree, Filter, ListParameters, ListRequest, Model } from './reference-types.ts';
 
-export const FOLLOW = 'a relation without a field, followed backwards';
+export const SKIPPED_FOLLOW = 'a relation without a field, followed backwards';
 
 interface TranslatedFields {
   /** The requested fields in the format of the in-memory reference. */
@@ -21,10 +21,10 @@ interface TranslatedFields {
 export class GraphqlTranslator {
   /** Whether the translated request names a field that the schema of the person does not have. */
   hidden = false;
-  readonly visibleSchema: VisibleSchema;
+  readonly visibleSchema: ExpectedGraphqlSchema;
   private readonly includeForbidden: boolean;
 
-  constructor(visibleSchema: VisibleSchema, includeForbidden: boolean) {
+  constructor(visibleSchema: ExpectedGraphqlSchema, includeForbidden: boolean) {
     this.visibleSchema = visibleSchema;
     this.includeForbidden = includeForbidden;
   }
@@ -92,7 +92,7 @@ export class GraphqlTranslator {
   }
 
   argumentsOf({ filter, sort, search, limit, offset }: Omit<ListRequest, 'fields'>): Record<string, unknown> {
-    return { ...(filter ? { filter: inputOf(filter) } : {}), sort, search, limit, offset };
+    return { ...(filter ? { filter: toFilterInput(filter) } : {}), sort, search, limit, offset };
   }
 
   filter(collection: string, filter: Filter): Filter {
@@ -107,7 +107,7 @@ export class GraphqlTranslator {
 
   private rule(collection: string, name: string, rule: Filter): [string, Filter] {
     const { manyToOne, toMany } = this.of(collection);
-    if (parseFollow(name)) throw new Inexpressible(FOLLOW);
+    if (parseFollow(name)) throw new Inexpressible(SKIPPED_FOLLOW);
     const manyToAnyEntry = parseManyToAnyName(name);
     const { fn, field } = parseCall(manyToAnyEntry?.field ?? name);
     const to = manyToAnyEntry?.to ?? toMany[field]?.to ?? manyToOne[field];
@@ -138,7 +138,7 @@ export class GraphqlTranslator {
   }
 
   private columnEntry(collection: string, field: string): DocumentEntry {
-    const isKey = !hasParts(this.of(collection)) && this.of(collection).key.includes(field);
+    const isKey = !hasCompositeKey(this.of(collection)) && this.of(collection).key.includes(field);
     return { kind: 'column', key: field, field, from: [field], ...(isKey ? { as: 'text' } : {}) };
   }
 
@@ -218,13 +218,13 @@ function addFunction(entries: DocumentEntry[], field: string, fn: string): void 
 }
 
 /** Renames the fields of a REST filter for GraphQL: `year(born)` to `born_func: { year }`, `item:tag` to `item__tag`. */
-export function inputOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inputOf);
+export function toFilterInput(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toFilterInput);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, rule]) => {
       const { fn, field } = parseCall(name);
-      return fn ? [`${field}_func`, { [fn]: inputOf(rule) }] : [name.replace(':', '__'), inputOf(rule)];
+      return fn ? [`${field}_func`, { [fn]: toFilterInput(rule) }] : [name.replace(':', '__'), toFilterInput(rule)];
     }),
   );
 }

@@ -1,4 +1,4 @@
-import type { Model, Payload, Row } from './shapes.ts';
+import type { Model, Payload, Row } from './reference-types.ts';
 
 // A key in the in-memory reference is the value of the key column, or the values of several columns joined by commas.
 // Composite keys of the model have only numbers, so commas need no escape.
@@ -8,7 +8,7 @@ type Of = Model[string];
 export const isObject = (value: unknown): value is Payload =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const hasParts = ({ key }: Of): boolean => key.length > 1;
+export const hasCompositeKey = ({ key }: Of): boolean => key.length > 1;
 
 /** The name of the key column. Throws for a composite key. */
 export const keyColumn = ({ key }: Of): string => {
@@ -30,7 +30,7 @@ export const keyColumns = ({ key }: Of, value: unknown): Payload =>
       );
 
 /** The key that a payload names; undefined if a key column is missing, null, or an object without a key. */
-export function keyNamed(model: Model, collection: string, payload: Payload): unknown {
+export function keyInPayload(model: Model, collection: string, payload: Payload): unknown {
   const { key, manyToOne } = model[collection] as Of;
   if (key.length === 1) return payload[key[0] as string];
   const values = key.map((name) => {
@@ -48,5 +48,5 @@ export const withoutKey = ({ key }: Of, payload: Payload): Payload =>
     ),
   );
 
-export const without = (payload: Payload, fields: readonly string[]): Payload =>
+export const omitPayloadFields = (payload: Payload, fields: readonly string[]): Payload =>
   Object.fromEntries(Object.entries(payload).filter(([name]) => !fields.includes(name)));

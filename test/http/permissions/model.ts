@@ -1,4 +1,4 @@
-import type { Model, PermissionRow } from './shapes.ts';
+import type { Model, PermissionRow } from './reference-types.ts';
 
 /** The collections of the permission tests, with every kind of relation: also to itself, through a junction, and many-to-any. */
 export const MODEL: Model = {
@@ -62,7 +62,7 @@ export const MODEL: Model = {
   },
 };
 
-export const TABLES = `
+export const CREATE_TABLES_SQL = `
   create table team (id serial primary key, name text, level int);
   create table person (id serial primary key, name text, secret text, level int, born timestamptz, "group" uuid,
     team int references team on delete set null, boss int references person on delete set null,
@@ -76,20 +76,20 @@ export const TABLES = `
   alter table platform_users add column team int references team on delete set null;
 `;
 
-export const NAMES = Object.keys(MODEL);
-export const SYSTEM = ['presets', 'users', 'roles'];
+export const COLLECTION_NAMES = Object.keys(MODEL);
+export const SYSTEM_COLLECTION_NAMES = ['presets', 'users', 'roles'];
 /** Whether this is a system collection. Its table has more fields than the model. */
-export const isSystem = (name: string): boolean => SYSTEM.includes(name);
+export const isSystemCollection = (name: string): boolean => SYSTEM_COLLECTION_NAMES.includes(name);
 /** The collections whose rows the tests also create and delete; rows of the others are only updated. */
-export const WRITTEN = NAMES.filter((name) => name !== 'users' && name !== 'roles');
-export const tableOf = (name: string): string => (isSystem(name) ? `platform_${name}` : name);
-export const pathOf = (name: string): string => (isSystem(name) ? `/${name}` : `/items/${name}`);
+export const WRITABLE_COLLECTION_NAMES = COLLECTION_NAMES.filter((name) => name !== 'users' && name !== 'roles');
+export const tableOf = (name: string): string => (isSystemCollection(name) ? `platform_${name}` : name);
+export const pathOf = (name: string): string => (isSystemCollection(name) ? `/${name}` : `/items/${name}`);
 
 const own = { user: { _eq: '$CURRENT_USER' } };
 const withoutUser = { user: { _null: true } };
 
 /** The permissions of app access to the system collections of the model. */
-export const APP_MINIMUM: Readonly<Record<string, PermissionRow>> = {
+export const REFERENCE_APP_PERMISSIONS: Readonly<Record<string, PermissionRow>> = {
   'users read': {
     rule: { id: { _eq: '$CURRENT_USER' } },
     fields: ['id', 'first_name', 'title', 'location', 'status', 'role'],
@@ -111,9 +111,9 @@ export const APP_MINIMUM: Readonly<Record<string, PermissionRow>> = {
 };
 
 /** The tables of all collections that the JSON text of a request names, directly or by a relation. */
-export function mentioned(question: unknown): ReadonlySet<string> {
+export function mentionedTables(question: unknown): ReadonlySet<string> {
   const words = new Set(JSON.stringify(question).match(/\w+|\*/g));
-  const found = new Set(NAMES.filter((name) => words.has(name)));
+  const found = new Set(COLLECTION_NAMES.filter((name) => words.has(name)));
   const isNamed = (field: string) => words.has(field) || words.has('*');
   for (const name of [...found]) {
     const { manyToOne, toMany } = MODEL[name] as Model[string];

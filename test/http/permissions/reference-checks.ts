@@ -5,7 +5,7 @@ import {
   parseManyToAnyName,
   ReferenceConditions,
 } from './reference-conditions.ts';
-import { type Filter, type Model, Refused } from './shapes.ts';
+import { type Filter, type Model, Refused } from './reference-types.ts';
 
 /** The part of the in-memory reference that refuses queries with fields which the caller may not read. */
 export class ReferenceChecks extends ReferenceConditions {

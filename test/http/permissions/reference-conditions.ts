@@ -1,5 +1,5 @@
 import { keyColumn, keyText } from './keys.ts';
-import type { CallerPermissions, Filter, Model, PermissionRow, Row, Rows, ToManyField } from './shapes.ts';
+import type { CallerPermissions, Filter, Model, PermissionRow, Row, Rows, ToManyField } from './reference-types.ts';
 
 const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
 

@@ -1,7 +1,14 @@
-import { hasParts, keyText } from './keys.ts';
+import { hasCompositeKey, keyText } from './keys.ts';
 import { ReferenceChecks } from './reference-checks.ts';
 import { compareValues, parseCall, parseManyToAnyName } from './reference-conditions.ts';
-import { type FieldTree, type ListParameters, type ListRequest, type Model, Refused, type Row } from './shapes.ts';
+import {
+  type FieldTree,
+  type ListParameters,
+  type ListRequest,
+  type Model,
+  Refused,
+  type Row,
+} from './reference-types.ts';
 
 const MASK = '**********';
 
@@ -227,7 +234,8 @@ export class ReferenceReads extends ReferenceChecks {
       const terms = deep[name] ?? {};
       const isKeys = toMany[field] && !fn && more === true && !terms.aggregate && !terms.groupBy;
       // A to-many alias without nested fields shows composite keys, so all key columns must be readable.
-      if (isKeys && hasParts(this.model[to as string] as Model[string]) && !this.hasReadableKey(to as string)) continue;
+      if (isKeys && hasCompositeKey(this.model[to as string] as Model[string]) && !this.hasReadableKey(to as string))
+        continue;
       if (!this.isReadableOn(collection, field, row)) out[outputName(name)] = null;
       else if (fn) out[outputName(name)] = this.value(collection, name, row, true);
       else if (parseManyToAnyName(name)) out[field] = this.renderManyToAny(collection, field, fields, row, deep);

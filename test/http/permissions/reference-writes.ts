@@ -1,4 +1,4 @@
-import { hasParts, isObject, keyNamed, keyText, without, withoutKey } from './keys.ts';
+import { hasCompositeKey, isObject, keyInPayload, keyText, omitPayloadFields, withoutKey } from './keys.ts';
 import { ReferenceReads } from './reference-reads.ts';
 import {
   type Filter,
@@ -8,7 +8,7 @@ import {
   type PermissionRow,
   Refused,
   type Row,
-} from './shapes.ts';
+} from './reference-types.ts';
 
 export type Key = string | number;
 type List = readonly (Key | Payload)[];
@@ -50,7 +50,7 @@ export class ReferenceWrites extends ReferenceReads {
         return write.keys.length === 0 ? [] : this.update(collection, write.keys, write.data);
       case 'update each':
         return write.rows.flatMap((row) => {
-          const key = keyNamed(this.model, collection, row) as Key;
+          const key = keyInPayload(this.model, collection, row) as Key;
           return this.update(collection, [key], withoutKey(this.modelOf(collection), row));
         });
       case 'update found': {
@@ -96,7 +96,7 @@ export class ReferenceWrites extends ReferenceReads {
       this.writeToOneRows(collection, this.validatedPayload(collection, 'create', payload, platformValues)),
     );
     const { key, plain, manyToOne, manyToAny } = this.modelOf(collection);
-    const numbered = hasParts(this.modelOf(collection)) ? undefined : (key[0] as string);
+    const numbered = hasCompositeKey(this.modelOf(collection)) ? undefined : (key[0] as string);
     const keys = validatedRows.map((row) => {
       const columns = Object.keys({ ...plain, ...manyToOne, ...manyToAny });
       const stored = {
@@ -118,7 +118,7 @@ export class ReferenceWrites extends ReferenceReads {
     sent: Payload,
     platformValues: Payload = {},
   ): readonly Key[] {
-    const payload = without(sent, Object.keys(platformValues));
+    const payload = omitPayloadFields(sent, Object.keys(platformValues));
     if (this.of(collection, 'update').length === 0) throw new Refused('update');
     for (const key of keys) {
       const row = this.row(collection, key);
@@ -200,7 +200,7 @@ export class ReferenceWrites extends ReferenceReads {
   ): Payload {
     const granted = this.of(collection, action);
     if (granted.length === 0) throw new Refused(action);
-    const payload = without(sent, Object.keys(platformValues));
+    const payload = omitPayloadFields(sent, Object.keys(platformValues));
     const names = Object.keys(payload);
     if (!names.every((field) => granted.some((one) => this.listsField(one, collection, field))))
       throw new Refused('field');
@@ -254,13 +254,17 @@ export class ReferenceWrites extends ReferenceReads {
   }
 
   private writeRow(collection: string, value: Payload, platformValues?: Payload): Key {
-    const key = keyNamed(
+    const key = keyInPayload(
       this.model,
       collection,
-      hasParts(this.modelOf(collection)) ? { ...platformValues, ...value } : value,
+      hasCompositeKey(this.modelOf(collection)) ? { ...platformValues, ...value } : value,
     );
     const rest = withoutKey(this.modelOf(collection), value);
-    const way = !platformValues ? 'to-one' : hasParts(this.modelOf(collection)) ? 'to-many composite' : 'to-many';
+    const way = !platformValues
+      ? 'to-one'
+      : hasCompositeKey(this.modelOf(collection))
+        ? 'to-many composite'
+        : 'to-many';
     if (key === undefined || !this.row(collection, key)) {
       this.steps.add(`${way} create`);
       return this.create(collection, [value], platformValues)[0] as Key;
@@ -292,9 +296,13 @@ export class ReferenceWrites extends ReferenceReads {
     const before = this.linked(collection, field, parent);
     // An object with nothing but the composite key of a related row keeps this row unchanged.
     const alone = (one: Key | Payload) => {
-      if (!isObject(one) || !hasParts(this.modelOf(to)) || Object.keys(withoutKey(this.modelOf(to), one)).length > 0)
+      if (
+        !isObject(one) ||
+        !hasCompositeKey(this.modelOf(to)) ||
+        Object.keys(withoutKey(this.modelOf(to), one)).length > 0
+      )
         return undefined;
-      return before.find((key) => key === keyNamed(this.model, to, { ...platformValues, ...one }));
+      return before.find((key) => key === keyInPayload(this.model, to, { ...platformValues, ...one }));
     };
     const entries = list.map((one) => alone(one) ?? one);
     const objects = entries.filter(isObject).map((one) => this.writeRow(to, one, platformValues));

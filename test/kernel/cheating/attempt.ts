@@ -1,33 +1,33 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { authorities, type Caller, type EventMeta, facet, type Host, type LedgerEntry, service } from '#kernel';
-import { loaders, type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { type TestPlugin, thirdPartyLoaders, withPlugins } from '../../support/plugin.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a cheating plugin uses what it did not declare
 export type AnyHost = Host<any>;
 
 /** A service of the core plugin of these tests, with one method that takes a caller and one property. */
-export interface Bank {
+export interface ServiceWithCaller {
   balance(caller: Caller): string;
   readonly name: string;
 }
 
-export const bank = service<Bank>('bank', { version: '1.0.0', callers: { balance: 0 } });
-export const vault = service<{ open(): string }>('vault', { version: '1.0.0', coreOnly: true });
-export const clock = service<{ now(): string }>('clock', { version: '1.0.0' });
-export const shelf = facet<string>('shelf', {
+export const serviceWithCaller = service<ServiceWithCaller>('bank', { version: '1.0.0', callers: { balance: 0 } });
+export const coreOnlyService = service<{ open(): string }>('vault', { version: '1.0.0', coreOnly: true });
+export const unrestrictedService = service<{ now(): string }>('clock', { version: '1.0.0' });
+export const validatedFacet = facet<string>('shelf', {
   validate: (value, declared) => declared.names.includes(value) || `${value} is not declared`,
   describe: (declared) => authorities('provides', declared.names),
 });
-export const gate = facet<string>('gate', { coreOnly: true });
+export const coreOnlyFacet = facet<string>('gate', { coreOnly: true });
 
 /** A core plugin that third-party plugins of these tests try to misuse: it has services, facets, secret settings and callers. */
-export interface Core {
+export interface CorePluginOfAttempt {
   readonly plugins: readonly TestPlugin[];
   readonly host: () => AnyHost;
 }
 
-export function core(): Core {
+export function createCorePluginOfAttempt(): CorePluginOfAttempt {
   let held: AnyHost | undefined;
   return {
     host: () => held as AnyHost,
@@ -51,11 +51,11 @@ export function core(): Core {
         },
         register(host) {
           held = host;
-          host.provide(bank, { name: 'bank', balance: (caller) => `balance of ${caller.user}` });
-          host.provide(vault, { open: () => 'gold' });
-          host.provide(clock, { now: () => 'noon' });
-          host.define(shelf);
-          host.define(gate);
+          host.provide(serviceWithCaller, { name: 'bank', balance: (caller) => `balance of ${caller.user}` });
+          host.provide(coreOnlyService, { open: () => 'gold' });
+          host.provide(unrestrictedService, { now: () => 'noon' });
+          host.define(validatedFacet);
+          host.define(coreOnlyFacet);
         },
       },
     ],
@@ -63,7 +63,7 @@ export function core(): Core {
 }
 
 /** The result of a plugin's attempt to exceed its grants: the error that stopped it, and its denials in the ledger. */
-export interface Outcome {
+export interface RefusedAttempt {
   readonly message: string;
   readonly denied: readonly LedgerEntry[];
 }
@@ -81,8 +81,8 @@ const NAME = 'cheat';
 const OWNERS = [NAME, 'unknown code'];
 
 /** Runs a third-party plugin that tries to exceed its grants and returns the refusal. @throws Error where nothing refused it. */
-export async function refused({ manifest, register, later, environment }: Attempt): Promise<Outcome> {
-  const { plugins, host } = core();
+export async function runRefusedAttempt({ manifest, register, later, environment }: Attempt): Promise<RefusedAttempt> {
+  const { plugins, host } = createCorePluginOfAttempt();
   let own: AnyHost | undefined;
   const cheat: TestPlugin = {
     name: NAME,
@@ -98,7 +98,7 @@ export async function refused({ manifest, register, later, environment }: Attemp
     async ({ kernel }) => {
       await kernel.migrate();
       await kernel.start();
-      const record = [...loaders.values()].at(-1)?.records()[0];
+      const record = [...thirdPartyLoaders.values()].at(-1)?.records()[0];
       let error: unknown = record?.failure;
       if (later) {
         expect(record?.status, `${record?.failure?.message}`).to.equal('loaded');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { capabilities, facet } from '#kernel';
-import { clock, gate, refused, shelf, vault } from './attempt.ts';
+import { coreOnlyFacet, coreOnlyService, runRefusedAttempt, unrestrictedService, validatedFacet } from './attempt.ts';
 
 const LISTENS = {
   capabilities: { events: { action: ['posts.items.*'], filter: ['posts.items.create'], emit: ['cheat.*'] } },
@@ -8,9 +8,17 @@ const LISTENS = {
 const nothing = () => {};
 
 describe('a third-party plugin at extension points', () => {
-  const attempts: readonly [what: string, attempt: Parameters<typeof refused>[0], message: RegExp][] = [
-    ['to read a facet of another', { register: (host) => void host.read(shelf) }, /cheat may not read the facet shelf/],
-    ['to watch a facet of another', { register: (host) => void host.watch(shelf, nothing) }, /read the facet shelf/],
+  const attempts: readonly [what: string, attempt: Parameters<typeof runRefusedAttempt>[0], message: RegExp][] = [
+    [
+      'to read a facet of another',
+      { register: (host) => void host.read(validatedFacet) },
+      /cheat may not read the facet shelf/,
+    ],
+    [
+      'to watch a facet of another',
+      { register: (host) => void host.watch(validatedFacet, nothing) },
+      /read the facet shelf/,
+    ],
     [
       'to define a facet that it did not declare',
       { register: (host) => host.define(facet('other')) },
@@ -19,12 +27,15 @@ describe('a third-party plugin at extension points', () => {
     ['to define a facet of another', { manifest: { facets: ['shelf'] } }, /the facet shelf already belongs to core/],
     [
       'to contribute without declaring it',
-      { register: (host) => void host.contribute(shelf, 'a') },
+      { register: (host) => void host.contribute(validatedFacet, 'a') },
       /contribute to shelf/,
     ],
     [
       'to contribute what its section does not name',
-      { manifest: { contributes: { shelf: { names: ['a'] } } }, register: (host) => void host.contribute(shelf, 'b') },
+      {
+        manifest: { contributes: { shelf: { names: ['a'] } } },
+        register: (host) => void host.contribute(validatedFacet, 'b'),
+      },
       /contribution to shelf refused: b is not declared/,
     ],
     [
@@ -37,7 +48,7 @@ describe('a third-party plugin at extension points', () => {
     ],
     [
       'to contribute to a facet for core plugins',
-      { manifest: { contributes: { gate: {} } }, register: (host) => void host.contribute(gate, 'a') },
+      { manifest: { contributes: { gate: {} } }, register: (host) => void host.contribute(coreOnlyFacet, 'a') },
       /gate refused: it is open to core plugins only/,
     ],
     [
@@ -72,13 +83,17 @@ describe('a third-party plugin at extension points', () => {
     ],
     [
       'to provide a service that it did not declare',
-      { register: (host) => host.provide(clock, { now: () => 'never' }) },
+      { register: (host) => host.provide(unrestrictedService, { now: () => 'never' }) },
       /provide clock/,
     ],
-    ['to use a service that it did not declare', { register: (host) => void host.use({ clock }) }, /use clock/],
+    [
+      'to use a service that it did not declare',
+      { register: (host) => void host.use({ clock: unrestrictedService }) },
+      /use clock/,
+    ],
     [
       'to use a service for core plugins',
-      { manifest: { uses: { vault: '^1.0.0' } }, register: (host) => void host.use({ vault }) },
+      { manifest: { uses: { vault: '^1.0.0' } }, register: (host) => void host.use({ vault: coreOnlyService }) },
       /use vault, which is open to core plugins only/,
     ],
     [
@@ -93,7 +108,7 @@ describe('a third-party plugin at extension points', () => {
       'to replace a method of a service that others use',
       {
         manifest: { uses: { clock: '^1.0.0' } },
-        register: (host) => void Object.assign(host.use({ clock }).clock, { now: () => 'never' }),
+        register: (host) => void Object.assign(host.use({ clock: unrestrictedService }).clock, { now: () => 'never' }),
       },
       /cheat may not set clock\.now/,
     ],
@@ -144,14 +159,14 @@ describe('a third-party plugin at extension points', () => {
   ];
   for (const [what, attempt, message] of attempts) {
     it(`a third-party plugin is denied ${what}`, async () => {
-      const outcome = await refused(attempt);
+      const outcome = await runRefusedAttempt(attempt);
       expect(outcome.message).to.match(message);
       expect(outcome.denied).not.to.deep.equal([]);
     });
   }
 
   it('a third-party plugin may listen to one event of a wider grant, and unsubscribe', async () => {
-    const outcome = await refused({
+    const outcome = await runRefusedAttempt({
       manifest: LISTENS,
       later(own) {
         const off = own.events.onAction('posts.items.create', nothing);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import { type AnyHost, bank, type ReceivedMeta, refused } from './attempt.ts';
+import { type AnyHost, type ReceivedMeta, runRefusedAttempt, serviceWithCaller } from './attempt.ts';
 
 const ADMIN = { user: null, role: null, admin: true, app: true };
 const USES = { uses: { bank: '^1.0.0' }, capabilities: { events: { action: ['**'], emit: ['cheat.*'] } } };
@@ -29,9 +29,9 @@ const FORGERIES: Readonly<Record<string, Forge>> = {
 describe('a third-party plugin that forges a caller', () => {
   for (const [what, forge] of Object.entries(FORGERIES)) {
     it(`a service denies a third-party plugin ${what}`, async () => {
-      const { message, denied } = await refused({
+      const { message, denied } = await runRefusedAttempt({
         manifest: USES,
-        later: (own, core) => own.use({ bank }).bank.balance(forge(genuine(core)) as Caller),
+        later: (own, core) => own.use({ bank: serviceWithCaller }).bank.balance(forge(genuine(core)) as Caller),
       });
       expect(message).to.match(/cheat may not call bank\.balance with a caller that the kernel did not mint/);
       expect(denied.map(({ what: line }) => line).join()).to.contain('bank.balance');
@@ -39,7 +39,7 @@ describe('a third-party plugin that forges a caller', () => {
   }
 
   it('host.events denies a forged caller in the meta of an event', async () => {
-    const { message, denied } = await refused({
+    const { message, denied } = await runRefusedAttempt({
       manifest: USES,
       later: (own) => own.events.action(['cheat.done'], { caller: ADMIN as Caller }),
     });
@@ -56,7 +56,10 @@ describe('a third-party plugin that forges a caller', () => {
         return new (class extends Base {})(ADMIN);
       },
     ]) {
-      const { message, denied } = await refused({ manifest: USES, later: (_own, core) => void build(genuine(core)) });
+      const { message, denied } = await runRefusedAttempt({
+        manifest: USES,
+        later: (_own, core) => void build(genuine(core)),
+      });
       expect(message).to.equal('no code may construct a caller, which only the kernel mints');
       expect(denied.map(({ plugin, what }) => [plugin, what.includes('construct a caller')])).to.deep.equal([
         ['unknown code', true],
@@ -65,7 +68,7 @@ describe('a third-party plugin that forges a caller', () => {
   });
 
   it('a genuine caller is immutable', async () => {
-    const { message } = await refused({
+    const { message } = await runRefusedAttempt({
       manifest: USES,
       later: (_own, core) => void Object.assign(genuine(core), { admin: true }),
     });
@@ -73,7 +76,7 @@ describe('a third-party plugin that forges a caller', () => {
   });
 
   it('a copy of a service key without callers does not bypass the check', async () => {
-    const { message } = await refused({
+    const { message } = await runRefusedAttempt({
       manifest: USES,
       later: (own) => {
         const copy = { id: 'bank', version: '1.0.0' };
@@ -87,13 +90,13 @@ describe('a third-party plugin that forges a caller', () => {
 describe('a third-party plugin that takes a caller from an event', () => {
   const receiveBy = async (name: string, from: (core: AnyHost) => Caller) => {
     let received: ReceivedMeta | undefined;
-    const { message } = await refused({
+    const { message } = await runRefusedAttempt({
       manifest: USES,
       async later(own, core) {
         own.events.onAction(name, (meta) => void (received = meta as ReceivedMeta));
         core.events.action([name], { caller: from(core) });
         await new Promise((resolve) => setImmediate(resolve));
-        return own.use({ bank }).bank.balance((received as ReceivedMeta).caller);
+        return own.use({ bank: serviceWithCaller }).bank.balance((received as ReceivedMeta).caller);
       },
     });
     return { received: received as unknown as ReceivedMeta, message };
@@ -119,22 +122,22 @@ describe('a third-party plugin that uses identity', () => {
     ['packages', { packages: true }],
   ] as const) {
     it(`a third-party plugin is denied the capability ${what} whatever its manifest declares`, async () => {
-      const { message, denied } = await refused({ manifest: { capabilities } });
+      const { message, denied } = await runRefusedAttempt({ manifest: { capabilities } });
       expect(message).to.contain(`/capabilities/${what} is open to core plugins only`);
       expect(denied).to.have.length(1);
     });
 
     it(`a third-party plugin without a grant is denied host.${what}`, async () => {
-      const { message, denied } = await refused({ register: (host) => void host[what] });
+      const { message, denied } = await runRefusedAttempt({ register: (host) => void host[what] });
       expect(message).to.contain(`cheat may not use host.${what}`);
       expect(denied).not.to.deep.equal([]);
     });
   }
 
   it('host.asSystem is denied without a grant, and for an undeclared reason', async () => {
-    const without = await refused({ register: (host) => void host.asSystem('greed') });
+    const without = await runRefusedAttempt({ register: (host) => void host.asSystem('greed') });
     expect(without.message).to.contain('cheat may not use host.asSystem');
-    const { message, denied } = await refused({
+    const { message, denied } = await runRefusedAttempt({
       manifest: { capabilities: { system: { reasons: ['housekeeping'] } } },
       register: (host) => void host.asSystem('greed'),
     });

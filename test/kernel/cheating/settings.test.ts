@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { refused } from './attempt.ts';
+import { runRefusedAttempt } from './attempt.ts';
 
 const text = { type: 'string' } as const;
 
@@ -20,7 +20,10 @@ describe('a third-party plugin that declares settings of other plugins', () => {
   ];
   for (const [what, config, message] of claims) {
     it(`a third-party plugin is denied ${what}`, async () => {
-      const outcome = await refused({ manifest: { config }, environment: { SECRET: 'value', DB_PASSWORD: 'value' } });
+      const outcome = await runRefusedAttempt({
+        manifest: { config },
+        environment: { SECRET: 'value', DB_PASSWORD: 'value' },
+      });
       expect(outcome.message).to.match(message);
       expect(outcome.message).not.to.contain('value');
       expect(outcome.denied).to.have.length(1);
@@ -28,7 +31,7 @@ describe('a third-party plugin that declares settings of other plugins', () => {
   }
 
   it('host.config denies a setting that the manifest does not declare', async () => {
-    const { message, denied } = await refused({
+    const { message, denied } = await runRefusedAttempt({
       manifest: { config: { shared: ['PUBLIC_NAME'] } },
       later: (own) => void own.config.SECRET,
     });

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
-import { closeRule, pruneValidation } from '../../../plugins/access/cleanup.ts';
+import { denyRowsByDeletedFields, pruneValidation } from '../../../plugins/access/cleanup.ts';
 
 const none = { id: { _null: true } };
 
 describe('rules that name a deleted field', () => {
   it('a row rule matches no row where it compared the deleted field', () => {
-    expect(closeRule({ gone: { _eq: 1 }, other: { _eq: 2 } }, ['gone'], none)).to.deep.equal(none);
-    expect(closeRule({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'], none)).to.deep.equal({
+    expect(denyRowsByDeletedFields({ gone: { _eq: 1 }, other: { _eq: 2 } }, ['gone'], none)).to.deep.equal(none);
+    expect(denyRowsByDeletedFields({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'], none)).to.deep.equal({
       _and: [none, { a: { _eq: 2 } }],
     });
-    expect(closeRule({ _or: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'], none)).to.deep.equal({
+    expect(denyRowsByDeletedFields({ _or: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'], none)).to.deep.equal({
       _or: [none, { a: { _eq: 2 } }],
     });
   });
 
   it('a row rule that names the deleted field only as a value or below a relation is unchanged', () => {
     const rule = { _or: [{ a: { _eq: 'gone' } }, { b: { gone: { _eq: 1 } } }] };
-    expect(closeRule(rule, ['gone'], none)).to.deep.equal(rule);
+    expect(denyRowsByDeletedFields(rule, ['gone'], none)).to.deep.equal(rule);
   });
 
   it('a validation loses its conditions on the deleted field', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Action, Permission } from '../../../plugins/access/contract.ts';
+import type { Permission, PermissionAction } from '../../../plugins/access/contract.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { createPermissionSet, createTestAccess } from '../../support/permissions.ts';
 import { sketchSchema } from '../query/schema-sketch.ts';
@@ -14,9 +14,9 @@ const collection: Collection = {
   fields: new Map([...plain.fields].map(([name, field]) => [name, { ...field, sensitive: name === 'token' }])),
 };
 
-type Row = readonly [fields: readonly string[], rule?: Permission['rule'], action?: Action];
+type Row = readonly [fields: readonly string[], rule?: Permission['rule'], action?: PermissionAction];
 
-function of(action: Action, ...rows: readonly Row[]) {
+function of(action: PermissionAction, ...rows: readonly Row[]) {
   const all = rows.map(
     ([fields, rule = null, rowAction = 'read']): Permission => ({
       collection: 'post',

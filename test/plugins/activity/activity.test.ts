@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type Caller, fail, type Host } from '#kernel';
 import { type Activity, activity } from '../../../plugins/activity/contract.ts';
+import { CORE_PLUGIN_FLOORS } from '../../../plugins/core-plugins.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { type Items, items } from '../../../plugins/items/contract.ts';
-import { floors } from '../../../plugins/preset.ts';
 import { createCaller } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { captureError, withPlugins } from '../../support/plugin.ts';
@@ -47,7 +47,7 @@ describe('the service activity', () => {
     work: (harness: ActivityHarness) => Promise<void>,
     listen?: (host: Host) => void,
   ): Promise<void> {
-    const product = floors.flatMap(({ plugins }) => plugins);
+    const product = CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins);
     let harness: ActivityHarness | undefined;
     await withPlugins(
       [

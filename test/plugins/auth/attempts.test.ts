@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import { type HttpReply, type InProcessService, startService } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
+import {
+  createUserSender,
+  makePerson,
+  makeRole,
+  type Person,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../users/test-users.ts';
 
 const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
 const SUSPENDED = [401, 'USER_SUSPENDED'] as const;
@@ -10,13 +17,13 @@ describe('auth_login_attempts', () => {
   /** Two processes of the service on one database. */
   let here: InProcessService;
   let there: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let role: string;
   let person: Person;
   before(async () => {
     here = await startService();
     there = await startService({ database: here.database });
-    admin = asking(here, here.admin.token);
+    admin = createUserSender(here, here.admin.token);
     role = await makeRole(here, { app_access: true });
   });
   beforeEach(async () => {
@@ -39,24 +46,24 @@ describe('auth_login_attempts', () => {
     const token = (await login(person.password)).body.data.refresh_token;
     for (const service of [here, there, here]) {
       expect(await statusOf(person.id)).to.equal('active');
-      expect(outcome(await login('wrong', person, service))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await login('wrong', person, service))).to.deep.equal(WRONG);
     }
     expect(await statusOf(person.id)).to.equal('suspended');
-    expect(outcome(await login('wrong'))).to.deep.equal(SUSPENDED);
-    expect(outcome(await login(person.password, person, there))).to.deep.equal(SUSPENDED);
-    expect(outcome(await person.ask('GET', '/users/me'))).to.deep.equal(SUSPENDED);
+    expect(statusAndCodeOf(await login('wrong'))).to.deep.equal(SUSPENDED);
+    expect(statusAndCodeOf(await login(person.password, person, there))).to.deep.equal(SUSPENDED);
+    expect(statusAndCodeOf(await person.ask('GET', '/users/me'))).to.deep.equal(SUSPENDED);
     const refresh = await here.request('POST', '/auth/refresh', { body: { refresh_token: token } });
-    expect(outcome(refresh)).to.deep.equal(WRONG);
+    expect(statusAndCodeOf(refresh)).to.deep.equal(WRONG);
   });
 
   it('the count restarts with a right password, and when an admin sets the user active', async () => {
     for (let round = 0; round < 2; round++) {
-      for (let at = 1; at < LIMIT; at++) expect(outcome(await login('wrong'))).to.deep.equal(WRONG);
+      for (let at = 1; at < LIMIT; at++) expect(statusAndCodeOf(await login('wrong'))).to.deep.equal(WRONG);
       expect((await login(person.password)).status).to.equal(200);
     }
     for (let at = 0; at < LIMIT; at++) await login('wrong');
     expect((await admin('PATCH', `/users/${person.id}`, { status: 'active' })).status).to.equal(200);
-    for (let at = 1; at < LIMIT; at++) expect(outcome(await login('wrong'))).to.deep.equal(WRONG);
+    for (let at = 1; at < LIMIT; at++) expect(statusAndCodeOf(await login('wrong'))).to.deep.equal(WRONG);
     expect((await login(person.password)).status).to.equal(200);
   });
 
@@ -64,7 +71,7 @@ describe('auth_login_attempts', () => {
     const replies = await Promise.all(
       Array.from({ length: 24 }, (_, at) => login('wrong', person, at % 2 ? here : there)),
     );
-    const checked = replies.filter((reply) => outcome(reply)[1] === 'INVALID_CREDENTIALS');
+    const checked = replies.filter((reply) => statusAndCodeOf(reply)[1] === 'INVALID_CREDENTIALS');
     expect(checked).to.have.length(LIMIT);
     expect(await statusOf(person.id)).to.equal('suspended');
   });
@@ -77,19 +84,19 @@ describe('auth_login_attempts', () => {
 
   it('the limit never suspends the last active admin, whose password is still checked at intervals', async () => {
     const { email, password } = here.admin;
-    for (let at = 0; at < LIMIT; at++) expect(outcome(await login('wrong', { email }))).to.deep.equal(WRONG);
-    expect(outcome(await login(password, { email }))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+    for (let at = 0; at < LIMIT; at++) expect(statusAndCodeOf(await login('wrong', { email }))).to.deep.equal(WRONG);
+    expect(statusAndCodeOf(await login(password, { email }))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
     await here.database.query(`update platform_sign_in_attempts set at = now() - interval '1 minute'`);
     expect((await login(password, { email })).status).to.equal(200);
   });
 
   it('null means no limit, and numbers below one are rejected', async () => {
     await admin('PATCH', '/settings', { auth_login_attempts: null });
-    for (let at = 0; at <= LIMIT; at++) expect(outcome(await login('wrong'))).to.deep.equal(WRONG);
+    for (let at = 0; at <= LIMIT; at++) expect(statusAndCodeOf(await login('wrong'))).to.deep.equal(WRONG);
     expect((await login(person.password)).status).to.equal(200);
     for (const attempts of [0, -1]) {
       const reply = await admin('PATCH', '/settings', { auth_login_attempts: attempts });
-      expect(outcome(reply)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(reply)).to.deep.equal([400, 'INVALID_PAYLOAD']);
       expect(reply.body.errors[0].extensions.path).to.deep.equal(['auth_login_attempts']);
     }
   });

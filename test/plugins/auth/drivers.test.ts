@@ -5,8 +5,15 @@ import type { FreshDatabase } from '../../support/database.ts';
 import { captureError, type TestPlugin } from '../../support/plugin.ts';
 import type { HttpReply } from '../../support/service.ts';
 import { createMigratedDatabase } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
-import { type Ground, startGround } from './ground.ts';
+import {
+  createUserSender,
+  makePerson,
+  makeRole,
+  type Person,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../users/test-users.ts';
+import { type AuthFixture, startAuthFixture } from './auth-fixture.ts';
 
 const STALL = 60;
 const NAME = 'third-party-ldap';
@@ -47,8 +54,8 @@ const plugin = (
 
 describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', () => {
   let database: FreshDatabase;
-  let ground: Ground;
-  let admin: Ask;
+  let ground: AuthFixture;
+  let admin: SendAsUser;
   let role: string;
   /** A user of the provider of the driver `ldap`; `identifier` is the user's external identifier. */
   let employee: Person;
@@ -60,8 +67,8 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
   before(async function () {
     this.timeout(120_000);
     database = await createMigratedDatabase('drivers');
-    ground = await startGround({ database, env: { LOGIN_STALL_TIME: String(STALL) } });
-    admin = asking(ground.service, ground.service.admin.token);
+    ground = await startAuthFixture({ database, env: { LOGIN_STALL_TIME: String(STALL) } });
+    admin = createUserSender(ground.service, ground.service.admin.token);
     role = await makeRole(ground.service, { app_access: true });
   });
   beforeEach(async () => {
@@ -93,7 +100,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
 
   describe('a credentials driver', () => {
     it('answers under /auth/login/<provider> while its plugin is loaded, and leaves nothing behind', async () => {
-      expect(outcome(await byDirectory())).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+      expect(statusAndCodeOf(await byDirectory())).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
       expect(await providers()).to.deep.equal([]);
 
       await load(plugin({ drivers: [directory] }));
@@ -107,7 +114,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
 
       await unload?.();
       unload = undefined;
-      expect(outcome(await byDirectory())).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+      expect(statusAndCodeOf(await byDirectory())).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
       expect(await providers()).to.deep.equal([]);
       expect(ground.left(NAME)).to.deep.equal({ facets: 0, listeners: 0 });
     });
@@ -128,7 +135,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       await unload?.();
       unload = undefined;
       answer.resolve({ user: employee.id });
-      expect(outcome(await reply)).to.deep.equal([401, 'INVALID_PROVIDER']);
+      expect(statusAndCodeOf(await reply)).to.deep.equal([401, 'INVALID_PROVIDER']);
       expect(await database.query('select 1 from platform_sessions where "user" = $1', [employee.id])).to.have.length(
         0,
       );
@@ -144,7 +151,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
     it('refuses wrong credentials no sooner than LOGIN_STALL_TIME later', async () => {
       await load(plugin({ drivers: [directory] }));
       const started = performance.now();
-      expect(outcome(await byDirectory({ password: 'wrong' }))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+      expect(statusAndCodeOf(await byDirectory({ password: 'wrong' }))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
       expect(performance.now() - started).to.be.at.least(STALL - 2);
     });
 
@@ -157,25 +164,25 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
         { identifier: 1, password: 'right' },
         { identifier, password: 'right', x: 1 },
       ])
-        expect(outcome(await post('/auth/login/corporate', body)), JSON.stringify(body)).to.deep.equal([
+        expect(statusAndCodeOf(await post('/auth/login/corporate', body)), JSON.stringify(body)).to.deep.equal([
           400,
           'INVALID_PAYLOAD',
         ]);
-      expect(outcome(await byDirectory({ mode: 'session' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await byDirectory({ mode: 'session' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       expect((await byDirectory({ otp: '123456' })).status).to.equal(200);
     });
 
     it('signs in users of its own provider only', async () => {
       const answers = (user: string): CredentialsDriver => ({ ...directory, authenticate: async () => ({ user }) });
       await load(plugin({ drivers: [answers(person.id)] }));
-      expect(outcome(await byDirectory())).to.deep.equal([401, 'INVALID_PROVIDER']);
+      expect(statusAndCodeOf(await byDirectory())).to.deep.equal([401, 'INVALID_PROVIDER']);
       await unload?.();
       await load(plugin({ drivers: [answers(employee.id)] }));
       expect((await byDirectory()).status).to.equal(200);
       await unload?.();
       for (const user of ['no-uuid', undefined] as string[]) {
         await load(plugin({ drivers: [answers(user)] }));
-        expect(outcome(await byDirectory())).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+        expect(statusAndCodeOf(await byDirectory())).to.deep.equal([401, 'INVALID_CREDENTIALS']);
         await unload?.();
       }
     });
@@ -193,9 +200,12 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
 
     it('rejects unknown users and users that are not active', async () => {
       await load(plugin({ drivers: [directory] }));
-      expect(outcome(await byDirectory({ identifier: 'cn=unknown' }))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+      expect(statusAndCodeOf(await byDirectory({ identifier: 'cn=unknown' }))).to.deep.equal([
+        401,
+        'INVALID_CREDENTIALS',
+      ]);
       await admin('PATCH', `/users/${employee.id}`, { status: 'suspended' });
-      expect(outcome(await byDirectory())).to.deep.equal([401, 'USER_SUSPENDED']);
+      expect(statusAndCodeOf(await byDirectory())).to.deep.equal([401, 'USER_SUSPENDED']);
     });
 
     it('receives the credentials that filters of auth.login changed, and the action shows its identifiers only', async () => {
@@ -230,8 +240,8 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       const second = { ...directory, authenticate: async () => ({ user: person.id }) };
       await load(plugin({ drivers: [directory, second, thief] }));
       expect((await byDirectory()).status).to.equal(200);
-      expect(outcome(await byDirectory({}, 'default'))).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
-      expect(outcome(await byPassword({ password: 'right' }))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+      expect(statusAndCodeOf(await byDirectory({}, 'default'))).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+      expect(statusAndCodeOf(await byPassword({ password: 'right' }))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
       expect((await byPassword()).status).to.equal(200);
     });
 
@@ -252,7 +262,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       );
       expect((await ground.service.request('GET', '/auth/login/corporate')).status).to.equal(404);
       for (const name of ['google', 'Corporate', 'other', '__proto__'])
-        expect(outcome(await byDirectory({}, name)), name).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
+        expect(statusAndCodeOf(await byDirectory({}, name)), name).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
       expect((await providers()).map(({ name }: { name: string }) => name)).to.deep.equal(['corporate', 'google']);
     });
   });
@@ -270,8 +280,8 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       expect((await byPassword()).status).to.equal(200);
       await load(plugin({ drivers: [directory], steps: [otp] }));
       for (const signIn of [byPassword, byDirectory]) {
-        expect(outcome(await signIn())).to.deep.equal([401, 'INVALID_OTP']);
-        expect(outcome(await signIn({ otp: 7 }))).to.deep.equal([401, 'INVALID_OTP']);
+        expect(statusAndCodeOf(await signIn())).to.deep.equal([401, 'INVALID_OTP']);
+        expect(statusAndCodeOf(await signIn({ otp: 7 }))).to.deep.equal([401, 'INVALID_OTP']);
         expect((await signIn({ otp: '123456' })).status).to.equal(200);
       }
       const query = `mutation ($email: String!, $password: String!, $otp: String) {
@@ -298,7 +308,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       await byPassword();
       expect(ran.splice(0)).to.deep.equal(['early', 'late']);
       await admin('PATCH', `/users/${person.id}`, { status: 'suspended' });
-      expect(outcome(await byPassword())).to.deep.equal([401, 'USER_SUSPENDED']);
+      expect(statusAndCodeOf(await byPassword())).to.deep.equal([401, 'USER_SUSPENDED']);
       expect(ran).to.deep.equal(['early']);
     });
 
@@ -320,9 +330,9 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
     it('contributed by auth rejects users with a second factor and addresses that the role does not allow', async () => {
       const bound = await makeRole(ground.service, { ip_access: '192.0.2.1' });
       await admin('PATCH', `/users/${person.id}`, { role: bound });
-      expect(outcome(await byPassword())).to.deep.equal([401, 'INVALID_IP']);
+      expect(statusAndCodeOf(await byPassword())).to.deep.equal([401, 'INVALID_IP']);
       await database.query(`update platform_users set tfa_secret = 'x' where id = $1`, [person.id]);
-      expect(outcome(await byPassword())).to.deep.equal([401, 'INVALID_OTP']);
+      expect(statusAndCodeOf(await byPassword())).to.deep.equal([401, 'INVALID_OTP']);
     });
 
     it('is refused under a name that the manifest does not declare', async () => {

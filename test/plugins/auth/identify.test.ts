@@ -4,13 +4,20 @@ import jwt from 'jsonwebtoken';
 import type { FreshDatabase } from '../../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService, TEST_SECRET } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
+import {
+  createUserSender,
+  makePerson,
+  makeRole,
+  type Person,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../users/test-users.ts';
 
 describe('the caller of a request', () => {
   let database: FreshDatabase;
   let here: InProcessService;
   let there: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let role: string;
   let person: Person;
 
@@ -19,7 +26,7 @@ describe('the caller of a request', () => {
     database = await createMigratedDatabase('identify');
     here = await startService({ database });
     there = await startService({ database });
-    admin = asking(here, here.admin.token);
+    admin = createUserSender(here, here.admin.token);
     role = await makeRole(here, { app_access: true });
   });
   beforeEach(async () => {
@@ -46,7 +53,10 @@ describe('the caller of a request', () => {
   it('access_token in the query sets the caller of a request without the header', async () => {
     expect((await me(undefined, `&access_token=${person.token}`)).body.data).to.deep.equal({ id: person.id });
     expect((await me('Basic abc', `&access_token=${person.token}`)).body.data).to.deep.equal({ id: person.id });
-    expect(outcome(await me(undefined, '&access_token=a&access_token=b'))).to.deep.equal([400, 'INVALID_QUERY']);
+    expect(statusAndCodeOf(await me(undefined, '&access_token=a&access_token=b'))).to.deep.equal([
+      400,
+      'INVALID_QUERY',
+    ]);
   });
 
   it('the header takes precedence over access_token in the query', async () => {
@@ -54,7 +64,7 @@ describe('the caller of a request', () => {
     expect((await me(`Bearer ${person.token}`, `&access_token=${other.token}`)).body.data).to.deep.equal({
       id: person.id,
     });
-    expect(outcome(await me('Bearer wrong', `&access_token=${person.token}`))).to.deep.equal([
+    expect(statusAndCodeOf(await me('Bearer wrong', `&access_token=${person.token}`))).to.deep.equal([
       401,
       'INVALID_CREDENTIALS',
     ]);
@@ -62,7 +72,7 @@ describe('the caller of a request', () => {
 
   it('a header of another form leaves the caller Public', async () => {
     for (const header of ['Bearer', 'Bearer  ', person.token, `Bearer ${person.token} x`]) {
-      expect(outcome(await me(header)), header).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+      expect(statusAndCodeOf(await me(header)), header).to.deep.equal([401, 'INVALID_CREDENTIALS']);
       expect((await here.request('GET', '/server/info', { headers: { authorization: header } })).status).to.equal(200);
     }
   });
@@ -83,18 +93,21 @@ describe('the caller of a request', () => {
     ];
     for (const [token, status, code] of cases) {
       for (const path of ['/users/me', '/server/info', '/nowhere']) {
-        expect(outcome(await here.request('GET', path, { token })), `${path} ${code}`).to.deep.equal([status, code]);
+        expect(statusAndCodeOf(await here.request('GET', path, { token })), `${path} ${code}`).to.deep.equal([
+          status,
+          code,
+        ]);
       }
       expect((await here.request('GET', '/server/ping', { token })).body).to.equal('pong');
     }
-    expect(outcome(await me(undefined, '&access_token=a%00b'))[0]).to.be.oneOf([400, 401]);
+    expect(statusAndCodeOf(await me(undefined, '&access_token=a%00b'))[0]).to.be.oneOf([400, 401]);
   });
 
   it('a static token that is removed is refused by every process before the removal is answered', async () => {
     const bearer = `Bearer ${person.token}`;
     const everywhere = async (query = '') => {
       const replies = await Promise.all([here, there].map((service) => me(bearer, query, service)));
-      return replies.map(outcome);
+      return replies.map(statusAndCodeOf);
     };
     const refused = (code: string) => [here, there].map(() => [401, code]);
     for (const service of [here, there]) expect((await me(bearer, '', service)).status).to.equal(200);
@@ -126,7 +139,7 @@ describe('the caller of a request', () => {
       expect((await service.request('GET', '/roles', { token: person.token })).body.data.length).to.be.above(1);
     await admin('PATCH', `/roles/${other}`, { admin_access: false });
     for (const service of [here, there])
-      expect(outcome(await service.request('GET', '/settings', { token: person.token }))).to.deep.equal([
+      expect(statusAndCodeOf(await service.request('GET', '/settings', { token: person.token }))).to.deep.equal([
         403,
         'FORBIDDEN',
       ]);
@@ -139,22 +152,22 @@ describe('the caller of a request', () => {
     await database.query(`update platform_users set status = 'archived' where id = $1`, [person.id]);
     for (const service of [here, there]) {
       await until(async () => (await me(bearer, '', service)).status === 401);
-      expect(outcome(await me(bearer, '', service))).to.deep.equal([401, 'USER_SUSPENDED']);
+      expect(statusAndCodeOf(await me(bearer, '', service))).to.deep.equal([401, 'USER_SUSPENDED']);
     }
     await database.query(`update platform_users set status = 'active', token = null where id = $1`, [person.id]);
-    expect(outcome(await me(bearer))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+    expect(statusAndCodeOf(await me(bearer))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
   });
 
   it('an access token of a suspended or deleted user is refused by every process', async () => {
     const token = await signIn();
     for (const service of [here, there]) expect((await me(`Bearer ${token}`, '', service)).status).to.equal(200);
     await admin('PATCH', `/users/${person.id}`, { status: 'suspended' });
-    expect(outcome(await me(`Bearer ${token}`))).to.deep.equal([401, 'USER_SUSPENDED']);
+    expect(statusAndCodeOf(await me(`Bearer ${token}`))).to.deep.equal([401, 'USER_SUSPENDED']);
     while ((await me(`Bearer ${token}`, '', there)).status === 200) await pause(10);
     await admin('PATCH', `/users/${person.id}`, { status: 'active' });
     expect((await me(`Bearer ${token}`)).status).to.equal(200);
     await admin('DELETE', `/users/${person.id}`);
-    expect(outcome(await me(`Bearer ${token}`))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+    expect(statusAndCodeOf(await me(`Bearer ${token}`))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
   });
 
   it('an access token stays valid after the logout', async () => {
@@ -194,14 +207,16 @@ describe('the caller of a request', () => {
     const bound = await makeRole(here, { app_access: true, ip_access: ['10.0.0.1'] });
     const guest = await makePerson(here, bound);
     const refused = [401, 'INVALID_IP'];
-    expect(outcome(await me(`Bearer ${guest.token}`))).to.deep.equal(refused);
-    expect(outcome(await here.request('POST', '/auth/login', { body: guest }))).to.deep.equal(refused);
+    expect(statusAndCodeOf(await me(`Bearer ${guest.token}`))).to.deep.equal(refused);
+    expect(statusAndCodeOf(await here.request('POST', '/auth/login', { body: guest }))).to.deep.equal(refused);
     await admin('PATCH', `/roles/${bound}`, { ip_access: ['10.0.0.1', '127.0.0.1'] });
     const { access_token: token, refresh_token } = (await here.request('POST', '/auth/login', { body: guest })).body
       .data;
     expect((await me(`Bearer ${token}`)).status).to.equal(200);
     await admin('PATCH', `/roles/${bound}`, { ip_access: ['10.0.0.1'] });
-    expect(outcome(await me(`Bearer ${token}`))).to.deep.equal(refused);
-    expect(outcome(await here.request('POST', '/auth/refresh', { body: { refresh_token } }))).to.deep.equal(refused);
+    expect(statusAndCodeOf(await me(`Bearer ${token}`))).to.deep.equal(refused);
+    expect(statusAndCodeOf(await here.request('POST', '/auth/refresh', { body: { refresh_token } }))).to.deep.equal(
+      refused,
+    );
   });
 });

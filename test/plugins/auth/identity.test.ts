@@ -4,24 +4,24 @@ import { type Host, isCaller, middleware, type RequestState } from '#kernel';
 import type { FreshDatabase } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
 import { createMigratedDatabase, TEST_SECRET } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, type Person } from '../users/people.ts';
-import { type Ground, startGround, summary } from './ground.ts';
+import { createUserSender, makePerson, makeRole, type Person, type SendAsUser } from '../users/test-users.ts';
+import { type AuthFixture, startAuthFixture, summary } from './auth-fixture.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const CLIENT = { ip: '192.0.2.7', userAgent: 'mail', origin: null };
 
 describe('the service identity', () => {
   let database: FreshDatabase;
-  let ground: Ground;
-  let admin: Ask;
+  let ground: AuthFixture;
+  let admin: SendAsUser;
   let role: string;
   let person: Person;
 
   before(async function () {
     this.timeout(120_000);
     database = await createMigratedDatabase('identity');
-    ground = await startGround({ database });
-    admin = asking(ground.service, ground.service.admin.token);
+    ground = await startAuthFixture({ database });
+    admin = createUserSender(ground.service, ground.service.admin.token);
     role = await makeRole(ground.service, { app_access: true });
   });
   beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type CookieConfig, refreshCookie } from '../../../plugins/auth/refresh-cookie.ts';
+import { type CookieConfig, createRefreshCookie } from '../../../plugins/auth/refresh-cookie.ts';
 import type { HttpContext } from '../../../plugins/http/contract.ts';
 
 const config: CookieConfig = {
@@ -13,12 +13,12 @@ const config: CookieConfig = {
 function written(change: Partial<CookieConfig>): string {
   let text = '';
   const ctx = { res: { appendHeader: (_name: string, value: string) => (text = value) } };
-  refreshCookie({ ...config, ...change }).write(ctx as unknown as HttpContext, 'abc');
+  createRefreshCookie({ ...config, ...change }).write(ctx as unknown as HttpContext, 'abc');
   return text;
 }
 
 const read = (cookie: string | undefined) =>
-  refreshCookie(config).read({ req: { headers: { cookie } } } as unknown as HttpContext);
+  createRefreshCookie(config).read({ req: { headers: { cookie } } } as unknown as HttpContext);
 
 describe('the refresh cookie', () => {
   it('has Path=/ and HttpOnly', () => {
@@ -38,9 +38,9 @@ describe('the refresh cookie', () => {
   });
 
   it('settings that no browser would accept are rejected with INVALID_CONFIG', () => {
-    expect(() => refreshCookie({ ...config, REFRESH_TOKEN_COOKIE_SAME_SITE: 'none' })).to.throw('SECURE');
-    expect(() => refreshCookie({ ...config, REFRESH_TOKEN_COOKIE_NAME: 'a b' })).to.throw('NAME');
-    expect(() => refreshCookie({ ...config, REFRESH_TOKEN_COOKIE_DOMAIN: 'a; b' })).to.throw('DOMAIN');
+    expect(() => createRefreshCookie({ ...config, REFRESH_TOKEN_COOKIE_SAME_SITE: 'none' })).to.throw('SECURE');
+    expect(() => createRefreshCookie({ ...config, REFRESH_TOKEN_COOKIE_NAME: 'a b' })).to.throw('NAME');
+    expect(() => createRefreshCookie({ ...config, REFRESH_TOKEN_COOKIE_DOMAIN: 'a; b' })).to.throw('DOMAIN');
   });
 
   it('is found among other cookies', () => {

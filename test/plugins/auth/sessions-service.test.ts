@@ -10,16 +10,23 @@ import { createCaller, publicCaller } from '../../support/caller.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { captureError, type TestPlugin } from '../../support/plugin.ts';
 import { createMigratedDatabase } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
-import { type Ground, startGround } from './ground.ts';
+import {
+  createUserSender,
+  makePerson,
+  makeRole,
+  type Person,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../users/test-users.ts';
+import { type AuthFixture, startAuthFixture } from './auth-fixture.ts';
 
 const NAME = 'third-party-openid';
 const CALLER = publicCaller({ ip: '192.0.2.7', userAgent: 'browser', origin: null });
 
 describe('the service sessions', () => {
   let database: FreshDatabase;
-  let ground: Ground;
-  let admin: Ask;
+  let ground: AuthFixture;
+  let admin: SendAsUser;
   let person: Person;
   let driver: { -readonly [K in keyof RedirectSignInDriver]: RedirectSignInDriver[K] };
   /** The service `sessions` as the third-party plugin gets it by `host.use`. */
@@ -38,8 +45,8 @@ describe('the service sessions', () => {
   before(async function () {
     this.timeout(120_000);
     database = await createMigratedDatabase('sessions');
-    ground = await startGround({ database });
-    admin = asking(ground.service, ground.service.admin.token);
+    ground = await startAuthFixture({ database });
+    admin = createUserSender(ground.service, ground.service.admin.token);
   });
   beforeEach(async () => {
     driver = { kind: 'redirect', name: 'openid', provider: 'google' };
@@ -124,9 +131,9 @@ describe('the service sessions', () => {
   it('close() ends one session by its token, closeOf() all sessions of users', async () => {
     const [first, second, third] = [await open(), await open(), await open()];
     await sessions.close(first.refreshToken);
-    expect(outcome(await refresh(first.refreshToken))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+    expect(statusAndCodeOf(await refresh(first.refreshToken))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
     await sessions.closeOf([person.id]);
     for (const { refreshToken } of [second, third])
-      expect(outcome(await refresh(refreshToken))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+      expect(statusAndCodeOf(await refresh(refreshToken))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
   });
 });

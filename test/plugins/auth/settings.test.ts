@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { captureError } from '../../support/plugin.ts';
 import { ADMIN, startService } from '../../support/service.ts';
-import { outcome } from '../users/people.ts';
+import { statusAndCodeOf } from '../users/test-users.ts';
 
 describe('settings of auth', () => {
   it('AUTH_DISABLE_DEFAULT removes POST /auth/login', async function () {
@@ -30,7 +30,7 @@ describe('settings of auth', () => {
       expect((await service.request('POST', '/auth/login', { body: { email, password } })).body.data.expires).to.equal(
         60_000,
       );
-      expect(outcome(await service.request('GET', '/auth/login'))[0]).to.be.oneOf([404, 405]);
+      expect(statusAndCodeOf(await service.request('GET', '/auth/login'))[0]).to.be.oneOf([404, 405]);
     } finally {
       await service.stop();
     }

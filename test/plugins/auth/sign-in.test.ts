@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
+import {
+  createUserSender,
+  makePerson,
+  makeRole,
+  type Person,
+  type SendAsUser,
+  statusAndCodeOf,
+} from '../users/test-users.ts';
 
 const STALL = 120;
 const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
@@ -11,7 +18,7 @@ describe('sessions', () => {
   /** Two processes of the service on one database. */
   let here: InProcessService;
   let there: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let role: string;
   let person: Person;
 
@@ -21,7 +28,7 @@ describe('sessions', () => {
     const env = { LOGIN_STALL_TIME: String(STALL) };
     here = await startService({ database, env });
     there = await startService({ database, env });
-    admin = asking(here, here.admin.token);
+    admin = createUserSender(here, here.admin.token);
     role = await makeRole(here, { app_access: true });
   });
   beforeEach(async () => {
@@ -63,7 +70,7 @@ describe('sessions', () => {
       const stored = await database.query<{ token: string }>('select token from platform_sessions where "user" = $1', [
         person.id,
       ]);
-      expect(outcome(await refresh(stored[0]?.token))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await refresh(stored[0]?.token))).to.deep.equal(WRONG);
     });
 
     it('puts the refresh token into a cookie in mode cookie', async () => {
@@ -83,7 +90,7 @@ describe('sessions', () => {
         const started = performance.now();
         const reply = await login(more);
         expect(performance.now() - started, JSON.stringify(more)).to.be.at.least(STALL - 2);
-        expect(outcome(reply), JSON.stringify(more)).to.deep.equal(WRONG);
+        expect(statusAndCodeOf(reply), JSON.stringify(more)).to.deep.equal(WRONG);
       }
     });
 
@@ -96,24 +103,27 @@ describe('sessions', () => {
         [],
         { ...person, mode: 'session' },
       ]) {
-        expect(outcome(await post('/auth/login', body)), JSON.stringify(body)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+        expect(statusAndCodeOf(await post('/auth/login', body)), JSON.stringify(body)).to.deep.equal([
+          400,
+          'INVALID_PAYLOAD',
+        ]);
       }
-      expect(outcome(await post('/auth/login', '{"email":'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await post('/auth/login', '{"email":'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
     });
 
     it('rejects users that are not active or have another provider', async () => {
       for (const status of ['draft', 'invited', 'suspended', 'archived']) {
         await admin('PATCH', `/users/${person.id}`, { status });
-        expect(outcome(await login())).to.deep.equal([401, 'USER_SUSPENDED']);
-        expect(outcome(await login({ password: 'wrong' }))).to.deep.equal(WRONG);
+        expect(statusAndCodeOf(await login())).to.deep.equal([401, 'USER_SUSPENDED']);
+        expect(statusAndCodeOf(await login({ password: 'wrong' }))).to.deep.equal(WRONG);
       }
       await admin('PATCH', `/users/${person.id}`, { status: 'active', provider: 'elsewhere' });
-      expect(outcome(await login())).to.deep.equal([401, 'INVALID_PROVIDER']);
+      expect(statusAndCodeOf(await login())).to.deep.equal([401, 'INVALID_PROVIDER']);
     });
 
     it('rejects users without a password', async () => {
       await admin('PATCH', `/users/${person.id}`, { password: null });
-      expect(outcome(await login({ password: 'null' }))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await login({ password: 'null' }))).to.deep.equal(WRONG);
     });
 
     it('deletes expired sessions', async () => {
@@ -133,7 +143,7 @@ describe('sessions', () => {
         .to.match(/^[\w-]{64}$/)
         .and.not.equal(first);
       expect((await me(second.body.data.access_token)).status).to.equal(200);
-      expect(outcome(await refresh(first))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await refresh(first))).to.deep.equal(WRONG);
       expect((await refresh(second.body.data.refresh_token)).status).to.equal(200);
     });
 
@@ -172,13 +182,13 @@ describe('sessions', () => {
     });
 
     it('rejects a missing or unknown refresh token with INVALID_CREDENTIALS', async () => {
-      expect(outcome(await post('/auth/refresh'))).to.deep.equal(WRONG);
-      expect(outcome(await post('/auth/refresh', { mode: 'json' }))).to.deep.equal(WRONG);
-      expect(outcome(await post('/auth/refresh', {}))).to.deep.equal(WRONG);
-      expect(outcome(await post('/auth/refresh', { mode: 'cookie' }))).to.deep.equal(WRONG);
-      expect(outcome(await refresh('unknown'))).to.deep.equal(WRONG);
-      expect(outcome(await refresh(7))).to.deep.equal([400, 'INVALID_PAYLOAD']);
-      expect(outcome(await post('/auth/refresh', { mode: 'session' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await post('/auth/refresh'))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await post('/auth/refresh', { mode: 'json' }))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await post('/auth/refresh', {}))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await post('/auth/refresh', { mode: 'cookie' }))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await refresh('unknown'))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await refresh(7))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await post('/auth/refresh', { mode: 'session' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
     });
 
     it('rejects an expired refresh token with TOKEN_EXPIRED', async () => {
@@ -186,14 +196,14 @@ describe('sessions', () => {
       await database.query(`update platform_sessions set expires = now() - interval '1 s' where "user" = $1`, [
         person.id,
       ]);
-      expect(outcome(await refresh(token))).to.deep.equal([401, 'TOKEN_EXPIRED']);
-      expect(outcome(await refresh(token))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await refresh(token))).to.deep.equal([401, 'TOKEN_EXPIRED']);
+      expect(statusAndCodeOf(await refresh(token))).to.deep.equal(WRONG);
     });
 
     it('rejects users that are no longer active with USER_SUSPENDED', async () => {
       const token = (await login()).body.data.refresh_token;
       await database.query(`update platform_users set status = 'archived' where id = $1`, [person.id]);
-      expect(outcome(await refresh(token))).to.deep.equal([401, 'USER_SUSPENDED']);
+      expect(statusAndCodeOf(await refresh(token))).to.deep.equal([401, 'USER_SUSPENDED']);
       expect(await database.query('select 1 from platform_sessions where "user" = $1', [person.id])).to.deep.equal([]);
     });
 
@@ -212,13 +222,13 @@ describe('sessions', () => {
       const token = (await login()).body.data.refresh_token;
       const out = await post('/auth/logout', { refresh_token: token });
       expect([out.status, out.body]).to.deep.equal([204, undefined]);
-      expect(outcome(await refresh(token))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await refresh(token))).to.deep.equal(WRONG);
       const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
       const cleared = await post('/auth/logout', undefined, cookie);
       expect(cleared.status).to.equal(204);
       expect(cookieOf(cleared)).to.match(/^service_refresh_token=; Max-Age=0; Path=\/; HttpOnly/);
-      expect(outcome(await post('/auth/refresh', undefined, cookie))).to.deep.equal(WRONG);
-      expect(outcome(await post('/auth/logout'))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await post('/auth/refresh', undefined, cookie))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await post('/auth/logout'))).to.deep.equal(WRONG);
       expect((await post('/auth/logout', { refresh_token: 'unknown' })).status).to.equal(204);
     });
 
@@ -226,7 +236,7 @@ describe('sessions', () => {
       const cookie = cookieOf(await login({ mode: 'cookie' })).split(';', 1)[0];
       const token = (await login()).body.data.refresh_token;
       await post('/auth/logout', { refresh_token: token }, cookie);
-      expect(outcome(await refresh(token))).to.deep.equal(WRONG);
+      expect(statusAndCodeOf(await refresh(token))).to.deep.equal(WRONG);
       expect((await post('/auth/refresh', undefined, cookie)).status).to.equal(200);
     });
 

@@ -9,7 +9,7 @@ import {
   remoteMethods,
 } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAudit, withSentences } from '../../../plugins/broker/library.ts';
-import { LineBudget } from '../../../plugins/broker/line-budget.ts';
+import { PackageLogBudget } from '../../../plugins/broker/line-budget.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { type BootedKernel, captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 
@@ -282,7 +282,7 @@ describe('host.log of confined code', () => {
 describe('LineBudget', () => {
   it('allows a burst, then a number of bytes per second', () => {
     let now = 0;
-    const budget = new LineBudget(() => now);
+    const budget = new PackageLogBudget(() => now);
     const write = (times: number) => Array.from({ length: times }, () => budget.spend(9_800));
     const decisions = write(200);
     expect(decisions.filter((one) => one === 'write')).to.have.length(104);

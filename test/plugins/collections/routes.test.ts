@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type RoutesFixture, withRoutes } from './support.ts';
+import { type RoutesFixture, withRoutes } from './routes-fixture.ts';
 
 const SETUP = `create table author (id serial primary key, name text, secret text);
 create table post (id serial primary key, title varchar(20) not null, author int references author);`;

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createLog } from '../../../kernel/log.ts';
 import { findBinaries } from '../../../plugins/database/embedded/binaries.ts';
-import { findClusterLocation } from '../../../plugins/database/embedded/cluster-location.ts';
-import { isAlive } from '../../../plugins/database/embedded/postmaster.ts';
+import { findPostgresClusterLocation } from '../../../plugins/database/embedded/cluster-location.ts';
+import { isProcessAlive } from '../../../plugins/database/embedded/postmaster.ts';
 import { openEmbeddedServer } from '../../../plugins/database/embedded/server.ts';
 
 interface Running {
@@ -64,7 +64,7 @@ describe('the embedded server', function () {
     for (const data of folders.splice(0)) {
       const cluster = await realpath(join(data, 'postgres')).catch(() => undefined);
       const pid = await serverPid(data);
-      if (pid !== undefined && isAlive(pid)) process.kill(pid, 'SIGQUIT');
+      if (pid !== undefined && isProcessAlive(pid)) process.kill(pid, 'SIGQUIT');
       if (cluster && !cluster.startsWith(data)) await rm(dirname(cluster), { recursive: true, force: true });
       await rm(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     }
@@ -92,7 +92,7 @@ describe('the embedded server', function () {
     const both = await Promise.all([start(data), start(data)]);
     expect(both[0].started).to.equal(both[1].started);
     await end(both[0]);
-    expect(isAlive((await serverPid(data)) as number)).to.equal(true);
+    expect(isProcessAlive((await serverPid(data)) as number)).to.equal(true);
     await end(both[1]);
     expect(await serverPid(data)).to.equal(undefined);
   });
@@ -134,7 +134,7 @@ describe('the embedded server', function () {
     const found = await findBinaries();
     const hidden = { folder: join(locked, 'native'), version: `test-${process.pid}` };
     await cp(found.folder, hidden.folder, { recursive: true, verbatimSymlinks: true });
-    const { binaries } = await findClusterLocation(
+    const { binaries } = await findPostgresClusterLocation(
       await folder(),
       hidden,
       createLog({ level: 'silent', style: 'raw' }),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { PoolShare } from '../../../plugins/database/contract.ts';
-import { createFairSemaphore, type FairSemaphore } from '../../../plugins/database/fair-semaphore.ts';
+import { createPoolSlotSemaphore, type PoolSlotSemaphore } from '../../../plugins/database/pool-slot-semaphore.ts';
 import { captureError } from '../../support/plugin.ts';
 
 const share = (collection: string | undefined, client: string, rank: PoolShare['rank'] = 'request'): PoolShare => ({
@@ -10,10 +10,10 @@ const share = (collection: string | undefined, client: string, rank: PoolShare['
 });
 
 describe('createFairSemaphore', () => {
-  const open = (limit = 10, deadline = 60_000): FairSemaphore =>
-    createFairSemaphore({ limit, deadline, label: 'slots' });
+  const open = (limit = 10, deadline = 60_000): PoolSlotSemaphore =>
+    createPoolSlotSemaphore({ limit, deadline, label: 'slots' });
   /** Number of slots that `count` concurrent requests of one share get without waiting. */
-  const taken = (slots: FairSemaphore, one: PoolShare, count = 20): number => {
+  const taken = (slots: PoolSlotSemaphore, one: PoolShare, count = 20): number => {
     let got = 0;
     for (let at = 0; at < count; at++) if (slots.acquire(one, undefined) === undefined) got++;
     return got;

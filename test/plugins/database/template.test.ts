@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db, Statement, TableHandle } from '../../../plugins/database/contract.ts';
-import { type ObservedStatement, onStatement } from '../../../plugins/database/library.ts';
+import { type ObservedStatement, observeStatements } from '../../../plugins/database/library.ts';
 import { captureError } from '../../support/plugin.ts';
 import { collectAll, pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
@@ -74,13 +74,13 @@ describe('db.sql', () => {
 
   it('onStatement observes statements with their plugin, without the text of other plugins', async () => {
     const seen: ObservedStatement[] = [];
-    onStatement((one) => void (one.plugin === 'narrow' && seen.push(one)));
+    observeStatements((one) => void (one.plugin === 'narrow' && seen.push(one)));
     try {
       await db.query(db.sql`select ${unrestricted.raw('1')} from ${db.read('mine')}`);
       await db.table('mine').select('id');
       await db.ddl(db.sql`comment on table ${db.own('mine')} is 'seen'`);
     } finally {
-      onStatement(undefined);
+      observeStatements(undefined);
     }
     expect(seen.map(({ kind, text }) => [kind, text])).to.deep.equal([
       ['query', 'select  sql_of_another_plugin  from "public"."mine"'],

@@ -1,21 +1,21 @@
 import { expect } from 'chai';
-import { type Capability, findProblems, type GrantHolder } from '#kernel';
+import { type Capability, findJsonSchemaProblems, type GrantHolder } from '#kernel';
 import type { Invocation } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
 import {
   createSettingsCapability,
   type OwnSettings,
-  settingsMethods,
+  remoteSettingsMethods,
 } from '../../../plugins/extension-settings/capability.ts';
 import type { SettingsDeclaration } from '../../../plugins/extension-settings/contract.ts';
-import { parseDeclaration } from '../../../plugins/extension-settings/declaration.ts';
+import { parseSettingsDeclaration } from '../../../plugins/extension-settings/declaration.ts';
 import { createOwners } from '../../../plugins/extension-settings/owners.ts';
 import { createReadValue } from '../../../plugins/extension-settings/reader.ts';
 import { createSettingValues } from '../../../plugins/extension-settings/values.ts';
 import { captureError } from '../../support/plugin.ts';
 
 const CHAT = 'service-extension-chat';
-const { declaration } = parseDeclaration({
+const { declaration } = parseSettingsDeclaration({
   room: { type: 'string' },
   limit: { type: 'number' },
   token: { type: 'string', secret: {} },
@@ -40,7 +40,7 @@ describe('the capability settings', () => {
   let invocation: Invocation;
   const owners = createOwners(log);
   const bound = (grant = declaration, name = CHAT) => capability.bind(grant, { name } as GrantHolder);
-  const get = async (key: string, own = bound()) => settingsMethods.methods.get?.call(own, invocation, key);
+  const get = async (key: string, own = bound()) => remoteSettingsMethods.methods.get?.call(own, invocation, key);
   const revealed = async (key: string) => invocation.secrets.reveal(await get(key));
 
   beforeEach(() => {
@@ -111,10 +111,10 @@ describe('the capability settings', () => {
   });
 
   it('host.settings.get accepts exactly one text', () => {
-    const args = settingsMethods.methods.get?.args as object;
-    expect(findProblems(args, ['room'])).to.deep.equal([]);
+    const args = remoteSettingsMethods.methods.get?.args as object;
+    expect(findJsonSchemaProblems(args, ['room'])).to.deep.equal([]);
     for (const wrong of [[], [5], [null], ['a', 'b'], [{ toString: 'room' }], 'room', { 0: 'room' }]) {
-      expect(findProblems(args, wrong), JSON.stringify(wrong)).not.to.deep.equal([]);
+      expect(findJsonSchemaProblems(args, wrong), JSON.stringify(wrong)).not.to.deep.equal([]);
     }
   });
 

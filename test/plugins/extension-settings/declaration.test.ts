@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { parseDeclaration } from '../../../plugins/extension-settings/declaration.ts';
+import { parseSettingsDeclaration } from '../../../plugins/extension-settings/declaration.ts';
 
-const problemsOf = (raw: unknown) => parseDeclaration(raw).problems;
+const problemsOf = (raw: unknown) => parseSettingsDeclaration(raw).problems;
 
 describe('parseDeclaration', () => {
   it('missing members get their defaults', () => {
     const presentation = { order: -1, width: 'half', interface: 'system-display-template' };
-    const { problems, declaration } = parseDeclaration({
+    const { problems, declaration } = parseSettingsDeclaration({
       room: { type: 'string' },
       api_token: { type: 'string', secret: {} },
       password: { type: 'string', secret: { source: 'config' }, scope: 'global', appReadable: false },
@@ -27,7 +27,7 @@ describe('parseDeclaration', () => {
   });
 
   it('absent settings are valid, and an empty map is not', () => {
-    expect(parseDeclaration(undefined)).to.deep.equal({ problems: [], declaration: {} });
+    expect(parseSettingsDeclaration(undefined)).to.deep.equal({ problems: [], declaration: {} });
     for (const raw of [{}, null, [], 'x', 5]) expect(problemsOf(raw), JSON.stringify(raw)).not.to.deep.equal([]);
   });
 
@@ -55,7 +55,7 @@ describe('parseDeclaration', () => {
       { type: 'string', presentation: { label: 'x' } },
       { type: 'string', scope: 'collection', presentation: { interface: 'input' } },
     ]) {
-      const { problems, declaration } = parseDeclaration({ fine: { type: 'string' }, key: one });
+      const { problems, declaration } = parseSettingsDeclaration({ fine: { type: 'string' }, key: one });
       expect(problems[0], JSON.stringify(one)).to.match(/^\/settings\/key/);
       expect(declaration).to.deep.equal({});
     }

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import type { AppBundle, AppHalf, ExtensionType } from '../../../plugins/extensions/contract.ts';
+import type { AppBundle, AppPart, ExtensionType } from '../../../plugins/extensions/contract.ts';
 import { createAppBundle } from '../../../plugins/extensions-app/app-bundle.ts';
 import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../extensions/package-folder.ts';
 
@@ -20,7 +20,7 @@ describe('createAppBundle', () => {
   stopBundlerAfterTests();
 
   /** Writes a package whose browser half is this file; without `text` the file is missing. */
-  async function half(name: string, type: ExtensionType, text?: string, file = 'app.js'): Promise<AppHalf> {
+  async function half(name: string, type: ExtensionType, text?: string, file = 'app.js'): Promise<AppPart> {
     if (text !== undefined) await place.write({ [`${name}/${file}`]: text });
     else await mkdir(join(place.path, name), { recursive: true });
     const folder = join(place.path, name);

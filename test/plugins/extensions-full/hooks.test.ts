@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { renderEmbeds } from '../../../plugins/extensions-full/embeds.ts';
-import { runInitHandlers, START_EVENTS } from '../../../plugins/extensions-full/init.ts';
+import { INIT_EVENTS, runInitHandlers } from '../../../plugins/extensions-full/init.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
 import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
@@ -186,7 +186,7 @@ describe('hooks with full authority', () => {
     await hook(
       body,
       async () => {
-        await runInitHandlers(testService.deps, START_EVENTS);
+        await runInitHandlers(testService.deps, INIT_EVENTS);
         expect(reports).to.deep.equal([
           { event: 'app.before' },
           { event: 'routes.custom.before' },

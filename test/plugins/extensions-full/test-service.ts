@@ -20,7 +20,7 @@ import { createMounts } from '../../../plugins/extensions/library.ts';
 import { fullCapability } from '../../../plugins/extensions-full/capability.ts';
 import { loadFull } from '../../../plugins/extensions-full/load.ts';
 import { flowOperations, operations } from '../../../plugins/flows/contract.ts';
-import { mounts, routing } from '../../../plugins/http/contract.ts';
+import { routeMounts, routing } from '../../../plugins/http/contract.ts';
 import { items } from '../../../plugins/items/contract.ts';
 import { query } from '../../../plugins/query/contract.ts';
 import { schedule } from '../../../plugins/schedule/contract.ts';
@@ -28,7 +28,7 @@ import { schema, schemaWrites } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { silentSettings, writePlugins } from '../../support/plugin.ts';
 import { createSender, type SendRequest } from '../../support/send.ts';
-import { ADMIN, adminToken, QUICK_HASHES, TEST_SECRET } from '../../support/service.ts';
+import { ADMIN, adminToken, QUICK_HASH_SETTINGS, TEST_SECRET } from '../../support/service.ts';
 
 export interface ExtensionSources {
   readonly type?: ExtensionType;
@@ -110,7 +110,7 @@ const createLoaderPlugin = (receive: (deps: Deps) => void) => ({
     };
     const places = createMounts({
       routing: used.routing,
-      contribute: (mount) => host.contribute(mounts, mount),
+      contribute: (mount) => host.contribute(routeMounts, mount),
       log: host.log,
     });
     host.contribute(capabilities, fullCapability);
@@ -150,7 +150,7 @@ export async function startTestService(
           LOGIN_STALL_TIME: '1',
           ADMIN_EMAIL: ADMIN.email,
           ADMIN_PASSWORD: ADMIN.password,
-          ...QUICK_HASHES,
+          ...QUICK_HASH_SETTINGS,
           ...options.env,
         },
         log: (line) => void log.push(JSON.parse(line)),

@@ -3,16 +3,16 @@ import { symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DiscoveredExtension } from '../../../plugins/extensions/contract.ts';
-import { discoverPackages, prepareFolders } from '../../../plugins/extensions/discover/discover.ts';
+import { createExtensionFolders, discoverPackages } from '../../../plugins/extensions/discover/discover.ts';
 import { fingerprint } from '../../../plugins/extensions/discover/fingerprint.ts';
 import {
-  bundle,
+  BUNDLE_MANIFEST,
   createPackageFolder,
   createPackageJson,
-  endpoint,
-  operation,
+  ENDPOINT_MANIFEST,
+  OPERATION_MANIFEST,
+  PANEL_MANIFEST,
   type PackageFolder,
-  panel,
 } from './package-folder.ts';
 
 const warned: string[] = [];
@@ -51,13 +51,16 @@ describe('discoverPackages', () => {
         },
         devDependencies: { 'service-extension-no': '1' },
       },
-      'project/node_modules/service-extension-a/package.json': createPackageJson('service-extension-a', panel),
+      'project/node_modules/service-extension-a/package.json': createPackageJson('service-extension-a', PANEL_MANIFEST),
       'project/node_modules/@acme/service-extension-b/package.json': createPackageJson(
         '@acme/service-extension-b',
-        endpoint,
+        ENDPOINT_MANIFEST,
       ),
-      'project/node_modules/service-extension-no/package.json': createPackageJson('service-extension-no', panel),
-      'local/service-extension-z/package.json': createPackageJson('service-extension-z', panel),
+      'project/node_modules/service-extension-no/package.json': createPackageJson(
+        'service-extension-no',
+        PANEL_MANIFEST,
+      ),
+      'local/service-extension-z/package.json': createPackageJson('service-extension-z', PANEL_MANIFEST),
     });
     expect(await found()).to.deep.equal([
       '@acme/service-extension-b endpoint installed',
@@ -72,14 +75,14 @@ describe('discoverPackages', () => {
   it('package folders are found by their name or by the key in package.json', async () => {
     await place.write({
       'local/service-extension-a/package.json': createPackageJson('@acme/service-extension-a', bundle2()),
-      'local/anything/package.json': createPackageJson('service-extension-b', operation),
-      'local/@acme/service-extension-c/package.json': createPackageJson('@acme/service-extension-c', panel),
-      'local/@acme/other/package.json': createPackageJson('other', panel),
+      'local/anything/package.json': createPackageJson('service-extension-b', OPERATION_MANIFEST),
+      'local/@acme/service-extension-c/package.json': createPackageJson('@acme/service-extension-c', PANEL_MANIFEST),
+      'local/@acme/other/package.json': createPackageJson('other', PANEL_MANIFEST),
       'local/a-library/package.json': { name: 'a-library', version: '1.0.0' },
       'local/broken-library/package.json': '{',
       'local/notes/readme.txt': 'nothing to see',
-      'local/.hidden/package.json': createPackageJson('service-extension-hidden', panel),
-      'local/node_modules/package.json': createPackageJson('service-extension-modules', panel),
+      'local/.hidden/package.json': createPackageJson('service-extension-hidden', PANEL_MANIFEST),
+      'local/node_modules/package.json': createPackageJson('service-extension-modules', PANEL_MANIFEST),
       'local/a-plugin/package.json': createPackageJson('a-plugin', { type: 'plugin', path: 'index.js' }),
       'local/service-extension-file': 'a file',
     });
@@ -141,7 +144,7 @@ describe('discoverPackages', () => {
 
   it('links are followed, and a broken one is a failure', async () => {
     await place.write({
-      'elsewhere/package.json': createPackageJson('service-extension-linked', panel),
+      'elsewhere/package.json': createPackageJson('service-extension-linked', PANEL_MANIFEST),
       'local/x': '',
     });
     await symlink(join(place.path, 'elsewhere'), join(place.path, 'local/service-extension-linked'));
@@ -166,7 +169,7 @@ describe('discoverPackages', () => {
         { version: '2.0.0' },
       ),
       'local/service-extension-e/package.json/file': 'a folder',
-      'local/service-extension-f/package.json': createPackageJson('service-extension-f', panel),
+      'local/service-extension-f/package.json': createPackageJson('service-extension-f', PANEL_MANIFEST),
     });
     expect(await found()).to.deep.equal([
       'service-extension-a null local MANIFEST_INVALID',
@@ -189,8 +192,8 @@ describe('discoverPackages', () => {
 
   it('two packages of one name have different ids', async () => {
     await place.write({
-      'local/one/package.json': createPackageJson('service-extension-a', panel),
-      'local/two/package.json': createPackageJson('service-extension-a', panel),
+      'local/one/package.json': createPackageJson('service-extension-a', PANEL_MANIFEST),
+      'local/two/package.json': createPackageJson('service-extension-a', PANEL_MANIFEST),
     });
     const all = await find();
     expect(all.map(({ name }) => name)).to.deep.equal(['service-extension-a', 'service-extension-a']);
@@ -199,7 +202,7 @@ describe('discoverPackages', () => {
 
   it('a package with the name of a core plugin is MANIFEST_INVALID', async () => {
     await place.write({
-      'local/a/package.json': createPackageJson('@tenon/items', endpoint),
+      'local/a/package.json': createPackageJson('@tenon/items', ENDPOINT_MANIFEST),
       'local/hooks/b/index.js': '',
     });
     expect(await found()).to.deep.equal(['@tenon/items endpoint local MANIFEST_INVALID', 'b hook local']);
@@ -207,7 +210,7 @@ describe('discoverPackages', () => {
 
   it('code with full authority for another host gives a warning', async () => {
     await place.write({
-      'local/a/package.json': createPackageJson('service-extension-a', { ...endpoint, host: '^10.0.0' }),
+      'local/a/package.json': createPackageJson('service-extension-a', { ...ENDPOINT_MANIFEST, host: '^10.0.0' }),
     });
     expect(await found()).to.deep.equal(['service-extension-a endpoint local']);
     expect(warned).to.have.length(1);
@@ -216,19 +219,19 @@ describe('discoverPackages', () => {
   it('prepareFolders creates a folder for each type, or logs a warning', async () => {
     const warnings: string[] = [];
     const log = { warn: (_what: object, text: string) => void warnings.push(text) } as never;
-    await prepareFolders(join(place.path, 'new/local'), log);
+    await createExtensionFolders(join(place.path, 'new/local'), log);
     await place.write({ 'new/local/hooks/a/index.js': '' });
     expect(
       (await discoverPackages({ local: join(place.path, 'new/local'), project: place.path }, deps)).map(short),
     ).to.deep.equal(['a hook local']);
     await place.write({ file: '' });
-    await prepareFolders(join(place.path, 'file'), log);
+    await createExtensionFolders(join(place.path, 'file'), log);
     expect(warnings).to.have.length(1);
   });
 
   it('a changed file changes the revision of its package only', async () => {
     await place.write({
-      'local/a/package.json': createPackageJson('service-extension-a', panel),
+      'local/a/package.json': createPackageJson('service-extension-a', PANEL_MANIFEST),
       'local/a/dist/index.js': '1',
     });
     const revision = async () => (await find())[0]?.revision;
@@ -244,7 +247,9 @@ describe('discoverPackages', () => {
 
   it('a file that changes during discovery changes the revision of the next discovery', async () => {
     const settings = { a: { type: 'string' } };
-    await place.write({ 'local/a/package.json': createPackageJson('service-extension-a', { ...panel, settings }) });
+    await place.write({
+      'local/a/package.json': createPackageJson('service-extension-a', { ...PANEL_MANIFEST, settings }),
+    });
     const changing = {
       parseDeclaration: () => {
         writeFileSync(join(place.path, 'local/a/late.js'), '1');
@@ -263,4 +268,4 @@ describe('discoverPackages', () => {
   });
 });
 
-const bundle2 = () => ({ ...bundle, entries: [] });
+const bundle2 = () => ({ ...BUNDLE_MANIFEST, entries: [] });

@@ -2,9 +2,9 @@ import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { type Operation, type Operations, operations } from '../../../plugins/flows/contract.ts';
+import { type FlowOperationKind, type FlowOperations, operations } from '../../../plugins/flows/contract.ts';
 import { listExtensions } from '../../http/confined-packages.ts';
-import { asAdmin } from '../../http/people.ts';
+import { requestAsAdmin } from '../../http/test-users.ts';
 import { type TestComposition, writePlugins } from '../../support/plugin.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 
@@ -13,7 +13,7 @@ const EXAMPLES = fileURLToPath(new URL('../../../extensions/examples/', import.m
 describe('the examples in extensions/examples', () => {
   let thirdParty: TestComposition;
   let service: InProcessService;
-  let registry: Operations;
+  let registry: FlowOperations;
 
   before(async function () {
     this.timeout(120_000);
@@ -31,7 +31,7 @@ describe('the examples in extensions/examples', () => {
     service = await startService({ env: { EXTENSIONS_PATH: join(thirdParty.folder, 'local') } });
     for (const [collection, names] of Object.entries({ articles: ['title', 'slug'], orders: ['state', 'total'] })) {
       const fields = names.map((field) => ({ field, type: field === 'total' ? 'integer' : 'string' }));
-      await asAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
+      await requestAsAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
     }
   });
   after(async () => {
@@ -41,7 +41,7 @@ describe('the examples in extensions/examples', () => {
 
   const ask = (method: string, path: string, token?: string) => service.request(method, path, token ? { token } : {});
   const run = (id: string, options: object, $last: unknown) =>
-    (registry.find(id) as Operation).run({ ...options }, { data: { $last }, caller: null });
+    (registry.find(id) as FlowOperationKind).run({ ...options }, { data: { $last }, caller: null });
 
   it('all examples load', async () => {
     // The other examples are plugins, which the kernel loads.
@@ -80,7 +80,7 @@ describe('the examples in extensions/examples', () => {
   });
 
   it('slugs sets a slug and rejects a row without a title', async () => {
-    expect(await asAdmin(service, 'POST', '/items/articles', { title: 'Ein schöner Tag' })).to.deep.include({
+    expect(await requestAsAdmin(service, 'POST', '/items/articles', { title: 'Ein schöner Tag' })).to.deep.include({
       slug: 'ein-schoner-tag',
     });
     const refused = await service.request('POST', '/items/articles', {
@@ -95,7 +95,7 @@ describe('the examples in extensions/examples', () => {
   });
 
   it('shop loads a hook, an endpoint and an operation from one bundle', async () => {
-    const order = await asAdmin(service, 'POST', '/items/orders', { total: 3 });
+    const order = await requestAsAdmin(service, 'POST', '/items/orders', { total: 3 });
     expect(order.state).to.equal('new');
     expect((await ask('GET', '/shop-orders', service.admin.token)).body).to.deep.equal([
       { id: order.id, total: 3, state: 'new' },

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import type { DiscoveredExtension, EntryOutcome } from '../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
 import { withDeadline } from '../../../plugins/extensions/load/deadline.ts';
-import { createExtensions, type Extensions } from '../../../plugins/extensions/load/extensions.ts';
+import { createExtensionManager, type ExtensionManager } from '../../../plugins/extensions/load/extensions.ts';
 import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/record.ts';
 
-type LoadDeps = Parameters<typeof createExtensions>[0];
+type LoadDeps = Parameters<typeof createExtensionManager>[0];
 
 const log = { info: () => {}, warn: () => {}, error: () => {} } as never;
 
@@ -17,7 +17,7 @@ class Stage {
   readonly ambiguous = new Map<string, LoadFailure>();
   outcomes: EntryOutcome[] | undefined;
   state: 'available' | 'unavailable' = 'available';
-  readonly extensions: Extensions;
+  readonly extensions: ExtensionManager;
 
   constructor(more: Partial<LoadDeps> = {}) {
     const step = (what: string, name: string) => {
@@ -73,14 +73,14 @@ class Stage {
       log,
       ...more,
     };
-    this.extensions = createExtensions(
+    this.extensions = createExtensionManager(
       parts,
       createToReason((text) => text),
     );
   }
 
   /** Runs `load()` of the extensions and returns the steps that it recorded, such as `gate a`. */
-  async load(again: Parameters<Extensions['load']>[0] = { retryFailed: true }): Promise<string[]> {
+  async load(again: Parameters<ExtensionManager['load']>[0] = { retryFailed: true }): Promise<string[]> {
     this.did.length = 0;
     await this.extensions.load(again);
     return [...this.did];

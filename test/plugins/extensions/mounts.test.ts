@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { ExtensionMount, PackageMounts } from '../../../plugins/extensions/contract.ts';
 import { createMounts, type LoadFailure } from '../../../plugins/extensions/library.ts';
 import type { RouteMount } from '../../../plugins/http/contract.ts';
-import { MountTable } from '../../../plugins/http/mount-table.ts';
-import { claimOf } from '../../../plugins/http/path-claims.ts';
+import { RouteMountTable } from '../../../plugins/http/mount-table.ts';
+import { pathClaimOf } from '../../../plugins/http/path-claims.ts';
 import { TEST_ROUTE } from '../../support/route-descriptions.ts';
 
 describe('createMounts', () => {
@@ -20,7 +20,7 @@ describe('createMounts', () => {
     );
     const reserved = new Set(['files', 'graphql']);
     mounts = createMounts({
-      routing: { claimOf: (path) => claimOf(path, { routes, reserved, mounts: table }) },
+      routing: { claimOf: (path) => pathClaimOf(path, { routes, reserved, mounts: table }) },
       contribute(mount) {
         table = [...table, mount];
         return () => void (table = table.filter((one) => one !== mount));
@@ -38,7 +38,7 @@ describe('createMounts', () => {
   });
   const ask = async (path: string) => {
     answered = [];
-    await new MountTable(table).handle({ path } as never, async () => void answered.push('no mount'));
+    await new RouteMountTable(table).handle({ path } as never, async () => void answered.push('no mount'));
     return answered.join(' ');
   };
   const codeOf = (run: () => unknown): string => {

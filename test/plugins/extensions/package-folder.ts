@@ -45,12 +45,12 @@ export const createPackageJson = (name: string, manifest: object, more: object =
   'service:extension': { host: '^1.0.0', ...manifest },
 });
 
-export const endpoint = { type: 'endpoint', path: 'dist/index.js', source: 'src/index.js' } as const;
-export const panel = { type: 'panel', path: 'dist/index.js', source: 'src/index.js' } as const;
-export const operation = {
+export const ENDPOINT_MANIFEST = { type: 'endpoint', path: 'dist/index.js', source: 'src/index.js' } as const;
+export const PANEL_MANIFEST = { type: 'panel', path: 'dist/index.js', source: 'src/index.js' } as const;
+export const OPERATION_MANIFEST = {
   type: 'operation',
   path: { app: 'dist/app.js', api: 'dist/api.js' },
   source: { app: 'src/app.js', api: 'src/api.js' },
 } as const;
-export const bundle = { type: 'bundle', path: { app: 'dist/app.js', api: 'dist/api.js' } } as const;
-export const confined = { runtime: 'confined-server' } as const;
+export const BUNDLE_MANIFEST = { type: 'bundle', path: { app: 'dist/app.js', api: 'dist/api.js' } } as const;
+export const CONFINED_RUNTIME = { runtime: 'confined-server' } as const;

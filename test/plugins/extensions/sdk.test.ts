@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { CONFINED_NAMES } from '../../../plugins/extensions-confined/gate/modules.ts';
+import { CONFINED_SDK_EXPORTS } from '../../../plugins/extensions-confined/gate/refused-imports.ts';
 import { createPackageFolder } from './package-folder.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -49,7 +49,7 @@ describe('the types of the extension SDK', function () {
     const kit = (await import('../../../extensions/sdk/index.ts')) as Readonly<
       Record<string, (config: unknown) => unknown>
     >;
-    expect(Object.keys(kit)).to.include.members([...CONFINED_NAMES]);
+    expect(Object.keys(kit)).to.include.members([...CONFINED_SDK_EXPORTS]);
     const config = {};
     for (const [name, define] of Object.entries(kit)) expect(define(config), name).to.equal(config);
   });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type FolderWatch, watch } from '../../../plugins/extensions/watch/watch.ts';
+import { type FolderWatch, watchFolder } from '../../../plugins/extensions/watch/watch.ts';
 
 const log = { warn: () => {} } as never;
 
@@ -20,7 +20,7 @@ describe('watch', () => {
     let state = 0;
     let looks = 0;
     const reportedStates: number[] = [];
-    watching = watch({
+    watching = watchFolder({
       readState: async () => {
         looks++;
         return String(state);
@@ -41,7 +41,7 @@ describe('watch', () => {
   it('a change is not reported while the folder keeps changing', async () => {
     let looks = 0;
     const reportedStates: number[] = [];
-    watching = watch({
+    watching = watchFolder({
       // Stands for a folder that is being copied: its state changes at each check, up to the eighth.
       readState: async () => String(Math.min(++looks, 8)),
       onChange: async () => void reportedStates.push(looks),
@@ -55,7 +55,7 @@ describe('watch', () => {
   it('a change during a report is reported next', async () => {
     let state = 0;
     const reportedStates: number[] = [];
-    watching = watch({
+    watching = watchFolder({
       readState: async () => String(state),
       onChange: async () => {
         reportedStates.push(state);
@@ -72,7 +72,7 @@ describe('watch', () => {
 
   it('checks continue after a failure and end with stop()', async () => {
     let looks = 0;
-    const one = watch({
+    const one = watchFolder({
       readState: async () => {
         looks++;
         if (looks === 2) throw new Error('the drive is gone');

@@ -3,7 +3,7 @@ import { rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ADMIN, runCli } from '../../support/service.ts';
-import { type FilesGround, filesGround, parts } from './support.ts';
+import { byteChunks, type FilesGround, filesGround } from './files-fixture.ts';
 
 describe('command "files check"', () => {
   let ground: FilesGround;
@@ -30,7 +30,11 @@ describe('command "files check"', () => {
     return { code: await ended, lines: output().trimEnd().split('\n') };
   };
   const upload = (storage: string) =>
-    ground.files.create(ground.admin.caller, { bytes: parts('content'), filename: 'a.txt', metadata: { storage } });
+    ground.files.create(ground.admin.caller, {
+      bytes: byteChunks('content'),
+      filename: 'a.txt',
+      metadata: { storage },
+    });
   const age = async (name: string) => {
     const long = new Date(Date.now() - 2 * 3_600_000);
     await utimes(join(ground.folder, name), long, long);
@@ -39,7 +43,7 @@ describe('command "files check"', () => {
   it('the check finds nothing where rows and objects match', async () => {
     const id = await upload('local');
     await upload('second');
-    await ground.storage.at('local').write(`${id}__0f.webp`, parts('made'));
+    await ground.storage.at('local').write(`${id}__0f.webp`, byteChunks('made'));
     const { code, lines } = await run('check');
     expect(lines).to.deep.equal([
       'local: 1 objects of files, 1 variants, 0 orphaned (the service removes them), 0 foreign',
@@ -56,9 +60,9 @@ describe('command "files check"', () => {
     await rm(join(ground.folder, `${missing}.txt`));
     await truncate(join(ground.folder, `${short}.txt`), 3);
     await ground.database.query(`update platform_files set storage = 'former' where id = $1`, [former]);
-    await local.write(`${stray}.txt`, parts('12345'));
-    await local.write(`${young}.txt`, parts('12345'));
-    await local.write(`${source}__0f.webp`, parts('123'));
+    await local.write(`${stray}.txt`, byteChunks('12345'));
+    await local.write(`${young}.txt`, byteChunks('12345'));
+    await local.write(`${source}__0f.webp`, byteChunks('123'));
     await writeFile(join(ground.folder, 'logo.txt'), 'a foreign file');
     for (const name of [`${stray}.txt`, `.groups/${source}/${source}__0f.webp`, 'logo.txt']) await age(name);
 

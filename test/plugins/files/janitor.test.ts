@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
-import { messageText, NOTIFY_CHANNEL } from '../../../plugins/cluster/notify-sql.ts';
+import { NOTIFY_CHANNEL, renderBusMessage } from '../../../plugins/cluster/notify-sql.ts';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { ORPHANS_CHANNEL } from '../../../plugins/files/orphan-triggers.ts';
 import { serverUrl } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
-import { type FilesGround, filesGround, parts, until } from './support.ts';
+import { byteChunks, type FilesGround, filesGround, until } from './files-fixture.ts';
 
 const text = (bytes: AsyncIterable<Uint8Array>): IncomingFile => ({
   bytes,
@@ -37,7 +37,7 @@ describe('the janitor of stored objects', () => {
   });
   after(() => ground.stop());
 
-  const upload = () => ground.files.create(ground.admin.caller, text(parts('content')));
+  const upload = () => ground.files.create(ground.admin.caller, text(byteChunks('content')));
   const note = (place: string, name: string, writer: string | null = null) =>
     ground.database.query('insert into platform_orphaned_objects (storage, name, writer) values ($1, $2, $3)', [
       place,
@@ -45,7 +45,7 @@ describe('the janitor of stored objects', () => {
       writer,
     ]);
   const call = () =>
-    ground.database.query('select pg_notify($1, $2)', [NOTIFY_CHANNEL, messageText(ORPHANS_CHANNEL, null)]);
+    ground.database.query('select pg_notify($1, $2)', [NOTIFY_CHANNEL, renderBusMessage(ORPHANS_CHANNEL, null)]);
   const of = async (id: string) => (await ground.objects()).filter((name) => name.includes(id));
 
   for (const [how, sql] of [
@@ -54,7 +54,7 @@ describe('the janitor of stored objects', () => {
   ] as const) {
     it(`the janitor removes the object of a file that lost it by ${how}`, async () => {
       const id = await upload();
-      await ground.storage.at('local').write(`${id}__0f.webp`, parts('made'));
+      await ground.storage.at('local').write(`${id}__0f.webp`, byteChunks('made'));
       expect(await of(id)).to.have.length(2);
       await ground.database.query(sql, [id]);
       await until(async () => (await ground.orphanEntries()).length === 0);
@@ -76,7 +76,7 @@ describe('the janitor of stored objects', () => {
   it('the janitor removes objects of processes that ended, and none that a live process is writing', async () => {
     const [whole, partial] = [randomUUID(), randomUUID()];
     const gone = randomUUID();
-    await ground.storage.at('local').write(`${whole}.txt`, parts('1'));
+    await ground.storage.at('local').write(`${whole}.txt`, byteChunks('1'));
     await note('local', `${whole}.txt`, gone);
     await note('local', `${partial}.txt`, gone);
     const { bytes, first, go } = held();
@@ -108,7 +108,7 @@ describe('the janitor of stored objects', () => {
 
   it('the janitor removes an object that this process abandoned while the database was unreachable', async () => {
     const name = `${randomUUID()}.txt`;
-    await ground.storage.at('local').write(name, parts('1'));
+    await ground.storage.at('local').write(name, byteChunks('1'));
     await note('local', name, ground.presence.id);
     await call();
     await until(async () => (await ground.orphanEntries()).length === 0);
@@ -119,8 +119,8 @@ describe('the janitor of stored objects', () => {
     const second = ground.storage.at('second');
     const { remove } = second;
     const [stubborn, other, unknown] = [`${randomUUID()}.txt`, `${randomUUID()}.txt`, `${randomUUID()}.txt`];
-    for (const name of [stubborn, other]) await second.write(name, parts('1'));
-    await ground.storage.at('local').write(other, parts('1'));
+    for (const name of [stubborn, other]) await second.write(name, byteChunks('1'));
+    await ground.storage.at('local').write(other, byteChunks('1'));
     const removedNames: string[] = [];
     Object.assign(second, {
       async remove(name: string) {
@@ -167,7 +167,7 @@ describe('the janitor of stored objects', () => {
         return new Promise<void>((resolve) => (release = resolve));
       });
       await Promise.race([isHeld, working]);
-      await ground.storage.at('local').write(name, parts('1'));
+      await ground.storage.at('local').write(name, byteChunks('1'));
       await note('local', name);
       const id = await upload();
       let answered = false;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { defaultName, toDownloadName } from '../../../plugins/files/names/download-name.ts';
-import { extensionFor } from '../../../plugins/files/names/extension.ts';
+import { defaultDownloadName, toDownloadName } from '../../../plugins/files/names/download-name.ts';
 import { createTypeFilter, guessTypeByName, parseMimeType } from '../../../plugins/files/names/mime-type.ts';
+import { objectExtensionFor } from '../../../plugins/files/names/object-extension.ts';
 import { toTitle } from '../../../plugins/files/names/title.ts';
 import { createObjectName, parseStem } from '../../../plugins/files/object-names.ts';
 import { isPlainText } from '../../../plugins/files/upload/plain-text.ts';
@@ -58,22 +58,22 @@ describe('toDownloadName and defaultName', () => {
   });
 
   it('a file without a name is called "file" with the extension of its type', () => {
-    expect([defaultName('image/png'), defaultName('x/unknown'), defaultName(undefined)]).to.deep.equal([
-      'file.png',
-      'file',
-      'file',
-    ]);
+    expect([
+      defaultDownloadName('image/png'),
+      defaultDownloadName('x/unknown'),
+      defaultDownloadName(undefined),
+    ]).to.deep.equal(['file.png', 'file', 'file']);
   });
 });
 
 describe('names of objects in storage', () => {
   it('an object has the extension of the name if that is valid, else the extension of the type', () => {
-    expect(extensionFor('a.JPG', 'text/plain')).to.equal('jpg');
-    expect(extensionFor('a.tar.gz', undefined)).to.equal('gz');
-    expect(extensionFor('a.b c', 'image/webp')).to.equal('webp');
-    expect(extensionFor('a.ex/e', 'image/webp')).to.equal('webp');
-    expect(extensionFor(`a.${'x'.repeat(17)}`, undefined)).to.equal(undefined);
-    expect(extensionFor(undefined, 'x/unknown')).to.equal(undefined);
+    expect(objectExtensionFor('a.JPG', 'text/plain')).to.equal('jpg');
+    expect(objectExtensionFor('a.tar.gz', undefined)).to.equal('gz');
+    expect(objectExtensionFor('a.b c', 'image/webp')).to.equal('webp');
+    expect(objectExtensionFor('a.ex/e', 'image/webp')).to.equal('webp');
+    expect(objectExtensionFor(`a.${'x'.repeat(17)}`, undefined)).to.equal(undefined);
+    expect(objectExtensionFor(undefined, 'x/unknown')).to.equal(undefined);
   });
 
   it('parseStem reads the stem of an object name and of the names of its variants', () => {

@@ -4,11 +4,11 @@ import type { Caller } from '#kernel';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
-import { type Grant, makePerson, makeRole } from '../users/people.ts';
-import { type FilesGround, filesGround, parts, untouched } from './support.ts';
+import { makePerson, makeRole, type PermissionInput } from '../users/test-users.ts';
+import { byteChunks, createForbiddenSource, type FilesGround, filesGround } from './files-fixture.ts';
 
 const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile => ({
-  bytes: parts(content),
+  bytes: byteChunks(content),
   filename: 'second.md',
   type: 'text/markdown',
   metadata: {},
@@ -29,11 +29,16 @@ describe('files.replace', () => {
       .withExif({ IFD0: { Make: 'Tenon' } })
       .jpeg()
       .toBuffer();
-    return ground.files.create(admin, { bytes: parts(bytes), filename: 'first.jpg', type: 'image/jpeg', metadata });
+    return ground.files.create(admin, {
+      bytes: byteChunks(bytes),
+      filename: 'first.jpg',
+      type: 'image/jpeg',
+      metadata,
+    });
   };
 
   /** Creates a user whose only permission is this one to update files. */
-  const changer = async (grant: Partial<Grant>): Promise<Caller> => {
+  const changer = async (grant: Partial<PermissionInput>): Promise<Caller> => {
     const role = await makeRole(ground, {}, [{ collection: 'platform_files', action: 'update', ...grant }]);
     const { id } = await makePerson(ground, role);
     return createCaller({ user: id, role });
@@ -68,12 +73,12 @@ describe('files.replace', () => {
   it('a replacement has removed the old object and its variants when it resolves', async () => {
     const id = await picture();
     const local = ground.storage.at('local');
-    for (const name of [`${id}__00ff.webp`, `${id}__00ff.avif`]) await local.write(name, parts('made'));
+    for (const name of [`${id}__00ff.webp`, `${id}__00ff.avif`]) await local.write(name, byteChunks('made'));
     await ground.files.replace(admin, id, text('other'));
     const { filename_disk: name } = await ground.row(id);
     expect((await ground.objects()).filter((one) => one.includes(id))).to.deep.equal([name]);
     expect(await ground.orphanEntries()).to.deep.equal([]);
-    await local.write(`${name.replace('.md', '')}__00ff.webp`, parts('made'));
+    await local.write(`${name.replace('.md', '')}__00ff.webp`, byteChunks('made'));
     await ground.files.replace(admin, id, text('third', { filename: undefined, type: undefined }));
     const row = await ground.row(id);
     expect((await ground.objects()).filter((one) => one.includes(id))).to.deep.equal([row.filename_disk]);
@@ -105,7 +110,7 @@ describe('files.replace', () => {
   it('a replacement with another storage location is rejected before a byte is read', async () => {
     const id = await picture();
     for (const storage of ['second', 'third']) {
-      const bytes = untouched();
+      const bytes = createForbiddenSource();
       const error = await captureError(ground.files.replace(admin, id, text('', { bytes, metadata: { storage } })));
       expect(error).to.include({ code: 'INVALID_PAYLOAD' });
       expect(bytes.taken()).to.equal(false);
@@ -127,7 +132,7 @@ describe('files.replace', () => {
       [few, mine, {}],
       [none, mine, {}],
     ] as const) {
-      const bytes = untouched();
+      const bytes = createForbiddenSource();
       const error = await captureError(ground.files.replace(caller, id, text('', { bytes, metadata })));
       expect([(error as { code?: string }).code, bytes.taken()], `${id}`).to.deep.equal(['FORBIDDEN', false]);
       const checked = await captureError(ground.files.check(caller, { filename: 'x', metadata }, id));

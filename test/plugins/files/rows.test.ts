@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { codeOf, makePerson, makeRole, outcome } from '../users/people.ts';
-import { type FilesGround, filesGround, parts } from './support.ts';
+import { errorCodeOf, makePerson, makeRole, statusAndCodeOf } from '../users/test-users.ts';
+import { byteChunks, type FilesGround, filesGround } from './files-fixture.ts';
 
 describe('rows of files written without bytes', () => {
   let ground: FilesGround;
@@ -30,11 +30,19 @@ describe('rows of files written without bytes', () => {
   const send = (method: string, path: string, body?: unknown, token: string = ground.admin.token) =>
     ground.request(method, path, { token, body });
   const upload = (metadata: Record<string, unknown> = {}) =>
-    ground.files.create(ground.admin.caller, { bytes: parts('123'), filename: 'a.txt', type: 'text/plain', metadata });
+    ground.files.create(ground.admin.caller, {
+      bytes: byteChunks('123'),
+      filename: 'a.txt',
+      type: 'text/plain',
+      metadata,
+    });
 
   it('a row needs a MIME type; storage, title and download name have defaults', async () => {
     for (const body of [{}, { type: '' }, { type: null }, { type: 'nothing' }, { type: 7 }, { title: 'x' }])
-      expect(outcome(await send('POST', '/files', body)), JSON.stringify(body)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await send('POST', '/files', body)), JSON.stringify(body)).to.deep.equal([
+        400,
+        'INVALID_PAYLOAD',
+      ]);
     const { data } = (await send('POST', '/files', { type: 'image/png' })).body;
     expect(data).to.include({
       storage: 'local',
@@ -68,7 +76,7 @@ describe('rows of files written without bytes', () => {
 
   it('nested writes of files follow the same rules', async () => {
     const bare = await send('POST', '/items/albums', { cover: { title: 'x' } });
-    expect(codeOf(bare)).to.equal('INVALID_PAYLOAD');
+    expect(errorCodeOf(bare)).to.equal('INVALID_PAYLOAD');
     const created = await send('POST', '/items/albums?fields=cover.*', {
       cover: { type: 'image/png', filename_disk: 'evil.png' },
     });
@@ -79,7 +87,7 @@ describe('rows of files written without bytes', () => {
     });
     expect(changed.body.data.cover).to.include({ filename_disk: `${id}.txt`, title: 'n' });
     const moved = await send('POST', '/items/albums', { cover: { id, storage: 'second' } });
-    expect(codeOf(moved)).to.equal('INVALID_PAYLOAD');
+    expect(errorCodeOf(moved)).to.equal('INVALID_PAYLOAD');
   });
 
   it('the storage of a file with bytes cannot change', async () => {
@@ -90,10 +98,12 @@ describe('rows of files written without bytes', () => {
       ['third', [400, 'INVALID_PAYLOAD']],
       [7, [400, 'INVALID_PAYLOAD']],
     ] as const)
-      expect(outcome(await send('PATCH', `/files/${id}`, { storage })), String(storage)).to.deep.equal(expected);
+      expect(statusAndCodeOf(await send('PATCH', `/files/${id}`, { storage })), String(storage)).to.deep.equal(
+        expected,
+      );
     const { data } = (await send('POST', '/files', { type: 'image/png' })).body;
     expect((await send('PATCH', `/files/${data.id}`, { storage: 'second' })).body.data.storage).to.equal('second');
-    expect(outcome(await send('POST', '/files', { type: 'image/png', storage: 'third' }))).to.deep.equal([
+    expect(statusAndCodeOf(await send('POST', '/files', { type: 'image/png', storage: 'third' }))).to.deep.equal([
       400,
       'INVALID_PAYLOAD',
     ]);
@@ -130,6 +140,9 @@ describe('rows of files written without bytes', () => {
       ['POST', '/files', {}, none],
       ['PATCH', `/files/${id}`, { storage: 'x' }, none],
     ] as const)
-      expect(outcome(await send(method, path, body, token)), `${method} ${path}`).to.deep.equal([403, 'FORBIDDEN']);
+      expect(statusAndCodeOf(await send(method, path, body, token)), `${method} ${path}`).to.deep.equal([
+        403,
+        'FORBIDDEN',
+      ]);
   });
 });

@@ -8,11 +8,11 @@ import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
 import { withIptc } from '../media/metadata-blocks.ts';
-import { makePerson, makeRole } from '../users/people.ts';
-import { type FilesGround, filesGround, parts, until, untouched } from './support.ts';
+import { makePerson, makeRole } from '../users/test-users.ts';
+import { byteChunks, createForbiddenSource, type FilesGround, filesGround, until } from './files-fixture.ts';
 
 const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile => ({
-  bytes: parts(content),
+  bytes: byteChunks(content),
   filename: 'note.txt',
   type: 'text/plain',
   metadata: {},
@@ -126,7 +126,7 @@ describe('files.create and files.check', () => {
         .jpeg()
         .toBuffer();
       const id = await ground.files.create(admin, {
-        bytes: parts(picture.subarray(0, 50), picture.subarray(50)),
+        bytes: byteChunks(picture.subarray(0, 50), picture.subarray(50)),
         metadata: {},
       });
       expect(await ground.row(id)).to.deep.include({
@@ -151,7 +151,7 @@ describe('files.create and files.check', () => {
         [120, 'Words'],
       ]);
       const send = (metadata: IncomingFile['metadata']) =>
-        ground.files.create(admin, { bytes: parts(picture), filename: 'x.jpg', type: 'image/jpeg', metadata });
+        ground.files.create(admin, { bytes: byteChunks(picture), filename: 'x.jpg', type: 'image/jpeg', metadata });
       const values = { title: 'Mine', tags: ['own'] };
       expect(await ground.row(await send({}))).to.deep.include({
         title: 'A headline',
@@ -166,7 +166,7 @@ describe('files.create and files.check', () => {
         .png()
         .toBuffer();
       const id = await ground.files.create(admin, {
-        bytes: parts(picture),
+        bytes: byteChunks(picture),
         filename: 'x.txt',
         type: 'text/plain',
         metadata: {},
@@ -179,8 +179,8 @@ describe('files.create and files.check', () => {
     });
 
     it('the type comes from the name if nothing is declared or detected, else it is application/octet-stream', async () => {
-      const css = await ground.files.create(admin, { bytes: parts('a{}'), filename: 'a.css', metadata: {} });
-      const what = await ground.files.create(admin, { bytes: parts('a'), metadata: { type: 'no type' } });
+      const css = await ground.files.create(admin, { bytes: byteChunks('a{}'), filename: 'a.css', metadata: {} });
+      const what = await ground.files.create(admin, { bytes: byteChunks('a'), metadata: { type: 'no type' } });
       expect((await ground.row(css)).type).to.equal('text/css');
       expect((await ground.row(what)).type).to.equal('application/octet-stream');
     });
@@ -219,7 +219,7 @@ describe('files.create and files.check', () => {
   describe('permissions of an upload', () => {
     it('no byte is read from a caller who may not create files', async () => {
       const role = await makeRole(ground);
-      const bytes = untouched();
+      const bytes = createForbiddenSource();
       const callerWithoutPermissions = createCaller({ role });
       expect(await refused(ground.files.create(callerWithoutPermissions, text('', { bytes })))).to.equal('FORBIDDEN');
       expect(bytes.taken()).to.equal(false);
@@ -234,7 +234,7 @@ describe('files.create and files.check', () => {
         [{ storage: 'third' }, 'INVALID_PAYLOAD'],
         [{ id: 'no uuid' }, 'INVALID_PAYLOAD'],
       ] as const) {
-        const bytes = untouched();
+        const bytes = createForbiddenSource();
         expect(
           await refused(ground.files.create(few, text('', { bytes, metadata }))),
           JSON.stringify(metadata),
@@ -278,21 +278,21 @@ describe('files.create and files.check', () => {
       }
       expect(await refused(ground.files.create(admin, text('', { bytes: endless() })))).to.equal('CONTENT_TOO_LARGE');
       expect(sent).to.be.within(1024 ** 2, 1024 ** 2 + 2 * 65536);
-      const exact = text('', { bytes: parts(Buffer.alloc(1024 ** 2)) });
+      const exact = text('', { bytes: byteChunks(Buffer.alloc(1024 ** 2)) });
       expect((await ground.row(await ground.files.create(admin, exact))).filesize).to.equal(String(1024 ** 2));
       expect(await refused(ground.files.create(admin, text('12345'), { maxBytes: 4 }))).to.equal('CONTENT_TOO_LARGE');
     });
 
     it('a type outside of FILES_MIME_TYPE_ALLOW_LIST is rejected: declared before a byte is read, detected afterwards', async () => {
-      const bytes = untouched();
+      const bytes = createForbiddenSource();
       const declared = ground.files.create(admin, text('', { bytes, type: 'application/pdf' }));
       expect((await captureError(declared)).message).to.contain('application/pdf');
       expect(bytes.taken()).to.equal(false);
       const zip = Buffer.from('504b0304140000000000000000000000000000000000000000000500000061', 'hex');
-      expect(await refused(ground.files.create(admin, text('', { bytes: parts(zip, Buffer.alloc(64)) })))).to.equal(
-        'INVALID_PAYLOAD',
-      );
-      const named = ground.files.create(admin, { bytes: parts('%!'), filename: 'a.pdf', metadata: {} });
+      expect(
+        await refused(ground.files.create(admin, text('', { bytes: byteChunks(zip, Buffer.alloc(64)) }))),
+      ).to.equal('INVALID_PAYLOAD');
+      const named = ground.files.create(admin, { bytes: byteChunks('%!'), filename: 'a.pdf', metadata: {} });
       expect(await refused(named)).to.equal('INVALID_PAYLOAD');
     });
 
@@ -357,7 +357,7 @@ describe('files.create and files.check', () => {
   });
 
   it('files.create inside a unit of work fails before it reads a byte', async () => {
-    const bytes = untouched();
+    const bytes = createForbiddenSource();
     await captureError(ground.host.db.transaction(() => ground.files.create(admin, text('', { bytes }))));
     expect(bytes.taken()).to.equal(false);
   });

@@ -1,18 +1,23 @@
 import { expect } from 'chai';
-import { flowOperations, type Operation, type Operations, operations } from '../../../plugins/flows/contract.ts';
+import {
+  type FlowOperationKind,
+  type FlowOperations,
+  flowOperations,
+  operations,
+} from '../../../plugins/flows/contract.ts';
 import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 
-const operation = (id: string, owner?: string): Operation => ({
+const operation = (id: string, owner?: string): FlowOperationKind => ({
   id,
   run: async () => id,
   ...(owner === undefined ? {} : { owner }),
 });
 
-type Add = (operation: Operation) => () => void;
+type Add = (operation: FlowOperationKind) => () => void;
 
 /** Boots `flows` and calls `work` with the registry of operations and a function that contributes one. */
-async function withRegistry(work: (registry: Operations, add: Add) => void): Promise<void> {
-  let registry: Operations | undefined;
+async function withRegistry(work: (registry: FlowOperations, add: Add) => void): Promise<void> {
+  let registry: FlowOperations | undefined;
   let add: Add = () => () => {};
   const runner: TestPlugin = {
     name: 'runner',
@@ -22,7 +27,7 @@ async function withRegistry(work: (registry: Operations, add: Add) => void): Pro
       add = (one) => host.contribute(flowOperations, one);
     },
   };
-  await withPlugins([runner], () => work(registry as Operations, add), { product: ['http', 'flows'] });
+  await withPlugins([runner], () => work(registry as FlowOperations, add), { product: ['http', 'flows'] });
 }
 
 describe('registry of flows.operations', () => {
@@ -72,7 +77,7 @@ describe('registry of flows.operations', () => {
     const author = (ids: readonly string[], id: string): TestPlugin => ({
       name: 'author',
       manifest: { contributes: { 'flows.operations': { ids } } },
-      register: (host) => void host.contribute<Operation>('flows.operations', operation(id)),
+      register: (host) => void host.contribute<FlowOperationKind>('flows.operations', operation(id)),
     });
     const product = ['http', 'flows'];
     await withPlugins([author(['shout'], 'shout')], () => {}, { product });

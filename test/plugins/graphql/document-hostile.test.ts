@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { processorTime } from '../../support/processor-time.ts';
 import { HOSTILE_DOCUMENTS } from './document-hostile.ts';
-import { createTestDocuments, createTestSchema, refusalOf } from './document-schema.ts';
+import { createDocumentTestSchema, createTestDocuments, refusalOf } from './document-schema.ts';
 
 /** Milliseconds of CPU that one document may take, during which other requests wait. */
 const LONGEST = 50;
@@ -11,7 +11,7 @@ type Documents = ReturnType<typeof createTestDocuments>;
 describe('hostile GraphQL documents', () => {
   for (const others of [0, 500]) {
     describe(`in a schema of ${others + 1} collections`, () => {
-      const documents = createTestDocuments({}, createTestSchema(others));
+      const documents = createTestDocuments({}, createDocumentTestSchema(others));
 
       for (const [what, text] of Object.entries(HOSTILE_DOCUMENTS)) {
         it(`${what} (${text.length} characters): does not block the process`, () => {

@@ -1,8 +1,11 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
-import { createDocumentCaches, type DocumentCache } from '../../../plugins/graphql/document/document-cache.ts';
-import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
+import {
+  createGraphqlDocumentCaches,
+  type GraphqlDocumentCache,
+} from '../../../plugins/graphql/document/document-cache.ts';
+import { GraphqlDocumentFailure } from '../../../plugins/graphql/document/failure.ts';
 
-type DocumentLimits = Parameters<typeof createDocumentCaches>[0];
+type DocumentLimits = Parameters<typeof createGraphqlDocumentCaches>[0];
 
 /** The default limits of GraphQL documents. */
 export const DEFAULT_LIMITS: DocumentLimits = {
@@ -23,7 +26,7 @@ const collectionSdl = (name: string) => `
   input ${name}_filter { id: operators title: operators author: ${name}_filter _and: [${name}_filter] _or: [${name}_filter] }`;
 
 /** A schema with `posts` and `others` similar collections. */
-export function createTestSchema(others = 0): GraphQLSchema {
+export function createDocumentTestSchema(others = 0): GraphQLSchema {
   const names = ['posts', ...Array.from({ length: others }, (_, at) => `collection_${at}`)];
   return buildSchema(`
     scalar BigInt scalar GeoJSON scalar StringOrFloat
@@ -35,36 +38,38 @@ export function createTestSchema(others = 0): GraphQLSchema {
 
 /** Creates the caches of parsed documents of several schemas, which share one memory limit. */
 export const createTestDocumentCaches = (limits: Partial<DocumentLimits> = {}) =>
-  createDocumentCaches({ ...DEFAULT_LIMITS, ...limits });
+  createGraphqlDocumentCaches({ ...DEFAULT_LIMITS, ...limits });
 
 /** Creates the cache of parsed documents of one schema. */
-export const createTestDocuments = (limits: Partial<DocumentLimits> = {}, schema = createTestSchema()): DocumentCache =>
-  createTestDocumentCaches(limits)(schema);
+export const createTestDocuments = (
+  limits: Partial<DocumentLimits> = {},
+  schema = createDocumentTestSchema(),
+): GraphqlDocumentCache => createTestDocumentCaches(limits)(schema);
 
 /** Parses and validates a document: the failure of an invalid one, undefined for a valid one. Other errors are thrown. */
-export function refusalOf(documents: DocumentCache, text: string): DocumentFailure | undefined {
+export function refusalOf(documents: GraphqlDocumentCache, text: string): GraphqlDocumentFailure | undefined {
   try {
     documents.get(text);
     return undefined;
   } catch (error) {
-    if (error instanceof DocumentFailure) return error;
+    if (error instanceof GraphqlDocumentFailure) return error;
     throw error;
   }
 }
 
 /** Returns the failure of a document that must be invalid. @throws Error for a valid one. */
-export function expectRefusal(documents: DocumentCache, text: string): DocumentFailure {
+export function expectRefusal(documents: GraphqlDocumentCache, text: string): GraphqlDocumentFailure {
   const failure = refusalOf(documents, text);
   if (failure) return failure;
   throw new Error(`not refused: ${text.slice(0, 100)}`);
 }
 
 /** Returns the DocumentFailure of an operation. @throws Error where the operation runs, or fails in another way. */
-export async function expectOperationRefusal(operation: Promise<unknown>): Promise<DocumentFailure> {
+export async function expectOperationRefusal(operation: Promise<unknown>): Promise<GraphqlDocumentFailure> {
   const answer = await operation.catch((error: unknown) => {
-    if (error instanceof DocumentFailure) return error;
+    if (error instanceof GraphqlDocumentFailure) return error;
     throw error;
   });
-  if (answer instanceof DocumentFailure) return answer;
+  if (answer instanceof GraphqlDocumentFailure) return answer;
   throw new Error('the operation was not refused');
 }

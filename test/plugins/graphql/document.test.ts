@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { type GraphQLFormattedError, getIntrospectionQuery } from 'graphql';
-import { createTestDocumentCaches, createTestDocuments, createTestSchema, expectRefusal } from './document-schema.ts';
+import {
+  createDocumentTestSchema,
+  createTestDocumentCaches,
+  createTestDocuments,
+  expectRefusal,
+} from './document-schema.ts';
 
 describe('createDocumentCaches', () => {
   const documents = createTestDocuments();
@@ -22,16 +27,16 @@ describe('createDocumentCaches', () => {
 
   it('validates the same text again in another schema, with another id', () => {
     const make = createTestDocumentCaches();
-    const [first, second] = [make(createTestSchema()), make(createTestSchema())];
+    const [first, second] = [make(createDocumentTestSchema()), make(createDocumentTestSchema())];
     expect(first.get('{ posts { id } }').id).not.to.equal(second.get('{ posts { id } }').id);
-    const wider = make(createTestSchema(1));
+    const wider = make(createDocumentTestSchema(1));
     wider.get('{ collection_0 { id } }');
     expect(expectRefusal(first, '{ collection_0 { id } }').message).to.contain('Cannot query field "collection_0"');
   });
 
   it('evicts old documents by size, in one cache for all schemas', () => {
     const make = createTestDocumentCaches();
-    const [first, second] = [make(createTestSchema()), make(createTestSchema())];
+    const [first, second] = [make(createDocumentTestSchema()), make(createDocumentTestSchema())];
     const { id } = first.get('{ posts { id } }');
     const large = (at: number) => `query Q${at} { posts(filter: { id: { _in: [${'1 '.repeat(1900)}] } }) { id } }`;
     for (let at = 0; at < 50; at++) second.get(large(at));

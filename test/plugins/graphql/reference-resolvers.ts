@@ -16,7 +16,7 @@ type Args = Readonly<Record<string, unknown>>;
 /** Represents a missing many-to-one row: all its fields are null, its lists empty. */
 const NO_ROW = { __typename: '' } as Row;
 
-export function createResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> {
+export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> {
   const tableOf = (name: string): Table => TABLES[name] as Table;
   const rowsOf = (name: string): readonly Row[] => all.get(name) ?? [];
   const byKey = (name: string, key: unknown): Row | null =>

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { buildSchema, execute, type GraphQLSchema, parse, validate } from 'graphql';
-import { asAdmin } from '../../http/people.ts';
+import { requestAsAdmin } from '../../http/test-users.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { generateDocument } from './reference-documents.ts';
-import { createResolver } from './reference-resolvers.ts';
+import { createReferenceResolver } from './reference-resolvers.ts';
 import { createRows, TABLES } from './reference-rows.ts';
 
 const DOCUMENTS = 600;
@@ -19,7 +19,7 @@ describe('/graphql answers generated documents like the executor of the graphql 
   let service: InProcessService;
   let schema: GraphQLSchema;
   const rows = createRows();
-  const fieldResolver = createResolver(rows);
+  const fieldResolver = createReferenceResolver(rows);
 
   before(async () => {
     database = await createMigratedDatabase('graphql_reference');
@@ -30,7 +30,7 @@ describe('/graphql answers generated documents like the executor of the graphql 
       );
     }
     service = await startService({ database });
-    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
     for (const [name, { many, any, singleton }] of Object.entries(TABLES)) {
       if (singleton) await admin('PATCH', `/collections/${name}`, { meta: { singleton } });
       for (const [field, { of, by, order }] of Object.entries(many)) {

@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { validateSchema } from 'graphql';
 import { Failure } from '#kernel';
-import { createTestSchema, type QueryCase, readCaseText, type TestSchema } from '../query/harness.ts';
+import { createQueryTestDatabase, type QueryCase, type QueryTestDatabase, readCaseText } from '../query/query-cases.ts';
 import { hasRestForm, joinLines, toDocumentForm } from './cases/answer-form.ts';
-import { INEXACT_NUMBER } from './cases/conditions.ts';
+import { INEXPRESSIBLE_NUMBER } from './cases/conditions.ts';
 import { Inexpressible } from './cases/entries.ts';
-import { KEY_TEXT } from './cases/names.ts';
-import { NAME_CLASH } from './cases/requested-fields.ts';
+import { INEXPRESSIBLE_KEY_TEXT } from './cases/query-paths.ts';
+import { INEXPRESSIBLE_NAME_CLASH } from './cases/requested-fields.ts';
 import { type CaseAnswer, runDocument, schemaOfCase } from './cases/run.ts';
 import { type TranslatedCase, translateCase } from './cases/translate.ts';
 
@@ -25,14 +25,14 @@ const cases = new Map(
 /** Reasons why cases cannot be expressed in GraphQL, with the number of cases. */
 const REASONS: Readonly<Record<string, number>> = {
   'a form that only query strings have': 24,
-  [KEY_TEXT]: 20,
+  [INEXPRESSIBLE_KEY_TEXT]: 20,
   'a name that is no GraphQL name': 14,
   meta: 12,
   'a relation without a field, followed backwards': 8,
   'a text where GraphQL has a number or a Boolean': 7,
   'names that break the grammar of paths': 7,
   'conditions on the one row behind a relation': 6,
-  [NAME_CLASH]: 5,
+  [INEXPRESSIBLE_NAME_CLASH]: 5,
   'a list of keys': 8,
   backlink: 4,
   'the stored key of a many-to-any': 4,
@@ -44,18 +44,18 @@ const REASONS: Readonly<Record<string, number>> = {
   'countDistinct of rows': 2,
   'groups of a singleton': 1,
   'groups that only an alias tells apart': 1,
-  [INEXACT_NUMBER]: 1,
+  [INEXPRESSIBLE_NUMBER]: 1,
 };
 
 describe('GraphQL answers the same as REST for each query case', () => {
-  const grounds = new Map<string, TestSchema>();
+  const grounds = new Map<string, QueryTestDatabase>();
   const keys = new Map<string, Map<string, ReadonlySet<string>>>();
   const tally = { same: 0, bytes: 0, refused: 0, hiddenNames: 0 };
   const reasons = new Map<string, number>();
 
   before(async () => {
     for (const name of new Set([...cases.values()].map(({ schema }) => schema))) {
-      const ground = await createTestSchema(name);
+      const ground = await createQueryTestDatabase(name);
       grounds.set(name, ground);
       keys.set(name, await readKeys(ground));
     }
@@ -72,7 +72,7 @@ describe('GraphQL answers the same as REST for each query case', () => {
 
   for (const [name, one] of cases) {
     it(name, async () => {
-      const ground = grounds.get(one.schema) as TestSchema;
+      const ground = grounds.get(one.schema) as QueryTestDatabase;
       const ask = (
         more: Pick<Parameters<typeof translateCase>[1], 'includesHiddenNames' | 'sendsFilterAsVariable'> = {},
       ) =>
@@ -113,7 +113,7 @@ describe('GraphQL answers the same as REST for each query case', () => {
 
   it('builds a valid schema for every case', () => {
     for (const one of cases.values()) {
-      const schema = schemaOfCase(one, grounds.get(one.schema) as TestSchema);
+      const schema = schemaOfCase(one, grounds.get(one.schema) as QueryTestDatabase);
       expect(validateSchema(schema).map(({ message }) => message)).to.deep.equal([]);
     }
   });
@@ -129,7 +129,11 @@ function translateOrReason(ask: () => TranslatedCase): TranslatedCase | string {
 }
 
 /** Runs a query case as REST does and converts the answer into the one that GraphQL must give. */
-async function answerByRest(one: QueryCase, ground: TestSchema, { key, of }: TranslatedCase): Promise<CaseAnswer> {
+async function answerByRest(
+  one: QueryCase,
+  ground: QueryTestDatabase,
+  { key, of }: TranslatedCase,
+): Promise<CaseAnswer> {
   try {
     const { data } = await readCaseText(one, ground);
     return { data: `{${JSON.stringify(key)}:${data === null ? 'null' : toDocumentForm(data, of)}}` };
@@ -150,7 +154,7 @@ function assertSameAnswer(answered: CaseAnswer, expected: CaseAnswer, { text, va
     ]);
 }
 
-async function readKeys({ schema, database }: TestSchema): Promise<Map<string, ReadonlySet<string>>> {
+async function readKeys({ schema, database }: QueryTestDatabase): Promise<Map<string, ReadonlySet<string>>> {
   const found = new Map<string, ReadonlySet<string>>();
   for (const { name, primary } of schema.collections.values()) {
     if (primary === null) continue;

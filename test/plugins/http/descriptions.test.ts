@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { Route, RouteDescription } from '../../../plugins/http/contract.ts';
 import {
+  describeJsonBody,
   errorCodesOf,
   exactObject,
   isValidBody,
-  jsonBody,
   listOf,
   pathParameterNames,
   schemaRef,
-  TEXT,
+  TEXT_SCHEMA,
 } from '../../../plugins/http/library.ts';
 import { captureError } from '../../support/plugin.ts';
 
@@ -49,7 +49,7 @@ describe('pathParameterNames', () => {
 
 describe('isValidBody', () => {
   const note = described({
-    body: jsonBody(exactObject({ title: TEXT, tags: listOf(schemaRef('Tag')) })),
+    body: describeJsonBody(exactObject({ title: TEXT_SCHEMA, tags: listOf(schemaRef('Tag')) })),
     components: { schemas: { Tag: { type: 'string', minLength: 1 } } },
   });
 
@@ -61,7 +61,9 @@ describe('isValidBody', () => {
 
   it('accepts a missing body only if the description does not require one', async () => {
     expect(await isValidBody(note, undefined)).to.equal(false);
-    expect(await isValidBody(described({ body: jsonBody(TEXT, { required: false }) }), undefined)).to.equal(true);
+    expect(
+      await isValidBody(described({ body: describeJsonBody(TEXT_SCHEMA, { required: false }) }), undefined),
+    ).to.equal(true);
   });
 
   it('throws for a description without a schema for JSON', async () => {

@@ -1,7 +1,7 @@
 import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import { type Route, routes } from '../../../plugins/http/contract.ts';
-import { bodyOf, clientOf, rawQueryOf, sendData, sendJson } from '../../../plugins/http/library.ts';
+import { bodyOf, clientInfoOf, rawQueryOf, sendData, sendJson } from '../../../plugins/http/library.ts';
 import { silentSettings, writePlugins } from '../../support/plugin.ts';
 import { TEST_ROUTE } from '../../support/route-descriptions.ts';
 import { createSender, type SendRequest } from '../../support/send.ts';
@@ -53,7 +53,7 @@ const body: Route['handle'] = (ctx) => sendData(ctx, { body: bodyOf(ctx) ?? null
 const echoRoutes: readonly Omit<Route, 'description'>[] = [
   ...(['POST', 'PATCH', 'DELETE', 'SEARCH'] as const).map((method) => ({ method, path: '/echo/body', handle: body })),
   { method: 'GET', path: '/echo/query', handle: (ctx) => sendData(ctx, rawQueryOf(ctx)) },
-  { method: 'GET', path: '/echo/client', handle: (ctx) => sendData(ctx, clientOf(ctx)) },
+  { method: 'GET', path: '/echo/client', handle: (ctx) => sendData(ctx, clientInfoOf(ctx)) },
   { method: 'GET', path: '/echo/items/:id', handle: (ctx) => sendData(ctx, { route: 'one', ...ctx.params }) },
   { method: 'GET', path: '/echo/items/me', handle: (ctx) => sendData(ctx, { route: 'me' }) },
   { method: 'GET', path: '/echo/nothing', handle: (ctx) => sendData(ctx, undefined) },

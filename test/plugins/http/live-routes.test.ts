@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import {
-  mounts,
   type PathClaimKind,
   type RouteMount,
   type Routing,
   reservedSegments,
+  routeMounts,
   routes,
   routing,
 } from '../../../plugins/http/contract.ts';
@@ -48,7 +48,7 @@ const author = (receive: (hands: Hands) => void): TestPlugin => ({
           description: TEST_ROUTE,
           handle: (ctx) => void (ctx.body = 'late'),
         }),
-      addMount: (path, answer) => host.contribute(mounts, { path, handle: send(answer) }),
+      addMount: (path, answer) => host.contribute(routeMounts, { path, handle: send(answer) }),
     });
   },
 });
@@ -124,7 +124,7 @@ describe('routes and mounts of a running service', () => {
       name: 'third-party',
       thirdParty: true,
       manifest: { contributes: { 'http.mounts': {} } },
-      register: (host) => void host.contribute(mounts, { path: '/x', handle: async () => {} }),
+      register: (host) => void host.contribute(routeMounts, { path: '/x', handle: async () => {} }),
     };
     await withPlugins(
       [thirdParty],

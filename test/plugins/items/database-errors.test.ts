@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Failure, Failures, fail } from '#kernel';
 import { toWriteError } from '../../../plugins/items/write/database-errors.ts';
-import { prefixPath } from '../../../plugins/items/write/row-path.ts';
+import { prefixErrorPath } from '../../../plugins/items/write/row-path.ts';
 import type { Collection, Field } from '../../../plugins/schema/contract.ts';
 
 const fields = new Map(
@@ -83,15 +83,15 @@ describe('toWriteError', () => {
 
   it('prefixes the path with the relation fields that lead to the row', () => {
     const inner = fail('RECORD_NOT_UNIQUE', 'twice', { field: 'mail', path: ['mail'] });
-    const outer = prefixPath(['up'], prefixPath(['down', 2], inner)) as Failure;
+    const outer = prefixErrorPath(['up'], prefixErrorPath(['down', 2], inner)) as Failure;
     expect([outer.code, outer.detail, outer.extensions]).to.deep.equal([
       'RECORD_NOT_UNIQUE',
       'twice',
       { field: 'mail', path: ['up', 'down', 2, 'mail'] },
     ]);
-    const several = prefixPath(['up'], new Failures([inner, fail('FORBIDDEN', 'no')])) as Failures;
+    const several = prefixErrorPath(['up'], new Failures([inner, fail('FORBIDDEN', 'no')])) as Failures;
     expect(several.failures.map(({ extensions }) => extensions.path)).to.deep.equal([['up', 'mail'], undefined]);
     const bug = new Error('a bug');
-    expect(prefixPath(['up'], bug)).to.equal(bug);
+    expect(prefixErrorPath(['up'], bug)).to.equal(bug);
   });
 });

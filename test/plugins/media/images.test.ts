@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
 import { IMAGE_FORMATS } from '../../../plugins/media/contract.ts';
-import { childrenTime } from './children.ts';
-import { corners, cornersOf, type MediaGround, openMediaGround, resize } from './media-ground.ts';
+import { corners, cornersOf, type MediaGround, openMediaGround, resize } from './media-fixture.ts';
+import { mediaWorkersCpuTime } from './media-workers.ts';
 import { gifBomb, jpegBomb, pngBomb } from './oversized-images.ts';
 
 /** Colours of the corners after the EXIF orientation is applied. */
@@ -243,12 +243,12 @@ describe('media.transform', () => {
     for (const [name, make] of Object.entries(bombs)) {
       it(`a ${name} of 30,000 × 30,000 pixels is measured and rejected without decoding`, async () => {
         const source = await studio.put(`bomb-${name}`, await make());
-        const used = childrenTime();
+        const used = mediaWorkersCpuTime();
         expect(await studio.media.inspect(source)).to.include({ width: 30_000, height: 30_000 });
         const error = await studio.refusal(source, { operations: [resize(10)] });
         expect(error).to.include({ reason: 'tooLarge' });
         expect(error.message).to.contain('30000 × 30000');
-        expect(childrenTime() - used).to.be.lessThan(1500);
+        expect(mediaWorkersCpuTime() - used).to.be.lessThan(1500);
       });
     }
 
@@ -330,7 +330,7 @@ describe('media.transform', () => {
   it('a transformation never overwrites an existing file', async () => {
     const source = await studio.put('source.png', await corners().png().toBuffer());
     const there = await studio.put('there.txt', 'mine');
-    const plan = { ...(await import('./media-ground.ts')).PLAN };
+    const plan = { ...(await import('./media-fixture.ts')).PLAN };
     const error = await studio.media.transform(source, there, plan).catch((one) => one);
     expect(error).to.include({ reason: 'broken' });
     expect(await readFile(there, 'utf8')).to.equal('mine');

@@ -3,10 +3,10 @@ import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { childrenTime } from './children.ts';
-import { corners, type MediaGround, openMediaGround } from './media-ground.ts';
+import { corners, type MediaGround, openMediaGround } from './media-fixture.ts';
+import { mediaWorkersCpuTime } from './media-workers.ts';
 import { exifBlock, withExif, withIptc, withXmp } from './metadata-blocks.ts';
-import { mp3, mp4, wav } from './sounds.ts';
+import { mp3, mp4, wav } from './silent-media-files.ts';
 
 const SVG = 'xmlns="http://www.w3.org/2000/svg"';
 
@@ -254,11 +254,11 @@ describe('media.inspect', () => {
       const file = await open(path, 'r+');
       await file.truncate(size);
       await file.close();
-      const used = childrenTime();
+      const used = mediaWorkersCpuTime();
       const found = await studio.media.inspect(path);
       expect(found.type, type).to.equal(type);
       if (type.startsWith('image/')) expect(found.width, type).to.be.oneOf([20, 40]);
-      expect(childrenTime() - used, type).to.be.lessThan(3000);
+      expect(mediaWorkersCpuTime() - used, type).to.be.lessThan(3000);
     }
   });
 

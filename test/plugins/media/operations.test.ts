@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
 import type { ImageOperation } from '../../../plugins/media/contract.ts';
-import { childrenTime } from './children.ts';
-import { corners, cornersOf, type MediaGround, openMediaGround, resize } from './media-ground.ts';
+import { corners, cornersOf, type MediaGround, openMediaGround, resize } from './media-fixture.ts';
+import { mediaWorkersCpuTime } from './media-workers.ts';
 
 const region = { left: 0, top: 0, width: 10, height: 5 };
 const matrix = [
@@ -233,12 +233,12 @@ describe('operations of media.transform', () => {
     }
 
     it('a result that is too large is rejected before decoding', async () => {
-      const used = childrenTime();
+      const used = mediaWorkersCpuTime();
       expect(await studio.refusal(source, { operations: [resize(100_000, 100_000)] })).to.include({
         reason: 'tooLarge',
       });
       expect(await studio.refusal(source, { operations: [['extend', 100_000]] })).to.include({ reason: 'tooLarge' });
-      expect(childrenTime() - used).to.be.lessThan(500);
+      expect(mediaWorkersCpuTime() - used).to.be.lessThan(500);
     });
 
     it('a result within maxResult is accepted, although an option names a larger size', async () => {

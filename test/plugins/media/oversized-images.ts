@@ -1,5 +1,5 @@
 import { crc32, deflateSync, constants as zlib } from 'node:zlib';
-import { corners } from './media-ground.ts';
+import { corners } from './media-fixture.ts';
 
 export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);

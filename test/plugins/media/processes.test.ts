@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import type { ImagePlan } from '../../../plugins/media/contract.ts';
-import { PROCESS } from '../../../plugins/media/limits.ts';
+import { MEDIA_PROCESS_LIMITS } from '../../../plugins/media/limits.ts';
 import { garbageCollector } from '../../support/garbage.ts';
-import { children, isAlive } from './children.ts';
-import { corners, cornersOf, type MediaGround, openMediaGround, PLAN, resize } from './media-ground.ts';
+import { corners, cornersOf, type MediaGround, openMediaGround, PLAN, resize } from './media-fixture.ts';
+import { findMediaWorkers, isAlive } from './media-workers.ts';
 import { pngBomb } from './oversized-images.ts';
 
 /** Members of a plan whose transformation takes many seconds. */
@@ -43,17 +43,19 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
   });
   afterEach(async () => {
     await studio.close();
-    expect(children()).to.deep.equal([]);
+    expect(findMediaWorkers()).to.deep.equal([]);
   });
 
   it('processes start with the first job, at most one for each core', async () => {
-    expect(children()).to.deep.equal([]);
+    expect(findMediaWorkers()).to.deep.equal([]);
     await studio.make(small);
-    expect(children()).to.have.length(1);
+    expect(findMediaWorkers()).to.have.length(1);
     await studio.make(small);
-    expect(children()).to.have.length(1);
+    expect(findMediaWorkers()).to.have.length(1);
     await Promise.all(Array.from({ length: 12 }, () => studio.make(small)));
-    expect(children()).to.have.length(Math.max(1, Math.min(PROCESS.count, availableParallelism())));
+    expect(findMediaWorkers()).to.have.length(
+      Math.max(1, Math.min(MEDIA_PROCESS_LIMITS.count, availableParallelism())),
+    );
   });
 
   it('fifty concurrent jobs are all done', async () => {
@@ -71,7 +73,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
     const order: number[] = [];
     try {
       await Promise.all(Array.from({ length: 20 }, (_, at) => lonely.make(small).then(() => order.push(at))));
-      expect(children()).to.have.length(1);
+      expect(findMediaWorkers()).to.have.length(1);
     } finally {
       await lonely.close();
     }
@@ -88,12 +90,12 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
 
   it('a process is killed with a job over its timeout, and the next job succeeds', async () => {
     await studio.make(small);
-    const [first] = children();
+    const [first] = findMediaWorkers();
     const started = performance.now();
     const error = await studio.refusal(large, { ...ENDLESS, timeout: 300 });
     expect(error).to.include({ reason: 'timeout' });
     expect(performance.now() - started).to.be.at.least(290);
-    expect(children()).not.to.include(first);
+    expect(findMediaWorkers()).not.to.include(first);
     expect(await cornersOf((await studio.make(small)).path)).to.deep.equal(['red', 'green', 'blue', 'white']);
   });
 
@@ -123,22 +125,22 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
     await studio.make(small);
     const failing = studio.refusal(large, ENDLESS);
     await wait(300);
-    for (const pid of children()) process.kill(pid, 'SIGKILL');
+    for (const pid of findMediaWorkers()) process.kill(pid, 'SIGKILL');
     expect(await failing).to.include({ reason: 'broken' });
     expect(await studio.make(small)).to.include({ width: 40 });
   });
 
   it('a process killed while idle is replaced', async () => {
     await studio.make(small);
-    const [pid = 0] = children();
+    const [pid = 0] = findMediaWorkers();
     process.kill(pid, 'SIGKILL');
     expect(await studio.make(small)).to.include({ width: 40 });
   });
 
   it('an inspection whose process dies resolves with the notes so far', async () => {
     const waiting = studio.media.inspect(small);
-    await until(() => children().length > 0);
-    for (const pid of children()) process.kill(pid, 'SIGKILL');
+    await until(() => findMediaWorkers().length > 0);
+    for (const pid of findMediaWorkers()) process.kill(pid, 'SIGKILL');
     expect(await waiting).to.be.an('object');
     expect(await studio.media.inspect(small)).to.include({ type: 'image/png', width: 40 });
   });
@@ -153,7 +155,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
       await requests.run(request, () => studio.media.inspect(small));
     };
     for (let count = 0; count < 20; count++) await ask();
-    expect(children()).to.have.length(1);
+    expect(findMediaWorkers()).to.have.length(1);
     const left = () => held.filter((one) => one.deref() !== undefined).length;
     // Two may still be held: by the process, which the first request started, and by a timer that has not fired yet.
     await until(() => {
@@ -166,7 +168,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
     const hasty = await openMediaGround({ idle: 200 });
     try {
       await hasty.make(small);
-      await until(() => children().length === 0);
+      await until(() => findMediaWorkers().length === 0);
       for (let time = 0; time < 5; time++) {
         await wait(190 + time * 4);
         expect(await hasty.make(small)).to.include({ width: 40 });
@@ -180,9 +182,9 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
     const running = Array.from({ length: 6 }, () =>
       studio.media.transform(large, studio.fresh(), { ...PLAN, ...ENDLESS }).catch((error) => error.reason),
     );
-    await until(() => children().length > 0);
+    await until(() => findMediaWorkers().length > 0);
     await studio.pool.stop();
-    expect(children()).to.deep.equal([]);
+    expect(findMediaWorkers()).to.deep.equal([]);
     expect(await Promise.all(running)).to.deep.equal(Array(6).fill('broken'));
     expect((await studio.files()).sort()).to.deep.equal(['large.png', 'small.png']);
     expect(await studio.refusal(small)).to.include({ reason: 'broken' });
@@ -196,7 +198,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
     } finally {
       delete process.env.TENON_TEST_SECRET;
     }
-    for (const pid of children()) {
+    for (const pid of findMediaWorkers()) {
       const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
         .split('\0')
         .map((one) => one.split('=')[0]);
@@ -210,12 +212,12 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
         .to.contain('--permission')
         .and.not.to.contain('inspect');
       const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
-      expect(limits).to.match(new RegExp(`^Max data size +${PROCESS.data * 1024 ** 2} `, 'm'));
+      expect(limits).to.match(new RegExp(`^Max data size +${MEDIA_PROCESS_LIMITS.data * 1024 ** 2} `, 'm'));
       expect(limits)
-        .to.match(new RegExp(`^Max cpu time +${PROCESS.processor} `, 'm'))
+        .to.match(new RegExp(`^Max cpu time +${MEDIA_PROCESS_LIMITS.processor} `, 'm'))
         .and.match(/^Max core file size +0 /m);
       expect(Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))).to.be.at.least(700);
-      expect(getPriority(Number(pid)), 'all others go first').to.be.at.least(PROCESS.niceness);
+      expect(getPriority(Number(pid)), 'all others go first').to.be.at.least(MEDIA_PROCESS_LIMITS.niceness);
     }
   });
 
@@ -274,7 +276,7 @@ ${script}`,
       ]) {
         const { child, say } = await serve(script);
         await say();
-        const started = children(child.pid);
+        const started = findMediaWorkers(child.pid);
         expect(started).to.have.length(1);
         child.kill('SIGKILL');
         await until(() => started.every((pid) => !isAlive(pid)), 15_000);

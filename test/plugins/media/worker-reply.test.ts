@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseFailure, parseImageInfo, parseInspection } from '../../../plugins/media/worker-reply.ts';
+import { parseImageInfo, parseInspection, parseMediaFailure } from '../../../plugins/media/worker-reply.ts';
 import { sourcesIn } from '../../support/sources.ts';
 
 describe('replies of media processes', () => {
@@ -7,7 +7,7 @@ describe('replies of media processes', () => {
     const found = { type: 'image/png', width: 1, height: 2, duration: 0, metadata: { exif: { ISO: 1 } } };
     expect(parseInspection(found)).to.deep.equal(found);
     expect(parseImageInfo({ width: 10, height: 10, size: 5 }, 10)).to.deep.equal({ width: 10, height: 10, size: 5 });
-    expect(parseFailure({ failed: 'damaged', message: 'why' })).to.include({ reason: 'damaged', message: 'why' });
+    expect(parseMediaFailure({ failed: 'damaged', message: 'why' })).to.include({ reason: 'damaged', message: 'why' });
   });
 
   it('invalid members of a reply are dropped', () => {
@@ -36,8 +36,8 @@ describe('replies of media processes', () => {
       { width: 0, height: 1, size: 1 },
     ])
       expect(parseImageInfo(lie, 10), JSON.stringify(lie)).to.equal(undefined);
-    expect(parseFailure({ failed: 'admin', message: 'x' })).to.equal(undefined);
-    expect(parseFailure({ failed: 'invalid', message: `a\n${'b'.repeat(999)}` })?.message).to.match(/^a b{298}$/);
+    expect(parseMediaFailure({ failed: 'admin', message: 'x' })).to.equal(undefined);
+    expect(parseMediaFailure({ failed: 'invalid', message: `a\n${'b'.repeat(999)}` })?.message).to.match(/^a b{298}$/);
   });
 
   it('only files under child/ import decoders', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fail, findProblems, type GrantHolder, type Host } from '#kernel';
+import { fail, findJsonSchemaProblems, type GrantHolder, type Host } from '#kernel';
 import { type Broker, broker, type Invocation, type Secrets } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { requestCapability } from '../../../plugins/outbound/capability/capability.ts';
@@ -7,7 +7,7 @@ import type { Outbound, OutboundRequest, OutboundResponse, SendOptions } from '.
 import { OutboundFailure } from '../../../plugins/outbound/failure.ts';
 import { captureError, withPlugins } from '../../support/plugin.ts';
 import { processorTime } from '../../support/processor-time.ts';
-import { startTestServer } from './servers.ts';
+import { startRecordingServer } from './recording-server.ts';
 
 const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as GrantHolder;
 const invocationWith = (secrets: Secrets = new InvocationSecrets()): Invocation => ({
@@ -38,7 +38,7 @@ const URL_OF = 'https://api.example.com/a';
 describe('outbound: the capability request', () => {
   const { schema, describe: authoritiesOf, widens } = requestCapability(createFakeOutbound().outbound);
   const sentences = (grant: RequestGrant) => renderAuthorities(authoritiesOf(grant));
-  const fits = (grant: unknown) => findProblems(schema, grant).length === 0;
+  const fits = (grant: unknown) => findJsonSchemaProblems(schema, grant).length === 0;
 
   describe('the grant', () => {
     const origins = (...list: string[]) => ({ origins: list });
@@ -385,7 +385,7 @@ describe('outbound: the capability request', () => {
   });
 
   it('packages send requests through the broker, and the ledger shows method and origin alone', async () => {
-    const inside = await startTestServer((_request, response) =>
+    const inside = await startRecordingServer((_request, response) =>
       response.setHeader('content-type', 'application/json').end('{"ok":1}'),
     );
     const origin = `http://127.0.0.1:${inside.port}`;

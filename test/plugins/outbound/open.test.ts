@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { createTestOutbound, startTestServer, type TestServer, toLoopback } from './servers.ts';
+import { createTestOutbound, type RecordingServer, startRecordingServer, toLoopback } from './recording-server.ts';
 
 const outbound = createTestOutbound();
 
@@ -19,7 +19,7 @@ const textOf = async ({ body }: OutboundStream) => {
 };
 
 describe('outbound.open', () => {
-  let inside: TestServer;
+  let inside: RecordingServer;
   /** Bytes that the endless response has written to its connection. */
   let written = 0;
   const at = (path: string) => `http://127.0.0.1:${inside.port}${path}`;
@@ -32,7 +32,7 @@ describe('outbound.open', () => {
   };
 
   before(async () => {
-    inside = await startTestServer((incoming, response) => {
+    inside = await startRecordingServer((incoming, response) => {
       const path = new URL(incoming.url ?? '', 'http://x').pathname;
       if (path === '/endless') {
         const chunk = Buffer.alloc(64 * 1024, 'x');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createResolver, type ResolveHost } from '../../../plugins/outbound/resolve.ts';
+import { createHostResolver, type ResolveHost } from '../../../plugins/outbound/host-resolver.ts';
 
 describe('createResolver', () => {
   const createPendingLookups = () => {
@@ -18,7 +18,7 @@ describe('createResolver', () => {
 
   it('concurrent requests share one lookup of a name, and at most two names are looked up at a time', async () => {
     const { lookedUp, open, find } = createPendingLookups();
-    const resolve = createResolver(find);
+    const resolve = createHostResolver(find);
     const all = ['slow.example', 'slow.example', 'slower.example', 'fast.example', 'slow.example'].map((host) =>
       resolve(host),
     );
@@ -37,7 +37,7 @@ describe('createResolver', () => {
   it('a name that cannot be resolved is not looked up again for two seconds', async () => {
     let now = 0;
     const { lookedUp, open, find } = createPendingLookups();
-    const resolve = createResolver(find, () => now);
+    const resolve = createHostResolver(find, () => now);
     const failure = (host: string) =>
       resolve(host).then(
         () => 'none',

@@ -4,7 +4,13 @@ import { createServer as createTlsServer } from 'node:tls';
 import { expect } from 'chai';
 import type { OutboundRequest } from '../../../plugins/outbound/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { createTestOutbound, startTestServer, type TestResolver, type TestServer, toLoopback } from './servers.ts';
+import {
+  createTestOutbound,
+  type RecordingServer,
+  startRecordingServer,
+  type TestResolver,
+  toLoopback,
+} from './recording-server.ts';
 
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
@@ -20,10 +26,10 @@ const reasonOf = async (run: Promise<unknown>) => {
 };
 
 describe('outbound.send', () => {
-  let inside: TestServer;
+  let inside: RecordingServer;
   const at = (path: string) => `http://127.0.0.1:${inside.port}${path}`;
   before(async () => {
-    inside = await startTestServer((incoming, response) => {
+    inside = await startRecordingServer((incoming, response) => {
       const path = new URL(incoming.url ?? '', 'http://x').pathname;
       if (path === '/redirect') response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end('moved');
       else if (path === '/big') response.end('x'.repeat(200_000));

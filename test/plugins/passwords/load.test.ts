@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { type AssetsGround, assetsGround } from '../../http/assets-ground.ts';
+import { type AssetStorageFixture, createAssetStorageFixture } from '../../http/asset-storage-fixture.ts';
 import { type HttpReply, type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 describe('POST /auth/login under a load of wrong passwords', () => {
-  let ground: AssetsGround;
+  let ground: AssetStorageFixture;
   let service: InProcessService;
   before(async () => {
-    ground = await assetsGround();
+    ground = await createAssetStorageFixture();
     service = await startService({
       env: { ...ground.env, HASH_PROCESSES: '2', IP_TRUST_PROXY: '1', SHUTDOWN_TIMEOUT: '100' },
     });

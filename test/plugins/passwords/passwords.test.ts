@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { processOptions } from '../../../plugins/passwords/processes.ts';
-import { createPasswords } from '../../../plugins/passwords/service.ts';
-import { openPool } from '../../support/pool.ts';
+import { hashProcessOptions } from '../../../plugins/passwords/processes.ts';
+import { createPasswordService } from '../../../plugins/passwords/service.ts';
+import { openWorkerPool } from '../../support/worker-pool.ts';
 
 describe('passwords', () => {
   const cost = { memory: 1024, time: 2, parallelism: 1 };
-  const pool = openPool(processOptions(2, cost));
-  const passwords = createPasswords({ pool, processes: 2, cost });
+  const pool = openWorkerPool(hashProcessOptions(2, cost));
+  const passwords = createPasswordService({ pool, processes: 2, cost });
   after(() => pool.stop());
 
   it('hash() answers an Argon2id hash', async () => {
@@ -19,7 +19,7 @@ describe('passwords', () => {
 
   it('hashBeforeServing() hashes at the same cost, without a worker process', async () => {
     const pool = { run: () => Promise.reject(new Error('the pool has a job')) };
-    const stored = await createPasswords({ pool, processes: 2, cost }).hashBeforeServing('correct horse');
+    const stored = await createPasswordService({ pool, processes: 2, cost }).hashBeforeServing('correct horse');
     expect(stored).to.match(/^\$argon2id\$v=19\$m=1024,/);
     expect(await passwords.verify(stored, 'correct horse')).to.equal(true);
   });
@@ -38,7 +38,7 @@ describe('passwords', () => {
         return { reply: '$argon2id$made' };
       },
     };
-    expect(await createPasswords({ pool, processes: 2, cost }).verify(null, 'correct horse')).to.equal(false);
+    expect(await createPasswordService({ pool, processes: 2, cost }).verify(null, 'correct horse')).to.equal(false);
     expect(jobs).to.deep.equal([{ text: 'correct horse', cost }]);
   });
 });

@@ -1,6 +1,12 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { compileCase, createTestSchema, type QueryCase, runCase, type TestSchema } from './harness.ts';
+import {
+  compileCase,
+  createQueryTestDatabase,
+  type QueryCase,
+  type QueryTestDatabase,
+  runCase,
+} from './query-cases.ts';
 
 const folder = new URL('./cases/', import.meta.url);
 const read = (path: string) => readFile(new URL(path, folder), 'utf8');
@@ -22,9 +28,9 @@ const known = Object.entries(rows.folders ?? {}).map(([row]) => row);
 const shown = new Set([...cases.values()].flatMap(({ row }) => row));
 
 describe('query fixtures', () => {
-  const testSchemas = new Map<string, TestSchema>();
+  const testSchemas = new Map<string, QueryTestDatabase>();
   before(async () => {
-    for (const name of schemas) testSchemas.set(name, await createTestSchema(name));
+    for (const name of schemas) testSchemas.set(name, await createQueryTestDatabase(name));
   });
   after(async () => {
     await Promise.all([...testSchemas.values()].map(({ database }) => database.drop()));
@@ -33,7 +39,7 @@ describe('query fixtures', () => {
 
   for (const [name, one] of cases) {
     it(`${name} has the expected statement and answer`, async () => {
-      const testSchema = testSchemas.get(one.schema) as TestSchema;
+      const testSchema = testSchemas.get(one.schema) as QueryTestDatabase;
       const answer = await runCase(one, testSchema);
       // Undefined where the parser refuses the query.
       const sql = statementOf(one, testSchema);
@@ -62,7 +68,7 @@ describe('query fixtures', () => {
   }
 });
 
-function statementOf(one: QueryCase, { schema: snapshot }: TestSchema): string | undefined {
+function statementOf(one: QueryCase, { schema: snapshot }: QueryTestDatabase): string | undefined {
   try {
     const { text, params } = compileCase(one, snapshot);
     return `${text}\n-- ${JSON.stringify(params)}\n`;

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import type { SchemaOverview } from '../../../plugins/schema/contract.ts';
-import { compileCase, createTestSchema, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
+import {
+  compileCase,
+  createQueryTestDatabase,
+  type QueryCase,
+  type QueryTestDatabase,
+  readCaseText,
+} from './query-cases.ts';
 
 type Question = Omit<QueryCase, 'row' | 'schema'>;
 
@@ -63,9 +69,9 @@ const KEYS_OF_SOME: Rules = {
 };
 
 describe('rewriteToForeignKey', () => {
-  let ground: TestSchema;
+  let ground: QueryTestDatabase;
   before(async () => {
-    ground = await createTestSchema('library');
+    ground = await createQueryTestDatabase('library');
     await ground.database.query('insert into person (id, name) values (901, null)');
     await ground.database.query('insert into book (id, author) values (901, null), (902, 901)');
   });

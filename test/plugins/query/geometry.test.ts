@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { OPERATORS } from '../../../plugins/query/contract.ts';
+import { FILTER_OPERATORS } from '../../../plugins/query/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { compileCase } from './harness.ts';
+import { compileCase } from './query-cases.ts';
 import { sketchSchema } from './schema-sketch.ts';
 
 const schema = sketchSchema({ place: { id: 'integer key', spot: 'geometry' } });
@@ -84,7 +84,7 @@ describe('geometry fields', () => {
     }
 
     it('a geometry field has only equality, null and spatial operators', () => {
-      const fits = OPERATORS.filter((operator) => {
+      const fits = FILTER_OPERATORS.filter((operator) => {
         try {
           return statement({ spot: { [operator]: operator.includes('null') ? true : POINT } });
         } catch {

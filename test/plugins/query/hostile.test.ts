@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type Probe, startProbe } from '../schema/support.ts';
-import { runCase, type TestSchema } from './harness.ts';
+import { type SchemaFixture, startSchemaFixture } from '../schema/schema-fixture.ts';
+import { type QueryTestDatabase, runCase } from './query-cases.ts';
 
 type Query = Record<string, unknown>;
 
@@ -60,12 +60,12 @@ const CALLER = { user: '11111111-1111-4111-8111-111111111111', role: '22222222-2
 describe('malformed and hostile queries', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
-  let probe: Probe;
-  let ground: TestSchema;
+  let probe: SchemaFixture;
+  let ground: QueryTestDatabase;
   before(async () => {
     database = await freshDatabase('hostile_query');
     await database.query(TABLES);
-    probe = await startProbe(database);
+    probe = await startSchemaFixture(database);
     await database.query(REGISTRY);
     const schema = await probe.schema.refresh();
     const kinds = (['part.item', 't1.parts', 'person.mates'] as const).map((one) => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { OPERATORS } from '../../../plugins/query/contract.ts';
-import { compileCase, createTestSchema, readCaseText, type TestSchema } from './harness.ts';
+import { FILTER_OPERATORS } from '../../../plugins/query/contract.ts';
+import { compileCase, createQueryTestDatabase, type QueryTestDatabase, readCaseText } from './query-cases.ts';
 
 /** Field, operator, operand, and the ids of the books it finds (rows: `schemas/library/rows.sql`). */
 const FINDS: readonly [field: string, operator: string, operand: unknown, ids: readonly number[]][] = [
@@ -91,9 +91,9 @@ const REFUSES: readonly [field: string, operator: string, operand: unknown, code
 ];
 
 describe('filter operators', () => {
-  let library: TestSchema;
+  let library: QueryTestDatabase;
   before(async () => {
-    library = await createTestSchema('library');
+    library = await createQueryTestDatabase('library');
   });
   after(async () => {
     await library.database.drop();
@@ -120,7 +120,7 @@ describe('filter operators', () => {
   it('the table of this test covers every operator that needs neither PostGIS nor an array', () => {
     const used = new Set(FINDS.map(([, operator]) => operator));
     expect(
-      OPERATORS.filter((one) => !used.has(one) && !one.includes('intersects') && !one.startsWith('_has_')),
+      FILTER_OPERATORS.filter((one) => !used.has(one) && !one.includes('intersects') && !one.startsWith('_has_')),
     ).to.deep.equal([]);
   });
 });

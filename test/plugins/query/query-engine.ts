@@ -1,5 +1,5 @@
 import type { Db } from '../../../plugins/database/contract.ts';
-import type { Query } from '../../../plugins/query/contract.ts';
+import type { QueryEngine } from '../../../plugins/query/contract.ts';
 import queryPlugin from '../../../plugins/query/index.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 
@@ -10,7 +10,7 @@ export type Ceilings = Readonly<typeof CEILINGS>;
 type Host = Parameters<typeof queryPlugin.register>[0];
 
 /** Creates the service `query` without a kernel. Without a database it parses and compiles, but runs nothing. */
-export function createQueryEngine(ceilings = CEILINGS as Ceilings, database?: FreshDatabase): Query {
+export function createQueryEngine(ceilings = CEILINGS as Ceilings, database?: FreshDatabase): QueryEngine {
   const provided = new Map<string, unknown>();
   queryPlugin.register({
     config: {
@@ -28,5 +28,5 @@ export function createQueryEngine(ceilings = CEILINGS as Ceilings, database?: Fr
     } satisfies Pick<Db, 'first'>,
     provide: (service, value) => void provided.set(service.id, value),
   } as Pick<Host, 'config' | 'provide'> as Host);
-  return provided.get('query') as Query;
+  return provided.get('query') as QueryEngine;
 }

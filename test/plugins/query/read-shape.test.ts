@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RawQuery } from '../../../plugins/query/contract.ts';
-import { compileCase } from './harness.ts';
+import { compileCase } from './query-cases.ts';
 import { sketchSchema } from './schema-sketch.ts';
 
 const schema = sketchSchema({

@@ -1,6 +1,6 @@
 import { Failure } from '#kernel';
 import type { GroupSelection, Selection, SelectionItem } from '../../../plugins/query/contract.ts';
-import { type CaseAnswer, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
+import { type CaseAnswer, type QueryCase, type QueryTestDatabase, readCaseText } from './query-cases.ts';
 
 export const column = (field: string, key = field): SelectionItem => ({ kind: 'column', key, field });
 
@@ -19,7 +19,7 @@ export const typename = (value: string, key = '__typename'): Extract<SelectionIt
 
 /** Runs a selection and returns its answer, or the code and path of its Failure. */
 export async function runSelection(
-  ground: TestSchema,
+  ground: QueryTestDatabase,
   collection: string,
   selection: Selection | GroupSelection,
   rest: Partial<QueryCase> = {},

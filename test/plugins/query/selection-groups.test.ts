@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import type { GroupSelection, GroupSelectionItem } from '../../../plugins/query/contract.ts';
-import { compileCase, createTestSchema, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
+import {
+  compileCase,
+  createQueryTestDatabase,
+  type QueryCase,
+  type QueryTestDatabase,
+  readCaseText,
+} from './query-cases.ts';
 import { runSelection, typename } from './selection-builders.ts';
 
 type Aggregate = Extract<GroupSelectionItem, { kind: 'aggregate' }>;
@@ -15,13 +21,13 @@ const of = (name: Aggregate['name'], fields: readonly string[], key: string = na
 });
 
 describe('group selections', () => {
-  const grounds = new Map<string, TestSchema>();
+  const grounds = new Map<string, QueryTestDatabase>();
   before(async () => {
-    for (const name of ['library', 'people', 'types']) grounds.set(name, await createTestSchema(name));
+    for (const name of ['library', 'people', 'types']) grounds.set(name, await createQueryTestDatabase(name));
   });
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
-  const ground = (name: string) => grounds.get(name) as TestSchema;
+  const ground = (name: string) => grounds.get(name) as QueryTestDatabase;
   const ask = (schema: string, collection: string, selection: GroupSelection, rest: Partial<QueryCase> = {}) =>
     runSelection(ground(schema), collection, selection, rest);
 

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import type { Selection, SelectionItem } from '../../../plugins/query/contract.ts';
-import { createTestSchema, type QueryCase, type TestSchema } from './harness.ts';
+import { createQueryTestDatabase, type QueryCase, type QueryTestDatabase } from './query-cases.ts';
 import { column, related, runSelection, typename } from './selection-builders.ts';
 
 describe('selections under permissions and ceilings', () => {
-  const grounds = new Map<string, TestSchema>();
+  const grounds = new Map<string, QueryTestDatabase>();
   before(async () => {
-    for (const name of ['people', 'site']) grounds.set(name, await createTestSchema(name));
+    for (const name of ['people', 'site']) grounds.set(name, await createQueryTestDatabase(name));
   });
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
   const ask = (schema: string, collection: string, selection: Selection, rest: Partial<QueryCase> = {}) =>
-    runSelection(grounds.get(schema) as TestSchema, collection, selection, rest);
+    runSelection(grounds.get(schema) as QueryTestDatabase, collection, selection, rest);
   const readArticles = (
     shown: readonly SelectionItem[],
     rules: QueryCase['rules'],

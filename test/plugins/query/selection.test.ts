@@ -1,16 +1,22 @@
 import { expect } from 'chai';
 import type { Selection, SelectionItem } from '../../../plugins/query/contract.ts';
-import { compileCase, createTestSchema, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
+import {
+  compileCase,
+  createQueryTestDatabase,
+  type QueryCase,
+  type QueryTestDatabase,
+  readCaseText,
+} from './query-cases.ts';
 import { column, related, runSelection, typename } from './selection-builders.ts';
 
 describe('selections', () => {
-  const grounds = new Map<string, TestSchema>();
+  const grounds = new Map<string, QueryTestDatabase>();
   before(async () => {
-    for (const name of ['library', 'people', 'site', 'types']) grounds.set(name, await createTestSchema(name));
+    for (const name of ['library', 'people', 'site', 'types']) grounds.set(name, await createQueryTestDatabase(name));
   });
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
-  const ground = (name: string) => grounds.get(name) as TestSchema;
+  const ground = (name: string) => grounds.get(name) as QueryTestDatabase;
   const ask = (schema: string, collection: string, selection: Selection, rest: Partial<QueryCase> = {}) =>
     runSelection(ground(schema), collection, selection, rest);
   const sqlOf = (schema: string, collection: string, selection: Selection) =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { PreparedStatement, RawQuery, Read, Restricted } from '../../../plugins/query/contract.ts';
+import type { PermissionRestricted, PreparedStatement, RawQuery, ReadNode } from '../../../plugins/query/contract.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { createQueryEngine } from './query-engine.ts';
 import { sketchSchema } from './schema-sketch.ts';
@@ -13,7 +13,7 @@ const book = schema.collections.get('book') as Collection;
 describe('names of prepared statements', () => {
   const { parse, prepare, keepPrepared: keep } = createQueryEngine();
   const reading = (query: RawQuery, form?: 'text' | 'rows'): PreparedStatement =>
-    prepare(parse(book, query, { schema }) as Restricted<Read>, schema, form);
+    prepare(parse(book, query, { schema }) as PermissionRestricted<ReadNode>, schema, form);
   const withPages = (pages: number) => reading({ filter: { pages: { _eq: pages } } });
 
   it('a kept statement has a name made of its text, whatever its values', () => {
@@ -41,7 +41,8 @@ describe('names of prepared statements', () => {
 
   it('the limit of named statements counts texts, not values', () => {
     const { parse, prepare, keepPrepared: keep } = createQueryEngine();
-    const kept = (query: RawQuery) => keep(prepare(parse(book, query, { schema }) as Restricted<Read>, schema));
+    const kept = (query: RawQuery) =>
+      keep(prepare(parse(book, query, { schema }) as PermissionRestricted<ReadNode>, schema));
     for (let pages = 0; pages < MOST + 10; pages++) kept({ filter: { pages: { _eq: pages } } });
     expect(kept({ fields: 'id' }).name).to.match(/^q/);
     for (let limit = 1; limit <= MOST; limit++) kept({ limit });

@@ -1,10 +1,15 @@
 import { expect } from 'chai';
 import { requestScope } from '#kernel';
 import { HOST_CALL_LIMITS } from '../../../plugins/sandbox/host-calls.ts';
-import { type Behaviour, createFakeLauncher, echo, type FakeLauncher } from '../../sandbox/supervisor/fake-launcher.ts';
+import {
+  type Behaviour,
+  createFakeLauncher,
+  echoBehaviour,
+  type FakeLauncher,
+} from '../../sandbox/supervisor/fake-launcher.ts';
 import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { createCaller } from '../../support/caller.ts';
-import { createRun, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
+import { createRunRequest, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
 
 type Called = readonly [method: string, args: unknown, call?: number];
 
@@ -25,7 +30,7 @@ function caller(): Behaviour {
       if (!run) return;
       run.replies[message.call - 1] = [message.ok, JSON.parse(body)];
       if (--run.left === 0) child.send({ type: 'result', id: message.id }, JSON.stringify(run.replies));
-    } else echo(child, message, body);
+    } else echoBehaviour(child, message, body);
   };
 }
 
@@ -38,7 +43,7 @@ describe('sandbox: calls of the host', () => {
     return withSandbox(async () => launcher, config, work);
   };
   const replies = async ({ open }: SandboxFixture, calls: readonly Called[]): Promise<Reply[]> =>
-    (await open('calls').invoke(createRun(calls))).value as Reply[];
+    (await open('calls').invoke(createRunRequest(calls))).value as Reply[];
   const codes = async (fixture: SandboxFixture, calls: readonly Called[]) =>
     (await replies(fixture, calls)).map(([ok, value]) => (ok ? value : (value as { code: string }).code));
 
@@ -84,7 +89,7 @@ describe('sandbox: calls of the host', () => {
   it('host calls without a grant are denied', () =>
     withCalls(async ({ open, registerPackage, ledger }) => {
       const guest = open('calls', { brokerAccess: registerPackage({}) });
-      const { value } = await guest.invoke(createRun([['desk.echo', []]]));
+      const { value } = await guest.invoke(createRunRequest([['desk.echo', []]]));
       expect((value as Reply[])[0]).to.deep.equal([
         false,
         { code: 'denied', message: 'The capability "desk" is not granted.' },
@@ -151,7 +156,9 @@ describe('sandbox: calls of the host', () => {
         users.map((user) =>
           requestScope.run({ id: `request of ${user}` }, () =>
             guest.invoke(
-              createRun([['desk.look', []]], { caller: createCaller({ user, role: 'r', app: true, ip: '1.2.3.4' }) }),
+              createRunRequest([['desk.look', []]], {
+                caller: createCaller({ user, role: 'r', app: true, ip: '1.2.3.4' }),
+              }),
             ),
           ),
         ),
@@ -159,7 +166,7 @@ describe('sandbox: calls of the host', () => {
       expect(answers.map(({ value }) => (value as [[boolean, { user: string }]])[0][1].user)).to.deep.equal(users);
       expect(desk.seen.map(({ scope }) => scope)).to.deep.equal(users.map((user) => `request of ${user}`));
       expect(new Set(desk.seen.map(({ invocation }) => invocation.id)).size).to.equal(2);
-      await guest.invoke(createRun([['desk.look', []]]));
+      await guest.invoke(createRunRequest([['desk.look', []]]));
       const last = desk.seen[2];
       expect(last?.invocation.caller).to.equal(null);
       // Without a request the invocation itself is the request scope.
@@ -180,7 +187,9 @@ describe('sandbox: calls of the host', () => {
     withCalls(async ({ open, desk }) => {
       const guest = open('calls');
       const gone = new AbortController();
-      const answer = guest.invoke(createRun([['desk.wait', []]], { signal: gone.signal })).catch(({ code }) => code);
+      const answer = guest
+        .invoke(createRunRequest([['desk.wait', []]], { signal: gone.signal }))
+        .catch(({ code }) => code);
       await until(() => desk.working === 1);
       gone.abort();
       expect(await answer).to.equal('timeout');
@@ -195,7 +204,7 @@ describe('sandbox: calls of the host', () => {
     withCalls(async (fixture) => {
       const { log, open } = fixture;
       const { value } = await open('calls').invoke(
-        createRun([
+        createRunRequest([
           ['log.info', ['hello', { a: 1 }], 0],
           ['desk.look', [], 0],
           ['log.warn', '"no list"', 0],
@@ -210,7 +219,7 @@ describe('sandbox: calls of the host', () => {
         { length: HOST_CALL_LIMITS.logs + 50 },
         (_, at): Called => ['log.info', [`line ${at}`], 0],
       );
-      await open('calls').invoke(createRun(flood));
+      await open('calls').invoke(createRunRequest(flood));
       expect(lines().filter(({ msg }) => String(msg).startsWith('line'))).to.have.length(HOST_CALL_LIMITS.logs);
       expect(lines().filter(({ msg }) => /dropped/.test(String(msg)))).to.have.length(1);
     }));
@@ -219,14 +228,14 @@ describe('sandbox: calls of the host', () => {
     withCalls(async ({ open, desk }) => {
       const guest = open('calls');
       await guest.invoke(
-        createRun(null, {
+        createRunRequest(null, {
           prepare: ({ secrets }) => {
             secrets.conceal('hunter2-hunter2');
             return JSON.stringify([['desk.look', []]]);
           },
         }),
       );
-      await guest.invoke(createRun([['desk.look', []]]));
+      await guest.invoke(createRunRequest([['desk.look', []]]));
       const scrubbed = desk.seen.map(({ invocation }) => invocation.secrets.scrub('hunter2-hunter2'));
       expect(scrubbed).to.deep.equal(['--redact--', 'hunter2-hunter2']);
     }));

@@ -6,7 +6,7 @@ import { createCaller } from '../../support/caller.ts';
 import { type TestPlugin, withPlugins } from '../../support/plugin.ts';
 import {
   type Child,
-  createRun,
+  createRunRequest,
   getFailureCode,
   launchConfined,
   type SandboxFixture,
@@ -45,7 +45,7 @@ async function withReal(
   await Promise.all(children.map(({ ended }) => ended));
 }
 
-const ask = async (guest: GuestProgram, input: unknown) => (await guest.invoke(createRun(input))).value;
+const ask = async (guest: GuestProgram, input: unknown) => (await guest.invoke(createRunRequest(input))).value;
 
 describe('sandbox: real processes', function () {
   this.timeout(120_000);
@@ -62,7 +62,7 @@ describe('sandbox: real processes', function () {
         { body: 1 },
         { body: 1 },
       ]);
-      expect(await getFailureCode(guest.invoke(createRun({ throw: 1 })))).to.equal('guest-error');
+      expect(await getFailureCode(guest.invoke(createRunRequest({ throw: 1 })))).to.equal('guest-error');
       const many = await Promise.all(Array.from({ length: 50 }, (_, echo) => ask(guest, { echo: echo + 1 })));
       expect(many).to.deep.equal(Array.from({ length: 50 }, (_, at) => ({ body: at + 1 })));
     }));
@@ -72,7 +72,7 @@ describe('sandbox: real processes', function () {
       const fields = { user: 'ann', role: 'r', admin: false, app: true };
       const caller = createCaller(fields);
       const granted = open(EVERYTHING, { brokerAccess: registerPackage({ log: true, template: true }) });
-      const { value } = await granted.invoke(createRun({ render: 'text' }, { caller }));
+      const { value } = await granted.invoke(createRunRequest({ render: 'text' }, { caller }));
       expect(value).to.deep.equal({ body: { ok: true, value: fields } });
       expect(desk.seen).to.have.length(1);
       const denied = await ask(open(EVERYTHING), { render: 'text' });
@@ -93,7 +93,7 @@ describe('sandbox: real processes', function () {
       for (const input of [{ loop: 1 }, { never: 1 }]) {
         const from = performance.now();
         // On a slow machine the wall-clock deadline is reached before the limit of CPU time.
-        expect(await getFailureCode(guest.invoke(createRun(input)))).to.be.oneOf(['cpu-limit', 'timeout']);
+        expect(await getFailureCode(guest.invoke(createRunRequest(input)))).to.be.oneOf(['cpu-limit', 'timeout']);
         // The limits are 2 s of CPU time and 3 s of wall-clock time.
         expect(performance.now() - from).to.be.within(1900, 20_000);
         expect(await ask(guest, { echo: 2 })).to.deep.equal({ body: 2 });
@@ -104,7 +104,7 @@ describe('sandbox: real processes', function () {
     withReal({ EXTENSIONS_SANDBOX_TIMEOUT: '5s' }, async ({ open }, children) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
-      const never = getFailureCode(guest.invoke(createRun({ never: 1 })));
+      const never = getFailureCode(guest.invoke(createRunRequest({ never: 1 })));
       await new Promise((resolve) => setTimeout(resolve, 2500));
       const slept = ask(guest, { sleep: 3500 });
       expect([await never, await slept]).to.deep.equal(['timeout', { body: 'slept' }]);
@@ -116,7 +116,7 @@ describe('sandbox: real processes', function () {
       const bomber = open(EVERYTHING);
       const other = open(EVERYTHING);
       await Promise.all([ask(bomber, { echo: 1 }), ask(other, { echo: 1 })]);
-      const bomb = getFailureCode(bomber.invoke(createRun({ bomb: 1 })));
+      const bomb = getFailureCode(bomber.invoke(createRunRequest({ bomb: 1 })));
       expect(await ask(other, { echo: 2 })).to.deep.equal({ body: 2 });
       expect(await bomb).to.be.oneOf(['crash', 'timeout', 'guest-error', 'cpu-limit']);
       expect(await ask(other, { echo: 3 })).to.deep.equal({ body: 3 });
@@ -128,12 +128,12 @@ describe('sandbox: real processes', function () {
       const guest = open(EVERYTHING);
       /** Invokes until a call succeeds: `kill` ends the spare process too, so that for a while no process is available. */
       const answering = async () => {
-        while ((await getFailureCode(guest.invoke(createRun({ echo: 1 })))) !== 'none')
+        while ((await getFailureCode(guest.invoke(createRunRequest({ echo: 1 })))) !== 'none')
           await new Promise((resolve) => setTimeout(resolve, 20));
       };
       const kill = async () => {
         await answering();
-        const answer = getFailureCode(guest.invoke(createRun({ never: 1 })));
+        const answer = getFailureCode(guest.invoke(createRunRequest({ never: 1 })));
         for (const child of children) child.kill();
         return answer;
       };

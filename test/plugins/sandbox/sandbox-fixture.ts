@@ -8,7 +8,7 @@ import {
   remoteMethods,
 } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal } from '../../../plugins/broker/library.ts';
-import type { GuestProgram, RunRequest, Sandbox } from '../../../plugins/sandbox/contract.ts';
+import type { GuestProgram, InvocationRequest, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import type { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import { createSandbox } from '../../../plugins/sandbox/service.ts';
 import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
@@ -188,7 +188,7 @@ export async function withSandbox(
   await withPlugins([owner], run, { product: ['broker'], environment: { LOG_LEVEL: 'debug' } });
 }
 
-export const createRun = (input: unknown = null, more: Partial<RunRequest> = {}): RunRequest => ({
+export const createRunRequest = (input: unknown = null, more: Partial<InvocationRequest> = {}): InvocationRequest => ({
   entry: '',
   contributionId: 'ext',
   activation: { type: 'json-endpoint' },

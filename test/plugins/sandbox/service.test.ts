@@ -1,9 +1,15 @@
 import { expect } from 'chai';
 import { GuestFailure } from '../../../plugins/sandbox/library.ts';
-import { createFakeLauncher, onInvoke } from '../../sandbox/supervisor/fake-launcher.ts';
+import { behaviourOnInvoke, createFakeLauncher } from '../../sandbox/supervisor/fake-launcher.ts';
 import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { captureError } from '../../support/plugin.ts';
-import { createRun, getFailureCode, type Launcher, type LauncherOptions, withSandbox } from './sandbox-fixture.ts';
+import {
+  createRunRequest,
+  getFailureCode,
+  type Launcher,
+  type LauncherOptions,
+  withSandbox,
+} from './sandbox-fixture.ts';
 
 const refusing = (posture: Partial<Launcher['posture']>): Launcher => {
   const launcher = createFakeLauncher();
@@ -53,7 +59,7 @@ describe('sandbox: the runtime', () => {
       const state = await sandbox.runtime();
       expect(state).to.deep.include({ state: 'unavailable', posture: null });
       expect(state.reason).to.contain('EXTENSIONS_SANDBOX_TIMEOUT');
-      expect(await getFailureCode(open('echo').invoke(createRun()))).to.equal('internal');
+      expect(await getFailureCode(open('echo').invoke(createRunRequest()))).to.equal('internal');
       expect(await getFailureCode(sandbox.probe('echo'))).to.equal('internal');
       expect(sandbox.maxArtifact()).to.equal(8 * 1024 * 1024);
     });
@@ -66,7 +72,7 @@ describe('sandbox: the runtime', () => {
       const { state, posture, reason } = await sandbox.runtime();
       expect([state, posture?.decision]).to.deep.equal(['unavailable', 'refuse']);
       expect(reason).to.match(/seccomp\.$/);
-      expect(await getFailureCode(open('echo').invoke(createRun()))).to.equal('internal');
+      expect(await getFailureCode(open('echo').invoke(createRunRequest()))).to.equal('internal');
     });
   });
 
@@ -85,7 +91,7 @@ describe('sandbox: the runtime', () => {
   });
 
   it('stop() ends every process, and later invocations fail with internal', async () => {
-    const launcher = createFakeLauncher({ never: onInvoke(() => {}) });
+    const launcher = createFakeLauncher({ never: behaviourOnInvoke(() => {}) });
     let late: Promise<string> | undefined;
     let again: (() => Promise<string>) | undefined;
     await withSandbox(
@@ -94,8 +100,8 @@ describe('sandbox: the runtime', () => {
       async ({ sandbox, open }) => {
         await sandbox.runtime();
         const guest = open('never');
-        late = getFailureCode(guest.invoke(createRun()));
-        again = () => getFailureCode(guest.invoke(createRun()));
+        late = getFailureCode(guest.invoke(createRunRequest()));
+        again = () => getFailureCode(guest.invoke(createRunRequest()));
         await until(() => guest.state() === 'running');
       },
     );
@@ -110,20 +116,22 @@ describe('sandbox: programs', () => {
     withSandbox(
       async () =>
         createFakeLauncher({
-          none: onInvoke((child, id) => child.send({ type: 'result', id, none: true }, 'null')),
-          broken: onInvoke((child, id) => child.send({ type: 'result', id }, '{"a":')),
-          deep: onInvoke((child, id) => child.send({ type: 'result', id }, '['.repeat(90_000) + ']'.repeat(90_000))),
+          none: behaviourOnInvoke((child, id) => child.send({ type: 'result', id, none: true }, 'null')),
+          broken: behaviourOnInvoke((child, id) => child.send({ type: 'result', id }, '{"a":')),
+          deep: behaviourOnInvoke((child, id) =>
+            child.send({ type: 'result', id }, '['.repeat(90_000) + ']'.repeat(90_000)),
+          ),
         }),
       {},
       async ({ open }) => {
-        expect(await open('echo').invoke(createRun({ a: 'é' }))).to.deep.equal({
+        expect(await open('echo').invoke(createRunRequest({ a: 'é' }))).to.deep.equal({
           text: '{"a":"é"}',
           value: { a: 'é' },
         });
-        expect(await open('none').invoke(createRun())).to.deep.equal({ text: undefined, value: undefined });
-        const error = await captureError(open('broken').invoke(createRun()));
+        expect(await open('none').invoke(createRunRequest())).to.deep.equal({ text: undefined, value: undefined });
+        const error = await captureError(open('broken').invoke(createRunRequest()));
         expect(error).to.be.instanceOf(GuestFailure).with.property('code', 'invalid-result');
-        expect(await getFailureCode(open('deep').invoke(createRun()))).to.equal('invalid-result');
+        expect(await getFailureCode(open('deep').invoke(createRunRequest()))).to.equal('invalid-result');
       },
     ));
 
@@ -132,20 +140,20 @@ describe('sandbox: programs', () => {
     return withSandbox(
       async () =>
         createFakeLauncher({
-          dies: onInvoke((child, id) => (left-- > 0 ? child.die() : child.send({ type: 'result', id }, '1'))),
+          dies: behaviourOnInvoke((child, id) => (left-- > 0 ? child.die() : child.send({ type: 'result', id }, '1'))),
         }),
       {},
       async ({ open, parked }) => {
         const guest = open('dies');
         while (guest.state() !== 'parked') {
-          const code = await getFailureCode(guest.invoke(createRun()));
+          const code = await getFailureCode(guest.invoke(createRunRequest()));
           expect(['crash', 'busy']).to.include(code);
         }
         await until(() => parked.length > 0);
         expect(parked).to.have.length(1);
         expect(parked[0]?.code).to.equal('RUNTIME_CRASHED');
         guest.restart();
-        expect((await guest.invoke(createRun())).value).to.equal(1);
+        expect((await guest.invoke(createRunRequest())).value).to.equal(1);
       },
     );
   });

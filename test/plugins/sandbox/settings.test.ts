@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readSettings, type SandboxConfig, SettingError } from '../../../plugins/sandbox/settings.ts';
+import { parseSandboxSettings, type SandboxConfig, SettingError } from '../../../plugins/sandbox/settings.ts';
 
 const MB = 1024 * 1024;
 const plain: SandboxConfig = {
@@ -15,7 +15,7 @@ const GB = 1024 * MB;
 
 describe('sandbox: settings', () => {
   it('defaults are those of the conventions', () => {
-    expect(readSettings(plain, 16 * GB)).to.deep.equal({
+    expect(parseSandboxSettings(plain, 16 * GB)).to.deep.equal({
       limits: { wall: 10_000, cpu: 2000, memory: 64 * MB, result: MB, hostCall: 256 * 1024 },
       endpoints: { slots: 4, processes: 32, memory: 6 * GB },
       hooks: { slots: 2, processes: 16, memory: 2 * GB },
@@ -25,7 +25,7 @@ describe('sandbox: settings', () => {
   });
 
   it('values may be plain numbers or have units', () => {
-    const { limits } = readSettings(
+    const { limits } = parseSandboxSettings(
       { ...plain, EXTENSIONS_SANDBOX_TIMEOUT: '1500', EXTENSIONS_SANDBOX_MAX_MEMORY: String(32 * MB) },
       16 * GB,
     );
@@ -34,7 +34,7 @@ describe('sandbox: settings', () => {
 
   it('half of the memory is kept for the service, and at least one process executes', () => {
     const processes = (memory: number, set?: string) =>
-      readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory).endpoints.slots;
+      parseSandboxSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory).endpoints.slots;
     expect([processes(256 * MB), processes(GB), processes(2 * GB)]).to.deep.equal([1, 3, 4]);
     expect([processes(64 * GB, '32'), processes(256 * MB, '1')]).to.deep.equal([32, 1]);
     expect(() => processes(GB, '4'))
@@ -45,7 +45,7 @@ describe('sandbox: settings', () => {
 
   it('more processes live than execute, as many as memory holds while they wait', () => {
     const shares = (memory: number, set?: string) => {
-      const { endpoints, hooks } = readSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory);
+      const { endpoints, hooks } = parseSandboxSettings({ ...plain, EXTENSIONS_SANDBOX_MAX_PROCESSES: set }, memory);
       return [endpoints.processes, hooks.slots, hooks.processes];
     };
     expect(shares(64 * GB, '1')).to.deep.equal([8, 1, 4]);
@@ -68,7 +68,7 @@ describe('sandbox: settings', () => {
       for (const value of values) {
         let message = '';
         try {
-          readSettings({ ...plain, [name]: value }, 64 * GB);
+          parseSandboxSettings({ ...plain, [name]: value }, 64 * GB);
         } catch (error) {
           expect(error).to.be.instanceOf(SettingError);
           message = (error as Error).message;

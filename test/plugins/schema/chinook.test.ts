@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, loadSql } from '../../support/database.ts';
-import { type Probe, startProbe } from './support.ts';
+import { type SchemaFixture, startSchemaFixture } from './schema-fixture.ts';
 
 describe('schema snapshot of the Chinook database', () => {
   let database: FreshDatabase;
-  let probe: Probe;
+  let probe: SchemaFixture;
   before(async () => {
     database = await freshDatabase('chinook');
     await loadSql(database.url, new URL('../../data/chinook.sql', import.meta.url));
-    probe = await startProbe(database);
+    probe = await startSchemaFixture(database);
   });
   after(async () => {
     await probe?.stop();

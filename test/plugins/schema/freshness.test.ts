@@ -2,10 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type Probe, type ProbeOptions, startProbe, withProbe } from './support.ts';
+import {
+  type SchemaFixture,
+  type SchemaFixtureOptions,
+  startSchemaFixture,
+  withSchemaFixture,
+} from './schema-fixture.ts';
 
 /** Resolves when the names in the schema snapshot meet the condition; mocha's timeout ends the wait. */
-async function until(probe: Probe, holds: (names: ReadonlySet<string>) => boolean): Promise<void> {
+async function until(probe: SchemaFixture, holds: (names: ReadonlySet<string>) => boolean): Promise<void> {
   const changes = new EventEmitter();
   probe.schema.onChange(() => changes.emit('change'));
   for (;;) {
@@ -31,12 +36,15 @@ async function asOrdinaryRole(database: FreshDatabase, work: (url: string) => Pr
 }
 
 const withTwoProbes = async (
-  work: (one: Probe, two: Probe, database: FreshDatabase) => Promise<void>,
-  options?: ProbeOptions,
+  work: (one: SchemaFixture, two: SchemaFixture, database: FreshDatabase) => Promise<void>,
+  options?: SchemaFixtureOptions,
 ) => {
   const database = await freshDatabase('two');
   try {
-    const [one, two] = await Promise.all([startProbe(database, options), startProbe(database, options)]);
+    const [one, two] = await Promise.all([
+      startSchemaFixture(database, options),
+      startSchemaFixture(database, options),
+    ]);
     try {
       await work(one, two, database);
     } finally {
@@ -55,7 +63,7 @@ describe('freshness of the schema snapshot', () => {
     }));
 
   it('the database announces tables and registry rows that other programs create and drop', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       expect(
         await database.query(`select 1 from pg_event_trigger where evtname = 'platform_schema_watch'`),
       ).to.have.length(1);
@@ -68,14 +76,14 @@ describe('freshness of the schema snapshot', () => {
     }));
 
   it('the snapshot stays the same object while nothing changes', () =>
-    withProbe('create table a (id int primary key)', async (probe) => {
+    withSchemaFixture('create table a (id int primary key)', async (probe) => {
       const snapshot = await probe.schema.snapshot();
       expect(await probe.schema.snapshot()).to.equal(snapshot);
       expect(await probe.schema.refresh()).to.equal(snapshot);
     }));
 
   it('a temporary table is not announced, and statements of other programs succeed without the trigger function', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       const snapshot = await probe.schema.snapshot();
       await database.query(
         'create temporary table passing (id int); drop function platform_registry_changed() cascade',
@@ -89,7 +97,7 @@ describe('freshness of the schema snapshot', () => {
     const database = await freshDatabase('unwatched');
     try {
       await asOrdinaryRole(database, async (url) => {
-        const probe = await startProbe({ url });
+        const probe = await startSchemaFixture({ url });
         try {
           expect(await database.query('select 1 from pg_event_trigger')).to.deep.equal([]);
           for (const [change, seen] of [
@@ -130,7 +138,7 @@ describe('freshness of the schema snapshot', () => {
   });
 
   it('with CACHE_SCHEMA=true, changes by other programs wait for a refresh', () =>
-    withProbe(
+    withSchemaFixture(
       '',
       async (probe, database) => {
         expect(await database.query('select 1 from pg_event_trigger')).to.deep.equal([]);
@@ -155,7 +163,7 @@ describe('freshness of the schema snapshot', () => {
   }
 
   it('a unit of work sees its own changes, and other callers see them after the commit', () =>
-    withProbe('', async (probe) => {
+    withSchemaFixture('', async (probe) => {
       const has = async () => (await probe.schema.snapshot()).collections.has('posts');
       let outside: boolean | undefined;
       let check = async () => {};
@@ -182,7 +190,7 @@ describe('freshness of the schema snapshot', () => {
     }));
 
   it('a change that is rolled back leaves the snapshot and the registry unchanged', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       const before = await probe.schema.snapshot();
       const work = probe.db.transaction(async () => {
         await probe.writes.createCollection(probe.admin, { collection: 'posts', schema: {} });

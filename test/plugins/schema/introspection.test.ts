@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Column, FieldType } from '../../../plugins/schema/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { type Probe, startProbe } from './support.ts';
+import { type SchemaFixture, startSchemaFixture } from './schema-fixture.ts';
 
 const SETUP = `
 create schema shop; create schema hidden;
@@ -58,11 +58,11 @@ create temporary table passing (id int primary key);
 
 describe('schema snapshot of an existing database', () => {
   let database: FreshDatabase;
-  let probe: Probe;
+  let probe: SchemaFixture;
   before(async () => {
     database = await freshDatabase('introspection');
     await database.query(SETUP);
-    probe = await startProbe(database, { env: { DB_SCHEMAS: 'public,shop' } });
+    probe = await startSchemaFixture(database, { env: { DB_SCHEMAS: 'public,shop' } });
   });
   after(async () => {
     await probe?.stop();
@@ -262,8 +262,8 @@ describe('schema snapshot of an existing database', () => {
     try {
       await copy.query(SETUP);
       const [beside, other] = [
-        await startProbe(database, { env: { DB_SCHEMAS: 'public,shop' } }),
-        await startProbe(copy, { env: { DB_SCHEMAS: 'public,shop' } }),
+        await startSchemaFixture(database, { env: { DB_SCHEMAS: 'public,shop' } }),
+        await startSchemaFixture(copy, { env: { DB_SCHEMAS: 'public,shop' } }),
       ];
       const { version } = await probe.schema.snapshot();
       expect([(await beside.schema.snapshot()).version, (await other.schema.snapshot()).version]).to.deep.equal([

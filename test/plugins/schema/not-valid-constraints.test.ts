@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { freshDatabase } from '../../support/database.ts';
-import { startProbe } from './support.ts';
+import { startSchemaFixture } from './schema-fixture.ts';
 
 describe('relations of constraints that are not valid', () => {
   it('a relation is marked until PostgreSQL has validated its constraint', async () => {
@@ -9,7 +9,7 @@ describe('relations of constraints that are not valid', () => {
       await database.query(`create table author (id int primary key); create table book (id int primary key, author int);
         insert into author values (1); insert into book values (1, 99);
         alter table book add constraint of_author foreign key (author) references author not valid`);
-      const probe = await startProbe(database);
+      const probe = await startSchemaFixture(database);
       try {
         const relation = async () => {
           await probe.schema.refresh();

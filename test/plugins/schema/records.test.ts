@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { toCollectionRecord, toFieldRecord, toRelationRecord } from '../../../plugins/schema/library.ts';
-import { type Probe, withProbe } from './support.ts';
+import { type SchemaFixture, withSchemaFixture } from './schema-fixture.ts';
 
 const SETUP = `
 create table defaults (
@@ -14,7 +14,7 @@ create table child (id int primary key, parent int references parent);
 create view seen as select id from parent;
 `;
 
-const defaultsOf = async (probe: Probe) => {
+const defaultsOf = async (probe: SchemaFixture) => {
   const snapshot = await probe.schema.snapshot();
   const fields = [...(await probe.collection('defaults')).fields.values()];
   return Object.fromEntries(fields.map((field) => [field.name, toFieldRecord(field, snapshot).schema?.default_value]));
@@ -22,7 +22,7 @@ const defaultsOf = async (probe: Probe) => {
 
 describe('toCollectionRecord, toFieldRecord and toRelationRecord', () => {
   it('default_value is the value of a literal and the text of an expression', () =>
-    withProbe(SETUP, async (probe) => {
+    withSchemaFixture(SETUP, async (probe) => {
       expect(await defaultsOf(probe)).to.deep.equal({
         id: "nextval('defaults_id_seq'::regclass)",
         word: "it's",
@@ -45,7 +45,7 @@ describe('toCollectionRecord, toFieldRecord and toRelationRecord', () => {
     }));
 
   it('records have the shapes of the conventions', () =>
-    withProbe(SETUP, async (probe) => {
+    withSchemaFixture(SETUP, async (probe) => {
       const snapshot = await probe.schema.snapshot();
       expect(toCollectionRecord(await probe.collection('parent'))).to.deep.equal({
         collection: 'parent',

@@ -3,7 +3,7 @@ import { type SystemCollection, systemCollections } from '../../../plugins/schem
 import { createSystemTablesMigration } from '../../../plugins/schema/system/tables.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
-import { type ProbeOptions, startProbe, withProbe } from './support.ts';
+import { type SchemaFixtureOptions, startSchemaFixture, withSchemaFixture } from './schema-fixture.ts';
 
 const owners: SystemCollection = {
   collection: 'platform_owners',
@@ -39,7 +39,7 @@ const inner: SystemCollection = {
   fields: [{ field: 'token', type: 'string', primary: true }],
 };
 
-const declaring = (...all: SystemCollection[]): ProbeOptions => ({
+const declaring = (...all: SystemCollection[]): SchemaFixtureOptions => ({
   contributes: { 'schema.system': { collections: all.map(({ collection }) => collection) } },
   register: (host) => {
     for (const one of all) host.contribute(systemCollections, one);
@@ -69,7 +69,7 @@ describe('createSystemTablesMigration', () => {
 
 describe('system collections', () => {
   it('a declaration creates a table with key, defaults, unique indexes, foreign keys and indexes', () =>
-    withProbe(
+    withSchemaFixture(
       '',
       async (_probe, database) => {
         const [first] = await database.query<{ id: string }>(
@@ -100,7 +100,7 @@ describe('system collections', () => {
     ));
 
   it('a system collection has the meta and field types of its declaration', () =>
-    withProbe(
+    withSchemaFixture(
       '',
       async (probe) => {
         const collection = await probe.collection('platform_owners');
@@ -151,7 +151,7 @@ describe('system collections', () => {
       ],
       indexes: [['thing', 'text'], ['text']],
     };
-    await withProbe(
+    await withSchemaFixture(
       '',
       async (probe, database) => {
         await database.query('insert into platform_log (thing) values (77)');
@@ -179,12 +179,12 @@ describe('system collections', () => {
   it('a table is extended when its declaration changes, and left alone when not', async () => {
     const database = await freshDatabase('extended');
     try {
-      await (await startProbe(database, declaring(owners, things))).stop();
-      await (await startProbe(database, declaring(owners, things))).stop();
+      await (await startSchemaFixture(database, declaring(owners, things))).stop();
+      await (await startSchemaFixture(database, declaring(owners, things))).stop();
       const steps = `select id from platform_migrations where id like 'system-collections-%'`;
       expect(await database.query(steps)).to.have.length(1);
       const more = { ...owners, fields: [...owners.fields, { field: 'age', type: 'integer', default: '3' } as const] };
-      const probe = await startProbe(database, declaring(more, things));
+      const probe = await startSchemaFixture(database, declaring(more, things));
       expect((await probe.field('platform_owners', 'age')).column).to.include({ nullable: false, default: '3' });
       await probe.stop();
       expect(await database.query(steps)).to.have.length(2);
@@ -196,7 +196,7 @@ describe('system collections', () => {
   it('a table loses the foreign key that its declaration no longer has, and keeps its rows', async () => {
     const database = await freshDatabase('unconstrained');
     try {
-      await (await startProbe(database, declaring(owners, things))).stop();
+      await (await startSchemaFixture(database, declaring(owners, things))).stop();
       const constraints = `select conname from pg_constraint where contype = 'f' and conrelid = 'platform_things'::regclass`;
       expect(await database.query(constraints)).not.to.deep.equal([]);
       await database.query(
@@ -207,7 +207,7 @@ describe('system collections', () => {
           ? { ...field, references: { collection: 'platform_owners', constraint: false, alias: 'things' } as const }
           : field,
       );
-      const probe = await startProbe(database, declaring(owners, { ...things, fields: unconstrained }));
+      const probe = await startSchemaFixture(database, declaring(owners, { ...things, fields: unconstrained }));
       expect(await database.query(constraints)).to.deep.equal([]);
       expect((await probe.field('platform_owners', 'things')).relation).to.include({
         kind: 'many',
@@ -226,7 +226,7 @@ describe('system collections', () => {
       await database.query(
         'create table platform_fields (mine int); create table users (id int primary key); insert into users values (1)',
       );
-      const failure = await captureError(startProbe(database));
+      const failure = await captureError(startSchemaFixture(database));
       expect(failure.message).to.contain('platform_fields').and.to.contain('not created by this service');
       expect(
         await database.query(`select column_name from information_schema.columns where table_name = 'platform_fields'`),
@@ -235,7 +235,7 @@ describe('system collections', () => {
       const shape = `select table_name, column_name, data_type, column_default, is_nullable from information_schema.columns
         where table_schema = 'public' and table_name not like 'platform%' order by 1, 2`;
       const before = await database.query(shape);
-      await (await startProbe(database)).stop();
+      await (await startSchemaFixture(database)).stop();
       expect(await database.query(shape)).to.deep.equal(before);
     } finally {
       await database.drop();
@@ -245,7 +245,7 @@ describe('system collections', () => {
   it('the boot fails on a reference to a collection that no plugin declares', async () => {
     const database = await freshDatabase('undeclared');
     try {
-      expect((await captureError(startProbe(database, declaring(things)))).message).to.contain(
+      expect((await captureError(startSchemaFixture(database, declaring(things)))).message).to.contain(
         'platform_owners, which no plugin declares',
       );
     } finally {
@@ -254,7 +254,7 @@ describe('system collections', () => {
   });
 
   it('a system collection takes custom fields, and refuses changes of its own fields but for an index', () =>
-    withProbe(
+    withSchemaFixture(
       '',
       async (probe) => {
         await probe.writes.createField(probe.admin, 'platform_owners', { field: 'nick', type: 'string' });

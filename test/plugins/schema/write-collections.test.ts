@@ -2,15 +2,17 @@ import { expect } from 'chai';
 import type { RelationEnd } from '../../../plugins/schema/contract.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
-import { type Probe, withProbe } from './support.ts';
+import { type SchemaFixture, withSchemaFixture } from './schema-fixture.ts';
 
 type ManyToAny = Extract<RelationEnd, { kind: 'any' }>;
 
-const names = async (probe: Probe, collection: string) => [...(await probe.collection(collection)).fields.keys()];
+const names = async (probe: SchemaFixture, collection: string) => [
+  ...(await probe.collection(collection)).fields.keys(),
+];
 
 describe('schemaWrites: collections', () => {
   it('createCollection creates a table with an auto-increment id first, and registers it with its fields', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       const fields = [
         { field: 'title', type: 'string' },
         { field: 'note', type: 'alias', meta: { special: ['alias', 'no-data'] } },
@@ -49,7 +51,7 @@ describe('schemaWrites: collections', () => {
     }));
 
   it('createCollection takes a primary key of the request', () =>
-    withProbe('', async (probe) => {
+    withSchemaFixture('', async (probe) => {
       const key = (type: string) => ({
         field: 'key',
         type,
@@ -68,7 +70,7 @@ describe('schemaWrites: collections', () => {
     }));
 
   it('createCollection creates folders, which take no fields', () =>
-    withProbe('', async (probe) => {
+    withSchemaFixture('', async (probe) => {
       await probe.writes.createCollection(probe.admin, { collection: 'folder', meta: { note: 'a folder' } });
       await probe.writes.createCollection(probe.admin, { collection: 'inside', schema: {}, meta: { group: 'folder' } });
       expect(await probe.collection('folder')).to.include({ kind: 'folder', table: null, primary: null });
@@ -89,7 +91,7 @@ describe('schemaWrites: collections', () => {
     }));
 
   it('updateCollection registers an existing table, changes its meta, and unregisters it', () =>
-    withProbe('create table old (id int primary key, pos int)', async (probe) => {
+    withSchemaFixture('create table old (id int primary key, pos int)', async (probe) => {
       expect((await probe.collection('old')).meta).to.equal(null);
       await probe.writes.updateCollection(probe.admin, 'old', {
         meta: { singleton: true, sort_field: 'pos', translations: [{ language: 'de-DE' }] },
@@ -106,7 +108,7 @@ describe('schemaWrites: collections', () => {
     }));
 
   it('createCollection rejects bad names and payloads, and writes nothing', () =>
-    withProbe(
+    withSchemaFixture(
       'create table taken (id int primary key); create view looked as select 1 as a; create sequence counting',
       async (probe, database) => {
         const before = await probe.schema.snapshot();
@@ -230,7 +232,7 @@ describe('schemaWrites: collections', () => {
     ));
 
   it('every change fails with FORBIDDEN for a caller that is not an admin', () =>
-    withProbe('create table a (id int primary key, b int)', async (probe) => {
+    withSchemaFixture('create table a (id int primary key, b int)', async (probe) => {
       const caller = publicCaller();
       const { writes } = probe;
       for (const refused of [
@@ -249,7 +251,7 @@ describe('schemaWrites: collections', () => {
     }));
 
   it('deleteCollection drops the table and the fields that refer to it', () =>
-    withProbe('create table before (id int primary key)', async (probe, database) => {
+    withSchemaFixture('create table before (id int primary key)', async (probe, database) => {
       const { writes, admin } = probe;
       await writes.createCollection(admin, { collection: 'authors', schema: {} });
       await writes.createCollection(admin, {
@@ -306,7 +308,7 @@ describe('schemaWrites: collections', () => {
     }));
 
   it('deleteCollection of a junction deletes the aliases on both sides', () =>
-    withProbe('', async (probe) => {
+    withSchemaFixture('', async (probe) => {
       const { writes, admin } = probe;
       await writes.transaction(async () => {
         for (const collection of ['posts', 'tags']) await writes.createCollection(admin, { collection, schema: {} });
@@ -339,7 +341,7 @@ describe('schemaWrites: collections', () => {
     }));
 
   it('a unit of several changes is written as a whole or not at all', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       const { writes, admin } = probe;
       const before = await probe.schema.snapshot();
       const work = writes.transaction(async () => {
@@ -353,7 +355,7 @@ describe('schemaWrites: collections', () => {
     }));
 
   it('one of five concurrent requests for the same collection creates it', () =>
-    withProbe('', async (probe) => {
+    withSchemaFixture('', async (probe) => {
       const tries = Array.from({ length: 5 }, () =>
         probe.writes.createCollection(probe.admin, { collection: 'same', schema: {} }).then(
           () => 'made',
@@ -372,7 +374,7 @@ describe('schemaWrites: collections', () => {
   it('filters run inside the unit of work and may reject it, and actions run after it', async () => {
     const calls: string[] = [];
     let refuse = false;
-    await withProbe(
+    await withSchemaFixture(
       '',
       async (probe) => {
         const { writes, admin } = probe;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Probe, withProbe } from './support.ts';
+import { type SchemaFixture, withSchemaFixture } from './schema-fixture.ts';
 
 type Meta = Readonly<Record<string, unknown>>;
 interface Event {
@@ -11,11 +11,11 @@ interface Event {
 
 /** Runs `work` and returns the events of collections, fields and relations it emits; `change` is called as their filter. */
 async function recordEvents(
-  work: (probe: Probe) => Promise<void>,
+  work: (probe: SchemaFixture) => Promise<void>,
   change: (event: string, payload: Meta) => unknown = () => undefined,
 ): Promise<readonly Event[]> {
   const kept: Event[] = [];
-  await withProbe('', work, {
+  await withSchemaFixture('', work, {
     register({ events: bus }) {
       for (const kind of ['collections', 'fields', 'relations'])
         for (const verb of ['create', 'update', 'delete']) {
@@ -32,7 +32,7 @@ async function recordEvents(
   return kept;
 }
 
-async function changeEverything({ writes, admin }: Probe): Promise<void> {
+async function changeEverything({ writes, admin }: SchemaFixture): Promise<void> {
   await writes.createCollection(admin, { collection: 'a', schema: {}, meta: { note: 'made', icon: 'box' } });
   await writes.updateCollection(admin, 'a', { meta: { note: 'changed' } });
   await writes.createField(admin, 'a', { field: 'b', type: 'integer', meta: { note: 'made', width: 'half' } });

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { captureError } from '../../support/plugin.ts';
-import { type Probe, withProbe } from './support.ts';
+import { type SchemaFixture, withSchemaFixture } from './schema-fixture.ts';
 
-const posts = (probe: Probe, fields: unknown[] = []) =>
+const posts = (probe: SchemaFixture, fields: unknown[] = []) =>
   probe.writes.createCollection(probe.admin, { collection: 'posts', schema: {}, fields });
-const column = async (probe: Probe, name: string) => (await probe.field('posts', name)).column;
+const column = async (probe: SchemaFixture, name: string) => (await probe.field('posts', name)).column;
 
 describe('schemaWrites: fields', () => {
   it('createField creates a column of each type', () =>
-    withProbe('', async (probe) => {
+    withSchemaFixture('', async (probe) => {
       await posts(probe);
       const expected = {
         string: 'character varying',
@@ -39,7 +39,7 @@ describe('schemaWrites: fields', () => {
     }));
 
   it('createField takes sizes, defaults, is_unique and is_indexed', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       await posts(probe);
       const make = (field: string, type: string, schema: object) =>
         probe.writes.createField(probe.admin, 'posts', { field, type, schema });
@@ -77,7 +77,7 @@ describe('schemaWrites: fields', () => {
     }));
 
   it('createField sorts the field after the others of its group', () =>
-    withProbe('', async (probe) => {
+    withSchemaFixture('', async (probe) => {
       await posts(probe, [{ field: 'a', type: 'string' }]);
       const sortOf = async (field: string) => (await probe.field('posts', field)).meta?.sort;
       await probe.writes.createField(probe.admin, 'posts', { field: 'b', type: 'string' });
@@ -91,7 +91,7 @@ describe('schemaWrites: fields', () => {
     }));
 
   it('a field whose flags are those of an alias needs no type', () =>
-    withProbe('', async (probe) => {
+    withSchemaFixture('', async (probe) => {
       await posts(probe);
       await probe.writes.createField(probe.admin, 'posts', {
         field: 'line',
@@ -106,7 +106,7 @@ describe('schemaWrites: fields', () => {
     }));
 
   it('updateField changes size, nullability, uniqueness, index and default', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       await posts(probe, [{ field: 'a', type: 'string' }]);
       const change = (schema: object) => probe.writes.updateField(probe.admin, 'posts', 'a', { schema });
       await database.query(`insert into posts (a) values ('one'), (null)`);
@@ -137,7 +137,7 @@ describe('schemaWrites: fields', () => {
     }));
 
   it('updateField converts values to the new type, and fails where they do not fit', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       await posts(probe, [{ field: 'a', type: 'string', schema: { default_value: '5' } }]);
       await database.query(`insert into posts (a) values ('7')`);
       const become = async (type: string) => {
@@ -163,7 +163,7 @@ describe('schemaWrites: fields', () => {
     }));
 
   it('updateField with the record as it was read changes nothing', () =>
-    withProbe(
+    withSchemaFixture(
       `create type mood as enum ('a', 'b');
       create table posts (id serial primary key, w varchar(7) not null default 'x', n numeric(4, 1) default 1.5, m mood default 'a', t timestamptz default now(),
         l text[] default '{}', g int generated always as (1 + 1) stored, i bigint generated always as identity, j json default '[]', r inet)`,
@@ -179,7 +179,7 @@ describe('schemaWrites: fields', () => {
     ));
 
   it('updateField creates, changes and deletes the registry row of a column', () =>
-    withProbe('create table posts (id int primary key, a text)', async (probe) => {
+    withSchemaFixture('create table posts (id int primary key, a text)', async (probe) => {
       const change = (meta: unknown) => probe.writes.updateField(probe.admin, 'posts', 'a', { meta });
       await change({ note: 'n', special: ['cast-csv'], options: { x: [1] }, validation: { a: { _nnull: true } } });
       expect(await probe.field('posts', 'a')).to.include({ type: 'csv' });
@@ -203,7 +203,7 @@ describe('schemaWrites: fields', () => {
     }));
 
   it('a change that is impossible fails with INVALID_PAYLOAD, and one of an unknown name with ROUTE_NOT_FOUND', () =>
-    withProbe(
+    withSchemaFixture(
       'create table old (id serial primary key, a int, g int generated always as (1) stored, v tsvector); create view seen as select a from old',
       async (probe) => {
         const { writes, admin } = probe;
@@ -242,7 +242,7 @@ describe('schemaWrites: fields', () => {
     ));
 
   it('createField of a required field without default fails with CONTAINS_NULL_VALUES where the table has rows', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       await posts(probe);
       await database.query('insert into posts default values');
       const adding = probe.writes.createField(probe.admin, 'posts', {
@@ -257,7 +257,7 @@ describe('schemaWrites: fields', () => {
     }));
 
   it('deleteField removes every reference to the field', () =>
-    withProbe('', async (probe, database) => {
+    withSchemaFixture('', async (probe, database) => {
       const { writes, admin } = probe;
       await posts(probe, [
         { field: 'outer', type: 'alias', meta: { special: ['group', 'alias', 'no-data'] } },
@@ -305,7 +305,7 @@ describe('schemaWrites: fields', () => {
     }));
 
   it('deleteField of an alias keeps its relation', () =>
-    withProbe('', async (probe) => {
+    withSchemaFixture('', async (probe) => {
       const { writes, admin } = probe;
       await posts(probe, [{ field: 'parent', type: 'integer' }]);
       await writes.createField(admin, 'posts', { field: 'children', type: 'alias', meta: { special: ['o2m'] } });

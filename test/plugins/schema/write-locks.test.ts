@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { captureError } from '../../support/plugin.ts';
-import { withProbe } from './support.ts';
+import { withSchemaFixture } from './schema-fixture.ts';
 
 describe('schemaWrites on locked tables', () => {
   it('a change of a locked table fails with SERVICE_UNAVAILABLE, and changes of other tables succeed', () =>
-    withProbe('create table busy (id serial primary key)', async ({ writes, admin, schema }, database) => {
+    withSchemaFixture('create table busy (id serial primary key)', async ({ writes, admin, schema }, database) => {
       const other = new pg.Client({ connectionString: database.url });
       await other.connect();
       try {
@@ -28,7 +28,7 @@ describe('schemaWrites on locked tables', () => {
     }));
 
   it('a change is tried again after a deadlock with a write of items', () =>
-    withProbe(
+    withSchemaFixture(
       'create table one (id serial primary key); create table many (id serial primary key, one int)',
       async ({ writes, admin }, database) => {
         const other = new pg.Client({ connectionString: database.url });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RelationEnd } from '../../../plugins/schema/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { type Probe, withProbe } from './support.ts';
+import { type SchemaFixture, withSchemaFixture } from './schema-fixture.ts';
 
 type ManyToAny = Extract<RelationEnd, { kind: 'any' }>;
 
@@ -9,12 +9,12 @@ const SETUP = `
 create table author (id serial primary key); create table post (id serial primary key, author int, editor int not null, kind text, item text, word text);
 create table pair (a int, b int, primary key (a, b)); create view seen as select id, author from post;
 `;
-const relation = async (probe: Probe, field: string, collection = 'post') =>
+const relation = async (probe: SchemaFixture, field: string, collection = 'post') =>
   (await probe.schema.snapshot()).relations.find((one) => one.collection === collection && one.field === field);
 
 describe('schemaWrites: relations', () => {
   it('createRelation creates a foreign key, and an index over it and the primary key', () =>
-    withProbe(SETUP, async (probe, database) => {
+    withSchemaFixture(SETUP, async (probe, database) => {
       await probe.writes.createRelation(probe.admin, {
         collection: 'post',
         field: 'author',
@@ -40,7 +40,7 @@ describe('schemaWrites: relations', () => {
     }));
 
   it('createRelation rejects SET NULL for a required field, whose default is NO ACTION', () =>
-    withProbe(SETUP, async (probe) => {
+    withSchemaFixture(SETUP, async (probe) => {
       const make = (schema: object | undefined) =>
         probe.writes.createRelation(probe.admin, {
           collection: 'post',
@@ -54,7 +54,7 @@ describe('schemaWrites: relations', () => {
     }));
 
   it('updateRelation changes referential actions and meta, and deleteRelation keeps the column', () =>
-    withProbe(SETUP, async (probe) => {
+    withSchemaFixture(SETUP, async (probe) => {
       const { writes, admin } = probe;
       await writes.createRelation(admin, { collection: 'post', field: 'author', related_collection: 'author' });
       await writes.createField(admin, 'author', { field: 'posts', type: 'alias', meta: { special: ['o2m'] } });
@@ -85,7 +85,7 @@ describe('schemaWrites: relations', () => {
     }));
 
   it('updateRelation registers and alters a foreign key of the database', () =>
-    withProbe(
+    withSchemaFixture(
       `${SETUP} alter table post add constraint named foreign key (author) references author`,
       async (probe) => {
         const again = probe.writes.createRelation(probe.admin, {
@@ -107,7 +107,7 @@ describe('schemaWrites: relations', () => {
     ));
 
   it('createRelation on a view creates no foreign key', () =>
-    withProbe(SETUP, async (probe) => {
+    withSchemaFixture(SETUP, async (probe) => {
       await probe.writes.createRelation(probe.admin, {
         collection: 'seen',
         field: 'author',
@@ -118,7 +118,7 @@ describe('schemaWrites: relations', () => {
     }));
 
   it('createRelation rejects bad requests, and rows that refer to missing rows', () =>
-    withProbe(`${SETUP} insert into post (author, editor) values (9, 9)`, async (probe) => {
+    withSchemaFixture(`${SETUP} insert into post (author, editor) values (9, 9)`, async (probe) => {
       const { writes, admin } = probe;
       const any = (meta: object | undefined) => ({ collection: 'post', field: 'item', related_collection: null, meta });
       for (const input of [
@@ -176,7 +176,7 @@ describe('schemaWrites: relations', () => {
     }));
 
   it('constraints with names too long for PostgreSQL get distinct names', () =>
-    withProbe('create table target (id serial primary key)', async (probe) => {
+    withSchemaFixture('create table target (id serial primary key)', async (probe) => {
       const collection = 'c'.repeat(63);
       const fields = ['1', '2'].map((end) => `${'f'.repeat(62)}${end}`);
       await probe.writes.createCollection(probe.admin, {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mintPublicCaller } from '#kernel/boot';
 import type { HealthCheck } from '../../../plugins/server/contract.ts';
-import { createHealth, describeHealth } from '../../../plugins/server/health.ts';
+import { createHealthCheckRunner, describeHealth } from '../../../plugins/server/health.ts';
 
 const check = (name: string, more: Partial<HealthCheck>): HealthCheck => ({
   name,
@@ -12,7 +12,7 @@ const check = (name: string, more: Partial<HealthCheck>): HealthCheck => ({
 
 describe('health of the service', () => {
   it('health is the worst status of its checks', async () => {
-    const measure = createHealth(50);
+    const measure = createHealthCheckRunner(50);
     const { status, checks } = await measure([
       check('fine', {}),
       check('slow', { threshold: 10, check: async () => ({ value: 11 }) }),
@@ -30,19 +30,19 @@ describe('health of the service', () => {
 
   it('health is "error" while the process stops, whatever the checks report', async () => {
     let isStopping = false;
-    const deps = { measure: createHealth(), checks: () => [], isStopping: () => isStopping };
+    const deps = { measure: createHealthCheckRunner(), checks: () => [], isStopping: () => isStopping };
     expect(await describeHealth(mintPublicCaller(), deps)).to.deep.equal({ status: 'ok' });
     isStopping = true;
     expect(await describeHealth(mintPublicCaller(), deps)).to.deep.equal({ status: 'error' });
   });
 
   it('health is "ok" without checks', async () => {
-    expect(await createHealth()([])).to.deep.equal({ status: 'ok', checks: {} });
+    expect(await createHealthCheckRunner()([])).to.deep.equal({ status: 'ok', checks: {} });
   });
 
   it('concurrent requests share one run of the checks, and later requests start a new one', async () => {
     let count = 0;
-    const measure = createHealth(50);
+    const measure = createHealthCheckRunner(50);
     const counted = [check('one', { check: async () => ({ value: ++count }) })];
     await Promise.all(Array.from({ length: 100 }, () => measure(counted)));
     expect(count).to.equal(1);

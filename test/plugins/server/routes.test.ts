@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { makePerson, makeRole } from '../users/people.ts';
+import { makePerson, makeRole } from '../users/test-users.ts';
 
 describe('routes of the server', () => {
   let service: InProcessService;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { conformance } from '../storage/conformance.ts';
+import { describeDriverConformance } from '../storage/conformance.ts';
 import { openTestDriver } from './test-driver.ts';
 
 describe('storage-local: conformance of the driver', () => {
@@ -11,5 +11,5 @@ describe('storage-local: conformance of the driver', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  conformance(() => openTestDriver(folder));
+  describeDriverConformance(() => openTestDriver(folder));
 });

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { bytes, createHeldSource, hashOf, inParts, read } from '../storage/bytes.ts';
+import { bytes, createHeldSource, hashOf, inParts, readAllBytes } from '../storage/bytes.ts';
 import { openTestDriver } from './test-driver.ts';
 
 describe('storage-local: files of objects', () => {
@@ -45,7 +45,7 @@ describe('storage-local: files of objects', () => {
   it('a file placed by hand is an object', async () => {
     await writeFile(join(root, 'old.txt'), 'from before');
     const opened = await driver.open('old.txt');
-    expect(String(await read(opened?.bytes as never))).to.equal('from before');
+    expect(String(await readAllBytes(opened?.bytes as never))).to.equal('from before');
   });
 
   it('path() leads to the file of an object and of a variant', async () => {
@@ -180,21 +180,21 @@ describe('storage-local: files of objects', () => {
     for await (const { name } of driver.list('')) names.push(name);
     expect(names).to.deep.equal(['k.bin']);
     const opened = await driver.open('k.bin', { start: 4, end: 100 });
-    expect((await read(opened?.bytes as never)).length).to.equal(6);
+    expect((await readAllBytes(opened?.bytes as never)).length).to.equal(6);
   });
 
   it('a file that gets shorter while it is read fails its reader', async () => {
     await write('l.bin', bytes(1_000_000));
     const opened = await driver.open('l.bin');
     await truncate(join(root, 'l.bin'), 300_000);
-    expect((await captureError(read(opened?.bytes as never))).message).to.contain('shorter');
+    expect((await captureError(readAllBytes(opened?.bytes as never))).message).to.contain('shorter');
   });
 
   it('a removed file is still read to its end by an open reader', async () => {
     await write('m.bin', bytes(1_000_000));
     const opened = await driver.open('m.bin');
     await driver.remove('m.bin');
-    expect(hashOf(await read(opened?.bytes as never))).to.equal(hashOf(bytes(1_000_000)));
+    expect(hashOf(await readAllBytes(opened?.bytes as never))).to.equal(hashOf(bytes(1_000_000)));
   });
 
   it('every way to end a reader closes its file', async function () {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { bytes, hashOf, inParts, read } from '../storage/bytes.ts';
-import { type Relay, relayTo } from './relay.ts';
-import { type S3Server, type S3Settings, startS3Server } from './server.ts';
+import { bytes, hashOf, inParts, readAllBytes } from '../storage/bytes.ts';
+import { type S3Relay, startS3Relay } from './relay.ts';
+import { type S3Server, type S3Settings, startS3Server } from './s3-server.ts';
 
 const MIB = 2 ** 20;
 const newName = () => `${randomUUID()}.bin`;
@@ -31,12 +31,12 @@ describe('storage-s3: connections', function () {
   const write = (name: string, data: Uint8Array, to = driver) => to.write(name, inParts(data));
   const hashAt = async (name: string, from = driver) => {
     const object = await from.open(name);
-    return object && hashOf(await read(object.bytes));
+    return object && hashOf(await readAllBytes(object.bytes));
   };
 
-  let relay: Relay;
+  let relay: S3Relay;
   beforeEach(async () => {
-    relay = await relayTo(server.settings.endpoint as string);
+    relay = await startS3Relay(server.settings.endpoint as string);
   });
   afterEach(async () => {
     for (const one of opened.splice(0)) await one.close?.();

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { until } from '../files/support.ts';
-import { bytes, createHeldSource, hashOf, inParts, read } from '../storage/bytes.ts';
-import { relayTo } from './relay.ts';
-import { type PartPlan, type S3Server, type S3Settings, startS3Server } from './server.ts';
+import { until } from '../files/files-fixture.ts';
+import { bytes, createHeldSource, hashOf, inParts, readAllBytes } from '../storage/bytes.ts';
+import { startS3Relay } from './relay.ts';
+import { type PartPlan, type S3Server, type S3Settings, startS3Server } from './s3-server.ts';
 
 const MIB = 2 ** 20;
 const newName = () => `${randomUUID()}.bin`;
@@ -39,7 +39,7 @@ describe('storage-s3: driver', function () {
   const write = (name: string, data: Uint8Array, to = driver) => to.write(name, inParts(data));
   const hashAt = async (name: string, from = driver) => {
     const object = await from.open(name);
-    return object && hashOf(await read(object.bytes));
+    return object && hashOf(await readAllBytes(object.bytes));
   };
   const namesIn = async (from: StorageDriver, prefix = '') => {
     const names: string[] = [];
@@ -62,7 +62,9 @@ describe('storage-s3: driver', function () {
       expect((await server.s3.headObject(place(name))).ETag, 'made of four parts').to.match(/-4"$/);
       expect(await unfinished(name)).to.equal(0);
       const borders = await driver.open(name, { start: 8 * MIB - 2, end: 16 * MIB + 1 });
-      expect(hashOf(await read(borders?.bytes as never))).to.equal(hashOf(data.subarray(8 * MIB - 2, 16 * MIB + 2)));
+      expect(hashOf(await readAllBytes(borders?.bytes as never))).to.equal(
+        hashOf(data.subarray(8 * MIB - 2, 16 * MIB + 2)),
+      );
     });
 
     it('an object of exactly one or two parts is read as it was written', async () => {
@@ -173,7 +175,7 @@ describe('storage-s3: driver', function () {
     });
 
     it('a part from a temporary file is sent again after a 503', async () => {
-      const relay = await relayTo(server.settings.endpoint as string);
+      const relay = await startS3Relay(server.settings.endpoint as string);
       try {
         let failures = 0;
         relay.decide((line) => (line.includes('partNumber=3') && failures++ < 2 ? { status: 503 } : 'pass'));

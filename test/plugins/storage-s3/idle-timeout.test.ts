@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { withIdleTimeout } from '../../../plugins/storage-s3/idle-timeout.ts';
 import { captureError } from '../../support/plugin.ts';
-import { bytes as bytesOf, hashOf, read } from '../storage/bytes.ts';
+import { bytes as bytesOf, hashOf, readAllBytes } from '../storage/bytes.ts';
 
 /** Idle timeout of the tested downloads, in milliseconds. */
 const LIMIT = 1000;
@@ -36,7 +36,7 @@ describe('withIdleTimeout, the idle timeout of downloads', () => {
 
   it('a download fails if the server sends nothing for the idle timeout', async () => {
     answer = (response) => response.writeHead(200, { 'content-length': 1000 }).write('the beginning');
-    const error = await captureError(read((await download()).bytes));
+    const error = await captureError(readAllBytes((await download()).bytes));
     expect(error.message).to.equal(`the server has sent nothing more of a.bin for ${LIMIT} ms`);
   });
 
@@ -72,17 +72,17 @@ describe('withIdleTimeout, the idle timeout of downloads', () => {
     answer = (response) => response.end('all of it');
     const { bytes } = await download();
     await pause(1.5 * LIMIT);
-    expect(String(await read(bytes))).to.equal('all of it');
+    expect(String(await readAllBytes(bytes))).to.equal('all of it');
   });
 
   it('a finished download leaves its connection to the next one without a timer', async () => {
     answer = (response) => response.end('one');
     const first = await download();
-    expect(String(await read(first.bytes))).to.equal('one');
+    expect(String(await readAllBytes(first.bytes))).to.equal('one');
     await pause(1.5 * LIMIT);
     answer = (response) => response.end('two');
     const second = await download();
     expect(second.socket).to.equal(first.socket);
-    expect(String(await read(second.bytes))).to.equal('two');
+    expect(String(await readAllBytes(second.bytes))).to.equal('two');
   });
 });

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { until } from '../files/support.ts';
-import { type Relay, relayTo } from './relay.ts';
-import { type S3Server, startS3Server } from './server.ts';
+import { until } from '../files/files-fixture.ts';
+import { type S3Relay, startS3Relay } from './relay.ts';
+import { type S3Server, startS3Server } from './s3-server.ts';
 
 describe('storage-s3: outage of the server', function () {
   this.timeout(120_000);
   let server: S3Server;
-  let relay: Relay;
+  let relay: S3Relay;
   let service: InProcessService;
   before(async () => {
     server = await startS3Server();
     const env = server.env('media');
-    relay = await relayTo(env.STORAGE_MEDIA_ENDPOINT as string);
+    relay = await startS3Relay(env.STORAGE_MEDIA_ENDPOINT as string);
     service = await startService({
       env: { STORAGE_LOCATIONS: 'media', ...env, STORAGE_MEDIA_ENDPOINT: relay.url, LOG_LEVEL: 'warn' },
     });

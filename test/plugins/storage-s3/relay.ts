@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net';
 
 /** What the relay does with a request. */
-export type Fate =
+export type RelayDecision =
   | 'pass'
   /** The S3 server handles the request, but the connection closes before the response. */
   | 'lose the answer'
@@ -12,23 +12,23 @@ export type Fate =
   /** The relay answers with this status; the S3 server never gets the request. */
   | { readonly status: number };
 
-export interface Relay {
+export interface S3Relay {
   readonly url: string;
   /** All requests so far; `line` is `METHOD /path?query`. */
   readonly seen: readonly { readonly line: string; readonly headers: IncomingMessage['headers'] }[];
   /** Number of open connections from the driver to the relay. */
   connections(): number;
   /** Sets the function that decides what the relay does with each further request. */
-  decide(fate: (line: string) => Fate): void;
+  decide(fate: (line: string) => RelayDecision): void;
   close(): Promise<void>;
 }
 
 /** Starts an HTTP relay in front of an S3 server, which forwards everything unchanged unless `decide` says otherwise. */
-export async function relayTo(target: string): Promise<Relay> {
+export async function startS3Relay(target: string): Promise<S3Relay> {
   const { hostname, port } = new URL(target);
   const seen: { line: string; headers: IncomingMessage['headers'] }[] = [];
   const sockets = new Set<Socket>();
-  let fateOf: (line: string) => Fate = () => 'pass';
+  let fateOf: (line: string) => RelayDecision = () => 'pass';
 
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const line = `${incoming.method} ${incoming.url}`;

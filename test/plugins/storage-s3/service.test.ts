@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { captureError } from '../../support/plugin.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { bytes, hashOf } from '../storage/bytes.ts';
-import { type S3Server, startS3Server } from './server.ts';
+import { type S3Server, startS3Server } from './s3-server.ts';
 
 const MIB = 2 ** 20;
 

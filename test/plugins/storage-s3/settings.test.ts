@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { parseSettings, type S3Settings } from '../../../plugins/storage-s3/settings.ts';
+import { parseS3Settings, type S3Settings } from '../../../plugins/storage-s3/settings.ts';
 
 const read = (settings: Readonly<Record<string, string>>): S3Settings =>
-  parseSettings({ location: 'my-files', setting: (key) => settings[key] });
+  parseS3Settings({ location: 'my-files', setting: (key) => settings[key] });
 const refusal = (settings: Readonly<Record<string, string>>): string => {
   try {
     read(settings);

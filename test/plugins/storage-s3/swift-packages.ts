@@ -11,7 +11,7 @@ const PACKAGE = 'python3-swift';
 /** Milliseconds after which a hanging `apt-get` or `dpkg-deb` is killed. */
 const DOWNLOAD_TIMEOUT = 120_000;
 
-export interface Python {
+export interface PythonCommand {
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -20,7 +20,7 @@ export interface Python {
  * The command and environment of a Python with OpenStack Swift. Its Debian packages are unpacked into `node_modules/.swift` and
  * not installed, so that the machine is not changed and no root rights are needed.
  */
-export async function swiftPython(): Promise<Python> {
+export async function prepareSwiftPython(): Promise<PythonCommand> {
   if (!existsSync(UNPACKED)) await bring();
   const libraries = (await readdir(join(UNPACKED, 'usr/lib'))).filter((name) => name.includes('-linux-'));
   const own = join(UNPACKED, 'usr/bin/python3');

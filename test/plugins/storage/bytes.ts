@@ -22,7 +22,7 @@ export async function* inParts(data: Uint8Array, size = 64 * 1024): AsyncGenerat
 /** A Node stream of the data in chunks of this size. */
 export const asStream = (data: Uint8Array, size?: number): Readable => Readable.from(inParts(data, size));
 
-export async function read(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+export async function readAllBytes(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const part of source) parts.push(part);
   return Buffer.concat(parts);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { ByteRange, OpenedObject, StorageDriver } from '../../../plugins/storage/contract.ts';
 import { garbageCollector } from '../../support/garbage.ts';
 import { captureError } from '../../support/plugin.ts';
-import { asStream, bytes, createHeldSource, hashOf, inParts, read } from './bytes.ts';
+import { asStream, bytes, createHeldSource, hashOf, inParts, readAllBytes } from './bytes.ts';
 
 const MIB = 1024 * 1024;
 
@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
  * Declares the tests that every storage driver has to pass. Call it in a `describe` of the driver. `open` is called once, and the
  * tests close the driver. Its storage may hold other objects. `many` is a number of objects above one page of a list.
  */
-export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } = {}): void {
+export function describeDriverConformance(open: () => Promise<StorageDriver>, { many = 1050 } = {}): void {
   let driver: StorageDriver;
   before(async () => {
     driver = await open();
@@ -25,7 +25,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
   const write = (name: string, data: Uint8Array) => driver.write(name, inParts(data), { type: 'application/x-test' });
   const readBack = async (name: string, range?: ByteRange) => {
     const opened = await driver.open(name, range);
-    return opened && { size: opened.size, data: await read(opened.bytes) };
+    return opened && { size: opened.size, data: await readAllBytes(opened.bytes) };
   };
   const namesOf = async (prefix: string) => {
     const names: string[] = [];

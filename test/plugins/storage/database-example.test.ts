@@ -2,12 +2,12 @@ import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { type Location, type Storage, storage } from '../../../plugins/storage/contract.ts';
+import { type Storage, type StorageLocation, storage } from '../../../plugins/storage/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { captureError, type TestComposition, writePlugins } from '../../support/plugin.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
-import { bytes, createHeldSource, hashOf, inParts, read } from './bytes.ts';
-import { conformance } from './conformance.ts';
+import { bytes, createHeldSource, hashOf, inParts, readAllBytes } from './bytes.ts';
+import { describeDriverConformance } from './conformance.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/storage-database/', import.meta.url));
 const CHUNK = 256 * 1024;
@@ -18,7 +18,7 @@ describe('example extension storage-database', () => {
   let extension: TestComposition;
   let service: InProcessService;
   let used: Storage;
-  let location: Location;
+  let location: StorageLocation;
 
   const start = () =>
     startService({
@@ -58,7 +58,8 @@ describe('example extension storage-database', () => {
     Number((await database.query<{ count: string }>(`select count(*) from platform_stored_${table}`))[0]?.count);
 
   // `many` exceeds one page: the example lists 500 objects at a time.
-  describe('storage-database: conformance of the driver', () => conformance(async () => location, { many: 510 }));
+  describe('storage-database: conformance of the driver', () =>
+    describeDriverConformance(async () => location, { many: 510 }));
 
   it('the audit lists only the grants that the extension needs', () => {
     const line = service.kernel.audit().find(({ name }) => name === 'storage-database');
@@ -103,7 +104,9 @@ describe('example extension storage-database', () => {
     await service.stop();
     service = await start();
     location = used.at('db');
-    expect(hashOf(await read((await location.open('kept.bin'))?.bytes as never))).to.equal(hashOf(bytes(700_000)));
+    expect(hashOf(await readAllBytes((await location.open('kept.bin'))?.bytes as never))).to.equal(
+      hashOf(bytes(700_000)),
+    );
     await location.remove('kept.bin');
   });
 
@@ -127,9 +130,11 @@ describe('example extension storage-database', () => {
     // Deletes the other rows of the object, which a read of the range must not need.
     await database.query('delete from platform_stored_chunks where part not in (7, 8)');
     const opened = await location.open('large.bin', { start: 8 * CHUNK - 5, end: 8 * CHUNK + 4 });
-    expect(await read(opened?.bytes as never)).to.deep.equal(bytes(20 * CHUNK).subarray(8 * CHUNK - 5, 8 * CHUNK + 5));
+    expect(await readAllBytes(opened?.bytes as never)).to.deep.equal(
+      bytes(20 * CHUNK).subarray(8 * CHUNK - 5, 8 * CHUNK + 5),
+    );
     const broken = await location.open('large.bin', { start: 0, end: 9 * CHUNK });
-    expect((await captureError(read(broken?.bytes as never))).message).to.contain('removed while it was read');
+    expect((await captureError(readAllBytes(broken?.bytes as never))).message).to.contain('removed while it was read');
     await location.remove('large.bin');
   });
 

@@ -9,8 +9,8 @@ import type { Kernel } from '#kernel/boot';
 import { type HealthCheck, health } from '../../../plugins/server/contract.ts';
 import { type Storage, type StorageDriver, storage } from '../../../plugins/storage/contract.ts';
 import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
-import { bytes, hashOf, inParts, read } from './bytes.ts';
-import { type MemoryDriver, memoryDriver } from './memory.ts';
+import { bytes, hashOf, inParts, readAllBytes } from './bytes.ts';
+import { type MemoryDriver, memoryDriver } from './memory-driver.ts';
 
 /** A third-party plugin that contributes a driver. It names the facet by its id, without an import. */
 const brings = (driver: StorageDriver, declared: readonly string[] = ['memory']): TestPlugin => ({
@@ -70,7 +70,7 @@ describe('service storage', () => {
         expect(await location.write('a.txt', inParts(bytes(1000)))).to.equal(1000);
         const opened = await location.open('a.txt', { start: 10, end: 19 });
         expect(opened?.size).to.equal(1000);
-        expect(await read(opened?.bytes as never)).to.deep.equal(bytes(1000).subarray(10, 20));
+        expect(await readAllBytes(opened?.bytes as never)).to.deep.equal(bytes(1000).subarray(10, 20));
         expect((await location.stat('a.txt'))?.size).to.equal(1000);
       }
       expect([...driver.objects.keys()]).to.deep.equal(['a.txt']);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { type Storage, storage } from '../../../plugins/storage/contract.ts';
-import { variableOf } from '../../../plugins/storage/library.ts';
+import { storageVariableOf } from '../../../plugins/storage/library.ts';
 import { parseLocations } from '../../../plugins/storage/settings.ts';
 import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 import { inParts } from './bytes.ts';
@@ -19,7 +19,7 @@ describe('settings of storage locations', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   it('a setting is named STORAGE_<LOCATION>_<KEY>, in upper case with _ for -', () => {
-    expect(variableOf('my-Files_2', 'ROOT')).to.equal('STORAGE_MY_FILES_2_ROOT');
+    expect(storageVariableOf('my-Files_2', 'ROOT')).to.equal('STORAGE_MY_FILES_2_ROOT');
     const [config] = parse(['my-Files_2'], { STORAGE_MY_FILES_2_ROOT: ' /srv ', STORAGE_ROOT: 'no' });
     expect(config?.setting('ROOT')).to.equal('/srv');
     expect(config?.setting('BUCKET')).to.equal(undefined);

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { temporaryFile, temporaryFolder } from '../../../plugins/storage/library.ts';
-import { removeAbandonedTemporaries } from '../../../plugins/storage/temporary.ts';
+import { createTemporaryFilePath, temporaryFolder } from '../../../plugins/storage/library.ts';
+import { removeAbandonedTemporaries } from '../../../plugins/storage/temporary-files.ts';
 
 describe('temporary files and folders of storage', () => {
   const { TMPDIR } = process.env;
@@ -24,7 +24,7 @@ describe('temporary files and folders of storage', () => {
     const others = ['tenon-asset-of-somebody', 'tenon-backup-abcdef', 'else'].map((name) => join(place, name));
     for (const path of others) await mkdir(path);
     await writeFile(join(old, 'large.png'), 'bytes');
-    const [oldFile, youngFile] = [temporaryFile('asset'), temporaryFile('part')];
+    const [oldFile, youngFile] = [createTemporaryFilePath('asset'), createTemporaryFilePath('part')];
     for (const path of [oldFile, youngFile]) await writeFile(path, 'bytes');
     await writeFile(join(place, 'tenon-part-abcdef'), 'a file');
     const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);

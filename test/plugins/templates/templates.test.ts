@@ -4,11 +4,11 @@ import type { Secrets } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { templateCapability, templateMethods } from '../../../plugins/templates/capability.ts';
 import type { Delimiters } from '../../../plugins/templates/contract.ts';
-import { createProcessOptions } from '../../../plugins/templates/processes.ts';
+import { createTemplatePoolOptions } from '../../../plugins/templates/processes.ts';
 import { createTemplates } from '../../../plugins/templates/service.ts';
 import { watchEventLoop } from '../../support/event-loop.ts';
 import { captureError } from '../../support/plugin.ts';
-import { openPool } from '../../support/pool.ts';
+import { openWorkerPool } from '../../support/worker-pool.ts';
 
 const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as GrantHolder;
 const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
@@ -19,9 +19,9 @@ const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
 });
 
 describe('templates.render', () => {
-  let pool: ReturnType<typeof openPool>;
+  let pool: ReturnType<typeof openWorkerPool>;
   before(() => {
-    pool = openPool(createProcessOptions());
+    pool = openWorkerPool(createTemplatePoolOptions());
   });
   after(() => pool.stop());
 
@@ -126,7 +126,7 @@ describe('templates.render', () => {
   });
 
   it('render() is refused after the service has stopped', async () => {
-    const own = openPool(createProcessOptions());
+    const own = openWorkerPool(createTemplatePoolOptions());
     const ownTemplates = createTemplates(own);
     const running = captureError(ownTemplates.render('x'));
     const stopped = own.stop();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { cleanUp } from '../../../plugins/tus/clean-up.ts';
+import { removeExpiredUploads } from '../../../plugins/tus/clean-up.ts';
 
-type Uploads = Parameters<typeof cleanUp>[0]['uploads'];
+type Uploads = Parameters<typeof removeExpiredUploads>[0]['uploads'];
 type Upload = NonNullable<Awaited<ReturnType<Uploads['find']>>>;
 type Piece = Awaited<ReturnType<Uploads['pieces']>>[number];
 
@@ -75,21 +75,21 @@ function memory(expiring: Readonly<Record<string, number>>) {
 describe('cleanUp of tus uploads', () => {
   it('the clean-up removes expired uploads with all their pieces and nothing else', async () => {
     const { rows, objects, deps } = memory({ old: -1, now: 0, young: 1 });
-    expect(await cleanUp(deps, NOON)).to.equal(1);
+    expect(await removeExpiredUploads(deps, NOON)).to.equal(1);
     expect([...rows.keys()]).to.deep.equal(['now', 'young']);
     expect([...objects].filter((name) => name.startsWith('old'))).to.deep.equal([]);
     expect(objects.size).to.equal(4);
-    expect(await cleanUp(deps, NOON + 2 * MINUTE)).to.equal(2);
+    expect(await removeExpiredUploads(deps, NOON + 2 * MINUTE)).to.equal(2);
     expect(objects.size).to.equal(0);
   });
 
   it('the clean-up skips an upload whose lock is held', async () => {
     const { rows, locked, deps } = memory({ busy: -5 });
     locked.add('tus busy');
-    expect(await cleanUp(deps, NOON)).to.equal(0);
+    expect(await removeExpiredUploads(deps, NOON)).to.equal(0);
     expect([...rows.keys()]).to.deep.equal(['busy']);
     locked.clear();
-    expect(await cleanUp(deps, NOON)).to.equal(1);
+    expect(await removeExpiredUploads(deps, NOON)).to.equal(1);
   });
 
   it('the clean-up skips an upload that was extended meanwhile', async () => {
@@ -99,13 +99,13 @@ describe('cleanUp of tus uploads', () => {
       rows.set('old', { ...(rows.get('old') as Upload), expires: new Date(NOON + MINUTE) });
       return attempt(name, work);
     };
-    expect(await cleanUp(deps, NOON)).to.equal(0);
+    expect(await removeExpiredUploads(deps, NOON)).to.equal(0);
     expect([...rows.keys()]).to.deep.equal(['old']);
   });
 
   it('the clean-up continues after a failure and keeps the row of that upload', async () => {
     const { rows, warnings, deps } = memory({ remote: -2, old: -1 });
-    expect(await cleanUp(deps, NOON)).to.equal(1);
+    expect(await removeExpiredUploads(deps, NOON)).to.equal(1);
     expect([...rows.keys()]).to.deep.equal(['remote']);
     expect(warnings).to.deep.equal(['remote']);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { assertComplete, joinPieces, receivePieces } from '../../../plugins/tus/pieces.ts';
+import { assertPiecesComplete, joinPieces, receivePieces } from '../../../plugins/tus/pieces.ts';
 import { splitBytes } from '../../../plugins/tus/split.ts';
 import { captureError } from '../../support/plugin.ts';
 
@@ -118,14 +118,14 @@ describe('pieces of tus uploads', () => {
     const first = { name: 'a', start: 0, size: 4 };
     const second = { name: 'b', start: 4, size: 2 };
     const broken = { name: 'c', start: 4, size: null };
-    expect(assertComplete([first, broken, second], 6)).to.deep.equal([first, second]);
+    expect(assertPiecesComplete([first, broken, second], 6)).to.deep.equal([first, second]);
     for (const wrong of [
       [first],
       [second],
       [first, second, { ...second, name: 'd' }],
       [first, { ...second, start: 5 }],
     ]) {
-      expect(() => assertComplete(wrong, 6)).to.throw();
+      expect(() => assertPiecesComplete(wrong, 6)).to.throw();
     }
   });
 });

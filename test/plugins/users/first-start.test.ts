@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { QUICK_HASHES, runCli, type Service, startService, TEST_SECRET } from '../../support/service.ts';
+import { QUICK_HASH_SETTINGS, runCli, type Service, startService, TEST_SECRET } from '../../support/service.ts';
 
 describe('the first start', () => {
   let database: FreshDatabase;
@@ -11,7 +11,7 @@ describe('the first start', () => {
   afterEach(() => database.drop());
 
   const environment = () => ({
-    ...QUICK_HASHES,
+    ...QUICK_HASH_SETTINGS,
     DB_CONNECTION_STRING: database.url,
     CONFIG_PATH: '/dev/null',
     LOG_LEVEL: 'error',

@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, outcome } from './people.ts';
+import { createUserSender, makePerson, makeRole, type SendAsUser, statusAndCodeOf } from './test-users.ts';
 
 const REFUSED = [422, 'UNPROCESSABLE_ENTITY'] as const;
 
 describe('the last admin', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let me: { id: string; role: string };
   let plain: string;
 
   beforeEach(async function () {
     this.timeout(120_000);
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     me = (await admin('GET', '/users/me?fields=id,role')).body.data;
     plain = await makeRole(service);
   });
@@ -48,7 +48,7 @@ describe('the last admin', () => {
       ['POST', '/roles', { name: 'Taker', users: [me.id] }],
     ];
     for (const way of ways) {
-      expect(outcome(await admin(...way)), JSON.stringify(way)).to.deep.equal(REFUSED);
+      expect(statusAndCodeOf(await admin(...way)), JSON.stringify(way)).to.deep.equal(REFUSED);
       expect(await actives(), JSON.stringify(way)).to.equal(1);
     }
     expect((await admin('GET', `/users/${me.id}`)).body.data).to.include({ status: 'active', role: me.role });
@@ -66,14 +66,14 @@ describe('the last admin', () => {
       { id: me.id, status: 'suspended' },
       { id: other.id, status: 'suspended' },
     ];
-    expect(outcome(await admin('PATCH', '/users', both))).to.deep.equal(REFUSED);
-    expect(outcome(await admin('DELETE', '/users', [me.id, other.id]))).to.deep.equal(REFUSED);
+    expect(statusAndCodeOf(await admin('PATCH', '/users', both))).to.deep.equal(REFUSED);
+    expect(statusAndCodeOf(await admin('DELETE', '/users', [me.id, other.id]))).to.deep.equal(REFUSED);
     expect(await actives()).to.equal(2);
   });
 
   it('does not include admins that are not active', async () => {
     await makePerson(service, me.role, { status: 'suspended' });
-    expect(outcome(await admin('DELETE', `/users/${me.id}`))).to.deep.equal(REFUSED);
+    expect(statusAndCodeOf(await admin('DELETE', `/users/${me.id}`))).to.deep.equal(REFUSED);
   });
 
   it('remains when two requests delete the last two at the same moment', async function () {
@@ -92,7 +92,7 @@ describe('the last admin', () => {
           .map(({ status }) => status)
           .sort()
           .at(-1),
-        JSON.stringify(both.map(outcome)),
+        JSON.stringify(both.map(statusAndCodeOf)),
       ).to.be.oneOf([401, 403, 422]);
       expect(await actives()).to.equal(1);
       await service.database.query(`${restore} where id = any($1)`, [[me.id, other.id]]);

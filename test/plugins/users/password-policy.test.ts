@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type HttpReply, type InProcessService, startService } from '../../support/service.ts';
-import { type Ask, asking, makePerson, makeRole, outcome } from './people.ts';
+import { createUserSender, makePerson, makeRole, type SendAsUser, statusAndCodeOf } from './test-users.ts';
 
 const POLICY = '/^(?=.*\\d).{8,}$/';
 const BAD = 'no digit';
@@ -8,10 +8,10 @@ const GOOD = 'a digit 1';
 
 describe('auth_password_policy', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   before(async () => {
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     expect((await admin('PATCH', '/settings', { auth_password_policy: POLICY })).status).to.equal(200);
   });
   after(() => service?.stop());
@@ -27,7 +27,7 @@ describe('auth_password_policy', () => {
   describe('rejects a password that does not match', () => {
     let role: string;
     let id: string;
-    let me: Ask;
+    let me: SendAsUser;
     before(async () => {
       role = await makeRole(service, { app_access: true }, [{ collection: 'platform_users', action: 'update' }]);
       const person = await makePerson(service, role, { password: GOOD });
@@ -60,7 +60,7 @@ describe('auth_password_policy', () => {
     for (const [way, set] of Object.entries(ways)) {
       it(`by ${way}`, async () => {
         const refused = await set(BAD);
-        expect(outcome(refused), text(refused.body)).to.deep.equal([400, 'FAILED_VALIDATION']);
+        expect(statusAndCodeOf(refused), text(refused.body)).to.deep.equal([400, 'FAILED_VALIDATION']);
         expect(refused.body.errors[0].extensions).to.include({ field: 'password', type: 'regex' });
         expect(text(refused.body)).not.to.include(BAD);
         const taken = await set(GOOD);
@@ -73,7 +73,7 @@ describe('auth_password_policy', () => {
     it('a value that is no regular expression or matches too slowly is rejected with INVALID_PAYLOAD', async () => {
       for (const policy of ['(', '/[/', '[z-a]', '^(a+)+$', '/^(\\d*)*x$/', '^(.*a){20}$', 7]) {
         const reply = await admin('PATCH', '/settings', { auth_password_policy: policy });
-        expect([policy, ...outcome(reply)]).to.deep.equal([policy, 400, 'INVALID_PAYLOAD']);
+        expect([policy, ...statusAndCodeOf(reply)]).to.deep.equal([policy, 400, 'INVALID_PAYLOAD']);
         expect(reply.body.errors[0].extensions.path).to.deep.equal(['auth_password_policy']);
       }
     });
@@ -81,7 +81,7 @@ describe('auth_password_policy', () => {
     it('a slow policy written by SQL delays no other request, and no password matches it', async () => {
       await service.database.query(`update platform_settings set auth_password_policy = '^(b+)+$'`);
       const password = `${'b'.repeat(60)}!`;
-      expect(outcome(await admin('POST', '/users', user(password)))).to.deep.equal([400, 'FAILED_VALIDATION']);
+      expect(statusAndCodeOf(await admin('POST', '/users', user(password)))).to.deep.equal([400, 'FAILED_VALIDATION']);
     });
 
     it('a removed policy restricts no password', async () => {

@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { type Ask, allow, asking, makePerson, makeRole, outcome, type Person } from './people.ts';
+import {
+  createTestPermission,
+  createUserSender,
+  makePerson,
+  makeRole,
+  type Person,
+  type SendAsUser,
+  statusAndCodeOf,
+} from './test-users.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 const ACTIONS = ['create', 'read', 'update', 'delete', 'share'];
@@ -10,14 +18,14 @@ const NOTHING = { update: { access: false }, delete: { access: false }, share: {
 
 describe('/roles/me and /permissions/me', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let ann: Person;
   let app: Person;
   let plain: Person;
   before(async function () {
     this.timeout(120_000);
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     await service.database.query(`
       create table article (id serial primary key, title text, body text, owner uuid, state text);
       create table page (id uuid primary key default gen_random_uuid(), title text);
@@ -55,7 +63,7 @@ describe('/roles/me and /permissions/me', () => {
   });
   after(() => service?.stop());
 
-  const dataOf = async (ask: Ask, path: string) => {
+  const dataOf = async (ask: SendAsUser, path: string) => {
     const reply = await ask('GET', path);
     expect(reply.status, `${path} ${JSON.stringify(reply.body)}`).to.equal(200);
     return reply.body.data;
@@ -67,7 +75,10 @@ describe('/roles/me and /permissions/me', () => {
     expect(await dataOf(admin, '/roles/me?fields=admin_access')).to.deep.equal([{ admin_access: true }]);
     const roleless = await makePerson(service, null as never);
     expect(await dataOf(roleless.ask, '/roles/me')).to.deep.equal([]);
-    expect(outcome(await asking(service, null)('GET', '/roles/me'))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+    expect(statusAndCodeOf(await createUserSender(service, null)('GET', '/roles/me'))).to.deep.equal([
+      401,
+      'INVALID_CREDENTIALS',
+    ]);
   });
 
   it('answers what a role may do in each collection, and leaves out those in which it may do nothing', async () => {
@@ -107,12 +118,13 @@ describe('/roles/me and /permissions/me', () => {
   });
 
   it('answers the same by GraphQL', async () => {
-    const ofGraphql = async (ask: Ask) => (await ask('POST', '/graphql/system', { query: '{ permissions_me }' })).body;
+    const ofGraphql = async (ask: SendAsUser) =>
+      (await ask('POST', '/graphql/system', { query: '{ permissions_me }' })).body;
     for (const person of [ann, app, plain])
       expect((await ofGraphql(person.ask)).data.permissions_me).to.deep.equal(
         await dataOf(person.ask, '/permissions/me'),
       );
-    expect((await ofGraphql(asking(service, null))).errors[0].extensions.code).to.equal('FORBIDDEN');
+    expect((await ofGraphql(createUserSender(service, null))).errors[0].extensions.code).to.equal('FORBIDDEN');
   });
 
   it('answers what may be done with one item', async () => {
@@ -162,13 +174,13 @@ describe('/roles/me and /permissions/me', () => {
   it('does not tell a collection that a caller may do nothing in from one that does not exist', async () => {
     for (const path of ['vault', 'vault/1', 'nowhere', 'nowhere/1', 'platform_sessions'])
       expect(await dataOf(ann.ask, `/permissions/me/${path}`), path).to.deep.equal(NOTHING);
-    expect(outcome(await admin('GET', '/permissions/me/nowhere/1'))).to.deep.equal(FORBIDDEN);
+    expect(statusAndCodeOf(await admin('GET', '/permissions/me/nowhere/1'))).to.deep.equal(FORBIDDEN);
   });
 
   it('refuses anonymous callers, also where the Public role has permissions', async () => {
-    const id = await allow(service, null, { collection: 'article', action: 'update' });
+    const id = await createTestPermission(service, null, { collection: 'article', action: 'update' });
     for (const path of ['/permissions/me', '/permissions/me/article', '/permissions/me/article/1'])
-      expect(outcome(await asking(service, null)('GET', path)), path).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await createUserSender(service, null)('GET', path)), path).to.deep.equal(FORBIDDEN);
     expect((await admin('DELETE', `/permissions/${id}`)).status).to.equal(204);
   });
 });

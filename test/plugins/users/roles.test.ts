@@ -1,16 +1,24 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { type Ask, allow, asking, codeOf, makePerson, makeRole, outcome } from './people.ts';
+import {
+  createTestPermission,
+  createUserSender,
+  errorCodeOf,
+  makePerson,
+  makeRole,
+  type SendAsUser,
+  statusAndCodeOf,
+} from './test-users.ts';
 
 describe('roles', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
 
   before(async function () {
     this.timeout(120_000);
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
   });
   after(() => service?.stop());
 
@@ -27,13 +35,16 @@ describe('roles', () => {
 
   it('PATCH /roles rejects another key', async () => {
     for (const key of ['public', 'Upper', '1st', 'a-b', '', 5]) {
-      expect(outcome(await admin('POST', '/roles', { name: 'x', key })), String(key)).to.deep.equal([
+      expect(statusAndCodeOf(await admin('POST', '/roles', { name: 'x', key })), String(key)).to.deep.equal([
         400,
         'INVALID_PAYLOAD',
       ]);
     }
     const { id, key } = (await admin('POST', '/roles', { name: 'Kept' })).body.data;
-    expect(outcome(await admin('PATCH', `/roles/${id}`, { key: 'other' }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    expect(statusAndCodeOf(await admin('PATCH', `/roles/${id}`, { key: 'other' }))).to.deep.equal([
+      400,
+      'INVALID_PAYLOAD',
+    ]);
     expect((await admin('PATCH', `/roles/${id}`, { key, name: 'Renamed' })).body.data).to.include({
       key,
       name: 'Renamed',
@@ -47,7 +58,7 @@ describe('roles', () => {
 
   it('DELETE /roles deletes the permissions and suspends the users', async () => {
     const role = await makeRole(service);
-    await allow(service, role, { collection: 'platform_roles', action: 'read' });
+    await createTestPermission(service, role, { collection: 'platform_roles', action: 'read' });
     const { id, ask } = await makePerson(service, role);
     expect((await ask('GET', '/roles')).status).to.equal(200);
     expect((await admin('DELETE', `/roles/${role}`)).status).to.equal(204);
@@ -55,12 +66,12 @@ describe('roles', () => {
     expect(await service.database.query('select 1 from platform_permissions where role = $1', [role])).to.deep.equal(
       [],
     );
-    expect(outcome(await ask('GET', '/roles'))).to.deep.equal([401, 'USER_SUSPENDED']);
+    expect(statusAndCodeOf(await ask('GET', '/roles'))).to.deep.equal([401, 'USER_SUSPENDED']);
   });
 
   describe('the Public role', () => {
     it('cannot be deleted and accepts neither users nor flags', async () => {
-      expect(outcome(await admin('DELETE', `/roles/${PUBLIC_ROLE}`))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await admin('DELETE', `/roles/${PUBLIC_ROLE}`))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       const [someone] = (await admin('GET', '/users?fields=id&limit=1')).body.data;
       const changes = [
         { admin_access: true },
@@ -70,10 +81,10 @@ describe('roles', () => {
         { users: [someone.id] },
       ];
       for (const change of changes) {
-        expect(outcome(await admin('PATCH', `/roles/${PUBLIC_ROLE}`, change)), JSON.stringify(change)).to.deep.equal([
-          400,
-          'INVALID_PAYLOAD',
-        ]);
+        expect(
+          statusAndCodeOf(await admin('PATCH', `/roles/${PUBLIC_ROLE}`, change)),
+          JSON.stringify(change),
+        ).to.deep.equal([400, 'INVALID_PAYLOAD']);
       }
       expect(
         (await admin('PATCH', `/roles/${PUBLIC_ROLE}`, { name: 'Everybody', icon: 'x', description: 'y' })).status,
@@ -81,7 +92,7 @@ describe('roles', () => {
     });
 
     it('is named by null or its id, in payloads and in filters of permissions', async () => {
-      const id = await allow(service, null, { collection: 'nothing', action: 'read' });
+      const id = await createTestPermission(service, null, { collection: 'nothing', action: 'read' });
       const nulls = (await admin('GET', '/permissions?filter[role][_null]=true&fields=id')).body.data;
       expect(nulls).to.deep.equal([{ id }]);
       const search = await admin('SEARCH', '/permissions', {
@@ -112,16 +123,16 @@ describe('roles', () => {
         await admin('PATCH', '/roles', [{ id: role, ip_access }]),
         await admin(
           'PATCH',
-          `/permissions/${await allow(service, role, { collection: `bound${at}`, action: 'read' })}`,
+          `/permissions/${await createTestPermission(service, role, { collection: `bound${at}`, action: 'read' })}`,
           { role: { id: role, ip_access } },
         ),
       ]) {
-        expect([text, ...outcome(reply)]).to.deep.equal([text, 400, 'INVALID_PAYLOAD']);
+        expect([text, ...statusAndCodeOf(reply)]).to.deep.equal([text, 400, 'INVALID_PAYLOAD']);
         expect(reply.body.errors[0].extensions.path.slice(-2)).to.deep.equal(['ip_access', 1]);
       }
     }
     const asText = await admin('PATCH', `/roles/${role}`, { ip_access: '192.0.2.1,nonsense' });
-    expect([...outcome(asText), asText.body.errors[0].extensions.path]).to.deep.equal([
+    expect([...statusAndCodeOf(asText), asText.body.errors[0].extensions.path]).to.deep.equal([
       400,
       'INVALID_PAYLOAD',
       ['ip_access'],
@@ -142,17 +153,18 @@ describe('roles', () => {
       { fields: [1] },
       { fields: ['a,b'] },
     ]) {
-      expect(outcome(await admin('POST', '/permissions', { ...row, ...change })), JSON.stringify(change)).to.deep.equal(
-        [400, 'INVALID_PAYLOAD'],
-      );
+      expect(
+        statusAndCodeOf(await admin('POST', '/permissions', { ...row, ...change })),
+        JSON.stringify(change),
+      ).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
-    expect(codeOf(await admin('POST', '/permissions', { role }))).to.equal('FAILED_VALIDATION');
+    expect(errorCodeOf(await admin('POST', '/permissions', { role }))).to.equal('FAILED_VALIDATION');
   });
 
   it('GET /permissions answers all rows whatever the paging, and still rejects a wrong limit', async () => {
     const { body } = await admin('GET', '/permissions?limit=1&page=2&meta=*');
     expect(body.data.length).to.be.greaterThan(20);
     expect(body.meta.total_count).to.be.a('number');
-    expect(outcome(await admin('GET', '/permissions?limit=-2'))).to.deep.equal([400, 'INVALID_QUERY']);
+    expect(statusAndCodeOf(await admin('GET', '/permissions?limit=-2'))).to.deep.equal([400, 'INVALID_QUERY']);
   });
 });

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from './people.ts';
+import { createUserSender, errorCodeOf, makePerson, makeRole, type SendAsUser, statusAndCodeOf } from './test-users.ts';
 
 describe('users', () => {
   let service: InProcessService;
-  let admin: Ask;
+  let admin: SendAsUser;
   let plain: string;
 
   before(async function () {
     this.timeout(120_000);
     service = await startService();
-    admin = asking(service, service.admin.token);
+    admin = createUserSender(service, service.admin.token);
     plain = await makeRole(service);
   });
   after(() => service?.stop());
@@ -73,26 +73,32 @@ describe('users', () => {
 
   it('an e-mail address is unique whatever its case', async () => {
     const [one, two] = [await makePerson(service, plain), await makePerson(service, plain)];
-    expect(codeOf(await make({ email: one.email.toUpperCase() }))).to.equal('RECORD_NOT_UNIQUE');
-    expect(codeOf(await admin('PATCH', `/users/${two.id}`, { email: one.email }))).to.equal('RECORD_NOT_UNIQUE');
+    expect(errorCodeOf(await make({ email: one.email.toUpperCase() }))).to.equal('RECORD_NOT_UNIQUE');
+    expect(errorCodeOf(await admin('PATCH', `/users/${two.id}`, { email: one.email }))).to.equal('RECORD_NOT_UNIQUE');
     expect((await admin('PATCH', `/users/${two.id}`, { email: two.email.toUpperCase() })).status).to.equal(200);
     const both = { keys: [one.id, two.id], data: { email: 'both@example.com' } };
-    expect(codeOf(await admin('PATCH', '/users', both))).to.equal('RECORD_NOT_UNIQUE');
+    expect(errorCodeOf(await admin('PATCH', '/users', both))).to.equal('RECORD_NOT_UNIQUE');
     const twice = [{ email: 'Twice@example.com' }, { email: 'twice@example.com' }];
-    expect(codeOf(await admin('POST', '/users', twice))).to.equal('RECORD_NOT_UNIQUE');
+    expect(errorCodeOf(await admin('POST', '/users', twice))).to.equal('RECORD_NOT_UNIQUE');
     const racing = await Promise.all([make({ email: 'race@example.com' }), make({ email: 'RACE@example.com' })]);
     expect(racing.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
   });
 
   it('callers without permission cannot find out whether an e-mail address is in use', async () => {
     const { ask, email } = await makePerson(service, plain);
-    expect(outcome(await ask('POST', '/users', { email }))).to.deep.equal([403, 'FORBIDDEN']);
-    expect(outcome(await asking(service, null)('POST', '/users', { email }))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await ask('POST', '/users', { email }))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await createUserSender(service, null)('POST', '/users', { email }))).to.deep.equal([
+      403,
+      'FORBIDDEN',
+    ]);
   });
 
   it('tfa_secret cannot be written', async () => {
     const { id } = await makePerson(service, plain);
-    expect(outcome(await admin('PATCH', `/users/${id}`, { tfa_secret: null }))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    expect(statusAndCodeOf(await admin('PATCH', `/users/${id}`, { tfa_secret: null }))).to.deep.equal([
+      400,
+      'INVALID_PAYLOAD',
+    ]);
   });
 
   it('provider is changed by admins only, which clears auth_data', async () => {
@@ -101,7 +107,7 @@ describe('users', () => {
     ]);
     const { id, ask } = await makePerson(service, role);
     for (const change of [{ provider: 'x' }, { external_identifier: 'y' }]) {
-      expect(outcome(await ask('PATCH', '/users/me', change))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await ask('PATCH', '/users/me', change))).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
     await service.database.query(`update platform_users set auth_data = '{"a":1}' where id = $1`, [id]);
     expect((await admin('PATCH', `/users/${id}`, { provider: 'x' })).status).to.equal(200);
@@ -118,7 +124,7 @@ describe('users', () => {
       { role: PUBLIC_ROLE },
       { role: { id: PUBLIC_ROLE } },
     ]) {
-      expect(outcome(await make(user)), JSON.stringify(user)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await make(user)), JSON.stringify(user)).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
   });
 
@@ -128,12 +134,11 @@ describe('users', () => {
     const rows = await service.database.query('select last_page from platform_users where id = $1', [id]);
     expect(rows).to.deep.equal([{ last_page: '/content/place' }]);
     for (const body of [{}, { last_page: 1 }, { last_page: 'x'.repeat(256) }]) {
-      expect(outcome(await ask('PATCH', '/users/me/track/page', body))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await ask('PATCH', '/users/me/track/page', body))).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
-    expect(outcome(await asking(service, null)('PATCH', '/users/me/track/page', { last_page: '/' }))).to.deep.equal([
-      401,
-      'INVALID_CREDENTIALS',
-    ]);
+    expect(
+      statusAndCodeOf(await createUserSender(service, null)('PATCH', '/users/me/track/page', { last_page: '/' })),
+    ).to.deep.equal([401, 'INVALID_CREDENTIALS']);
   });
 
   it('PATCH /users/me changes the fields that the caller may update', async () => {
@@ -148,8 +153,14 @@ describe('users', () => {
     const { ask } = await makePerson(service, role);
     const other = await makePerson(service, plain);
     expect((await ask('PATCH', '/users/me', { first_name: 'Eve' })).status).to.equal(204);
-    expect(outcome(await ask('PATCH', '/users/me', { last_name: 'X' }))).to.deep.equal([403, 'FORBIDDEN']);
-    expect(outcome(await ask('PATCH', `/users/${other.id}`, { first_name: 'Eve' }))).to.deep.equal([403, 'FORBIDDEN']);
-    expect(outcome(await asking(service, null)('PATCH', '/users/me', {}))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
+    expect(statusAndCodeOf(await ask('PATCH', '/users/me', { last_name: 'X' }))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await ask('PATCH', `/users/${other.id}`, { first_name: 'Eve' }))).to.deep.equal([
+      403,
+      'FORBIDDEN',
+    ]);
+    expect(statusAndCodeOf(await createUserSender(service, null)('PATCH', '/users/me', {}))).to.deep.equal([
+      401,
+      'INVALID_CREDENTIALS',
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lastProcessors } from '../../../plugins/workers/processors.ts';
+import { takeLastCpus } from '../../../plugins/workers/cpu-affinity.ts';
 
 describe('lastProcessors()', () => {
   for (const [list, share, expected] of [
@@ -10,7 +10,7 @@ describe('lastProcessors()', () => {
     ['0-3', 1, '0,1,2,3'],
   ] as const) {
     it(`returns ${expected} for ${share} of ${list}`, () => {
-      expect(lastProcessors(list, share)).to.equal(expected);
+      expect(takeLastCpus(list, share)).to.equal(expected);
     });
   }
 });

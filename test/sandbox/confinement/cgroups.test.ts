@@ -4,8 +4,12 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
 import type { Cgroups } from '../../../sandbox/host/launch/cgroups/group.ts';
-import { findOwnGroupV1, findOwnGroupV2, readCgroupProcFiles } from '../../../sandbox/host/launch/cgroups/own-group.ts';
-import { openV2 } from '../../../sandbox/host/launch/cgroups/v2.ts';
+import {
+  findOwnCgroupV1,
+  findOwnCgroupV2,
+  readCgroupProcFiles,
+} from '../../../sandbox/host/launch/cgroups/own-group.ts';
+import { openCgroupsV2 } from '../../../sandbox/host/launch/cgroups/v2.ts';
 import { MIB, until } from './launcher-fixture.ts';
 
 const OLDER = {
@@ -20,18 +24,18 @@ const OLDER = {
 
 describe('findOwnGroupV1 and findOwnGroupV2', () => {
   it('the own group is found for each controller of cgroup v1', () => {
-    expect(findOwnGroupV1(OLDER, 'cpu')).to.equal('/sys/fs/cgroup/cpu,cpuacct/a:b');
-    expect(findOwnGroupV1(OLDER, 'pids')).to.equal(null);
+    expect(findOwnCgroupV1(OLDER, 'cpu')).to.equal('/sys/fs/cgroup/cpu,cpuacct/a:b');
+    expect(findOwnCgroupV1(OLDER, 'pids')).to.equal(null);
   });
 
   it('the own group is relative to the mounted root in a container', () => {
-    expect(findOwnGroupV1(OLDER, 'memory')).to.equal('/sys/fs/cgroup/memory/inner');
-    expect(findOwnGroupV1({ ...OLDER, groups: '4:memory:/docker/other' }, 'memory')).to.equal(null);
+    expect(findOwnCgroupV1(OLDER, 'memory')).to.equal('/sys/fs/cgroup/memory/inner');
+    expect(findOwnCgroupV1({ ...OLDER, groups: '4:memory:/docker/other' }, 'memory')).to.equal(null);
   });
 
   it('the own group is found in cgroup v2', () => {
-    expect(findOwnGroupV2(OLDER)).to.equal('/sys/fs/cgroup/unified/user.slice/x.scope');
-    expect(findOwnGroupV2({ mounts: '', groups: '' })).to.equal(null);
+    expect(findOwnCgroupV2(OLDER)).to.equal('/sys/fs/cgroup/unified/user.slice/x.scope');
+    expect(findOwnCgroupV2({ mounts: '', groups: '' })).to.equal(null);
   });
 });
 
@@ -102,20 +106,20 @@ describe('confinement: cgroup v2', () => {
    * processes are moved and controllers enabled in the same way.
    */
   const controllers = () => {
-    const own = findOwnGroupV2(readCgroupProcFiles());
+    const own = findOwnCgroupV2(readCgroupProcFiles());
     const has = own === null ? [] : readFileSync(join(own, 'cgroup.controllers'), 'utf8').trim().split(' ');
     return has.includes('memory') ? ['memory', 'pids'] : has.slice(0, 1).filter(Boolean);
   };
 
   it('openV2 returns null without the controllers for memory and tasks', async () => {
     if (controllers().includes('memory')) return;
-    expect(await openV2()).to.equal(null);
+    expect(await openCgroupsV2()).to.equal(null);
   });
 
   it('groups can be joined, killed and removed, and no folder stays', async () => {
     const needed = controllers();
-    const own = findOwnGroupV2(readCgroupProcFiles());
-    const cgroups = needed.length === 0 ? null : await openV2(readCgroupProcFiles(), needed);
+    const own = findOwnCgroupV2(readCgroupProcFiles());
+    const cgroups = needed.length === 0 ? null : await openCgroupsV2(readCgroupProcFiles(), needed);
     if (cgroups === null || own === null) return;
     const group = cgroups.createGroup({ memory: 64 * MIB, tasks: 8 });
     const child = spawn('/bin/sleep', ['600'], { stdio: 'ignore' });
@@ -132,8 +136,8 @@ describe('confinement: cgroup v2', () => {
 
   it('a service alone in its group moves to a leaf, and back when the launcher closes', async () => {
     const needed = controllers();
-    const own = findOwnGroupV2(readCgroupProcFiles());
-    const cgroups = needed.length === 0 ? null : await openV2(readCgroupProcFiles(), needed);
+    const own = findOwnCgroupV2(readCgroupProcFiles());
+    const cgroups = needed.length === 0 ? null : await openCgroupsV2(readCgroupProcFiles(), needed);
     if (cgroups === null || own === null) return;
     await cgroups.close();
     const unit = join(own, `tenon-test-${process.pid}`);

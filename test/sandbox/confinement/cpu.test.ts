@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  createRun,
+  createGuestRun,
   createTestSupervisor,
   getOutcome,
   type SupervisorFixture,
@@ -58,7 +58,7 @@ const BUILT_INS: Readonly<Record<string, string>> = {
         const times = children.map((child) => (child.cpuTime() ?? 0) - (before.get(child) ?? 0));
         used = Math.max(used, ...times);
       }, 20);
-      const code = await getOutcome(guest.invoke(createRun({})));
+      const code = await getOutcome(guest.invoke(createGuestRun({})));
       clearInterval(watch);
       await guest.close();
       // Some of the code may exceed its memory limit first, which ends with crash.

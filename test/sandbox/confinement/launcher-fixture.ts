@@ -1,6 +1,6 @@
 import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { childrenOf, findGuestPid, readStatusLine } from '../../../sandbox/host/launch/proc.ts';
-import { createProbeClient, getValue, readProbeSource } from '../../../sandbox/host/posture/probe-client.ts';
+import { childProcessIdsOf, findGuestPid, readStatusLine } from '../../../sandbox/host/launch/proc.ts';
+import { createProbeClient, getProbeValue, readProbeSource } from '../../../sandbox/host/posture/probe-client.ts';
 
 export const MIB = 1024 * 1024;
 export const MEMORY = 64 * MIB;
@@ -46,14 +46,14 @@ export async function launchProbe(launcher: TestLauncher) {
     /** Makes an attempt and resolves with its value or the code of its failure. */
     ask,
     /** Makes an attempt and resolves with its value; undefined where it failed. */
-    read: async (...attempt: Parameters<typeof ask>) => getValue(await ask(...attempt)),
+    read: async (...attempt: Parameters<typeof ask>) => getProbeValue(await ask(...attempt)),
   };
 }
 
 export type Probe = Awaited<ReturnType<typeof launchProbe>>;
 
 /** Lists the processes of a child: the outermost one, its children, and the one that runs the guest. */
-export const listProcesses = (pid: number) => [...new Set([pid, ...childrenOf(pid), findGuestPid(pid)])];
+export const listProcesses = (pid: number) => [...new Set([pid, ...childProcessIdsOf(pid), findGuestPid(pid)])];
 
 /** True once the process has ended, also before its parent process has reaped it. */
 export const isGone = (pid: number) => ['', 'Z'].includes(readStatusLine(pid, 'State').slice(0, 1));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  createRun,
+  createGuestRun,
   createTestSupervisor,
   getOutcome,
   type SupervisorFixture,
@@ -40,7 +40,7 @@ const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(i
           setImmediate(() => reply?.(false, REFUSED));
           return true;
         };
-        answers.push(await getOutcome(guest.invoke(createRun({}, { call }))));
+        answers.push(await getOutcome(guest.invoke(createGuestRun({}, { call }))));
       }
     };
     await Promise.all(Array.from({ length: AT_A_TIME }, work));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Canary, createCanary } from '../../../sandbox/host/posture/canary.ts';
+import { type CanaryResources, createCanaryResources } from '../../../sandbox/host/posture/canary.ts';
 import {
   createTestLauncher,
   isRoot,
@@ -20,7 +20,7 @@ type Layer = TestLauncher['posture']['applied'][number];
  */
 describe('confinement: the probe program', () => {
   let launcher: TestLauncher;
-  let canary: Canary;
+  let canary: CanaryResources;
   let ask: Probe['ask'];
   let read: Probe['read'];
   let guestPid: number;
@@ -28,7 +28,7 @@ describe('confinement: the probe program', () => {
   before(async () => {
     launcher = await createTestLauncher();
     expect(launcher.posture.decision).to.equal('run');
-    canary = await createCanary();
+    canary = await createCanaryResources();
     ({ ask, read, guestPid } = await launchProbe(launcher));
   });
 

@@ -3,7 +3,13 @@ import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import type { GuestProgram, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../plugins/sandbox/library.ts';
-import { caller, type ItemsService, itemsService, ROLE, USER } from '../../plugins/items/capability/service.ts';
+import {
+  caller,
+  type ItemsCapabilityFixture,
+  ROLE,
+  startItemsCapability,
+  USER,
+} from '../../plugins/items/capability/items-fixture.ts';
 import { createTestSandbox, launchConfined } from '../../plugins/sandbox/sandbox-fixture.ts';
 import { type EventLoopWatch, watchEventLoop } from '../../support/event-loop.ts';
 import { garbageCollector } from '../../support/garbage.ts';
@@ -115,7 +121,7 @@ const publicCaller: Caller = caller({ user: null, role: null });
 
 describe('sandbox: a child process that sends forged messages', function () {
   this.timeout(120_000);
-  let service: ItemsService;
+  let service: ItemsCapabilityFixture;
   let sandbox: Sandbox;
   let stop: (() => Promise<void>) | undefined;
   let honest: GuestProgram;
@@ -126,7 +132,7 @@ describe('sandbox: a child process that sends forged messages', function () {
 
   before(async () => {
     const text = await readFile(new URL('forged/program.cjs', import.meta.url), 'utf8');
-    service = await itemsService(SQL);
+    service = await startItemsCapability(SQL);
     const launch = launchConfined(({ pid }) => void pids.push(pid), text);
     ({ sandbox, stop } = createTestSandbox(launch, {
       EXTENSIONS_SANDBOX_TIMEOUT: String(WALL),

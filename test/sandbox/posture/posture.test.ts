@@ -5,11 +5,11 @@ import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
 import { findTools } from '../../../sandbox/host/launch/tools.ts';
 import {
+  CONFINEMENT_LAYERS,
   type ConfinementLayer,
-  LAYERS,
-  MINIMUM_LAYERS,
+  MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
-  REQUIRED_LAYERS,
+  REQUIRED_CONFINEMENT_LAYERS,
 } from '../../../sandbox/host/posture/posture.ts';
 import { createTestLauncher, isLinux, isRoot, type LogLine } from '../confinement/launcher-fixture.ts';
 import { startLauncherProcess } from '../confinement/start-launcher-process.ts';
@@ -20,9 +20,10 @@ const WRAPPED: readonly ConfinementLayer[] = ['filesystem', 'network', 'process-
 
 /** Asserts that a posture lists each layer once and that its decision follows from its layers. */
 function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Posture) {
-  expect([...applied, ...missing].sort()).to.deep.equal([...LAYERS].sort());
-  for (const list of [applied, missing]) expect(list).to.deep.equal(LAYERS.filter((layer) => list.includes(layer)));
-  const demanded = mode === 'required' ? REQUIRED_LAYERS : MINIMUM_LAYERS;
+  expect([...applied, ...missing].sort()).to.deep.equal([...CONFINEMENT_LAYERS].sort());
+  for (const list of [applied, missing])
+    expect(list).to.deep.equal(CONFINEMENT_LAYERS.filter((layer) => list.includes(layer)));
+  const demanded = mode === 'required' ? REQUIRED_CONFINEMENT_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
   expect(decision).to.equal(demanded.every((layer) => applied.includes(layer)) ? 'run' : 'refuse');
   if (cgroupMechanic === null) expect(missing).to.include.members(['pids-limit', 'cpu-limit']);
 }

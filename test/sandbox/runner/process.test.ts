@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { endRunners, LIMITS, Runner } from './runner-process.ts';
+import { endRunners, RUNNER_LIMITS, Runner } from './runner-process.ts';
 
 const SIMPLE = 'module.exports = { handler: () => 1 };';
 const FAILED = 70;
@@ -43,7 +43,7 @@ describe('runner: the process', () => {
       (runner) => runner.channel.write(Buffer.alloc(16, 255)),
       (runner) => runner.send({ type: 'unheard-of' } as never),
       (runner) => runner.load(`(function (module) { ${SIMPLE} })`),
-      (runner) => runner.send({ type: 'prepare', limits: LIMITS }),
+      (runner) => runner.send({ type: 'prepare', limits: RUNNER_LIMITS }),
     ];
     for (const say of nonsense) {
       const runner = await Runner.load(SIMPLE);
@@ -91,7 +91,7 @@ describe('runner: the process', () => {
     await many(1000);
     const before = resident(runner);
     await many(2000);
-    expect(resident(runner) - before).to.be.below(LIMITS.memory / 2);
+    expect(resident(runner) - before).to.be.below(RUNNER_LIMITS.memory / 2);
   });
 
   onLinux('the runner keeps few threads for many invocations with little time left', async () => {

@@ -15,13 +15,19 @@ import type {
 import { parseChildMessage } from '../../../sandbox/protocol/parse-child-message.ts';
 import { runnerSource } from '../../../sandbox/runner/build.ts';
 import { RUNNER_FLAGS } from '../../../sandbox/runner/flags.ts';
-import { isolatedVmBinary } from '../../../sandbox/runner/native.ts';
+import { isolatedVmBinary } from '../../../sandbox/runner/isolated-vm-addon.ts';
 
 /** A message of the runner process: the header, and the body as text. */
 export type ReceivedMessage = ChildMessage & { readonly body: string };
 
 /** Limits that ordinary tests do not reach. Tests of limits use smaller ones. */
-export const LIMITS: GuestLimits = { memory: 64 * 2 ** 20, cpu: 20_000, wall: 10_000, result: 10_000, hostCall: 5_000 };
+export const RUNNER_LIMITS: GuestLimits = {
+  memory: 64 * 2 ** 20,
+  cpu: 20_000,
+  wall: 10_000,
+  result: 10_000,
+  hostCall: 5_000,
+};
 const ANSWER_TIMEOUT_MS = 60_000;
 
 const running = new Set<Runner>();
@@ -98,7 +104,7 @@ export class Runner {
   }
 
   load(script: string, { limits, reuse }: { limits?: Partial<GuestLimits>; reuse?: boolean } = {}): void {
-    if (!this.#prepared) this.send({ type: 'prepare', limits: { ...LIMITS, ...limits } });
+    if (!this.#prepared) this.send({ type: 'prepare', limits: { ...RUNNER_LIMITS, ...limits } });
     this.#prepared = true;
     this.send({ type: 'load', reuse: reuse ?? false }, script);
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
-import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import { behaviourOnInvoke, createFakeLauncher, echoBehaviour, type FakeChild } from './fake-launcher.ts';
+import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 describe('supervisor: CPU time', () => {
   const limits = { cpu: 200, wall: 20_000 };
@@ -19,7 +19,7 @@ describe('supervisor: CPU time', () => {
     return withSupervisor(launcher, { limits, bounds }, async ({ open, parked }) => {
       const guest = open('stuck');
       const since = performance.now();
-      const answer = getOutcome(guest.invoke(createRun()));
+      const answer = getOutcome(guest.invoke(createGuestRun()));
       await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
       const child = launcher.children.find(({ behaviour }) => behaviour);
       at(child, 1000);
@@ -35,10 +35,12 @@ describe('supervisor: CPU time', () => {
   });
 
   it('wall-clock time without CPU time ends no process before the deadline on a slow machine', () => {
-    const slow = onInvoke((child, id, body) => setTimeout(() => child.send({ type: 'result', id }, body), 1000));
+    const slow = behaviourOnInvoke((child, id, body) =>
+      setTimeout(() => child.send({ type: 'result', id }, body), 1000),
+    );
     const launcher = createFakeLauncher({ slow });
     return withSupervisor(launcher, { limits, bounds }, async ({ open }) => {
-      const answer = getOutcome(open('slow').invoke(createRun(5)));
+      const answer = getOutcome(open('slow').invoke(createGuestRun(5)));
       await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
       for (const child of launcher.children) at(child, 50);
       expect(await answer).to.equal('5');
@@ -46,13 +48,13 @@ describe('supervisor: CPU time', () => {
   });
 
   it('the joint CPU time of many invocations that send messages ends no process', () => {
-    const quick = onInvoke((child, id, body) => {
+    const quick = behaviourOnInvoke((child, id, body) => {
       child.cpu = (child.cpu ?? 0) + 150;
       setTimeout(() => child.send({ type: 'result', id }, body), 20);
     });
     return withSupervisor(createFakeLauncher({ quick }), { limits, bounds }, async ({ open }) => {
       const guest = open('quick');
-      const all = await Promise.all(Array.from({ length: 30 }, () => getOutcome(guest.invoke(createRun(1)))));
+      const all = await Promise.all(Array.from({ length: 30 }, () => getOutcome(guest.invoke(createGuestRun(1)))));
       expect(new Set(all)).to.deep.equal(new Set(['1']));
     });
   });
@@ -60,21 +62,21 @@ describe('supervisor: CPU time', () => {
   it('cpu-limit is reported for the executing invocation and crash for those that wait beside it', () => {
     const mixed = (child: FakeChild, message: { type: string; id?: number }, body: string): void => {
       if (message.type === 'invoke' && body === '"hog"') child.behaviour = () => {};
-      else if (message.type !== 'invoke' || body !== '"waits"') echo(child, message as never, body);
+      else if (message.type !== 'invoke' || body !== '"waits"') echoBehaviour(child, message as never, body);
     };
     const launcher = createFakeLauncher({ mixed });
     return withSupervisor(launcher, { limits, bounds }, async ({ open }) => {
       const guest = open('mixed');
-      const waits = getOutcome(guest.invoke(createRun('waits')));
+      const waits = getOutcome(guest.invoke(createGuestRun('waits')));
       const [child] = launcher.children;
       await until(() => child?.received.some(({ type }) => type === 'invoke') === true);
       // After the next invocation the supervisor sends no more until a ping confirms the first one.
-      expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('1');
-      const second = getOutcome(guest.invoke(createRun('waits')));
+      expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('1');
+      const second = getOutcome(guest.invoke(createGuestRun('waits')));
       await until(() => child?.received.some(({ type }) => type === 'ping') === true || child?.received.length === 5);
       at(child, 0);
       await new Promise((resolve) => setTimeout(resolve, 30));
-      const hog = getOutcome(guest.invoke(createRun('hog')));
+      const hog = getOutcome(guest.invoke(createGuestRun('hog')));
       await until(() => child?.received.filter(({ type }) => type === 'invoke').length === 4);
       await new Promise((resolve) => setTimeout(resolve, 30));
       at(child, 5000);
@@ -85,6 +87,6 @@ describe('supervisor: CPU time', () => {
 
   it('the wall-clock deadline alone applies on a system that reports no CPU time', () =>
     withSupervisor(createFakeLauncher({ stuck }), { limits: { cpu: 50, wall: 500 }, bounds }, async ({ open }) => {
-      expect(await getOutcome(open('stuck').invoke(createRun()))).to.equal('timeout');
+      expect(await getOutcome(open('stuck').invoke(createGuestRun()))).to.equal('timeout');
     }));
 });

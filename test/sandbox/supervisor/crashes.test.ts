@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { DEFAULT_BOUNDS } from '../../../sandbox/host/supervisor/bounds.ts';
-import { CrashRecord } from '../../../sandbox/host/supervisor/stability.ts';
-import { createFakeLauncher, onInvoke } from './fake-launcher.ts';
-import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import { DEFAULT_SUPERVISOR_BOUNDS } from '../../../sandbox/host/supervisor/bounds.ts';
+import { CrashRecord } from '../../../sandbox/host/supervisor/crash-record.ts';
+import { behaviourOnInvoke, createFakeLauncher } from './fake-launcher.ts';
+import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 describe('Stability: restart delays and parking', () => {
   const stability = () => {
     let time = 0;
-    const one = new CrashRecord({ ...DEFAULT_BOUNDS, crashWindow: 1 }, () => time);
+    const one = new CrashRecord({ ...DEFAULT_SUPERVISOR_BOUNDS, crashWindow: 1 }, () => time);
     return { one, pass: (milliseconds: number) => (time += milliseconds) };
   };
 
@@ -40,20 +40,20 @@ describe('Stability: restart delays and parking', () => {
       [5, 'recordCrash'],
       [20, 'recordExhaustion'],
     ] as const) {
-      const one = new CrashRecord(DEFAULT_BOUNDS, () => (time += 100));
+      const one = new CrashRecord(DEFAULT_SUPERVISOR_BOUNDS, () => (time += 100));
       const parked = Array.from({ length: times + 2 }, () => one[method]());
       expect(parked.indexOf(true)).to.equal(times - 1);
       expect(parked.filter(Boolean)).to.have.length(1);
       one.restart();
       expect([one.isParked, one.wait()]).to.deep.equal([false, 0]);
     }
-    const together = new CrashRecord(DEFAULT_BOUNDS, () => 0);
+    const together = new CrashRecord(DEFAULT_SUPERVISOR_BOUNDS, () => 0);
     for (let at = 0; at < 64; at++) expect(together.recordExhaustion()).to.equal(false);
   });
 
   it('crashes older than the crash window do not count', () => {
     let time = 0;
-    const one = new CrashRecord(DEFAULT_BOUNDS, () => time);
+    const one = new CrashRecord(DEFAULT_SUPERVISOR_BOUNDS, () => time);
     for (let at = 0; at < 50; at++) {
       expect(one.recordCrash()).to.equal(false);
       time += 15_001;
@@ -63,20 +63,20 @@ describe('Stability: restart delays and parking', () => {
 
 describe('supervisor: crashes of a program', () => {
   const dying = (count: { left: number }) =>
-    onInvoke((child, id, body) => (count.left-- > 0 ? child.die() : child.send({ type: 'result', id }, body)));
+    behaviourOnInvoke((child, id, body) => (count.left-- > 0 ? child.die() : child.send({ type: 'result', id }, body)));
 
   it('a program restarts at once after its first crash and is busy during the delay after the second', () => {
     const count = { left: 2 };
     let time = 0;
     return withSupervisor(createFakeLauncher({ dies: dying(count) }), { now: () => time }, async ({ open, parked }) => {
       const guest = open('dies');
-      expect(await getOutcome(guest.invoke(createRun()))).to.equal('crash');
-      expect(await getOutcome(guest.invoke(createRun()))).to.equal('crash');
+      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('crash');
+      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('crash');
       expect(guest.state()).to.equal('waiting');
-      expect(await getOutcome(guest.invoke(createRun()))).to.equal('busy');
-      time += DEFAULT_BOUNDS.firstDelay;
+      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('busy');
+      time += DEFAULT_SUPERVISOR_BOUNDS.firstDelay;
       expect(guest.state()).to.equal('idle');
-      expect(await getOutcome(guest.invoke(createRun(8)))).to.equal('8');
+      expect(await getOutcome(guest.invoke(createGuestRun(8)))).to.equal('8');
       expect(parked).to.deep.equal([]);
     });
   });
@@ -85,7 +85,7 @@ describe('supervisor: crashes of a program', () => {
     const seen: string[] = [];
     return withSupervisor(
       createFakeLauncher({
-        dies: onInvoke((child, _id, body) => {
+        dies: behaviourOnInvoke((child, _id, body) => {
           seen.push(body);
           if (seen.length === 3) child.die();
         }),
@@ -93,7 +93,7 @@ describe('supervisor: crashes of a program', () => {
       {},
       async ({ open }) => {
         const guest = open('dies');
-        const codes = await Promise.all([1, 2, 3].map((at) => getOutcome(guest.invoke(createRun(at)))));
+        const codes = await Promise.all([1, 2, 3].map((at) => getOutcome(guest.invoke(createGuestRun(at)))));
         expect(codes).to.deep.equal(['crash', 'crash', 'crash']);
         expect(seen).to.deep.equal(['1', '2', '3']);
       },
@@ -104,7 +104,7 @@ describe('supervisor: crashes of a program', () => {
     const count = { left: 5 };
     return withSupervisor(
       createFakeLauncher({
-        dies: onInvoke((child, id, body) =>
+        dies: behaviourOnInvoke((child, id, body) =>
           count.left-- > 0 ? child.die({ isOutOfMemory: true }) : child.send({ type: 'result', id }, body),
         ),
       }),
@@ -112,35 +112,35 @@ describe('supervisor: crashes of a program', () => {
       async ({ open, parked }) => {
         const guest = open('dies');
         for (let at = 0; at < 5; at++) {
-          expect(await getOutcome(guest.invoke(createRun()))).to.equal('crash');
+          expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('crash');
           await until(() => guest.state() !== 'waiting');
         }
         expect(guest.state()).to.equal('parked');
-        expect(await getOutcome(guest.invoke(createRun()))).to.equal('crash');
+        expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('crash');
         await until(() => parked.length > 0);
         expect(parked).to.have.length(1);
         expect(parked[0]).to.match(/used more memory/);
         guest.restart();
         expect(guest.state()).to.equal('idle');
-        expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('1');
+        expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('1');
       },
     );
   });
 
   it('a program whose invocations exhaust their CPU time repeatedly is parked; invocations that only wait do not count', () => {
-    const burning = onInvoke((child, id) => child.send({ type: 'failure', id, code: 'timeout' }));
-    const idling = onInvoke((child, id) =>
+    const burning = behaviourOnInvoke((child, id) => child.send({ type: 'failure', id, code: 'timeout' }));
+    const idling = behaviourOnInvoke((child, id) =>
       setTimeout(() => child.send({ type: 'failure', id, code: 'timeout' }), LONG * 0.97),
     );
     const LONG = 2000;
     const options = { bounds: { incidentWindow: 0 }, limits: { wall: LONG } };
     return withSupervisor(createFakeLauncher({ burning, idling }), options, async ({ open, parked }) => {
       const guest = open('burning');
-      for (let at = 0; at < 20; at++) expect(await getOutcome(guest.invoke(createRun()))).to.equal('cpu-limit');
+      for (let at = 0; at < 20; at++) expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('cpu-limit');
       expect(guest.state()).to.equal('parked');
       expect(parked[0]).to.match(/CPU time/);
       const other = open('idling');
-      await Promise.all(Array.from({ length: 30 }, () => getOutcome(other.invoke(createRun()))));
+      await Promise.all(Array.from({ length: 30 }, () => getOutcome(other.invoke(createGuestRun()))));
       expect(other.state()).to.equal('running');
     });
   });
@@ -151,8 +151,8 @@ describe('supervisor: crashes of a program', () => {
       {},
       async ({ open }) => {
         const guest = open('bad');
-        expect(await getOutcome(guest.invoke(createRun()))).to.equal('invalid-entry');
-        expect(await getOutcome(guest.invoke(createRun()))).to.equal('invalid-entry');
+        expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('invalid-entry');
+        expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('invalid-entry');
         expect(guest.state()).to.equal('waiting');
       },
     ));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createFakeLauncher, echo, onInvoke } from './fake-launcher.ts';
-import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import { behaviourOnInvoke, createFakeLauncher, echoBehaviour } from './fake-launcher.ts';
+import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 /** Milliseconds until the deadline of invocations in these tests, long enough for the steps before it. */
 const WALL = 1500;
@@ -9,17 +9,17 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
   it('the supervisor ends an invocation at its deadline and keeps a process that still answers pings', () =>
     withSupervisor(
       createFakeLauncher({
-        some: onInvoke((child, id, body) => body === '"never"' || child.send({ type: 'result', id }, body)),
+        some: behaviourOnInvoke((child, id, body) => body === '"never"' || child.send({ type: 'result', id }, body)),
       }),
       { limits: { wall: WALL } },
       async ({ open, launcher }) => {
         const guest = open('some');
-        await guest.invoke(createRun(1));
+        await guest.invoke(createGuestRun(1));
         const from = performance.now();
-        expect(await getOutcome(guest.invoke(createRun('never')))).to.equal('timeout');
+        expect(await getOutcome(guest.invoke(createGuestRun('never')))).to.equal('timeout');
         expect(performance.now() - from).to.be.at.least(WALL - 10);
         await until(() => guest.busy === 0);
-        expect(await getOutcome(guest.invoke(createRun(2)))).to.equal('2');
+        expect(await getOutcome(guest.invoke(createGuestRun(2)))).to.equal('2');
         const loads = launcher.children.flatMap(({ received }) => received.filter(({ type }) => type === 'load'));
         expect(loads).to.have.length(1);
       },
@@ -31,17 +31,17 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
       createFakeLauncher({
         stuck: (child, message, body) => {
           if (message.type === 'load') return child.sendLoaded();
-          if (!isStuck) echo(child, message, body);
+          if (!isStuck) echoBehaviour(child, message, body);
         },
       }),
       { limits: { wall: WALL }, bounds: { healthTimeout: 20 } },
       async ({ open, parked }) => {
         const guest = open('stuck');
-        expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('timeout');
+        expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('timeout');
         // The supervisor ends the process 20 ms later, since that does not answer the ping, and the second invocation with it.
-        expect(await getOutcome(guest.invoke(createRun(2)))).to.equal('crash');
+        expect(await getOutcome(guest.invoke(createGuestRun(2)))).to.equal('crash');
         isStuck = false;
-        expect(await getOutcome(guest.invoke(createRun(3)))).to.equal('3');
+        expect(await getOutcome(guest.invoke(createGuestRun(3)))).to.equal('3');
         expect(parked).to.deep.equal([]);
       },
     );
@@ -52,13 +52,13 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
       createFakeLauncher({
         late: (child, message, body) => {
           if (message.type === 'ping') setTimeout(() => child.send({ type: 'pong', id: message.id }), 300);
-          else if (message.type !== 'invoke' || body !== '"never"') echo(child, message, body);
+          else if (message.type !== 'invoke' || body !== '"never"') echoBehaviour(child, message, body);
         },
       }),
       { limits: { wall: 300 } },
       async ({ open, launcher }) => {
         const guest = open('late');
-        expect(await getOutcome(guest.invoke(createRun('never')))).to.equal('timeout');
+        expect(await getOutcome(guest.invoke(createGuestRun('never')))).to.equal('timeout');
         await until(() => guest.busy === 0);
         expect(launcher.children.every(({ isAlive }) => isAlive)).to.equal(true);
       },
@@ -66,7 +66,7 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
 
   it('loading a script ends with timeout at its deadline', () =>
     withSupervisor(createFakeLauncher({ slow: () => {} }), { limits: { wall: 300 } }, async ({ open, supervisor }) => {
-      expect(await getOutcome(open('slow').invoke(createRun()))).to.equal('timeout');
+      expect(await getOutcome(open('slow').invoke(createGuestRun()))).to.equal('timeout');
       expect(
         await supervisor.probe('slow').then(
           () => 'contract',
@@ -80,11 +80,11 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
     launcher.onLaunch = () => {};
     return withSupervisor(launcher, { bounds: { helloTimeout: 50, firstDelay: 20 } }, async ({ open }) => {
       const guest = open('echo');
-      expect(await getOutcome(guest.invoke(createRun()))).to.equal('internal');
+      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('internal');
       launcher.onLaunch = (child) => child.send({ type: 'hello', protocol: 1 });
       await until(() => launcher.living() === 0);
       await new Promise((resolve) => setTimeout(resolve, 60));
-      expect(await getOutcome(guest.invoke(createRun(5)))).to.equal('5');
+      expect(await getOutcome(guest.invoke(createGuestRun(5)))).to.equal('5');
     });
   });
 
@@ -98,11 +98,11 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
       async ({ open, launcher }) => {
         const guest = open('deaf');
         const gone = new AbortController();
-        const answer = getOutcome(guest.invoke(createRun(1, { signal: gone.signal })));
+        const answer = getOutcome(guest.invoke(createGuestRun(1, { signal: gone.signal })));
         await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
         gone.abort();
         expect(await answer).to.equal('timeout');
-        expect(await getOutcome(guest.invoke(createRun(2)))).to.equal('busy');
+        expect(await getOutcome(guest.invoke(createGuestRun(2)))).to.equal('busy');
         await until(() => guest.busy === 0, 'the end of the deaf process');
       },
     ));

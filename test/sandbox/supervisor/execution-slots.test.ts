@@ -1,6 +1,12 @@
 import { expect } from 'chai';
-import { type Behaviour, createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
-import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import {
+  type Behaviour,
+  behaviourOnInvoke,
+  createFakeLauncher,
+  echoBehaviour,
+  type FakeChild,
+} from './fake-launcher.ts';
+import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 /** Fake guest programs `p0`, `p1`, … with the same behaviour. */
 const programs = (count: number, behaviour: Behaviour) =>
@@ -12,7 +18,7 @@ function executing() {
   const behaviour: Behaviour = (child, message, body) => {
     if (message.type === 'load') child.sendLoaded();
     else if (message.type === 'invoke' || message.type === 'ping') held.push({ child, ...message });
-    else echo(child, message, body);
+    else echoBehaviour(child, message, body);
   };
   const release = (): void => {
     for (const { child, id, type } of held.splice(0))
@@ -23,15 +29,15 @@ function executing() {
 
 describe('supervisor: execution slots', () => {
   it('the slot of a waiting process passes to another program', () => {
-    const waiting = onInvoke(() => {});
+    const waiting = behaviourOnInvoke(() => {});
     const options = { processes: 30, slots: 2 };
     return withSupervisor(createFakeLauncher(programs(20, waiting)), options, async ({ open, launcher }) => {
       const guests = Array.from({ length: 20 }, (_, at) => open(`p${at}`));
-      const answers = guests.map((guest) => getOutcome(guest.invoke(createRun())));
+      const answers = guests.map((guest) => getOutcome(guest.invoke(createGuestRun())));
       const invoked = () =>
         launcher.children.filter(({ received }) => received.some(({ type }) => type === 'invoke')).length;
       await until(() => invoked() === 20, 'twenty programs at a time on two slots');
-      expect(await getOutcome(open('echo').invoke(createRun(7)))).to.equal('7');
+      expect(await getOutcome(open('echo').invoke(createGuestRun(7)))).to.equal('7');
       await Promise.all(guests.map((guest) => guest.close()));
       expect(new Set(await Promise.all(answers))).to.deep.equal(new Set(['crash']));
     });
@@ -44,12 +50,12 @@ describe('supervisor: execution slots', () => {
       const guests = Array.from({ length: 5 }, (_, at) => open(`p${at}`));
       // Gives each program a process, before any of them executes for long.
       for (const guest of guests) {
-        const first = getOutcome(guest.invoke(createRun()));
+        const first = getOutcome(guest.invoke(createGuestRun()));
         await until(() => invocations().length > 0);
         release();
         expect(await first).to.equal('1');
       }
-      const answers = guests.map((guest) => getOutcome(guest.invoke(createRun())));
+      const answers = guests.map((guest) => getOutcome(guest.invoke(createGuestRun())));
       const served: number[] = [];
       while (served.length < 5) {
         await until(() => invocations().length > 0);
@@ -65,7 +71,7 @@ describe('supervisor: execution slots', () => {
   it('all programs have turns while one of them has many invocations', () => {
     const order: string[] = [];
     const slow = (name: string) =>
-      onInvoke((child, id, body) => {
+      behaviourOnInvoke((child, id, body) => {
         order.push(name);
         setTimeout(() => child.send({ type: 'result', id }, body), 5);
       });
@@ -75,10 +81,10 @@ describe('supervisor: execution slots', () => {
     const launcher = createFakeLauncher({ many: pingless(slow('many')), few: pingless(slow('few')) });
     return withSupervisor(launcher, { processes: 4, slots: 1 }, async ({ open }) => {
       const [many, few] = [open('many'), open('few')];
-      await Promise.all([many.invoke(createRun()), few.invoke(createRun())]);
+      await Promise.all([many.invoke(createGuestRun()), few.invoke(createGuestRun())]);
       order.length = 0;
-      const all = Array.from({ length: 40 }, () => getOutcome(many.invoke(createRun())));
-      const one = Array.from({ length: 3 }, () => getOutcome(few.invoke(createRun())));
+      const all = Array.from({ length: 40 }, () => getOutcome(many.invoke(createGuestRun())));
+      const one = Array.from({ length: 3 }, () => getOutcome(few.invoke(createGuestRun())));
       await Promise.all(one);
       expect(order.filter((name) => name === 'many').length, order.join(' ')).to.be.below(20);
       await Promise.all(all);
@@ -90,7 +96,7 @@ describe('supervisor: execution slots', () => {
     const options = { bounds: { maxQueuedBytes: 20_000 } };
     return withSupervisor(createFakeLauncher({ slow: behaviour }), options, async ({ open }) => {
       const guest = open('slow');
-      const answers = Array.from({ length: 30 }, () => getOutcome(guest.invoke(createRun('x'.repeat(998)))));
+      const answers = Array.from({ length: 30 }, () => getOutcome(guest.invoke(createGuestRun('x'.repeat(998)))));
       await until(() => invocations().length > 0);
       expect(invocations().length).to.be.at.most(2);
       const codes: (string | undefined)[] = [];
@@ -106,21 +112,21 @@ describe('supervisor: execution slots', () => {
   });
 
   it('a program that waits for a process replaces the one that has served for longest', () => {
-    const forever = onInvoke(() => {});
-    const ends = onInvoke((child, id, body) => setTimeout(() => child.send({ type: 'result', id }, body), 50));
+    const forever = behaviourOnInvoke(() => {});
+    const ends = behaviourOnInvoke((child, id, body) => setTimeout(() => child.send({ type: 'result', id }, body), 50));
     const options = { processes: 2, bounds: { minService: 20, claimInterval: 5 } };
     return withSupervisor(createFakeLauncher({ forever, ends }), options, async ({ open, launcher }) => {
       const [first, second] = [open('ends'), open('forever')];
       let isOver = false;
       // The first program always has invocations in flight.
       const stream = (async () => {
-        while (!isOver) await Promise.all([1, 2, 3].map((at) => getOutcome(first.invoke(createRun(at)))));
+        while (!isOver) await Promise.all([1, 2, 3].map((at) => getOutcome(first.invoke(createGuestRun(at)))));
       })();
-      const waits = getOutcome(second.invoke(createRun()));
+      const waits = getOutcome(second.invoke(createGuestRun()));
       await until(
         () => launcher.children.filter(({ received }) => received.some(({ type }) => type === 'invoke')).length === 2,
       );
-      expect(await getOutcome(open('echo').invoke(createRun(5)))).to.equal('5');
+      expect(await getOutcome(open('echo').invoke(createGuestRun(5)))).to.equal('5');
       isOver = true;
       await second.close();
       await Promise.all([stream, waits]);

@@ -1,5 +1,5 @@
 import { type Duplex, duplexPair } from 'node:stream';
-import type { Child, ChildEnd, Launcher } from '../../../sandbox/host/child.ts';
+import type { ChildEnd, ConfinedChild, Launcher } from '../../../sandbox/host/child.ts';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
 import type { ChildMessage, GuestLimits, HostMessage } from '../../../sandbox/protocol/messages.ts';
 
@@ -7,12 +7,18 @@ import type { ChildMessage, GuestLimits, HostMessage } from '../../../sandbox/pr
 export type Behaviour = (child: FakeChild, message: HostMessage, body: string) => void;
 
 /** Limits with a long deadline (`wall`), which only a child that never answers reaches. */
-export const LIMITS: GuestLimits = { memory: 64 << 20, cpu: 200, wall: 30_000, result: 1 << 20, hostCall: 1 << 18 };
+export const FAKE_CHILD_LIMITS: GuestLimits = {
+  memory: 64 << 20,
+  cpu: 200,
+  wall: 30_000,
+  result: 1 << 20,
+  hostCall: 1 << 18,
+};
 
 let pids = 1000;
 
 /** A fake child in this process that speaks the protocol and behaves as a test defines. */
-export class FakeChild implements Child {
+export class FakeChild implements ConfinedChild {
   readonly pid = ++pids;
   readonly channel: Duplex;
   readonly ended: Promise<ChildEnd>;
@@ -88,7 +94,7 @@ export function createFakeLauncher(programs: Readonly<Record<string, Behaviour>>
   const launcher: FakeLauncher = {
     posture,
     children,
-    programs: new Map(Object.entries({ echo, ...programs })),
+    programs: new Map(Object.entries({ echo: echoBehaviour, ...programs })),
     onLaunch: (child) => setImmediate(() => child.send({ type: 'hello', protocol: 1 })),
     launch() {
       const child = new FakeChild(launcher.programs);
@@ -105,16 +111,16 @@ export function createFakeLauncher(programs: Readonly<Record<string, Behaviour>>
 }
 
 /** A behaviour that loads any script, answers invocations with their input, and answers pings. */
-export const echo: Behaviour = (child, message, body) => {
+export const echoBehaviour: Behaviour = (child, message, body) => {
   if (message.type === 'load') child.sendLoaded();
   else if (message.type === 'invoke') child.send({ type: 'result', id: message.id }, body);
   else if (message.type === 'ping') child.send({ type: 'pong', id: message.id });
 };
 
 /** A behaviour like `echo`, but with another reaction to invocations. */
-export const onInvoke =
+export const behaviourOnInvoke =
   (invoked: (child: FakeChild, id: number, body: string) => void): Behaviour =>
   (child, message, body) => {
     if (message.type === 'invoke') invoked(child, message.id, body);
-    else echo(child, message, body);
+    else echoBehaviour(child, message, body);
   };

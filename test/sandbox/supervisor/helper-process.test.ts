@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
-import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import { behaviourOnInvoke, createFakeLauncher, echoBehaviour, type FakeChild } from './fake-launcher.ts';
+import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 /** A launcher with the program `slow`, whose invocations stay open until the test calls `answer`. */
 function crowd() {
   const open: { readonly child: FakeChild; readonly id: number }[] = [];
-  const slow = onInvoke((child, id) => void open.push({ child, id }));
+  const slow = behaviourOnInvoke((child, id) => void open.push({ child, id }));
   const answer = (): void => {
     for (const { child, id } of open.splice(0)) child.send({ type: 'result', id }, '1');
   };
-  return { launcher: createFakeLauncher({ slow, other: echo }), open, answer };
+  return { launcher: createFakeLauncher({ slow, other: echoBehaviour }), open, answer };
 }
 const BOUNDS = { crowdSize: 3, maxLag: 0, calmTimeout: 20, sweepInterval: 10, spareDelay: 0 };
 const serving = (open: readonly { readonly child: FakeChild }[]): number =>
@@ -22,11 +22,11 @@ describe('supervisor: the helper process of a crowded program', () => {
       const guest = opened('slow');
       const all: Promise<string | undefined>[] = [];
       while (serving(open) < 2 && all.length < 60) {
-        all.push(getOutcome(guest.invoke(createRun())));
+        all.push(getOutcome(guest.invoke(createGuestRun())));
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       expect(serving(open)).to.equal(2);
-      for (let at = 0; at < 6; at++) all.push(getOutcome(guest.invoke(createRun())));
+      for (let at = 0; at < 6; at++) all.push(getOutcome(guest.invoke(createGuestRun())));
       await until(() => open.length === all.length);
       const [first, second] = [...new Set(open.map(({ child }) => child))].map(
         (one) => open.filter(({ child }) => child === one).length,
@@ -44,9 +44,9 @@ describe('supervisor: the helper process of a crowded program', () => {
     const { launcher, open, answer } = crowd();
     return withSupervisor(launcher, { bounds: BOUNDS }, async ({ supervisor }) => {
       const guest = supervisor.open({ name: 'slow', script: 'slow', reuse: true, onParked() {} });
-      const all = Array.from({ length: 20 }, () => getOutcome(guest.invoke(createRun())));
+      const all = Array.from({ length: 20 }, () => getOutcome(guest.invoke(createGuestRun())));
       await until(() => open.length === 20);
-      all.push(getOutcome(guest.invoke(createRun())));
+      all.push(getOutcome(guest.invoke(createGuestRun())));
       await new Promise((resolve) => setTimeout(resolve, 30));
       expect(serving(open)).to.equal(1);
       answer();
@@ -65,12 +65,14 @@ describe('supervisor: the helper process of a crowded program', () => {
         const guest = opened('slow');
         const all: Promise<string | undefined>[] = [];
         while (serving(open) < 2 && all.length < 60) {
-          all.push(getOutcome(guest.invoke(createRun())));
+          all.push(getOutcome(guest.invoke(createGuestRun())));
           await new Promise((resolve) => setTimeout(resolve, 5));
         }
         // No process is idle, so the new program makes the helper end.
         let isOver = false;
-        const answers = Promise.all(['other', 'slow'].map((name) => getOutcome(opened(name).invoke(createRun(7)))));
+        const answers = Promise.all(
+          ['other', 'slow'].map((name) => getOutcome(opened(name).invoke(createGuestRun(7)))),
+        );
         void answers.finally(() => (isOver = true));
         while (!isOver) {
           await new Promise((resolve) => setTimeout(resolve, 30));
@@ -89,7 +91,7 @@ describe('supervisor: the helper process of a crowded program', () => {
       const guest = opened('slow');
       const all: Promise<string | undefined>[] = [];
       while (serving(open) < 2 && all.length < 60) {
-        all.push(getOutcome(guest.invoke(createRun())));
+        all.push(getOutcome(guest.invoke(createGuestRun())));
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       const helper = open.at(-1)?.child;
@@ -107,9 +109,9 @@ describe('supervisor: the helper process of a crowded program', () => {
     const { launcher, open, answer } = crowd();
     return withSupervisor(launcher, { bounds: { ...BOUNDS, maxLag: 1 }, now: () => 0 }, async ({ open: opened }) => {
       const guest = opened('slow');
-      const all = Array.from({ length: 10 }, () => getOutcome(guest.invoke(createRun())));
+      const all = Array.from({ length: 10 }, () => getOutcome(guest.invoke(createGuestRun())));
       await until(() => open.length === 10);
-      all.push(getOutcome(guest.invoke(createRun())));
+      all.push(getOutcome(guest.invoke(createGuestRun())));
       await until(() => open.length === 11);
       const pings = open[0]?.child.received.filter(({ type }) => type === 'ping').length;
       expect(pings).to.be.above(0);

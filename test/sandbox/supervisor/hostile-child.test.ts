@@ -1,9 +1,15 @@
 import { expect } from 'chai';
 import { watchEventLoop } from '../../support/event-loop.ts';
-import { type Behaviour, createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
-import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import {
+  type Behaviour,
+  behaviourOnInvoke,
+  createFakeLauncher,
+  echoBehaviour,
+  type FakeChild,
+} from './fake-launcher.ts';
+import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-const onInvocation = (what: (child: FakeChild, id: number) => void): Behaviour => onInvoke(what);
+const onInvocation = (what: (child: FakeChild, id: number) => void): Behaviour => behaviourOnInvoke(what);
 
 describe('supervisor: children that break the protocol', () => {
   const broken: Readonly<Record<string, Behaviour>> = {
@@ -21,7 +27,7 @@ describe('supervisor: children that break the protocol', () => {
   for (const [what, behaviour] of Object.entries(broken)) {
     it(`the supervisor ends a child that breaks the protocol: ${what}`, () =>
       withSupervisor(createFakeLauncher({ broken: behaviour }), {}, async ({ open, launcher }) => {
-        expect(await getOutcome(open('broken').invoke(createRun()))).to.equal('crash');
+        expect(await getOutcome(open('broken').invoke(createGuestRun()))).to.equal('crash');
         const [child] = launcher.children.filter(({ behaviour: its }) => its === behaviour);
         expect(child?.isAlive).to.equal(false);
       }));
@@ -31,7 +37,7 @@ describe('supervisor: children that break the protocol', () => {
     const launcher = createFakeLauncher();
     launcher.onLaunch = (child) => setImmediate(() => child.send({ type: 'hello', protocol: 2 }));
     return withSupervisor(launcher, {}, async ({ open }) => {
-      expect(await getOutcome(open('echo').invoke(createRun()))).to.equal('internal');
+      expect(await getOutcome(open('echo').invoke(createGuestRun()))).to.equal('internal');
     });
   });
 
@@ -47,7 +53,9 @@ describe('supervisor: children that break the protocol', () => {
       { limits: { wall: 4000 } },
       async ({ open, launcher }) => {
         const guest = open('deaf');
-        const codes = await Promise.all(Array.from({ length: 64 }, () => getOutcome(guest.invoke(createRun(big)))));
+        const codes = await Promise.all(
+          Array.from({ length: 64 }, () => getOutcome(guest.invoke(createGuestRun(big)))),
+        );
         const child = launcher.children.find(({ behaviour }) => behaviour) as FakeChild;
         expect(child.channel.writableLength).to.be.lessThan(40 << 20);
         expect(codes.filter((code) => code === 'busy').length).to.be.greaterThan(20);
@@ -67,11 +75,11 @@ describe('supervisor: children that break the protocol', () => {
     };
     let received = 0;
     return withSupervisor(
-      createFakeLauncher({ flood: onInvoke(flood) }),
+      createFakeLauncher({ flood: behaviourOnInvoke(flood) }),
       { limits: { wall: 2000 } },
       async ({ open }) => {
         const from = performance.now();
-        const answer = getOutcome(open('flood').invoke(createRun(1, { call: () => ++received < 0 })));
+        const answer = getOutcome(open('flood').invoke(createGuestRun(1, { call: () => ++received < 0 })));
         const loop = watchEventLoop();
         expect(await answer).to.equal('timeout');
         loop.stop();
@@ -93,7 +101,7 @@ describe('supervisor: children that break the protocol', () => {
           else if (message.type === 'reply') {
             replies.push(body);
             child.sendLoaded();
-          } else echo(child, message, body);
+          } else echoBehaviour(child, message, body);
         },
       }),
       {},
@@ -105,11 +113,15 @@ describe('supervisor: children that break the protocol', () => {
   });
 
   it('the death of one process leaves other programs running', () =>
-    withSupervisor(createFakeLauncher({ dies: onInvoke((child) => child.die()) }), {}, async ({ open, launcher }) => {
-      const good = open('echo');
-      await good.invoke(createRun());
-      expect(await getOutcome(open('dies').invoke(createRun()))).to.equal('crash');
-      expect(await getOutcome(good.invoke(createRun(4)))).to.equal('4');
-      await until(() => launcher.living() <= 3);
-    }));
+    withSupervisor(
+      createFakeLauncher({ dies: behaviourOnInvoke((child) => child.die()) }),
+      {},
+      async ({ open, launcher }) => {
+        const good = open('echo');
+        await good.invoke(createGuestRun());
+        expect(await getOutcome(open('dies').invoke(createGuestRun()))).to.equal('crash');
+        expect(await getOutcome(good.invoke(createGuestRun(4)))).to.equal('4');
+        await until(() => launcher.living() <= 3);
+      },
+    ));
 });

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { createFakeLauncher, echo, onInvoke } from './fake-launcher.ts';
-import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import { behaviourOnInvoke, createFakeLauncher, echoBehaviour } from './fake-launcher.ts';
+import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 describe('supervisor: invocations', () => {
   it('the first invocation starts a process, and the script is loaded once', () =>
     withSupervisor(createFakeLauncher(), {}, async ({ open, launcher }) => {
       const guest = open('echo');
       expect(guest.state()).to.equal('idle');
-      expect(await getOutcome(guest.invoke(createRun({ a: 1 })))).to.equal('{"a":1}');
-      expect(await Promise.all([1, 2, 3].map((at) => getOutcome(guest.invoke(createRun(at)))))).to.deep.equal([
+      expect(await getOutcome(guest.invoke(createGuestRun({ a: 1 })))).to.equal('{"a":1}');
+      expect(await Promise.all([1, 2, 3].map((at) => getOutcome(guest.invoke(createGuestRun(at)))))).to.deep.equal([
         '1',
         '2',
         '3',
@@ -19,33 +19,35 @@ describe('supervisor: invocations', () => {
     }));
 
   it('each program has a process of its own', () =>
-    withSupervisor(createFakeLauncher({ other: echo }), {}, async ({ open, launcher }) => {
-      await open('echo').invoke(createRun());
-      await open('other').invoke(createRun());
+    withSupervisor(createFakeLauncher({ other: echoBehaviour }), {}, async ({ open, launcher }) => {
+      await open('echo').invoke(createGuestRun());
+      await open('other').invoke(createGuestRun());
       const served = launcher.children.map(({ received }) => received.filter(({ type }) => type === 'invoke').length);
       expect(served.filter((count) => count > 0)).to.deep.equal([1, 1]);
     }));
 
   it('an invocation distinguishes no value from null', () =>
     withSupervisor(
-      createFakeLauncher({ none: onInvoke((child, id) => child.send({ type: 'result', id, none: true }, 'null')) }),
+      createFakeLauncher({
+        none: behaviourOnInvoke((child, id) => child.send({ type: 'result', id, none: true }, 'null')),
+      }),
       {},
       async ({ open }) => {
-        expect(await open('none').invoke(createRun())).to.equal(undefined);
-        expect(await getOutcome(open('echo').invoke(createRun(null)))).to.equal('null');
+        expect(await open('none').invoke(createGuestRun())).to.equal(undefined);
+        expect(await getOutcome(open('echo').invoke(createGuestRun(null)))).to.equal('null');
       },
     ));
 
   it('failures of the runner are passed on, and a result over the limit is refused', () =>
     withSupervisor(
       createFakeLauncher({
-        bad: onInvoke((child, id) => child.send({ type: 'failure', id, code: 'guest-error' })),
-        long: onInvoke((child, id) => child.send({ type: 'result', id }, JSON.stringify('x'.repeat(2000)))),
+        bad: behaviourOnInvoke((child, id) => child.send({ type: 'failure', id, code: 'guest-error' })),
+        long: behaviourOnInvoke((child, id) => child.send({ type: 'result', id }, JSON.stringify('x'.repeat(2000)))),
       }),
       { limits: { result: 1000 } },
       async ({ open }) => {
-        expect(await getOutcome(open('bad').invoke(createRun()))).to.equal('guest-error');
-        expect(await getOutcome(open('long').invoke(createRun()))).to.equal('result-too-large');
+        expect(await getOutcome(open('bad').invoke(createGuestRun()))).to.equal('guest-error');
+        expect(await getOutcome(open('long').invoke(createGuestRun()))).to.equal('result-too-large');
       },
     ));
 
@@ -60,7 +62,7 @@ describe('supervisor: invocations', () => {
               { type: 'result', id: message.id },
               JSON.stringify([message.ok, message.call, JSON.parse(body)]),
             );
-          else echo(child, message, body);
+          else echoBehaviour(child, message, body);
         },
       }),
       {},
@@ -69,7 +71,7 @@ describe('supervisor: invocations', () => {
         const answers = [1, 2].map((at) =>
           getOutcome(
             guest.invoke(
-              createRun(at, {
+              createGuestRun(at, {
                 call({ method, body, reply }) {
                   reply?.(true, JSON.stringify(`${method}${body.toString()}`));
                   return true;
@@ -85,7 +87,7 @@ describe('supervisor: invocations', () => {
   it('host calls of finished or unknown invocations are dropped', () =>
     withSupervisor(
       createFakeLauncher({
-        late: onInvoke((child, id) => {
+        late: behaviourOnInvoke((child, id) => {
           child.send({ type: 'result', id }, '1');
           child.send({ type: 'call', id, call: 1, method: 'a.b' }, '[]');
           child.send({ type: 'call', id: id + 77, call: 1, method: 'a.b' }, '[]');
@@ -98,8 +100,8 @@ describe('supervisor: invocations', () => {
         let calls = 0;
         const guest = open('late');
         const count = { call: () => ++calls > 0 };
-        expect(await getOutcome(guest.invoke(createRun(1, count)))).to.equal('1');
-        expect(await getOutcome(guest.invoke(createRun(1, count)))).to.equal('1');
+        expect(await getOutcome(guest.invoke(createGuestRun(1, count)))).to.equal('1');
+        expect(await getOutcome(guest.invoke(createGuestRun(1, count)))).to.equal('1');
         expect(calls).to.equal(0);
         expect(launcher.children.filter(({ isAlive }) => isAlive).length).to.be.greaterThan(0);
       },
@@ -107,35 +109,35 @@ describe('supervisor: invocations', () => {
 
   it('an invocation above the allowed number in flight is busy', () =>
     withSupervisor(
-      createFakeLauncher({ never: onInvoke(() => {}) }),
+      createFakeLauncher({ never: behaviourOnInvoke(() => {}) }),
       { bounds: { maxInFlight: 3 }, limits: { wall: 1000 } },
       async ({ open }) => {
         const guest = open('never');
-        const codes = await Promise.all([1, 2, 3, 4, 5].map(() => getOutcome(guest.invoke(createRun()))));
+        const codes = await Promise.all([1, 2, 3, 4, 5].map(() => getOutcome(guest.invoke(createGuestRun()))));
         expect(codes.sort()).to.deep.equal(['busy', 'busy', 'timeout', 'timeout', 'timeout']);
       },
     ));
 
   it('an aborted signal ends the invocation with timeout and cancels it in the process', () =>
-    withSupervisor(createFakeLauncher({ never: onInvoke(() => {}) }), {}, async ({ open, launcher }) => {
+    withSupervisor(createFakeLauncher({ never: behaviourOnInvoke(() => {}) }), {}, async ({ open, launcher }) => {
       const gone = new AbortController();
       const guest = open('never');
-      const answer = getOutcome(guest.invoke(createRun(1, { signal: gone.signal })));
+      const answer = getOutcome(guest.invoke(createGuestRun(1, { signal: gone.signal })));
       await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
       gone.abort();
       expect(await answer).to.equal('timeout');
       await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'cancel')));
       await until(() => guest.busy === 0);
-      expect(await getOutcome(guest.invoke(createRun(1, { signal: gone.signal })))).to.equal('timeout');
+      expect(await getOutcome(guest.invoke(createGuestRun(1, { signal: gone.signal })))).to.equal('timeout');
     }));
 
   it('close() fails invocations in flight and rejects new ones', () =>
-    withSupervisor(createFakeLauncher({ never: onInvoke(() => {}) }), {}, async ({ open }) => {
+    withSupervisor(createFakeLauncher({ never: behaviourOnInvoke(() => {}) }), {}, async ({ open }) => {
       const guest = open('never');
-      const answer = getOutcome(guest.invoke(createRun()));
+      const answer = getOutcome(guest.invoke(createGuestRun()));
       await until(() => guest.busy === 1);
       await guest.close();
       expect(await answer).to.equal('crash');
-      expect(await getOutcome(guest.invoke(createRun()))).to.equal('internal');
+      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('internal');
     }));
 });

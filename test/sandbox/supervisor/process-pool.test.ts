@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect } from 'chai';
-import { createFakeLauncher, echo, onInvoke } from './fake-launcher.ts';
-import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import { behaviourOnInvoke, createFakeLauncher, echoBehaviour } from './fake-launcher.ts';
+import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 describe('supervisor: the process pool', () => {
   it('the pool starts no process before a program is opened and then keeps a spare', () =>
@@ -9,57 +9,61 @@ describe('supervisor: the process pool', () => {
       expect(launcher.children).to.have.length(0);
       const guest = open('echo');
       expect(launcher.children).to.have.length(1);
-      await guest.invoke(createRun());
+      await guest.invoke(createGuestRun());
       // The spare process became the program's, and the pool starts another spare.
-      expect(launcher.children[0]?.behaviour).to.equal(echo);
+      expect(launcher.children[0]?.behaviour).to.equal(echoBehaviour);
       await until(() => launcher.living() === 2);
     }));
 
   it('the pool never exceeds its limit and ends the process idle for longest', () =>
-    withSupervisor(createFakeLauncher({ a: echo, b: echo, c: echo }), { processes: 2 }, async ({ open, launcher }) => {
-      let most = 0;
-      const launch = launcher.launch.bind(launcher);
-      launcher.launch = () => {
-        const child = launch();
-        most = Math.max(most, launcher.living());
-        return child;
-      };
-      const [a, b, c] = ['a', 'b', 'c'].map(open);
-      await a?.invoke(createRun());
-      await b?.invoke(createRun());
-      await a?.invoke(createRun());
-      await c?.invoke(createRun());
-      expect([a?.state(), b?.state(), c?.state()]).to.deep.equal(['running', 'idle', 'running']);
-      expect(most).to.equal(2);
-      expect(await getOutcome(b?.invoke(createRun(3)) as Promise<Buffer>)).to.equal('3');
-      expect([a?.state(), b?.state(), c?.state()]).to.deep.equal(['idle', 'running', 'running']);
-      expect(most).to.equal(2);
-    }));
+    withSupervisor(
+      createFakeLauncher({ a: echoBehaviour, b: echoBehaviour, c: echoBehaviour }),
+      { processes: 2 },
+      async ({ open, launcher }) => {
+        let most = 0;
+        const launch = launcher.launch.bind(launcher);
+        launcher.launch = () => {
+          const child = launch();
+          most = Math.max(most, launcher.living());
+          return child;
+        };
+        const [a, b, c] = ['a', 'b', 'c'].map(open);
+        await a?.invoke(createGuestRun());
+        await b?.invoke(createGuestRun());
+        await a?.invoke(createGuestRun());
+        await c?.invoke(createGuestRun());
+        expect([a?.state(), b?.state(), c?.state()]).to.deep.equal(['running', 'idle', 'running']);
+        expect(most).to.equal(2);
+        expect(await getOutcome(b?.invoke(createGuestRun(3)) as Promise<Buffer>)).to.equal('3');
+        expect([a?.state(), b?.state(), c?.state()]).to.deep.equal(['idle', 'running', 'running']);
+        expect(most).to.equal(2);
+      },
+    ));
 
   it('an invocation is busy when no process is free within half of its time', () =>
     withSupervisor(
-      createFakeLauncher({ works: onInvoke(() => {}), other: echo }),
+      createFakeLauncher({ works: behaviourOnInvoke(() => {}), other: echoBehaviour }),
       { processes: 1, limits: { wall: 2000 } },
       async ({ open, launcher }) => {
         const working = open('works');
-        const answer = getOutcome(working.invoke(createRun()));
+        const answer = getOutcome(working.invoke(createGuestRun()));
         await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
         const since = performance.now();
-        expect(await getOutcome(open('other').invoke(createRun()))).to.equal('busy');
+        expect(await getOutcome(open('other').invoke(createGuestRun()))).to.equal('busy');
         expect(performance.now() - since).to.be.at.least(990);
         await working.close();
         expect(await answer).to.equal('crash');
-        expect(await getOutcome(open('other').invoke(createRun(1)))).to.equal('1');
+        expect(await getOutcome(open('other').invoke(createGuestRun(1)))).to.equal('1');
       },
     ));
 
   it('several programs that start at once each get a process', () =>
     withSupervisor(
-      createFakeLauncher({ a: echo, b: echo, c: echo, d: echo }),
+      createFakeLauncher({ a: echoBehaviour, b: echoBehaviour, c: echoBehaviour, d: echoBehaviour }),
       { processes: 2 },
       async ({ open, launcher }) => {
-        for (const name of ['a', 'b']) await open(name).invoke(createRun());
-        const both = await Promise.all(['c', 'd'].map((name) => getOutcome(open(name).invoke(createRun(name)))));
+        for (const name of ['a', 'b']) await open(name).invoke(createGuestRun());
+        const both = await Promise.all(['c', 'd'].map((name) => getOutcome(open(name).invoke(createGuestRun(name)))));
         expect(both).to.deep.equal(['"c"', '"d"']);
         expect(launcher.living()).to.equal(2);
       },
@@ -70,12 +74,12 @@ describe('supervisor: the process pool', () => {
     const options = { bounds: { idleTimeout: 60, sweepInterval: 10, spareDelay: 0 }, now: () => time };
     return withSupervisor(createFakeLauncher(), options, async ({ open, launcher }) => {
       const guest = open('echo');
-      await guest.invoke(createRun());
+      await guest.invoke(createGuestRun());
       await until(() => launcher.living() === 2);
       time += 60;
       await until(() => guest.state() === 'idle');
       await until(() => launcher.living() === 0);
-      expect(await getOutcome(guest.invoke(createRun(2)))).to.equal('2');
+      expect(await getOutcome(guest.invoke(createGuestRun(2)))).to.equal('2');
     });
   });
 
@@ -85,7 +89,7 @@ describe('supervisor: the process pool', () => {
       const replaced = () => launcher.children.filter(({ behaviour }) => behaviour).length - 1;
       let at = 0;
       while (replaced() < 3 && at < 10_000) {
-        expect(await getOutcome(guest.invoke(createRun(++at)))).to.equal(String(at));
+        expect(await getOutcome(guest.invoke(createGuestRun(++at)))).to.equal(String(at));
         await new Promise(setImmediate);
       }
       expect(replaced()).to.equal(3);
@@ -93,13 +97,13 @@ describe('supervisor: the process pool', () => {
     }));
 
   it('a replaced process finishes its invocations', () => {
-    const slow = onInvoke((child, id, body) =>
+    const slow = behaviourOnInvoke((child, id, body) =>
       setTimeout(() => child.send({ type: 'result', id }, body), body === '"slow"' ? 150 : 0),
     );
     return withSupervisor(createFakeLauncher({ slow }), { bounds: { maxServed: 3 } }, async ({ open, launcher }) => {
       const guest = open('slow');
-      const answer = getOutcome(guest.invoke(createRun('slow')));
-      for (let at = 0; at < 6; at++) await guest.invoke(createRun(at));
+      const answer = getOutcome(guest.invoke(createGuestRun('slow')));
+      for (let at = 0; at < 6; at++) await guest.invoke(createGuestRun(at));
       expect(await answer).to.equal('"slow"');
       await until(() => launcher.living() === 2);
     });
@@ -111,13 +115,13 @@ describe('supervisor: the process pool', () => {
       { processes: 1, bounds: { sweepInterval: 10 } },
       async ({ open, launcher }) => {
         const guest = open('echo');
-        await guest.invoke(createRun());
+        await guest.invoke(createGuestRun());
         const [child] = launcher.children;
         await new Promise((resolve) => setTimeout(resolve, 40));
         expect(child?.isAlive).to.equal(true);
         if (child) child.bytes += 60 << 20;
         await until(() => child?.isAlive === false);
-        expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('1');
+        expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('1');
       },
     ));
 
@@ -128,12 +132,12 @@ describe('supervisor: the process pool', () => {
       async ({ supervisor, open, launcher }) => {
         const stateful = supervisor.open({ name: 'echo', script: 'echo', reuse: true, onParked() {} });
         const guest = open('echo');
-        await Promise.all([guest.invoke(createRun()), stateful.invoke(createRun())]);
+        await Promise.all([guest.invoke(createGuestRun()), stateful.invoke(createGuestRun())]);
         await new Promise((resolve) => setTimeout(resolve, 20));
         for (const child of launcher.children) child.bytes += 20 << 20;
         await until(() => guest.state() === 'idle');
         expect(stateful.state()).to.equal('running');
-        expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('1');
+        expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('1');
       },
     ));
 
@@ -145,7 +149,7 @@ describe('supervisor: the process pool', () => {
       }),
       {},
       async ({ supervisor, launcher, open }) => {
-        await open('echo').invoke(createRun());
+        await open('echo').invoke(createGuestRun());
         const [entry] = await supervisor.probe('echo');
         expect(entry).to.deep.equal({ key: '', id: 'x', handler: true, filters: [], actions: [] });
         const code = (script: string) => supervisor.probe(script).catch((error) => error.code);
@@ -153,7 +157,7 @@ describe('supervisor: the process pool', () => {
         const used = launcher.children.filter(({ received }) => received.some(({ type }) => type === 'load'));
         expect(used.map(({ isAlive }) => isAlive)).to.deep.equal([true, false, false, false]);
         expect(
-          await getOutcome(open('echo').invoke(createRun(1))),
+          await getOutcome(open('echo').invoke(createGuestRun(1))),
           'probes of bad scripts block no invocation',
         ).to.equal('1');
       },
@@ -162,11 +166,11 @@ describe('supervisor: the process pool', () => {
   it('a probe waits for a process only until its timeout', () => {
     let time = 0;
     return withSupervisor(
-      createFakeLauncher({ works: onInvoke(() => {}) }),
+      createFakeLauncher({ works: behaviourOnInvoke(() => {}) }),
       { processes: 1, bounds: { probeTimeout: 150 }, now: () => time },
       async ({ supervisor, open, launcher }) => {
         const working = open('works');
-        const answer = getOutcome(working.invoke(createRun()));
+        const answer = getOutcome(working.invoke(createGuestRun()));
         await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
         const refused = supervisor.probe('echo').catch(({ code }) => code);
         time += 150;
@@ -191,13 +195,13 @@ describe('supervisor: the process pool', () => {
     return withSupervisor(launcher, { bounds: { firstDelay: 30 }, now: () => time }, async ({ open }) => {
       const guest = open('echo');
       expect(times).to.equal(1);
-      expect(await getOutcome(guest.invoke(createRun()))).to.equal('busy');
+      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('busy');
       expect(times).to.equal(1);
       time += 30;
-      expect(await getOutcome(guest.invoke(createRun()))).to.equal('internal');
+      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('internal');
       launcher.launch = launch;
       time += 60;
-      expect(await getOutcome(guest.invoke(createRun(9)))).to.equal('9');
+      expect(await getOutcome(guest.invoke(createGuestRun(9)))).to.equal('9');
     });
   });
 
@@ -211,7 +215,7 @@ describe('supervisor: the process pool', () => {
       return launch();
     };
     return withSupervisor(launcher, {}, async ({ open }) => {
-      await storage.run('a request', async () => void (await open('echo').invoke(createRun())));
+      await storage.run('a request', async () => void (await open('echo').invoke(createGuestRun())));
       await until(() => seen.length === 2);
       expect(seen).to.deep.equal([undefined, undefined]);
     });
@@ -221,7 +225,7 @@ describe('supervisor: the process pool', () => {
     const launcher = createFakeLauncher();
     launcher.onLaunch = () => {};
     return withSupervisor(launcher, {}, async ({ open, supervisor }) => {
-      const answer = getOutcome(open('echo').invoke(createRun()));
+      const answer = getOutcome(open('echo').invoke(createGuestRun()));
       await supervisor.close();
       expect(await answer).to.equal('crash');
     });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { RunFailure } from '../../../sandbox/host/supervisor/run-failure.ts';
+import { InvocationFailure } from '../../../sandbox/host/supervisor/run-failure.ts';
 import { createSupervisor } from '../../../sandbox/host/supervisor/supervisor.ts';
-import { type FakeLauncher, LIMITS } from './fake-launcher.ts';
+import { FAKE_CHILD_LIMITS, type FakeLauncher } from './fake-launcher.ts';
 
 type SupervisorOptions = Parameters<typeof createSupervisor>[0];
 type Supervisor = ReturnType<typeof createSupervisor>;
@@ -22,7 +22,7 @@ interface FixtureOptions extends Partial<Pick<SupervisorOptions, 'processes' | '
   readonly limits?: Partial<SupervisorOptions['limits']>;
 }
 
-/** Creates a supervisor over the children of a launcher, by default with four processes and `LIMITS`. */
+/** Creates a supervisor over the children of a launcher, by default with four processes and `RUNNER_LIMITS`. */
 export function createTestSupervisor<L extends SupervisorOptions['launcher']>(
   launcher: L,
   { limits, ...options }: FixtureOptions = {},
@@ -31,7 +31,7 @@ export function createTestSupervisor<L extends SupervisorOptions['launcher']>(
   const warnings: object[] = [];
   const supervisor = createSupervisor({
     ...{ launcher, processes: 4, ...options },
-    limits: { ...LIMITS, ...limits },
+    limits: { ...FAKE_CHILD_LIMITS, ...limits },
     log: { warn: (data) => void warnings.push(data) },
   });
   const open = (script: string) =>
@@ -55,7 +55,7 @@ export async function withSupervisor(
 }
 
 /** An invocation of a JSON endpoint without a caller, whose host calls are all unsupported. */
-export const createRun = (input: unknown = 1, more: Partial<GuestRun> = {}): GuestRun => ({
+export const createGuestRun = (input: unknown = 1, more: Partial<GuestRun> = {}): GuestRun => ({
   entry: '',
   context: { extensionId: 'x', contributionId: 'x', activation: { type: 'json-endpoint' }, accountability: null },
   input: JSON.stringify(input),
@@ -68,7 +68,7 @@ export async function getOutcome(promise: Promise<Buffer | undefined>): Promise<
   try {
     return (await promise)?.toString();
   } catch (error) {
-    if (error instanceof RunFailure) return error.code;
+    if (error instanceof InvocationFailure) return error.code;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import type { Projection, Read } from '../../../query/contract.ts';
+import type { Projection, ReadNode } from '../../../query/contract.ts';
 import { exactNumberText } from './exact-numbers.ts';
 
 export interface ExportColumn {
@@ -11,7 +11,7 @@ export interface ExportColumn {
  * The columns of an exported table, by the fields of the read: nested to-one rows are flattened; lists and many-to-any
  * values stay one column each.
  */
-export const columnsOfRead = (read: Read): readonly ExportColumn[] => flattenColumns(read.projections, []);
+export const columnsOfRead = (read: ReadNode): readonly ExportColumn[] => flattenColumns(read.projections, []);
 
 const flattenColumns = (picks: readonly Projection[], above: readonly string[]): ExportColumn[] =>
   picks.flatMap((pick) => {

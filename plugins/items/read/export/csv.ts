@@ -1,5 +1,5 @@
 import type { ExportColumn } from './columns.ts';
-import { exactNumberText, parseExact } from './exact-numbers.ts';
+import { exactNumberText, parseExactJson } from './exact-numbers.ts';
 import type { ExportWriter } from './formats.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function createCsvWriter(columns: readonly ExportColumn[]): Promise
     begin: '',
     rows(batch, first) {
       const records = batch.map((text) => {
-        const row = parseExact(text);
+        const row = parseExactJson(text);
         return columns.map(({ path }) => cellValue(row, path));
       });
       return lines(first ? [columns.map(({ name }) => name), ...records] : records);

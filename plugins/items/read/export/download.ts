@@ -1,6 +1,6 @@
-import type { Read, ReadText, RowStream } from '../../../query/contract.ts';
+import type { ReadNode, ReadResultText, RowStream } from '../../../query/contract.ts';
 import { columnsOfRead, columnsOfRows, type ExportColumn } from './columns.ts';
-import { parseExact } from './exact-numbers.ts';
+import { parseExactJson } from './exact-numbers.ts';
 import { EXPORT_FORMATS, type ExportFormat, type ExportFormatName } from './formats.ts';
 
 /** A file that is rendered while it is sent. */
@@ -11,7 +11,11 @@ export interface ExportDownload {
 }
 
 /** The rows of a read as a file. */
-export function createDownload(read: Read, answer: ReadText | RowStream, formatName: ExportFormatName): ExportDownload {
+export function createDownload(
+  read: ReadNode,
+  answer: ReadResultText | RowStream,
+  formatName: ExportFormatName,
+): ExportDownload {
   const format: ExportFormat = EXPORT_FORMATS[formatName];
   const name = `${read.collection.name} ${timestampText(new Date())}.${format.extension}`;
   if ('batches' in answer) {
@@ -19,7 +23,7 @@ export function createDownload(read: Read, answer: ReadText | RowStream, formatN
   }
   // Groups, and rows that listeners received, are already in memory and tell their columns; a singleton is a list of
   // one.
-  const parsed = parseExact(answer.data ?? '[]');
+  const parsed = parseExactJson(answer.data ?? '[]');
   const rows = Array.isArray(parsed) ? parsed : [parsed];
   const texts = rows.map((row) => JSON.stringify(row));
   return { name, type: format.type, parts: renderParts(format, columnsOfRows(rows), [texts]) };

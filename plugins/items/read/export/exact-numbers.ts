@@ -12,7 +12,7 @@ const exactJson = JSON as unknown as {
 };
 
 /** Parses a row. Numbers that would lose digits are kept as their text (`JSON.rawJSON`), or converted by `keep`. */
-export const parseExact = (text: string, keep: (source: string) => unknown = exactJson.rawJSON): unknown =>
+export const parseExactJson = (text: string, keep: (source: string) => unknown = exactJson.rawJSON): unknown =>
   INEXACT_NUMBER.test(text)
     ? exactJson.parse(text, (_key, value, { source }) =>
         typeof value === 'number' && String(value) !== source ? keep(source) : value,
@@ -22,7 +22,7 @@ export const parseExact = (text: string, keep: (source: string) => unknown = exa
 /** The number of a decimal text, with all its digits; null for another text. */
 export const toExactNumber = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? exactJson.rawJSON(text) : null);
 
-/** The text of a number kept by `parseExact`; undefined for everything else. */
+/** The text of a number kept by `parseExactJson`; undefined for everything else. */
 export const exactNumberText = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === null
     ? (value as RawJson).rawJSON

@@ -1,4 +1,4 @@
-import { parseExact } from './exact-numbers.ts';
+import { parseExactJson } from './exact-numbers.ts';
 import type { ExportWriter } from './formats.ts';
 
 /** Writes rows as a JSON list, indented by tabs. */
@@ -8,7 +8,7 @@ export const createJsonWriter = (): ExportWriter => ({
     batch
       .map((text, at) => {
         // Line breaks inside of texts are escaped, so every line break here stands between values.
-        const row = JSON.stringify(parseExact(text), null, '\t').replaceAll('\n', '\n\t');
+        const row = JSON.stringify(parseExactJson(text), null, '\t').replaceAll('\n', '\n\t');
         return `${first && at === 0 ? '' : ','}\n\t${row}`;
       })
       .join(''),

@@ -1,4 +1,4 @@
-import { exactNumberText, parseExact } from './exact-numbers.ts';
+import { exactNumberText, parseExactJson } from './exact-numbers.ts';
 import type { ExportWriter } from './formats.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { ExportWriter } from './formats.ts';
  */
 export const createXmlWriter = (): ExportWriter => ({
   begin: '<?xml version="1.0" encoding="UTF-8"?>\n<data>\n',
-  rows: (batch) => batch.map((text) => renderElement('data', parseExact(text), '\t')).join(''),
+  rows: (batch) => batch.map((text) => renderElement('data', parseExactJson(text), '\t')).join(''),
   end: '</data>\n',
   empty: '<?xml version="1.0" encoding="UTF-8"?>\n<data/>\n',
 });

@@ -1,4 +1,4 @@
-import { parseExact } from './exact-numbers.ts';
+import { parseExactJson } from './exact-numbers.ts';
 import type { ExportWriter } from './formats.ts';
 
 /** Writes rows as a YAML list. Long whole numbers stay exact. */
@@ -10,7 +10,7 @@ export async function createYamlWriter(): Promise<ExportWriter> {
     // Members of a YAML list without brackets simply follow each other.
     rows: (batch) =>
       stringify(
-        batch.map((text) => parseExact(text, keep)),
+        batch.map((text) => parseExactJson(text, keep)),
         { aliasDuplicateObjects: false, lineWidth: 0 },
       ),
     end: '',

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isAlive, PID_NAMESPACE } from '../proc.ts';
+import { isProcessAlive, PID_NAMESPACE } from '../proc.ts';
 
 const PREFIX = 'tenon-';
 /** How long killed processes may take to disappear before a folder is given up. */
@@ -15,14 +15,14 @@ const ownNames = new Set<string>();
 let count = 0;
 
 /** Reserves the name of a cgroup folder for one launcher: process id, number and process namespace of the owner. */
-export function claimName(): string {
+export function claimCgroupFolderName(): string {
   count += 1;
   const name = `${PREFIX}${process.pid}-${count}-${PID_NAMESPACE}`;
   ownNames.add(name);
   return name;
 }
 
-export const releaseName = (name: string): void => void ownNames.delete(name);
+export const releaseCgroupFolderName = (name: string): void => void ownNames.delete(name);
 
 export function makeFolder(path: string): void {
   mkdirSync(path, { recursive: true });
@@ -30,7 +30,7 @@ export function makeFolder(path: string): void {
 
 export const writeControlFile = (path: string, value: string | number): void => writeFileSync(path, String(value));
 
-export function tryWrite(path: string, value: string | number): boolean {
+export function tryWriteControlFile(path: string, value: string | number): boolean {
   try {
     writeControlFile(path, value);
     return true;
@@ -51,13 +51,13 @@ export function readControlFile(path: string): string {
 export const parseCounter = (text: string, name: string): number =>
   Number(text.match(new RegExp(`^${name} (\\d+)$`, 'm'))?.[1] ?? 0);
 
-export const listProcesses = (folder: string): readonly number[] =>
+export const listGroupProcesses = (folder: string): readonly number[] =>
   readControlFile(join(folder, 'cgroup.procs')).split('\n').map(Number).filter(Boolean);
 
 /** Sends SIGKILL to all processes of a control group. The next call kills processes that were started meanwhile. */
-export function killProcesses(folder: string): void {
-  if (tryWrite(join(folder, 'cgroup.kill'), 1)) return;
-  for (const pid of listProcesses(folder)) {
+export function killGroupProcesses(folder: string): void {
+  if (tryWriteControlFile(join(folder, 'cgroup.kill'), 1)) return;
+  for (const pid of listGroupProcesses(folder)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
@@ -67,7 +67,7 @@ export function killProcesses(folder: string): void {
 }
 
 /** Kills the processes of a control group and removes its folder. False after `REMOVAL_TIMEOUT_MS`. */
-export async function removeFolder(folder: string): Promise<boolean> {
+export async function removeGroupFolder(folder: string): Promise<boolean> {
   const deadline = Date.now() + REMOVAL_TIMEOUT_MS;
   for (;;) {
     try {
@@ -77,33 +77,33 @@ export async function removeFolder(folder: string): Promise<boolean> {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
       if (Date.now() > deadline) return false;
     }
-    killProcesses(folder);
+    killGroupProcesses(folder);
     await wait(5);
   }
 }
 
 /** Removes the cgroup folder of a launcher with the groups in it, and kills their processes. */
-export async function removeTree(folder: string): Promise<void> {
-  await Promise.all(subfolders(folder).map((name) => removeFolder(join(folder, name))));
-  await removeFolder(folder);
+export async function removeLauncherFolder(folder: string): Promise<void> {
+  await Promise.all(subfolders(folder).map((name) => removeGroupFolder(join(folder, name))));
+  await removeGroupFolder(folder);
 }
 
 /** Removes cgroup folders that services which have ended left behind. */
-export async function removeLeftovers(base: string): Promise<void> {
+export async function removeLeftoverGroups(base: string): Promise<void> {
   for (const name of subfolders(base)) {
     const service = Number(name.match(/^tenon-service-(\d+)$/)?.[1]);
-    if (service > 0 && !isAlive(service)) removeIfEmpty(join(base, name));
+    if (service > 0 && !isProcessAlive(service)) removeIfEmpty(join(base, name));
   }
   const left = subfolders(base).filter((name) => {
     const [, service, counted] = name.match(/^tenon-(\d+)-\d+-(\d+)$/) ?? [];
     const pid = Number(service);
-    return pid > 0 && counted === PID_NAMESPACE && !ownNames.has(name) && (pid === process.pid || !isAlive(pid));
+    return pid > 0 && counted === PID_NAMESPACE && !ownNames.has(name) && (pid === process.pid || !isProcessAlive(pid));
   });
-  await Promise.all(left.map((name) => removeTree(join(base, name))));
+  await Promise.all(left.map((name) => removeLauncherFolder(join(base, name))));
 }
 
 /**
- * Removes a cgroup folder unless a process is in it. For folders that may hold a running service, which `removeFolder`
+ * Removes a cgroup folder unless a process is in it. For folders that may hold a running service, which `removeGroupFolder`
  * would kill.
  */
 export function removeIfEmpty(folder: string): void {

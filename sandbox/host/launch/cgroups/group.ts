@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 
 /** What one child may use. */
-export interface GroupLimits {
+export interface ControlGroupLimits {
   /** Bytes that the child and the processes of bubblewrap may use, swap included. */
   readonly memory: number;
   /** Processes and threads. */
@@ -9,7 +9,7 @@ export interface GroupLimits {
 }
 
 /** Counters of the operating system for one control group. */
-export interface GroupCounters {
+export interface ControlGroupCounters {
   /** Processes killed because the group was at its memory limit. */
   readonly outOfMemory: number;
   /** Starts of threads and processes that were refused at the task limit. */
@@ -31,7 +31,7 @@ export interface ControlGroup {
   /** Sets another limit of processes and threads. */
   limitTasks(tasks: number): void;
   tasks(): number;
-  counters(): GroupCounters;
+  counters(): ControlGroupCounters;
   /** Sends SIGKILL to every process of the group. */
   kill(): void;
   /** Kills remaining processes and removes the group. False where one of them does not end. */
@@ -41,7 +41,7 @@ export interface ControlGroup {
 export interface Cgroups {
   readonly mechanic: 'cgroup-v2' | 'cgroup-v1';
   /** Throws where the kernel cannot create another group. */
-  createGroup(limits: GroupLimits): ControlGroup;
+  createGroup(limits: ControlGroupLimits): ControlGroup;
   /** Removes the folders of the service, after all groups were removed. */
   close(): Promise<void>;
 }

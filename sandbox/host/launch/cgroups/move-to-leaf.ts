@@ -1,22 +1,30 @@
 import { join } from 'node:path';
 import { readStatusLine } from '../proc.ts';
-import { listProcesses, makeFolder, readControlFile, removeIfEmpty, tryWrite, writeControlFile } from './folders.ts';
+import {
+  listGroupProcesses,
+  makeFolder,
+  readControlFile,
+  removeIfEmpty,
+  tryWriteControlFile,
+  writeControlFile,
+} from './folders.ts';
 
 /**
  * A cgroup v2 group can enable controllers for its children only while it holds no process. So the service and its
  * ancestors (a shell, a package manager) move into a leaf group. Where the group holds other processes, none is moved.
  * Returns the function that moves them back; null where nothing was done.
  */
-export function moveToLeaf(base: string, leaf: string): (() => Promise<void>) | null {
-  const moving = listProcesses(base);
+export function moveToLeafCgroup(base: string, leaf: string): (() => Promise<void>) | null {
+  const moving = listGroupProcesses(base);
   const ours = listAncestors();
   if (moving.length === 0 || !moving.every((pid) => ours.has(pid))) return null;
   const undo = async () => {
     const control = join(base, 'cgroup.subtree_control');
     // The kernel refuses this while another launcher of this process still has groups. The service then stays in the
     // leaf.
-    for (const one of readControlFile(control).split(' ').filter(Boolean)) tryWrite(control, `-${one}`);
-    if (listProcesses(leaf).every((pid) => tryWrite(join(base, 'cgroup.procs'), pid))) removeIfEmpty(leaf);
+    for (const one of readControlFile(control).split(' ').filter(Boolean)) tryWriteControlFile(control, `-${one}`);
+    if (listGroupProcesses(leaf).every((pid) => tryWriteControlFile(join(base, 'cgroup.procs'), pid)))
+      removeIfEmpty(leaf);
   };
   try {
     makeFolder(leaf);

@@ -19,14 +19,14 @@ export function readCgroupProcFiles(): CgroupProcFiles {
 }
 
 /** Folder of this process's group in cgroup v2; null where it is not mounted. */
-export function findOwnGroupV2(procFiles: CgroupProcFiles): string | null {
+export function findOwnCgroupV2(procFiles: CgroupProcFiles): string | null {
   const mount = parseMounts(procFiles).find(({ type }) => type === 'cgroup2');
   const path = parseGroups(procFiles).find(({ controllers }) => controllers === '')?.path;
   return mount === undefined || path === undefined ? null : resolveInMount(mount, path);
 }
 
 /** Folder of this process's group for one controller of cgroup v1; null where it is not mounted. */
-export function findOwnGroupV1(procFiles: CgroupProcFiles, controller: string): string | null {
+export function findOwnCgroupV1(procFiles: CgroupProcFiles, controller: string): string | null {
   const has = (list: string) => list.split(',').includes(controller);
   const mount = parseMounts(procFiles).find(({ type, options }) => type === 'cgroup' && has(options));
   const path = parseGroups(procFiles).find(({ controllers }) => has(controllers))?.path;

@@ -1,20 +1,20 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  claimName,
-  killProcesses,
+  claimCgroupFolderName,
+  killGroupProcesses,
   makeFolder,
   parseCounter,
   readControlFile,
-  releaseName,
-  removeFolder,
-  removeLeftovers,
-  removeTree,
-  tryWrite,
+  releaseCgroupFolderName,
+  removeGroupFolder,
+  removeLauncherFolder,
+  removeLeftoverGroups,
+  tryWriteControlFile,
   writeControlFile,
 } from './folders.ts';
-import { type Cgroups, type ControlGroup, CPU_PERIOD_US, CPU_SHARE, type GroupLimits } from './group.ts';
-import { type CgroupProcFiles, findOwnGroupV1, readCgroupProcFiles } from './own-group.ts';
+import { type Cgroups, type ControlGroup, type ControlGroupLimits, CPU_PERIOD_US, CPU_SHARE } from './group.ts';
+import { type CgroupProcFiles, findOwnCgroupV1, readCgroupProcFiles } from './own-group.ts';
 
 /** Folder of the launcher by controller of cgroup v1. `cpu` may be missing. */
 interface ControllerFolders {
@@ -24,22 +24,22 @@ interface ControllerFolders {
 }
 
 /** Opens cgroup v1 below the groups of this process. Null where it is not mounted or not writable. */
-export async function openV1(procFiles: CgroupProcFiles = readCgroupProcFiles()): Promise<Cgroups | null> {
+export async function openCgroupsV1(procFiles: CgroupProcFiles = readCgroupProcFiles()): Promise<Cgroups | null> {
   const own = {
-    memory: findOwnGroupV1(procFiles, 'memory'),
-    pids: findOwnGroupV1(procFiles, 'pids'),
-    cpu: findOwnGroupV1(procFiles, 'cpu'),
+    memory: findOwnCgroupV1(procFiles, 'memory'),
+    pids: findOwnCgroupV1(procFiles, 'pids'),
+    cpu: findOwnCgroupV1(procFiles, 'cpu'),
   };
   if (own.memory === null || own.pids === null) return null;
   const { memory, pids, cpu } = own;
-  await Promise.all([memory, pids, cpu].map((base) => base && removeLeftovers(base)));
-  const name = claimName();
+  await Promise.all([memory, pids, cpu].map((base) => base && removeLeftoverGroups(base)));
+  const name = claimCgroupFolderName();
   const at = (base: string) => join(base, name);
   const bases: ControllerFolders = { memory: at(memory), pids: at(pids), cpu: cpu && at(cpu) };
   const folders = [...new Set([bases.memory, bases.pids, bases.cpu].filter((one) => one !== null))];
   const close = async () => {
-    await Promise.all(folders.map(removeTree));
-    releaseName(name);
+    await Promise.all(folders.map(removeLauncherFolder));
+    releaseCgroupFolderName(name);
   };
   try {
     folders.forEach(makeFolder);
@@ -59,17 +59,17 @@ export async function openV1(procFiles: CgroupProcFiles = readCgroupProcFiles())
   };
 }
 
-function createGroup(bases: ControllerFolders, name: string, limits: GroupLimits): ControlGroup {
+function createGroup(bases: ControllerFolders, name: string, limits: ControlGroupLimits): ControlGroup {
   const memory = join(bases.memory, name);
   const pids = join(bases.pids, name);
   const cpu = bases.cpu && join(bases.cpu, name);
   const folders = [...new Set([memory, pids, cpu].filter((one) => one !== null))];
-  const remove = async () => (await Promise.all(folders.map(removeFolder))).every(Boolean);
+  const remove = async () => (await Promise.all(folders.map(removeGroupFolder))).every(Boolean);
   try {
     for (const folder of folders) mkdirSync(folder, { recursive: true });
     writeControlFile(join(memory, 'memory.limit_in_bytes'), limits.memory);
     // The sum of memory and swap, where the kernel counts swap.
-    tryWrite(join(memory, 'memory.memsw.limit_in_bytes'), limits.memory);
+    tryWriteControlFile(join(memory, 'memory.memsw.limit_in_bytes'), limits.memory);
     writeControlFile(join(pids, 'pids.max'), limits.tasks);
   } catch (error) {
     void remove();
@@ -82,17 +82,17 @@ function createGroup(bases: ControllerFolders, name: string, limits: GroupLimits
       for (const procsFile of procsFiles) writeControlFile(procsFile, pid);
     },
     throttle(share = CPU_SHARE) {
-      if (cpu === null || !tryWrite(join(cpu, 'cpu.cfs_period_us'), CPU_PERIOD_US)) return;
-      tryWrite(join(cpu, 'cpu.cfs_quota_us'), Math.round(share * CPU_PERIOD_US));
+      if (cpu === null || !tryWriteControlFile(join(cpu, 'cpu.cfs_period_us'), CPU_PERIOD_US)) return;
+      tryWriteControlFile(join(cpu, 'cpu.cfs_quota_us'), Math.round(share * CPU_PERIOD_US));
     },
-    limitTasks: (tasks) => void tryWrite(join(pids, 'pids.max'), tasks),
+    limitTasks: (tasks) => void tryWriteControlFile(join(pids, 'pids.max'), tasks),
     tasks: () => Number(readControlFile(join(pids, 'pids.current'))),
     counters: () => ({
       outOfMemory: parseCounter(readControlFile(join(memory, 'memory.oom_control')), 'oom_kill'),
       refused: parseCounter(readControlFile(join(pids, 'pids.events')), 'max'),
       throttled: cpu === null ? 0 : parseCounter(readControlFile(join(cpu, 'cpu.stat')), 'nr_throttled'),
     }),
-    kill: () => folders.forEach(killProcesses),
+    kill: () => folders.forEach(killGroupProcesses),
     remove,
   };
 }

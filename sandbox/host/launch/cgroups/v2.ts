@@ -1,21 +1,21 @@
 import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import {
-  claimName,
-  killProcesses,
+  claimCgroupFolderName,
+  killGroupProcesses,
   makeFolder,
   parseCounter,
   readControlFile,
-  releaseName,
-  removeFolder,
-  removeLeftovers,
-  removeTree,
-  tryWrite,
+  releaseCgroupFolderName,
+  removeGroupFolder,
+  removeLauncherFolder,
+  removeLeftoverGroups,
+  tryWriteControlFile,
   writeControlFile,
 } from './folders.ts';
-import { type Cgroups, type ControlGroup, CPU_PERIOD_US, CPU_SHARE, type GroupLimits } from './group.ts';
-import { moveToLeaf } from './move-to-leaf.ts';
-import { type CgroupProcFiles, findOwnGroupV2, readCgroupProcFiles } from './own-group.ts';
+import { type Cgroups, type ControlGroup, type ControlGroupLimits, CPU_PERIOD_US, CPU_SHARE } from './group.ts';
+import { moveToLeafCgroup } from './move-to-leaf.ts';
+import { type CgroupProcFiles, findOwnCgroupV2, readCgroupProcFiles } from './own-group.ts';
 
 /** Controllers without which v2 is not used, and those that are used where available. */
 const REQUIRED_CONTROLLERS = ['memory', 'pids'];
@@ -26,28 +26,28 @@ const SERVICE_LEAF = `tenon-service-${process.pid}`;
  * Opens cgroup v2 below the group of this process: in a container with writable groups, in a unit or scope with
  * `Delegate=yes`, or as root. Null where the controllers are missing or cannot be enabled.
  */
-export async function openV2(
+export async function openCgroupsV2(
   procFiles: CgroupProcFiles = readCgroupProcFiles(),
   needed: readonly string[] = REQUIRED_CONTROLLERS,
 ): Promise<Cgroups | null> {
-  const found = findOwnGroupV2(procFiles);
+  const found = findOwnCgroupV2(procFiles);
   if (found === null) return null;
   // An earlier launcher of this process may have moved the process to the leaf group.
   const base = basename(found) === SERVICE_LEAF ? dirname(found) : found;
   if (!hasAll(readControlFile(join(base, 'cgroup.controllers')), needed)) return null;
-  await removeLeftovers(base);
-  const name = claimName();
+  await removeLeftoverGroups(base);
+  const name = claimCgroupFolderName();
   const folder = join(base, name);
   let undoMove = async () => {};
   const close = async () => {
-    await removeTree(folder);
+    await removeLauncherFolder(folder);
     await undoMove();
-    releaseName(name);
+    releaseCgroupFolderName(name);
   };
   try {
     makeFolder(folder);
     if (!enableControllers(base, needed)) {
-      const undo = moveToLeaf(base, join(base, SERVICE_LEAF));
+      const undo = moveToLeafCgroup(base, join(base, SERVICE_LEAF));
       if (undo !== null) undoMove = undo;
       if (!enableControllers(base, needed)) throw new Error('the cgroup controllers cannot be enabled');
     }
@@ -74,38 +74,38 @@ const hasAll = (list: string, needed: readonly string[]) => needed.every((one) =
 function enableControllers(folder: string, needed: readonly string[]): boolean {
   const control = join(folder, 'cgroup.subtree_control');
   for (const one of [...needed, ...OPTIONAL_CONTROLLERS])
-    if (!hasAll(readControlFile(control), [one])) tryWrite(control, `+${one}`);
+    if (!hasAll(readControlFile(control), [one])) tryWriteControlFile(control, `+${one}`);
   return hasAll(readControlFile(control), needed);
 }
 
-function createGroup(folder: string, limits: GroupLimits, needed: readonly string[]): ControlGroup {
+function createGroup(folder: string, limits: ControlGroupLimits, needed: readonly string[]): ControlGroup {
   const at = (file: string) => join(folder, file);
   try {
     mkdirSync(folder, { recursive: true });
     if (needed.includes('memory')) {
       writeControlFile(at('memory.max'), limits.memory);
-      tryWrite(at('memory.swap.max'), 0);
+      tryWriteControlFile(at('memory.swap.max'), 0);
       // The kernel kills the whole group at its memory limit, since a child without one of its processes cannot go on.
-      tryWrite(at('memory.oom.group'), 1);
+      tryWriteControlFile(at('memory.oom.group'), 1);
     }
     if (needed.includes('pids')) writeControlFile(at('pids.max'), limits.tasks);
   } catch (error) {
-    void removeFolder(folder);
+    void removeGroupFolder(folder);
     throw error;
   }
   return {
     procsFiles: [at('cgroup.procs')],
     join: (pid) => writeControlFile(at('cgroup.procs'), pid),
     throttle: (share = CPU_SHARE) =>
-      void tryWrite(at('cpu.max'), `${Math.round(share * CPU_PERIOD_US)} ${CPU_PERIOD_US}`),
-    limitTasks: (tasks) => void tryWrite(at('pids.max'), tasks),
+      void tryWriteControlFile(at('cpu.max'), `${Math.round(share * CPU_PERIOD_US)} ${CPU_PERIOD_US}`),
+    limitTasks: (tasks) => void tryWriteControlFile(at('pids.max'), tasks),
     tasks: () => Number(readControlFile(at('pids.current'))),
     counters: () => ({
       outOfMemory: parseCounter(readControlFile(at('memory.events')), 'oom_kill'),
       refused: parseCounter(readControlFile(at('pids.events')), 'max'),
       throttled: parseCounter(readControlFile(at('cpu.stat')), 'nr_throttled'),
     }),
-    kill: () => killProcesses(folder),
-    remove: () => removeFolder(folder),
+    kill: () => killGroupProcesses(folder),
+    remove: () => removeGroupFolder(folder),
   };
 }

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { FILE, type Ground, MODIFIED, startGround } from './ground.ts';
+import { type AssetRoutesFixture, MODIFIED, SERVED_FILE_ID, startAssetRoutes } from './asset-routes-fixture.ts';
 
 describe('conditional requests for assets', () => {
-  let ground: Ground;
+  let ground: AssetRoutesFixture;
   before(async () => {
-    ground = await startGround({ objects: { 'a.bin': Buffer.from('0123456789') } });
+    ground = await startAssetRoutes({ objects: { 'a.bin': Buffer.from('0123456789') } });
   });
   after(() => ground?.stop());
 
   const status = async (headers: Record<string, string>, method = 'GET') =>
-    (await ground.request(method, `/assets/${FILE}`, { headers })).status;
+    (await ground.request(method, `/assets/${SERVED_FILE_ID}`, { headers })).status;
   const at = (seconds: number) => new Date(MODIFIED.getTime() + seconds * 1000).toUTCString();
 
   it('If-None-Match with the ETag answers 304 and wins over If-Modified-Since', async () => {
@@ -41,7 +41,9 @@ describe('conditional requests for assets', () => {
   });
 
   it('a 304 has no body, and the headers that caches need', async () => {
-    const { headers, body } = await ground.request('GET', `/assets/${FILE}`, { headers: { 'if-none-match': '*' } });
+    const { headers, body } = await ground.request('GET', `/assets/${SERVED_FILE_ID}`, {
+      headers: { 'if-none-match': '*' },
+    });
     expect(body).to.equal(undefined);
     for (const name of ['content-type', 'content-length', 'transfer-encoding'])
       expect(headers.get(name), name).to.equal(null);

@@ -1,12 +1,21 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { contentPolicy, toContentType } from '../../../../plugins/assets/serving/content-policy.ts';
-import { FILE, type Ground, type GroundOptions, MODIFIED, startGround } from './ground.ts';
+import { contentSecurityPolicyFor, toContentType } from '../../../../plugins/assets/serving/content-security-policy.ts';
+import {
+  type AssetRoutesFixture,
+  type AssetRoutesOptions,
+  MODIFIED,
+  SERVED_FILE_ID,
+  startAssetRoutes,
+} from './asset-routes-fixture.ts';
 
 const BYTES = Buffer.from('some bytes');
 
-async function withGround<T>(options: Partial<GroundOptions>, work: (ground: Ground) => Promise<T>): Promise<T> {
-  const ground = await startGround({ objects: { 'a.bin': BYTES }, ...options });
+async function withGround<T>(
+  options: Partial<AssetRoutesOptions>,
+  work: (ground: AssetRoutesFixture) => Promise<T>,
+): Promise<T> {
+  const ground = await startAssetRoutes({ objects: { 'a.bin': BYTES }, ...options });
   try {
     return await work(ground);
   } finally {
@@ -19,8 +28,8 @@ const variant = { name: 'a__0f.webp', type: 'image/webp', extension: 'webp' } as
 describe('headers of assets', () => {
   it('GET and HEAD answer with type, length, ETag, date and policy of the bytes', async () => {
     await withGround({ file: { type: 'text/plain; charset=utf-8' } }, async ({ request }) => {
-      const get = await request('GET', `/assets/${FILE}`);
-      const head = await request('HEAD', `/assets/${FILE}/any%20name.png`);
+      const get = await request('GET', `/assets/${SERVED_FILE_ID}`);
+      const head = await request('HEAD', `/assets/${SERVED_FILE_ID}/any%20name.png`);
       expect([get.body, head.body]).to.deep.equal(['some bytes', undefined]);
       for (const { status, headers } of [get, head]) {
         expect(status).to.equal(200);
@@ -42,7 +51,7 @@ describe('headers of assets', () => {
 
   it('Last-Modified is left out if modified_on is null', async () => {
     await withGround({ file: { modified_on: null } }, async ({ request }) => {
-      const { status, headers } = await request('GET', `/assets/${FILE}`, {
+      const { status, headers } = await request('GET', `/assets/${SERVED_FILE_ID}`, {
         headers: { 'if-modified-since': new Date().toUTCString() },
       });
       expect([status, headers.get('last-modified')]).to.deep.equal([200, null]);
@@ -52,7 +61,7 @@ describe('headers of assets', () => {
   it('?download makes Content-Disposition an attachment', async () => {
     await withGround({ file: { filename_download: 'Bericht „Ökonomie“ 100%.pdf' } }, async ({ request }) => {
       const readDisposition = async (query: string) =>
-        (await request('GET', `/assets/${FILE}${query}`)).headers.get('content-disposition') as string;
+        (await request('GET', `/assets/${SERVED_FILE_ID}${query}`)).headers.get('content-disposition') as string;
       for (const query of [
         '?download',
         '?download=',
@@ -79,7 +88,7 @@ describe('headers of assets', () => {
     ];
     for (const [name, expectedHeader] of names) {
       await withGround({ file: { filename_download: name } }, async ({ request }) => {
-        expect((await request('GET', `/assets/${FILE}`)).headers.get('content-disposition'), name).to.equal(
+        expect((await request('GET', `/assets/${SERVED_FILE_ID}`)).headers.get('content-disposition'), name).to.equal(
           expectedHeader,
         );
       });
@@ -95,7 +104,7 @@ describe('headers of assets', () => {
       ['v1. final version', 'v1. final version.webp'],
     ];
     for (const [name, expectedHeader] of names) {
-      const variants: GroundOptions['variants'] = {
+      const variants: AssetRoutesOptions['variants'] = {
         choose: async (_file, _query, accept) => ({ variant, varies: accept === 'image/webp' }),
       };
       const variantsWithBytes = {
@@ -105,7 +114,7 @@ describe('headers of assets', () => {
       await withGround(
         { file: { filename_download: name, type: 'image/svg+xml' }, variants: variantsWithBytes },
         async ({ request }) => {
-          const { status, headers, body } = await request('GET', `/assets/${FILE}?width=10`, {
+          const { status, headers, body } = await request('GET', `/assets/${SERVED_FILE_ID}?width=10`, {
             headers: { accept: 'image/webp', range: 'bytes=0-1' },
           });
           expect([status, body]).to.deep.equal([200, 'some bytes']);
@@ -114,7 +123,7 @@ describe('headers of assets', () => {
           expect(headers.get('content-disposition')).to.equal(`inline; filename="${expectedHeader}"`);
           expect(headers.get('content-security-policy')).not.to.contain('sandbox');
           expect(headers.get('vary')?.split(', ')).to.include('Accept');
-          const other = await request('GET', `/assets/${FILE}?width=10`);
+          const other = await request('GET', `/assets/${SERVED_FILE_ID}?width=10`);
           expect(other.headers.get('vary')?.split(', ')).not.to.include('Accept');
         },
       );
@@ -124,18 +133,18 @@ describe('headers of assets', () => {
   it('a variant that cannot be made answers with the headers of the file', async () => {
     const variants = { choose: async () => ({ variant, varies: true }), open: async () => undefined };
     await withGround({ variants }, async ({ request }) => {
-      const { headers, body } = await request('GET', `/assets/${FILE}?width=10`);
+      const { headers, body } = await request('GET', `/assets/${SERVED_FILE_ID}?width=10`);
       expect([body, headers.get('etag')]).to.deep.equal(['some bytes', '"a.bin"']);
       expect(headers.get('vary')?.split(', ')).to.include('Accept');
       const again = { 'if-none-match': '"a.bin"' };
-      expect((await request('GET', `/assets/${FILE}?width=10`, { headers: again })).status).to.equal(304);
+      expect((await request('GET', `/assets/${SERVED_FILE_ID}?width=10`, { headers: again })).status).to.equal(304);
     });
   });
 
   it('Cache-Control follows ASSETS_CACHE_TTL and ASSETS_CACHE_REVALIDATE', async () => {
-    const control = (options: Partial<GroundOptions>) =>
+    const control = (options: Partial<AssetRoutesOptions>) =>
       withGround(options, async ({ request }) =>
-        (await request('GET', `/assets/${FILE}`)).headers.get('cache-control'),
+        (await request('GET', `/assets/${SERVED_FILE_ID}`)).headers.get('cache-control'),
       );
     expect(await control({ ttl: 90_500 })).to.equal('public, max-age=90');
     expect(await control({ ttl: 0 })).to.equal('public, max-age=0');
@@ -148,7 +157,7 @@ describe('headers of assets', () => {
     await withGround({ objects: {} }, async ({ request }) => {
       for (const headers of [{}, { range: 'bytes=0-1' }] as Record<string, string>[]) {
         for (const method of ['GET', 'HEAD']) {
-          const reply = await request(method, `/assets/${FILE}`, { headers });
+          const reply = await request(method, `/assets/${SERVED_FILE_ID}`, { headers });
           expect(reply.status).to.equal(403);
           expect(reply.headers.get('etag')).to.equal(null);
           expect(reply.headers.get('content-security-policy')).to.equal("default-src 'none'; frame-ancestors 'none'");
@@ -162,23 +171,25 @@ describe('headers of assets', () => {
     const again = [{ filename_disk: 'b.bin', type: 'text/css' }];
     await withGround({ objects, again }, async ({ request }) => {
       for (const range of [undefined, 'bytes=0-4']) {
-        const { headers, body } = await request('GET', `/assets/${FILE}`, { headers: range ? { range } : {} });
+        const { headers, body } = await request('GET', `/assets/${SERVED_FILE_ID}`, {
+          headers: range ? { range } : {},
+        });
         expect(body).to.equal(range ? 'other' : 'other bytes');
         expect([headers.get('etag'), headers.get('content-type')]).to.deep.equal(['"b.bin"', 'text/css']);
       }
     });
     await withGround({ objects: {}, again }, async ({ request }) => {
-      expect((await request('GET', `/assets/${FILE}`)).status).to.equal(403);
+      expect((await request('GET', `/assets/${SERVED_FILE_ID}`)).status).to.equal(403);
     });
   });
 
   it('a file replaced during the request is read again five times at most', async () => {
     const again = Array.from({ length: 10 }, (_, at) => ({ filename_disk: `${at}.bin` }));
     await withGround({ objects: { '4.bin': Buffer.from('the last ones') }, again }, async ({ request }) => {
-      expect((await request('GET', `/assets/${FILE}`)).body).to.equal('the last ones');
+      expect((await request('GET', `/assets/${SERVED_FILE_ID}`)).body).to.equal('the last ones');
     });
     await withGround({ objects: { '5.bin': Buffer.from('too late') }, again }, async ({ request }) => {
-      expect((await request('GET', `/assets/${FILE}`)).status).to.equal(403);
+      expect((await request('GET', `/assets/${SERVED_FILE_ID}`)).status).to.equal(403);
     });
   });
 
@@ -212,8 +223,8 @@ describe('headers of assets', () => {
       'application/x-shockwave-flash',
     ];
     for (const type of active) {
-      expect(contentPolicy(type, null), type).to.match(/^default-src 'none'; .*; sandbox$/);
-      expect(contentPolicy('image/png', type), type).to.contain('; sandbox');
+      expect(contentSecurityPolicyFor(type, null), type).to.match(/^default-src 'none'; .*; sandbox$/);
+      expect(contentSecurityPolicyFor('image/png', type), type).to.contain('; sandbox');
     }
     const passive = [
       'image/png',
@@ -225,11 +236,12 @@ describe('headers of assets', () => {
       'font/woff2',
       null,
     ];
-    for (const type of passive) expect(contentPolicy(type), String(type)).not.to.contain('sandbox');
-    for (const type of [...active, ...passive]) expect(contentPolicy(type)).not.to.match(/script-src|unsafe-eval/);
-    const file: GroundOptions['file'] = { type: 'image/png', detected_type: 'image/svg+xml' };
+    for (const type of passive) expect(contentSecurityPolicyFor(type), String(type)).not.to.contain('sandbox');
+    for (const type of [...active, ...passive])
+      expect(contentSecurityPolicyFor(type)).not.to.match(/script-src|unsafe-eval/);
+    const file: AssetRoutesOptions['file'] = { type: 'image/png', detected_type: 'image/svg+xml' };
     await withGround({ file }, async ({ request }) => {
-      const { headers } = await request('GET', `/assets/${FILE}`);
+      const { headers } = await request('GET', `/assets/${SERVED_FILE_ID}`);
       expect(headers.get('content-security-policy')).to.contain('; sandbox');
     });
   });

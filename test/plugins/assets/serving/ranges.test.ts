@@ -1,24 +1,24 @@
 import { expect } from 'chai';
-import { FILE, type Ground, MODIFIED, startGround } from './ground.ts';
+import { type AssetRoutesFixture, MODIFIED, SERVED_FILE_ID, startAssetRoutes } from './asset-routes-fixture.ts';
 
 const SMALL = Buffer.from('0123456789');
 const LARGE = Buffer.from(Array.from({ length: 600_000 }, (_, at) => at % 251));
 
 describe('Range requests for assets', () => {
-  let ground: Ground;
-  let large: Ground;
-  let empty: Ground;
+  let ground: AssetRoutesFixture;
+  let large: AssetRoutesFixture;
+  let empty: AssetRoutesFixture;
   before(async () => {
-    ground = await startGround({ objects: { 'a.bin': SMALL } });
-    large = await startGround({ objects: { 'a.bin': LARGE } });
-    empty = await startGround({ objects: { 'a.bin': Buffer.alloc(0) } });
+    ground = await startAssetRoutes({ objects: { 'a.bin': SMALL } });
+    large = await startAssetRoutes({ objects: { 'a.bin': LARGE } });
+    empty = await startAssetRoutes({ objects: { 'a.bin': Buffer.alloc(0) } });
   });
   after(async () => {
     for (const one of [ground, large, empty]) await one?.stop();
   });
 
   const get = (range: string, headers: Record<string, string> = {}, method = 'GET') =>
-    ground.request(method, `/assets/${FILE}`, { headers: { range, ...headers } });
+    ground.request(method, `/assets/${SERVED_FILE_ID}`, { headers: { range, ...headers } });
 
   const PARTS: readonly (readonly [range: string, contentRange: string, bytes: string])[] = [
     ['bytes=0-0', 'bytes 0-0/10', '0'],
@@ -77,7 +77,9 @@ describe('Range requests for assets', () => {
     const parts: Buffer[] = [];
     for (let start = 0; start < LARGE.length; start += 200_000) {
       const end = Math.min(start + 199_999, LARGE.length - 1);
-      const response = await fetch(`${large.url}/assets/${FILE}`, { headers: { range: `bytes=${start}-${end}` } });
+      const response = await fetch(`${large.url}/assets/${SERVED_FILE_ID}`, {
+        headers: { range: `bytes=${start}-${end}` },
+      });
       expect(response.status).to.equal(206);
       parts.push(Buffer.from(await response.arrayBuffer()));
     }
@@ -92,13 +94,13 @@ describe('Range requests for assets', () => {
 
   it('an empty file is served whole, and its ranges are rejected with 416', async () => {
     for (const range of [undefined, 'bytes=-5', 'bytes=0-0,1-1']) {
-      const { status, headers, body } = await empty.request('GET', `/assets/${FILE}`, {
+      const { status, headers, body } = await empty.request('GET', `/assets/${SERVED_FILE_ID}`, {
         headers: range ? { range } : {},
       });
       expect([status, headers.get('content-length'), body], range).to.deep.equal([200, '0', undefined]);
     }
     for (const range of ['bytes=0-', 'bytes=0-0', 'bytes=-0']) {
-      const { status, headers } = await empty.request('GET', `/assets/${FILE}`, { headers: { range } });
+      const { status, headers } = await empty.request('GET', `/assets/${SERVED_FILE_ID}`, { headers: { range } });
       expect([status, headers.get('content-range')], range).to.deep.equal([416, 'bytes */0']);
     }
   });
@@ -119,7 +121,9 @@ describe('Range requests for assets', () => {
     for (const [condition, status] of cases)
       expect((await get('bytes=0-1', { 'if-range': condition })).status, condition).to.equal(status);
     // If-Range is ignored without Range, and Range is ignored, even if unsatisfiable, when If-Range does not match.
-    expect((await ground.request('GET', `/assets/${FILE}`, { headers: { 'if-range': '"x"' } })).status).to.equal(200);
+    expect(
+      (await ground.request('GET', `/assets/${SERVED_FILE_ID}`, { headers: { 'if-range': '"x"' } })).status,
+    ).to.equal(200);
     expect((await get('bytes=50-', { 'if-range': '"x"' })).status).to.equal(200);
   });
 });

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { FILE, type Ground, startGround } from './ground.ts';
+import { type AssetRoutesFixture, SERVED_FILE_ID, startAssetRoutes } from './asset-routes-fixture.ts';
 
 const MEGABYTE = 1024 * 1024;
 const SIZE = 64 * MEGABYTE;
@@ -15,7 +15,7 @@ interface Reader {
 }
 
 describe('streaming of large assets', () => {
-  let ground: Ground;
+  let ground: AssetRoutesFixture;
   let readers: Reader[];
   /** The misbehaviour of the storage stream: what it does after `after` bytes. */
   let turn: { readonly after: number; readonly how: 'fail' | 'end' | 'hang' | 'more' } | undefined;
@@ -24,7 +24,7 @@ describe('streaming of large assets', () => {
     readers = [];
     turn = undefined;
     const file = { filename_disk: 'a.bin' };
-    ground = await startGround({ file, objects: { 'a.bin': open }, environment: { STREAM_STALL_TIMEOUT: '3s' } });
+    ground = await startAssetRoutes({ file, objects: { 'a.bin': open }, environment: { STREAM_STALL_TIMEOUT: '3s' } });
   });
   afterEach(() => ground?.stop());
 
@@ -50,7 +50,7 @@ describe('streaming of large assets', () => {
   }
 
   async function answer(headers: Record<string, string> = {}): Promise<IncomingMessage> {
-    const request = get(`${ground.url}/assets/${FILE}`, { agent: false, headers });
+    const request = get(`${ground.url}/assets/${SERVED_FILE_ID}`, { agent: false, headers });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return response;
   }
@@ -113,7 +113,7 @@ describe('streaming of large assets', () => {
 
   it('the reader is closed when the client leaves before the first byte', async () => {
     turn = { after: 0, how: 'hang' };
-    const request = get(`${ground.url}/assets/${FILE}`, { agent: false });
+    const request = get(`${ground.url}/assets/${SERVED_FILE_ID}`, { agent: false });
     request.on('error', () => {});
     await until(() => readers.length === 1);
     request.destroy();
@@ -143,7 +143,7 @@ describe('streaming of large assets', () => {
 
   it('a reader that yields more than the range is closed', async () => {
     turn = { after: 0, how: 'more' };
-    const reply = await ground.request('GET', `/assets/${FILE}`, { headers: { range: 'bytes=0-99' } });
+    const reply = await ground.request('GET', `/assets/${SERVED_FILE_ID}`, { headers: { range: 'bytes=0-99' } });
     expect(reply.status).to.equal(500);
     // The routes open one of the readers only for the size of the object.
     await until(() => readers.filter(({ read }) => read > 0).every(({ closed }) => closed));
@@ -151,7 +151,7 @@ describe('streaming of large assets', () => {
 
   it('a backend that fails before the first byte answers 500 without headers of the file', async () => {
     turn = { after: 0, how: 'fail' };
-    const { status, headers, body } = await ground.request('GET', `/assets/${FILE}`);
+    const { status, headers, body } = await ground.request('GET', `/assets/${SERVED_FILE_ID}`);
     expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'INTERNAL_SERVER_ERROR']);
     expect([headers.get('etag'), headers.get('content-disposition')]).to.deep.equal([null, null]);
     expect(headers.get('content-type')).to.match(/^application\/json/);
@@ -167,7 +167,7 @@ describe('streaming of large assets', () => {
   });
 
   it('HEAD opens no object', async () => {
-    const { status, headers } = await ground.request('HEAD', `/assets/${FILE}`);
+    const { status, headers } = await ground.request('HEAD', `/assets/${SERVED_FILE_ID}`);
     expect([status, headers.get('content-length')]).to.deep.equal([200, String(SIZE)]);
     expect(ground.storageCalls).to.deep.equal(['stat a.bin']);
   });

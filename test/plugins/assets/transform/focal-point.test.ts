@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { coverAround } from '../../../../plugins/assets/transform/focal-point.ts';
-import { chooser } from './ground.ts';
+import { chooser } from './variant-chooser.ts';
 
 const SOURCE = { width: 400, height: 300 };
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
 import { captureError } from '../../../support/plugin.ts';
-import { chooser } from './ground.ts';
+import { chooser } from './variant-chooser.ts';
 
 const choose = chooser();
 const refusal = async (query: Record<string, unknown>) => {

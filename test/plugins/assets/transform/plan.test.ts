@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { variantPrefix } from '../../../../plugins/storage/library.ts';
-import { chooser } from './ground.ts';
+import { chooser } from './variant-chooser.ts';
 
 const choose = chooser();
 const chosen = async (query: Record<string, string>, about: Parameters<typeof choose>[1] = {}) => {

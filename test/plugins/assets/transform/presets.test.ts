@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
 import { captureError } from '../../../support/plugin.ts';
-import { chooser, type Policy } from './ground.ts';
+import { chooser, type TransformPolicySettings } from './variant-chooser.ts';
 
 const choose = chooser();
-const refusal = async (query: Record<string, unknown>, policy: Policy = {}) => {
+const refusal = async (query: Record<string, unknown>, policy: TransformPolicySettings = {}) => {
   const failure = await captureError<Failure>(choose(query, { policy }));
   expect(failure.code).to.equal('INVALID_QUERY');
   return failure.message;

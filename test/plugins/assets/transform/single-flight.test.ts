@@ -3,11 +3,11 @@ import { type Failure, fail } from '#kernel';
 import { createRemoteCompletion } from '../../../../plugins/assets/transform/remote-completion.ts';
 import { createSingleFlight } from '../../../../plugins/assets/transform/single-flight.ts';
 import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
-import type { MediaReason } from '../../../../plugins/media/contract.ts';
+import type { MediaFailureReason } from '../../../../plugins/media/contract.ts';
 import { MediaError } from '../../../../plugins/media/library.ts';
-import type { Location } from '../../../../plugins/storage/contract.ts';
+import type { StorageLocation } from '../../../../plugins/storage/contract.ts';
 import { captureError } from '../../../support/plugin.ts';
-import { chooser, JPEG } from './ground.ts';
+import { chooser, JPEG_FILE_RECORD } from './variant-chooser.ts';
 
 type Variant = Parameters<ReturnType<typeof createSingleFlight>>[2];
 type Making = (variant: Variant, runs: number) => Promise<unknown>;
@@ -19,7 +19,10 @@ function world(making: Making = async () => {}) {
   const handlers: ((payload: unknown) => void)[] = [];
   const runs: string[] = [];
   let deaf = false;
-  const location = { name: 'local', stat: async (name: string) => (stored.has(name) ? {} : undefined) } as Location;
+  const location = {
+    name: 'local',
+    stat: async (name: string) => (stored.has(name) ? {} : undefined),
+  } as StorageLocation;
   const lock: Lock = {
     run: async (_name, work) => work(),
     async attempt(name, work) {
@@ -54,7 +57,7 @@ function world(making: Making = async () => {}) {
       log: { info() {}, warn() {} } as never,
       maxConcurrent,
     });
-    return (variant: Variant, file = JPEG) => once(location, file, variant);
+    return (variant: Variant, file = JPEG_FILE_RECORD) => once(location, file, variant);
   };
   return {
     process,
@@ -71,7 +74,7 @@ async function variantOf(width: number): Promise<Variant> {
   if (!variant) throw new Error('no variant');
   return variant;
 }
-const refused = (reason: MediaReason) => async () => {
+const refused = (reason: MediaFailureReason) => async () => {
   throw new MediaError(reason, `because of ${reason}`);
 };
 const times = <T>(count: number, work: () => T): T[] => Array.from({ length: count }, work);
@@ -160,7 +163,7 @@ describe('createSingleFlight, which makes each variant once', () => {
     expect(await one(await variantOf(11))).to.equal('noImage');
     expect(runs).to.have.length(1);
     const variant = await variantOf(12);
-    await one(variant, { ...JPEG, filename_disk: 'replaced.jpg' });
+    await one(variant, { ...JPEG_FILE_RECORD, filename_disk: 'replaced.jpg' });
     expect(runs).to.have.length(2);
   });
 
@@ -177,7 +180,9 @@ describe('createSingleFlight, which makes each variant once', () => {
 
   it('an image whose row says that it is too large is rejected without an attempt', async () => {
     const { process, runs } = world();
-    const failure = await captureError<Failure>(process()(await variantOf(10), { ...JPEG, width: 6001, height: 6000 }));
+    const failure = await captureError<Failure>(
+      process()(await variantOf(10), { ...JPEG_FILE_RECORD, width: 6001, height: 6000 }),
+    );
     expect(failure.code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
     expect(failure.extensions).to.deep.equal({ invalidTransformations: ['width'] });
     expect(runs).to.have.length(0);

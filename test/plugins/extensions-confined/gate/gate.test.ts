@@ -1,18 +1,18 @@
 import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { findProblems } from '#kernel';
+import { findJsonSchemaProblems } from '#kernel';
 import type { ExtensionManifest } from '../../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../../plugins/extensions/library.ts';
 import { listAllowedIds } from '../../../../plugins/extensions-confined/gate/contributions.ts';
-import { type GateDeps, passGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
-import type { ContractEntry, GuestError } from '../../../../plugins/sandbox/contract.ts';
+import { type GateDeps, runLoadGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
+import type { ArtifactEntry, InvocationFailureCode } from '../../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
 import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../../extensions/package-folder.ts';
-import { catchLoadFailure, createDiscovered, ENDPOINT, packageJson } from './packages.ts';
+import { CONFINED_ENDPOINT_MANIFEST, catchLoadFailure, createDiscovered, packageJson } from './packages.ts';
 
 const NAME = 'service-extension-orders';
-const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
+const entry = (more: Partial<ArtifactEntry> = {}): ArtifactEntry => ({
   key: '',
   id: 'orders',
   handler: true,
@@ -23,7 +23,7 @@ const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
 
 describe('passGate', () => {
   let place: PackageFolder;
-  let contract: readonly ContractEntry[] | GuestError;
+  let contract: readonly ArtifactEntry[] | InvocationFailureCode;
   let consent: LoadFailure | undefined;
   let probed: string[];
   const steps: string[] = [];
@@ -39,7 +39,7 @@ describe('passGate', () => {
   stopBundlerAfterTests();
 
   const deps = (): GateDeps => ({
-    subjects: { findProblems: (grants) => findProblems({ type: 'object' }, grants) },
+    subjects: { findProblems: (grants) => findJsonSchemaProblems({ type: 'object' }, grants) },
     settings: { parseDeclaration: () => ({ problems: [], declaration: {} }) },
     config: { EXTENSIONS_HOST_CHECK: 'warn' },
     consent: async () => {
@@ -59,12 +59,12 @@ describe('passGate', () => {
 
   const SOURCES = { 'src/index.js': 'export default {};', 'dist/index.js': 'export default {};' };
   const pass = async (
-    manifest: ExtensionManifest = ENDPOINT,
+    manifest: ExtensionManifest = CONFINED_ENDPOINT_MANIFEST,
     files: Readonly<Record<string, string | object>> = SOURCES,
     name = NAME,
   ) => {
     await place.write({ 'package.json': packageJson(name, manifest), ...files });
-    return passGate(createDiscovered(place.path, name, manifest), deps());
+    return runLoadGate(createDiscovered(place.path, name, manifest), deps());
   };
   const codeOf = async (...args: Parameters<typeof pass>) => (await catchLoadFailure(pass(...args))).code;
 
@@ -72,7 +72,14 @@ describe('passGate', () => {
     const gated = await pass();
     expect(probed).to.deep.equal([gated.script]);
     expect(gated.contributions).to.deep.equal([
-      { type: 'endpoint', key: '', id: 'orders', capabilities: ENDPOINT.capabilities, events: {}, secretOptions: [] },
+      {
+        type: 'endpoint',
+        key: '',
+        id: 'orders',
+        capabilities: CONFINED_ENDPOINT_MANIFEST.capabilities,
+        events: {},
+        secretOptions: [],
+      },
     ]);
     expect(steps).to.deep.equal(['consent', 'probe']);
   });
@@ -80,14 +87,18 @@ describe('passGate', () => {
   describe('the manifest at the gate', () => {
     const changed = async (before: object, name = NAME) => {
       await place.write({ ...SOURCES, 'package.json': packageJson(name, before) });
-      return (await catchLoadFailure(passGate(createDiscovered(place.path, NAME, ENDPOINT), deps()))).code;
+      return (
+        await catchLoadFailure(runLoadGate(createDiscovered(place.path, NAME, CONFINED_ENDPOINT_MANIFEST), deps()))
+      ).code;
     };
 
     it('a manifest that changed since discovery is MANIFEST_INVALID', async () => {
-      expect(await changed({ ...ENDPOINT, path: 'dist/other.js' })).to.equal('MANIFEST_INVALID');
-      expect(await changed({ ...ENDPOINT, capabilities: { log: true } })).to.equal('MANIFEST_INVALID');
-      expect(await changed(ENDPOINT, 'service-extension-other')).to.equal('MANIFEST_INVALID');
-      const { runtime: _runtime, capabilities: _capabilities, ...full } = ENDPOINT;
+      expect(await changed({ ...CONFINED_ENDPOINT_MANIFEST, path: 'dist/other.js' })).to.equal('MANIFEST_INVALID');
+      expect(await changed({ ...CONFINED_ENDPOINT_MANIFEST, capabilities: { log: true } })).to.equal(
+        'MANIFEST_INVALID',
+      );
+      expect(await changed(CONFINED_ENDPOINT_MANIFEST, 'service-extension-other')).to.equal('MANIFEST_INVALID');
+      const { runtime: _runtime, capabilities: _capabilities, ...full } = CONFINED_ENDPOINT_MANIFEST;
       expect(await changed(full)).to.equal('MANIFEST_INVALID');
       expect(steps).to.deep.equal([]);
     });
@@ -95,17 +106,20 @@ describe('passGate', () => {
     it('a manifest above 256 KiB is MANIFEST_TOO_LARGE', async () => {
       await place.write({
         ...SOURCES,
-        'package.json': { ...packageJson(NAME, ENDPOINT), more: 'x'.repeat(256 * 1024) },
+        'package.json': { ...packageJson(NAME, CONFINED_ENDPOINT_MANIFEST), more: 'x'.repeat(256 * 1024) },
       });
-      const failure = await catchLoadFailure(passGate(createDiscovered(place.path, NAME, ENDPOINT), deps()));
+      const failure = await catchLoadFailure(
+        runLoadGate(createDiscovered(place.path, NAME, CONFINED_ENDPOINT_MANIFEST), deps()),
+      );
       expect(failure.code).to.equal('MANIFEST_TOO_LARGE');
     });
 
     it('a package.json that was removed meanwhile is MANIFEST_INVALID', async () => {
       await place.write(SOURCES);
-      expect((await catchLoadFailure(passGate(createDiscovered(place.path, NAME, ENDPOINT), deps()))).code).to.equal(
-        'MANIFEST_INVALID',
-      );
+      expect(
+        (await catchLoadFailure(runLoadGate(createDiscovered(place.path, NAME, CONFINED_ENDPOINT_MANIFEST), deps())))
+          .code,
+      ).to.equal('MANIFEST_INVALID');
     });
 
     it('duplicate server entries and hooks without events are MANIFEST_INVALID', async () => {
@@ -124,20 +138,20 @@ describe('passGate', () => {
 
   it('consent is checked before any source is read', async () => {
     consent = new LoadFailure('CONSENT_REQUIRED', 'It asks for more.');
-    expect(await codeOf(ENDPOINT, {})).to.equal('CONSENT_REQUIRED');
+    expect(await codeOf(CONFINED_ENDPOINT_MANIFEST, {})).to.equal('CONSENT_REQUIRED');
   });
 
   describe('the sources at the gate', () => {
     it('a missing source is SOURCE_UNAVAILABLE', async () => {
-      expect(await codeOf(ENDPOINT, { 'dist/index.js': '' })).to.equal('SOURCE_UNAVAILABLE');
-      expect(await codeOf(ENDPOINT, { ...SOURCES, 'src/index.js': "import './missing.js';" })).to.equal(
-        'SOURCE_UNAVAILABLE',
-      );
+      expect(await codeOf(CONFINED_ENDPOINT_MANIFEST, { 'dist/index.js': '' })).to.equal('SOURCE_UNAVAILABLE');
+      expect(
+        await codeOf(CONFINED_ENDPOINT_MANIFEST, { ...SOURCES, 'src/index.js': "import './missing.js';" }),
+      ).to.equal('SOURCE_UNAVAILABLE');
     });
 
     it('imported files of the package are scanned, and the detail names the file', async () => {
       const failure = await catchLoadFailure(
-        pass(ENDPOINT, {
+        pass(CONFINED_ENDPOINT_MANIFEST, {
           ...SOURCES,
           'src/index.js': "import { a } from './lib/a.js';",
           'src/lib/a.ts': "export * from './b';",
@@ -156,7 +170,7 @@ describe('passGate', () => {
         await place.write(SOURCES);
         await rm(join(place.path, 'src/index.js'));
         await symlink(join(outside.path, 'index.js'), join(place.path, 'src/index.js'));
-        expect(await codeOf(ENDPOINT, {})).to.equal('LOCAL_PATH_ESCAPES_ROOT');
+        expect(await codeOf(CONFINED_ENDPOINT_MANIFEST, {})).to.equal('LOCAL_PATH_ESCAPES_ROOT');
       } finally {
         await outside.remove();
       }
@@ -176,7 +190,7 @@ describe('passGate', () => {
   });
 
   describe('the probe at the gate', () => {
-    const outcomes: readonly (readonly [GuestError, string])[] = [
+    const outcomes: readonly (readonly [InvocationFailureCode, string])[] = [
       ['invalid-entry', 'INVALID_ENTRY'],
       ['timeout', 'TIMEOUT'],
       ['crash', 'CRASH'],
@@ -207,7 +221,7 @@ describe('passGate', () => {
 
     it('a hook that does not export exactly its declared events is IDENTITY_MISMATCH', async () => {
       const hook: ExtensionManifest = {
-        ...ENDPOINT,
+        ...CONFINED_ENDPOINT_MANIFEST,
         type: 'hook',
         capabilities: {},
         events: { filter: ['a.items.create'], action: ['a.items.update'] },
@@ -269,10 +283,10 @@ describe('passGate', () => {
   });
 
   it('any other error is VALIDATION_INCOMPLETE', async () => {
-    const found = createDiscovered(place.path, NAME, ENDPOINT);
-    await place.write({ 'package.json': packageJson(NAME, ENDPOINT) });
+    const found = createDiscovered(place.path, NAME, CONFINED_ENDPOINT_MANIFEST);
+    await place.write({ 'package.json': packageJson(NAME, CONFINED_ENDPOINT_MANIFEST) });
     const broken = { ...deps(), consent: async () => Promise.reject(new Error('the database is away')) };
-    const failure = await catchLoadFailure(passGate(found, broken));
+    const failure = await catchLoadFailure(runLoadGate(found, broken));
     expect(failure.code).to.equal('VALIDATION_INCOMPLETE');
     expect(failure.detail).not.to.include('database');
   });

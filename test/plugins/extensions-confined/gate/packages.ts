@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DiscoveredExtension, ExtensionManifest } from '../../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../../plugins/extensions/library.ts';
 
-export const ENDPOINT: ExtensionManifest = {
+export const CONFINED_ENDPOINT_MANIFEST: ExtensionManifest = {
   type: 'endpoint',
   host: '^1.0.0',
   path: 'dist/index.js',

@@ -1,11 +1,11 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
 import { type Arguments, Inexpressible, isGraphqlName, Variable } from './entries.ts';
-import { KEY_TEXT, parseCall, QUERY_STRINGS, toList, toSteps } from './names.ts';
+import { INEXPRESSIBLE_KEY_TEXT, INEXPRESSIBLE_QUERY_STRING, parseCall, toList, toSteps } from './query-paths.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 
-export const NOT_A_NAME = 'a name that is no GraphQL name';
-export const TEXT_FOR_TYPED_VALUE = 'a text where GraphQL has a number or a Boolean';
-export const INEXACT_NUMBER = 'a number that JSON cannot hold, and GraphQL can';
+export const INEXPRESSIBLE_NAME = 'a name that is no GraphQL name';
+export const INEXPRESSIBLE_TYPED_TEXT = 'a text where GraphQL has a number or a Boolean';
+export const INEXPRESSIBLE_NUMBER = 'a number that JSON cannot hold, and GraphQL can';
 
 type Rules = Record<string, unknown>;
 
@@ -38,12 +38,12 @@ export const resolveAlias = (entry: string, aliases: Aliases): string => {
 function pageArguments(all: Rules): Arguments {
   const present = Object.entries(all).filter(([, value]) => value !== undefined);
   if (present.some(([, value]) => typeof value === 'string' && /^\d*$/.test(value) && Number(value) < 2 ** 31))
-    throw new Inexpressible(TEXT_FOR_TYPED_VALUE);
+    throw new Inexpressible(INEXPRESSIBLE_TYPED_TEXT);
   return Object.fromEntries(present);
 }
 
 function toRootFilter(sight: ReadableSchema, collection: Collection, raw: unknown): unknown {
-  if (typeof raw === 'string') throw new Inexpressible(QUERY_STRINGS);
+  if (typeof raw === 'string') throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
   return toFilter(sight, collection, raw);
 }
 
@@ -78,7 +78,7 @@ function unknownRule(sight: ReadableSchema, collection: Collection, key: string,
 
 function fieldRule(sight: ReadableSchema, field: Field, rule: unknown): [string, unknown] {
   const { name, relation } = field;
-  if (!isGraphqlName(name)) throw new Inexpressible(NOT_A_NAME);
+  if (!isGraphqlName(name)) throw new Inexpressible(INEXPRESSIBLE_NAME);
   const to = relation && relation.kind !== 'any' ? sight.snapshot.collections.get(relation.to) : undefined;
   if (to && sight.isCollectionReadable(to.name)) return [name, relatedRule(sight, to, rule, relation?.kind === 'many')];
   // `_and` and `_or` on operators of a field become `_and` and `_or` on the field.
@@ -93,7 +93,7 @@ function relatedRule(sight: ReadableSchema, to: Collection, rule: unknown, isMan
   const key = to.primary;
   const type = to.fields.get(key ?? '')?.type ?? 'string';
   const ofKey = (operators: unknown): Rules => {
-    if (key === null) throw new Inexpressible(KEY_TEXT);
+    if (key === null) throw new Inexpressible(INEXPRESSIBLE_KEY_TEXT);
     return { [key]: toOperators(operators, type) };
   };
   if (!isObject(rule)) return ofKey(rule);
@@ -120,21 +120,21 @@ function toOperators(rule: unknown, type: string): unknown {
 function toOperand(operator: string, value: unknown, type: string): unknown {
   if (operator === '_json') return new Variable('JSON', value);
   if (FLAGS.has(operator)) {
-    if (value === '' || value === 'true' || value === 'false') throw new Inexpressible(TEXT_FOR_TYPED_VALUE);
+    if (value === '' || value === 'true' || value === 'false') throw new Inexpressible(INEXPRESSIBLE_TYPED_TEXT);
     return value;
   }
-  if (type === 'boolean' && (value === 'true' || value === 'false')) throw new Inexpressible(TEXT_FOR_TYPED_VALUE);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) throw new Inexpressible(INEXPRESSIBLE_TYPED_TEXT);
   if (LISTS.has(operator)) {
-    if (isObject(value)) throw new Inexpressible(QUERY_STRINGS);
+    if (isObject(value)) throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
     if (typeof value === 'string') return value === '' ? [] : value.split(',').map((one) => one.trim());
   }
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw new Inexpressible(INEXACT_NUMBER);
+    throw new Inexpressible(INEXPRESSIBLE_NUMBER);
   return typeof value === 'number' && TEXT_TYPES.includes(type) ? String(value) : value;
 }
 
 function mapList(list: unknown, each: (one: unknown) => unknown): unknown {
-  if (isObject(list)) throw new Inexpressible(QUERY_STRINGS);
+  if (isObject(list)) throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
   return Array.isArray(list) ? list.map(each) : list;
 }
 

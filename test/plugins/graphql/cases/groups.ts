@@ -1,13 +1,13 @@
 import type { Collection } from '../../../../plugins/schema/contract.ts';
 import { isObject, resolveAlias, toArguments } from './conditions.ts';
 import { type Arguments, type DocumentEntry, Inexpressible } from './entries.ts';
-import { parseCall, QUERY_STRINGS, restFunctionName, toList } from './names.ts';
-import { NUMBERS, type ReadableSchema, valueForm } from './readable-schema.ts';
-import { NAME_CLASH, parseAliases } from './requested-fields.ts';
+import { INEXPRESSIBLE_QUERY_STRING, parseCall, restFunctionName, toList } from './query-paths.ts';
+import { NUMERIC_FIELD_TYPES, type ReadableSchema, valueForm } from './readable-schema.ts';
+import { INEXPRESSIBLE_NAME_CLASH, parseAliases } from './requested-fields.ts';
 
-export const NOT_A_NUMBER = 'min and max of what is no number';
-export const ALIASED_GROUPS = 'groups that only an alias tells apart';
-export const DISTINCT_ROWS = 'countDistinct of rows';
+export const INEXPRESSIBLE_MIN_MAX = 'min and max of what is no number';
+export const INEXPRESSIBLE_ALIASED_GROUPS = 'groups that only an alias tells apart';
+export const INEXPRESSIBLE_DISTINCT_ROWS = 'countDistinct of rows';
 
 /** Converts `aggregate` and `groupBy` of a REST query into arguments and selection of `<collection>_aggregated`. */
 export function toGroups(
@@ -15,13 +15,14 @@ export function toGroups(
   collection: Collection,
   raw: Record<string, unknown>,
 ): { readonly args: Arguments; readonly of: readonly DocumentEntry[] } {
-  if (typeof raw.aggregate === 'string' || typeof raw.aggregate === 'number') throw new Inexpressible(QUERY_STRINGS);
+  if (typeof raw.aggregate === 'string' || typeof raw.aggregate === 'number')
+    throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
   const aliases = parseAliases(raw.alias);
   const groupBy = [...new Set(toList(raw.groupBy))];
   const functions = Object.entries((raw.aggregate ?? {}) as Record<string, unknown>);
   const groups = groupBy.map((name): DocumentEntry => {
     const meant = resolveAlias(name, aliases);
-    if (meant !== name && functions.some(([fn]) => fn === name)) throw new Inexpressible(NAME_CLASH);
+    if (meant !== name && functions.some(([fn]) => fn === name)) throw new Inexpressible(INEXPRESSIBLE_NAME_CLASH);
     const call = collection.fields.has(meant) ? undefined : parseCall(meant);
     const field = call ? undefined : collection.fields.get(meant);
     const key = call ? restFunctionName(call) : meant;
@@ -31,7 +32,7 @@ export function toGroups(
   if (
     new Set(groups.map(({ key }) => key)).size < new Set(groups.flatMap((one) => ('from' in one ? one.from : []))).size
   )
-    throw new Inexpressible(ALIASED_GROUPS);
+    throw new Inexpressible(INEXPRESSIBLE_ALIASED_GROUPS);
   return {
     args: {
       ...(groupBy.length > 0 ? { groupBy: groupBy.map((name) => resolveAlias(name, aliases)) } : {}),
@@ -56,7 +57,7 @@ const toSort = (sort: string, functions: readonly (readonly [string, unknown])[]
 function functionEntries(collection: Collection, fn: string, raw: unknown): readonly DocumentEntry[] {
   const names = fn === 'countAll' ? ['*'] : [...new Set(toList(isObject(raw) ? Object.values(raw) : raw))];
   const isRows = names.includes('*');
-  if (isRows && fn === 'countDistinct') throw new Inexpressible(DISTINCT_ROWS);
+  if (isRows && fn === 'countDistinct') throw new Inexpressible(INEXPRESSIBLE_DISTINCT_ROWS);
   const others = names.filter((name) => name !== '*');
   const rows: DocumentEntry = {
     kind: 'column',
@@ -66,7 +67,8 @@ function functionEntries(collection: Collection, fn: string, raw: unknown): read
   };
   const columns = others.map((name): DocumentEntry => {
     const field = collection.fields.get(name);
-    if (field && (fn === 'min' || fn === 'max') && !isNumber(field.type)) throw new Inexpressible(NOT_A_NUMBER);
+    if (field && (fn === 'min' || fn === 'max') && !isNumber(field.type))
+      throw new Inexpressible(INEXPRESSIBLE_MIN_MAX);
     const as = /^count/.test(fn) ? {} : ({ as: 'number' } as const);
     return { kind: 'column', key: name, field: name, from: [name], ...as };
   });
@@ -77,4 +79,4 @@ function functionEntries(collection: Collection, fn: string, raw: unknown): read
 }
 
 /** Whether min and max are translated. GraphQL has them for numbers only; REST refuses them for JSON and Booleans too. */
-const isNumber = (type: string): boolean => NUMBERS.includes(type) || ['json', 'boolean'].includes(type);
+const isNumber = (type: string): boolean => NUMERIC_FIELD_TYPES.includes(type) || ['json', 'boolean'].includes(type);

@@ -13,7 +13,7 @@ export interface ReadableSchema {
   readonly includesHiddenNames: boolean;
 }
 
-export const NUMBERS = ['integer', 'bigInteger', 'decimal', 'float'];
+export const NUMERIC_FIELD_TYPES = ['integer', 'bigInteger', 'decimal', 'float'];
 
 /** How GraphQL answers a column unlike REST: keys and UUIDs as text (`ID`), decimals and floats as number (`Float`). */
 export function valueForm({ primary }: Collection, { name, type }: Field): { readonly as?: 'text' | 'number' } {

@@ -1,11 +1,19 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
-import { type Aliases, isObject, NOT_A_NAME } from './conditions.ts';
+import { type Aliases, INEXPRESSIBLE_NAME, isObject } from './conditions.ts';
 import { Inexpressible, isGraphqlName } from './entries.ts';
-import { type FunctionCall, GRAMMAR, parseCall, QUERY_STRINGS, restFunctionName, toList, toSteps } from './names.ts';
+import {
+  type FunctionCall,
+  INEXPRESSIBLE_PATH,
+  INEXPRESSIBLE_QUERY_STRING,
+  parseCall,
+  restFunctionName,
+  toList,
+  toSteps,
+} from './query-paths.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 
 /** Reason: two values have the same key in REST, or one that is too long, but separate keys in GraphQL. */
-export const NAME_CLASH = 'a clash of names that only REST has';
+export const INEXPRESSIBLE_NAME_CLASH = 'a clash of names that only REST has';
 
 /** One field of a REST query, with all entries of `fields` that begin with its name. */
 export interface RequestedField {
@@ -20,11 +28,11 @@ export interface RequestedField {
 
 export function parseAliases(raw: unknown): Aliases {
   if (raw === undefined || raw === null) return {};
-  if (!isObject(raw)) throw new Inexpressible(QUERY_STRINGS);
+  if (!isObject(raw)) throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
   for (const [key, name] of Object.entries(raw)) {
     assertGraphqlName(key);
-    if (typeof name !== 'string') throw new Inexpressible(QUERY_STRINGS);
-    if (toSteps(name).length > 1) throw new Inexpressible(GRAMMAR);
+    if (typeof name !== 'string') throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
+    if (toSteps(name).length > 1) throw new Inexpressible(INEXPRESSIBLE_PATH);
   }
   return raw as Aliases;
 }
@@ -65,15 +73,15 @@ export function requestedFields(
       scoped: new Map(),
     };
     if (JSON.stringify([known.field?.name, known.call]) !== JSON.stringify([field?.name, call]))
-      throw new Inexpressible(NAME_CLASH);
-    if (call && !isAlias && Buffer.byteLength(key) > 63) throw new Inexpressible(NAME_CLASH);
+      throw new Inexpressible(INEXPRESSIBLE_NAME_CLASH);
+    if (call && !isAlias && Buffer.byteLength(key) > 63) throw new Inexpressible(INEXPRESSIBLE_NAME_CLASH);
     fieldsByKey.set(key, known);
     if (rest.length === 0) known.bare = true;
     else if (only === undefined) known.nested = [...known.nested, rest.join('.')];
     else known.scoped.set(only, [...(known.scoped.get(only) ?? []), rest.join('.')]);
   };
   for (const entry of fields) {
-    if (entry.includes('\0')) throw new Inexpressible(GRAMMAR);
+    if (entry.includes('\0')) throw new Inexpressible(INEXPRESSIBLE_PATH);
     const [head = '', ...rest] = toSteps(entry);
     if (head !== '*') addField(head, rest);
     else
@@ -103,6 +111,6 @@ export const toFieldList = (raw: unknown): readonly string[] => {
 };
 
 export function assertGraphqlName(name: string): string {
-  if (!isGraphqlName(name)) throw new Inexpressible(NOT_A_NAME);
+  if (!isGraphqlName(name)) throw new Inexpressible(INEXPRESSIBLE_NAME);
   return name;
 }

@@ -1,15 +1,15 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Caller, errorEnvelope, Failure } from '#kernel';
-import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
+import { createOperationExecutor } from '../../../../plugins/graphql/execute/execute.ts';
 import { CustomFailure } from '../../../../plugins/http/library.ts';
-import { createPermissions, type QueryCase, readCaseText, type TestSchema } from '../../query/harness.ts';
+import { createPermissions, type QueryCase, type QueryTestDatabase, readCaseText } from '../../query/query-cases.ts';
 import { CEILINGS } from '../../query/query-engine.ts';
 import { DEFAULT_LIMITS } from '../document-schema.ts';
 import { createCallerSchema, prepareOperation } from '../plan/operations.ts';
 import { buildTestSchema } from '../schema/test-schema.ts';
 import type { DocumentRequest } from './entries.ts';
 
-type ExecuteDeps = Parameters<typeof createExecute>[0];
+type ExecuteDeps = Parameters<typeof createOperationExecutor>[0];
 
 /**
  * The JSON text of `data`, or the error code: `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` for an invalid document.
@@ -22,9 +22,9 @@ const refuseWrite = () => {
 const errorLog = { debug: () => {}, error: (about: unknown) => console.error(about) };
 
 /** Built GraphQL schemas, by schema snapshot and permissions. */
-const schemaCache = new WeakMap<TestSchema, Map<string, GraphQLSchema>>();
+const schemaCache = new WeakMap<QueryTestDatabase, Map<string, GraphQLSchema>>();
 
-export function schemaOfCase(one: QueryCase, ground: TestSchema): GraphQLSchema {
+export function schemaOfCase(one: QueryCase, ground: QueryTestDatabase): GraphQLSchema {
   const known = schemaCache.get(ground) ?? new Map<string, GraphQLSchema>();
   schemaCache.set(ground, known);
   const key = JSON.stringify(one.rules ?? 'everything');
@@ -36,7 +36,7 @@ export function schemaOfCase(one: QueryCase, ground: TestSchema): GraphQLSchema 
 /** Parses, validates and executes a document on the database of a test schema. */
 export async function runDocument(
   one: QueryCase,
-  ground: TestSchema,
+  ground: QueryTestDatabase,
   { text, variables }: DocumentRequest,
 ): Promise<CaseAnswer> {
   const ceilings = { ...CEILINGS, ...one.ceilings };
@@ -59,7 +59,7 @@ export async function runDocument(
   try {
     const built = createCallerSchema(schema, DEFAULT_LIMITS);
     const call = { caller: { admin: false } as Caller, ctx: {} as never };
-    const answer = await createExecute(deps)(built, prepareOperation(built, text, variables), call);
+    const answer = await createOperationExecutor(deps)(built, prepareOperation(built, text, variables), call);
     if (answer.kind === 'parts') throw new Error('nothing is long here');
     return answer.failed ? { refused: codeOf(answer.text) } : { data: answer.text.slice('{"data":'.length, -1) };
   } catch (error) {

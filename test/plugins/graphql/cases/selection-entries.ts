@@ -1,15 +1,20 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
 import { isObject, toArguments } from './conditions.ts';
 import { type Arguments, type DocumentEntry, Inexpressible } from './entries.ts';
-import { type FunctionCall, KEY_TEXT, QUERY_STRINGS, restFunctionName } from './names.ts';
+import {
+  type FunctionCall,
+  INEXPRESSIBLE_KEY_TEXT,
+  INEXPRESSIBLE_QUERY_STRING,
+  restFunctionName,
+} from './query-paths.ts';
 import { type ReadableSchema, typenameEntry, valueForm } from './readable-schema.ts';
 import { assertGraphqlName, parseAliases, type RequestedField, requestedFields } from './requested-fields.ts';
 
-export const NESTED_GROUPS = 'groups of related rows';
-export const STORED_KEY = 'the stored key of a many-to-any';
-export const CONDITION_ON_ONE_ROW = 'conditions on the one row behind a relation';
+export const INEXPRESSIBLE_NESTED_GROUPS = 'groups of related rows';
+export const INEXPRESSIBLE_STORED_KEY = 'the stored key of a many-to-any';
+export const INEXPRESSIBLE_ROW_CONDITION = 'conditions on the one row behind a relation';
 /** Reason: GraphQL has no function `json` for array columns. */
-export const IN_ARRAY = 'a place in an array column';
+export const INEXPRESSIBLE_ARRAY_PATH = 'a place in an array column';
 /** The entry of `deep` for one relation: its own parameters, and those of nested relations. */
 export interface DeepParameters {
   readonly parameters: Record<string, unknown>;
@@ -44,7 +49,7 @@ const unknownEntry = ({ key, call }: RequestedField): DocumentEntry => ({
 
 function addFunction(entries: DocumentEntry[], { name, column }: Field, key: string, call: FunctionCall): void {
   const { fn, path } = call;
-  if (fn === 'json' && column?.array) throw new Inexpressible(IN_ARRAY);
+  if (fn === 'json' && column?.array) throw new Inexpressible(INEXPRESSIBLE_ARRAY_PATH);
   const field = `${assertGraphqlName(name)}_func`;
   const isOwn = key === restFunctionName(call) && fn !== 'json';
   const one: DocumentEntry = {
@@ -80,7 +85,7 @@ function fieldEntries(
   const args = relation.kind === 'many' ? deepArguments(sight, to, below) : assertNoArguments(below, nested);
   const more = { ...place, ...(Object.keys(args).length > 0 ? { args } : {}) };
   if (nested.length > 0) return [{ kind: 'rows', ...more, of: toEntries(sight, to, nested, below) }];
-  if (to.primary === null) throw new Inexpressible(KEY_TEXT);
+  if (to.primary === null) throw new Inexpressible(INEXPRESSIBLE_KEY_TEXT);
   return [{ kind: 'keys', ...more, primary: to.primary }];
 }
 
@@ -90,7 +95,7 @@ function anyEntries(
   allowed: readonly string[],
   deep: Record<string, unknown>,
 ): readonly DocumentEntry[] {
-  if (nested.length === 0 && scoped.size === 0) throw new Inexpressible(STORED_KEY);
+  if (nested.length === 0 && scoped.size === 0) throw new Inexpressible(INEXPRESSIBLE_STORED_KEY);
   const open = allowed.filter((name) => sight.isCollectionReadable(name));
   const fieldsByCollection = open.map((name) => [name, [...nested, ...(scoped.get(name) ?? [])]] as const);
   const of = fieldsByCollection.flatMap(([name, fields]) => {
@@ -108,7 +113,7 @@ function anyEntries(
 
 function deepParametersOf(deep: Record<string, unknown>, key: string): DeepParameters {
   const raw = Object.hasOwn(deep, key) ? deep[key] : {};
-  if (!isObject(raw)) throw new Inexpressible(QUERY_STRINGS);
+  if (!isObject(raw)) throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
   const entries = Object.entries(raw);
   const own = entries.filter(([name]) => name.startsWith('_')).map(([name, value]) => [name.slice(1), value]);
   return {
@@ -120,7 +125,8 @@ function deepParametersOf(deep: Record<string, unknown>, key: string): DeepParam
 const LIST_PARAMETERS = ['filter', 'sort', 'limit', 'offset', 'page', 'search'];
 
 function deepArguments(sight: ReadableSchema, to: Collection, { parameters }: DeepParameters): Arguments {
-  if (parameters.aggregate !== undefined || parameters.groupBy !== undefined) throw new Inexpressible(NESTED_GROUPS);
+  if (parameters.aggregate !== undefined || parameters.groupBy !== undefined)
+    throw new Inexpressible(INEXPRESSIBLE_NESTED_GROUPS);
   // Parameters unknown to REST are passed on, so that GraphQL refuses them.
   const others = Object.entries(parameters).filter(([name]) => !LIST_PARAMETERS.includes(name) && name !== 'alias');
   return { ...toArguments(sight, to, parameters, parseAliases(parameters.alias)), ...Object.fromEntries(others) };
@@ -128,7 +134,8 @@ function deepArguments(sight: ReadableSchema, to: Collection, { parameters }: De
 
 /** To-one relations take no arguments in GraphQL. REST ignores list parameters there, except a filter. */
 function assertNoArguments({ parameters }: DeepParameters, nested: readonly string[]): Arguments {
-  if (parameters.filter !== undefined && nested.length > 0) throw new Inexpressible(CONDITION_ON_ONE_ROW);
-  if (parameters.aggregate !== undefined || parameters.groupBy !== undefined) throw new Inexpressible(NESTED_GROUPS);
+  if (parameters.filter !== undefined && nested.length > 0) throw new Inexpressible(INEXPRESSIBLE_ROW_CONDITION);
+  if (parameters.aggregate !== undefined || parameters.groupBy !== undefined)
+    throw new Inexpressible(INEXPRESSIBLE_NESTED_GROUPS);
   return {};
 }

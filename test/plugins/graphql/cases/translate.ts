@@ -1,5 +1,5 @@
 import type { Collection, SchemaOverview } from '../../../../plugins/schema/contract.ts';
-import type { QueryCase } from '../../query/harness.ts';
+import type { QueryCase } from '../../query/query-cases.ts';
 import { isObject, toArguments } from './conditions.ts';
 import {
   type DocumentEntry,
@@ -10,7 +10,7 @@ import {
   Variable,
 } from './entries.ts';
 import { toGroups } from './groups.ts';
-import { QUERY_STRINGS } from './names.ts';
+import { INEXPRESSIBLE_QUERY_STRING } from './query-paths.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 import { parseAliases, toFieldList } from './requested-fields.ts';
 import { toEntries } from './selection-entries.ts';
@@ -72,7 +72,7 @@ function rowsRoot({ query }: QueryCase, sight: ReadableSchema, collection: Colle
   const { alias, deep } = query;
   const args = toArguments(sight, collection, query, parseAliases(alias));
   if (collection.singleton && Object.keys(args).length > 0) throw new Inexpressible('conditions on a singleton');
-  if (deep !== undefined && !isObject(deep)) throw new Inexpressible(QUERY_STRINGS);
+  if (deep !== undefined && !isObject(deep)) throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
   // At the root of `deep` only relations have an effect.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
   const below = { parameters: { alias }, deep: Object.fromEntries(relations) };

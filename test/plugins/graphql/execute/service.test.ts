@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { asAdmin, type Person, personWith } from '../../../http/people.ts';
+import { createUserWithPermissions, type Person, requestAsAdmin } from '../../../http/test-users.ts';
 import type { FreshDatabase } from '../../../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../../support/service.ts';
 import { statementsDuring } from '../../../support/statements.ts';
@@ -21,7 +21,7 @@ describe('GraphQL documents run by the whole service', () => {
       create table site (id serial primary key, title text default 'Untitled');
     `);
     service = await startService({ database, env: { QUERY_LIMIT_MAX: '5000' } });
-    const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);
+    const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
     for (const [one, field, many, key] of [
       ['person', 'posts', 'post', 'author'],
       ['post', 'remarks', 'remark', 'post'],
@@ -34,8 +34,8 @@ describe('GraphQL documents run by the whole service', () => {
     await admin('PATCH', '/collections/site', { meta: { singleton: true } });
     const any = { one_allowed_collections: ['heading', 'image'], one_collection_field: 'kind' };
     await admin('POST', '/relations', { collection: 'block', field: 'item', meta: any });
-    writer = await personWith(service, [{ collection: 'post', action: 'create' }]);
-    reader = await personWith(service, [
+    writer = await createUserWithPermissions(service, [{ collection: 'post', action: 'create' }]);
+    reader = await createUserWithPermissions(service, [
       { collection: 'post', action: 'read', permissions: { views: { _lt: 10 } } },
       { collection: 'post', action: 'update' },
       { collection: 'post', action: 'create' },
@@ -309,7 +309,7 @@ describe('GraphQL documents run by the whole service', () => {
       ['id', 'text'],
       ['id', 'text'],
     ]);
-    await asAdmin(service, 'POST', '/fields/heading', { field: 'size', type: 'integer' });
+    await requestAsAdmin(service, 'POST', '/fields/heading', { field: 'size', type: 'integer' });
     expect(await ask()).to.deep.equal(['id', 'text', 'size']);
   });
 });

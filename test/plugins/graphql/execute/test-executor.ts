@@ -1,15 +1,15 @@
 import type { Log } from '#kernel';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
+import { createOperationExecutor } from '../../../../plugins/graphql/execute/execute.ts';
 import type { HttpContext } from '../../../../plugins/http/contract.ts';
 import type { SelectionRequest } from '../../../../plugins/items/contract.ts';
-import type { GroupSelection, ReadText, RowStream, Selection } from '../../../../plugins/query/contract.ts';
+import type { GroupSelection, ReadResultText, RowStream, Selection } from '../../../../plugins/query/contract.ts';
 import type { SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createCaller } from '../../../support/caller.ts';
 import { prepareOperation } from '../plan/operations.ts';
 import { createSmallSchema } from '../plan/small-schema.ts';
 
-type ExecuteDeps = Parameters<typeof createExecute>[0];
+type ExecuteDeps = Parameters<typeof createOperationExecutor>[0];
 
 /** A call of the fake items service by the executor. */
 export interface ItemsCall {
@@ -55,7 +55,7 @@ export function createTestExecutor(options: Options = {}) {
   };
   const deps: ExecuteDeps = {
     items: {
-      async select(_caller, collection, { selection, ...request }): Promise<ReadText | RowStream> {
+      async select(_caller, collection, { selection, ...request }): Promise<ReadResultText | RowStream> {
         const read = { collection, ...request, selection: options.hasCachedStatements ? { items: [] } : selection() };
         reads.push(read);
         calls.push({ verb: 'select', collection, args: [] });
@@ -82,7 +82,7 @@ export function createTestExecutor(options: Options = {}) {
     log,
     showsSuggestions: true,
   };
-  const execute = createExecute(deps);
+  const execute = createOperationExecutor(deps);
   const built = createSmallSchema(options.fields);
   const caller = createCaller({ user: 'u' });
   const ctx = {} as HttpContext;

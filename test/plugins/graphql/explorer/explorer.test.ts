@@ -2,8 +2,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { decompress } from '../../../../plugins/graphql/explorer/assets.ts';
-import { buildBundle, type ExplorerBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
-import { createExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
+import { buildExplorerBundle, type ExplorerBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
+import { createGraphqlExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
 import { type BootedKernel, withPlugins } from '../../../support/plugin.ts';
 import { TEST_ROUTE } from '../../../support/route-descriptions.ts';
@@ -39,7 +39,7 @@ const withExplorer = (
         name: 'door',
         manifest: { contributes: { 'http.routes': { prefixes: ['/graphql'] } }, capabilities: { log: true } },
         register(host: Host) {
-          const explorer = createExplorer({ introspection, log: host.log, build });
+          const explorer = createGraphqlExplorer({ introspection, log: host.log, build });
           for (const route of explorer.routes) host.contribute(routes, route);
           for (const [scope, path] of [
             ['items', '/graphql'],
@@ -219,7 +219,7 @@ describe('the GraphQL explorer page', () => {
   describe('the bundle of the packages', () => {
     let bundle: ExplorerBundle;
     before(async () => {
-      bundle = await buildBundle();
+      bundle = await buildExplorerBundle();
     });
 
     it('the bundle contains every file that another file refers to', () => {
@@ -235,7 +235,7 @@ describe('the GraphQL explorer page', () => {
     });
 
     it('the bundle is identical in each build, so that several processes serve one page', async () => {
-      expect([...(await buildBundle()).files.keys()].sort()).to.deep.equal([...bundle.files.keys()].sort());
+      expect([...(await buildExplorerBundle()).files.keys()].sort()).to.deep.equal([...bundle.files.keys()].sort());
     });
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { renderAuthorities } from '../../../../plugins/broker/library.ts';
 import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
-import { createRefusedReporter } from '../../../../plugins/graphql/fields/report-refused.ts';
+import { createRefusedFieldReporter } from '../../../../plugins/graphql/fields/refused-field-reporter.ts';
 import { captureError, type TestPlugin, withPlugins } from '../../../support/plugin.ts';
 
 const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlField => ({
@@ -33,7 +33,7 @@ const reader = (receive: (all: () => readonly Owned[]) => void = () => {}): Test
   register(host) {
     host.define(graphqlFields);
     receive(() => host.read(graphqlFields).kept);
-    const report = createRefusedReporter(host.log);
+    const report = createRefusedFieldReporter(host.log);
     const update = () => report(host.read(graphqlFields).refused);
     host.onStart(update);
     host.watch(graphqlFields, update);

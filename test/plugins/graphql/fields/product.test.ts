@@ -8,9 +8,9 @@ import {
   print,
   validateSchema,
 } from 'graphql';
+import { CORE_PLUGIN_FLOORS } from '../../../../plugins/core-plugins.ts';
 import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
-import { fieldNameOf } from '../../../../plugins/graphql/library.ts';
-import { floors } from '../../../../plugins/preset.ts';
+import { graphqlFieldNameOf } from '../../../../plugins/graphql/library.ts';
 import { type TestPlugin, withPlugins } from '../../../support/plugin.ts';
 
 /** Stand-ins for the types of system collections that contributed fields refer to. */
@@ -30,12 +30,12 @@ async function contributed(environment: Record<string, string> = {}): Promise<re
       read = () => void (all = host.read(graphqlFields).kept.map(({ value }) => value));
     },
   };
-  const product = floors.flatMap(({ plugins }) => plugins.filter((name) => name !== 'graphql'));
+  const product = CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins.filter((name) => name !== 'graphql'));
   await withPlugins([reader], () => read(), { product, environment });
   return all;
 }
 
-const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => fieldNameOf(definition));
+const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => graphqlFieldNameOf(definition));
 
 describe('graphql.fields of the core plugins', () => {
   let fields: readonly GraphqlField[];

@@ -9,8 +9,8 @@ import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
 import {
   bindingExtensions,
   type FieldBinding,
-  type FilterBinding,
-  filterExtensions,
+  type InputFieldBinding,
+  inputFieldExtensions,
 } from '../../../../plugins/graphql/schema/binding.ts';
 import { createCallerSchema } from './operations.ts';
 
@@ -156,7 +156,7 @@ const BINDINGS: Readonly<Record<string, FieldBinding>> = {
   'posts_aggregated_fields.views': { kind: 'aggregated field', field: 'views' },
 };
 
-const FILTERS: Readonly<Record<string, FilterBinding>> = {
+const FILTERS: Readonly<Record<string, InputFieldBinding>> = {
   'posts_filter.published_func': { kind: 'functions', field: 'published' },
   'comments_filter.item__headings': { kind: 'key', key: 'item:headings' },
 };
@@ -165,7 +165,7 @@ const FILTERS: Readonly<Record<string, FilterBinding>> = {
 export function createSmallSchema(contributed: Readonly<Record<string, Partial<GraphqlField>>> = {}) {
   const schema = buildSchema(SDL);
   for (const [name, binding] of Object.entries(BINDINGS)) setExtensions(schema, name, bindingExtensions(binding));
-  for (const [name, binding] of Object.entries(FILTERS)) setExtensions(schema, name, filterExtensions(binding));
+  for (const [name, binding] of Object.entries(FILTERS)) setExtensions(schema, name, inputFieldExtensions(binding));
   for (const [name, field] of Object.entries(contributed))
     setExtensions(schema, name, bindingExtensions({ kind: 'contributed', field: field as GraphqlField }));
   assertValidSchema(schema);

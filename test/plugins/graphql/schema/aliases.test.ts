@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { alternativeAlias, toAlias, toOriginal, toOriginals } from '../../../../plugins/graphql/schema/aliases.ts';
+import {
+  alternativeAlias,
+  toDatabaseName,
+  toDatabaseNames,
+  toGraphqlName,
+} from '../../../../plugins/graphql/schema/aliases.ts';
 import { createRandom } from '../../../support/random.ts';
 
 const NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
@@ -12,7 +17,7 @@ const PARTS = [
 describe('toAlias', () => {
   it('leaves GraphQL names unchanged', () => {
     for (const name of ['id', 'zip_code', '_x', '_', 'sales_u2024', 'players_u21_count', 'pos_x10_y20', 'a__b', '_zip'])
-      expect(toAlias(name)).to.equal(name);
+      expect(toGraphqlName(name)).to.equal(name);
   });
 
   it('escapes characters that a name cannot have as their UTF-16 code units', () => {
@@ -28,7 +33,7 @@ describe('toAlias', () => {
       цена: '_u04460435043D0430_',
       a_u0020_b: 'a_u005F_u0020_b',
     };
-    for (const [text, alias] of Object.entries(aliases)) expect(toAlias(text), text).to.equal(alias);
+    for (const [text, alias] of Object.entries(aliases)) expect(toGraphqlName(text), text).to.equal(alias);
   });
 
   it('gives each text an alias of its own, from which the text can be read back, whatever other texts there are', () => {
@@ -41,30 +46,30 @@ describe('toAlias', () => {
     }
     const aliases = new Map<string, string>();
     for (const text of texts) {
-      const alias = toAlias(text);
+      const alias = toGraphqlName(text);
       expect(alias, JSON.stringify(text)).to.match(NAME);
       expect(alias.length, JSON.stringify(text)).to.be.at.most(90);
-      expect(toOriginal(alias), `${JSON.stringify(text)} is ${alias}`).to.equal(text);
+      expect(toDatabaseName(alias), `${JSON.stringify(text)} is ${alias}`).to.equal(text);
       expect(aliases.get(alias), alias).to.equal(undefined);
       aliases.set(alias, text);
       const beside = alternativeAlias(text, (one) => texts.has(one) || aliases.has(one));
       expect(beside, JSON.stringify(text)).to.match(NAME);
-      expect(toOriginal(beside), `${JSON.stringify(text)} is ${beside}`).to.equal(text);
+      expect(toDatabaseName(beside), `${JSON.stringify(text)} is ${beside}`).to.equal(text);
     }
     // An alias does not depend on the order in which texts are converted.
-    for (const text of [...texts].reverse()) expect(aliases.get(toAlias(text))).to.equal(text);
+    for (const text of [...texts].reverse()) expect(aliases.get(toGraphqlName(text))).to.equal(text);
   });
 
   it('answers names that documents may have, for texts of any length', () => {
     for (const text of [' '.repeat(63), 'я'.repeat(31), 'a '.repeat(31), '国'.repeat(21), `_z${'A'.repeat(61)}`]) {
-      expect(toAlias(text)).to.match(NAME).and.have.length.at.most(90);
-      expect(toOriginal(toAlias(text))).to.equal(text);
+      expect(toGraphqlName(text)).to.match(NAME).and.have.length.at.most(90);
+      expect(toDatabaseName(toGraphqlName(text))).to.equal(text);
     }
   });
 
   it('an alias is reversed inside paths and functions by toOriginals', () => {
-    expect(toOriginals('-owner.zip_u0020_code')).to.equal('-owner.zip code');
-    expect(toOriginals('year(first_u0020_day)')).to.equal('year(first day)');
-    expect(toOriginals(`-_zip.${toAlias('я'.repeat(31))}`)).to.equal(`-_zip.${'я'.repeat(31)}`);
+    expect(toDatabaseNames('-owner.zip_u0020_code')).to.equal('-owner.zip code');
+    expect(toDatabaseNames('year(first_u0020_day)')).to.equal('year(first day)');
+    expect(toDatabaseNames(`-_zip.${toGraphqlName('я'.repeat(31))}`)).to.equal(`-_zip.${'я'.repeat(31)}`);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { OPERATORS_BY_KIND, operatorsOf } from '../../../../plugins/graphql/schema/operators.ts';
-import { operatorsOf as ofEngine } from '../../../../plugins/query/parse/operators.ts';
+import { operatorsOfFieldUse as ofEngine } from '../../../../plugins/query/parse/operators.ts';
 import { FIELD_TYPES, type Field } from '../../../../plugins/schema/contract.ts';
 import { buildSnapshot, buildTestSchema } from './test-schema.ts';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../../../plugins/access/contract.ts';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import { createSchemaCache } from '../../../../plugins/graphql/schema/schema-cache.ts';
+import { createGraphqlSchemaCache } from '../../../../plugins/graphql/schema/schema-cache.ts';
 import type { SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createCaller } from '../../../support/caller.ts';
 import { garbageCollector } from '../../../support/garbage.ts';
@@ -25,7 +25,7 @@ function memory(capacity = 10) {
     warnings: [] as unknown[],
     documentCount: 0,
   };
-  const schemas = createSchemaCache({
+  const schemas = createGraphqlSchemaCache({
     schema: {
       snapshot: async () => state.snapshot,
       refresh: async () => (state.snapshot = state.fresh ?? state.snapshot),

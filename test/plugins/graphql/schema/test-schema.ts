@@ -9,15 +9,15 @@ import {
   printType,
   validateSchema,
 } from 'graphql';
-import type { Action, Permission, PermissionSet } from '../../../../plugins/access/contract.ts';
+import type { Permission, PermissionAction, PermissionSet } from '../../../../plugins/access/contract.ts';
 import type { GraphqlField, GraphqlScope } from '../../../../plugins/graphql/contract.ts';
 import {
   bindingOf,
   type FieldBinding,
-  type FilterBinding,
-  filterBindingOf,
+  type InputFieldBinding,
+  inputFieldBindingOf,
 } from '../../../../plugins/graphql/schema/binding.ts';
-import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
+import { buildCallerGraphqlSchema } from '../../../../plugins/graphql/schema/build.ts';
 import type { Collection, Column, Field, SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createPermissionSet, createTestAccess } from '../../../support/permissions.ts';
 import { type Sketch, sketchSchema } from '../../query/schema-sketch.ts';
@@ -59,7 +59,7 @@ export function buildSnapshot(tables: Sketch, changes: Changes = {}): SchemaOver
 
 /** Permissions by collection and action: `{ book: { read: ['id', 'title'] } }`, or a list of several permissions. */
 export type RightsByCollection = Readonly<
-  Record<string, Partial<Record<Action, readonly string[] | readonly Partial<Permission>[]>>>
+  Record<string, Partial<Record<PermissionAction, readonly string[] | readonly Partial<Permission>[]>>>
 >;
 
 export function buildPermissionSet(all: RightsByCollection, key = 'user'): PermissionSet {
@@ -69,7 +69,7 @@ export function buildPermissionSet(all: RightsByCollection, key = 'user'): Permi
         typeof granted[0] === 'string' || granted.length === 0 ? [{ fields: granted as readonly string[] }] : granted;
       return (several as readonly Partial<Permission>[]).map((one) => ({
         collection,
-        action: action as Action,
+        action: action as PermissionAction,
         rule: null,
         validation: null,
         presets: null,
@@ -93,7 +93,7 @@ export interface TestSchema {
   field(path: string): string;
   binding(path: string): FieldBinding | undefined;
   /** The binding of a filter entry such as `post_filter.author__person`; undefined where the entry is a field. */
-  filterBinding(path: string): FilterBinding | undefined;
+  filterBinding(path: string): InputFieldBinding | undefined;
 }
 
 interface TestSchemaOptions {
@@ -108,7 +108,7 @@ export function buildTestSchema(
   { permissions = createPermissionSet('admin'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
 ): TestSchema {
   const warnings: TestSchema['warnings'][number][] = [];
-  const schema = buildSchema({
+  const schema = buildCallerGraphqlSchema({
     snapshot,
     permissions,
     permittedFields: createTestAccess().permittedFields,
@@ -143,7 +143,7 @@ export function buildTestSchema(
       return `${args}: ${field.type}`;
     },
     binding: (path) => bindingOf(fieldAt(path) as GraphQLField<unknown, unknown>),
-    filterBinding: (path) => filterBindingOf(fieldAt(path) as GraphQLInputField),
+    filterBinding: (path) => inputFieldBindingOf(fieldAt(path) as GraphQLInputField),
   };
 }
 

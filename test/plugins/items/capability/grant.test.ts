@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { authorities, findProblems, type GrantHolder } from '#kernel';
+import { authorities, findJsonSchemaProblems, type GrantHolder } from '#kernel';
 import { renderAuthorities } from '../../../../plugins/broker/library.ts';
 import {
-  describeItems,
+  describeItemsGrant,
   type ItemsGrant,
   itemsGrantSchema,
   widensItemsGrant,
 } from '../../../../plugins/items/capability/grant.ts';
 import { filesCapability, schemaCapability } from '../../../../plugins/items/capability/reserved-capabilities.ts';
 
-const fits = (grant: unknown) => findProblems(itemsGrantSchema, grant).length === 0;
+const fits = (grant: unknown) => findJsonSchemaProblems(itemsGrantSchema, grant).length === 0;
 const user: ItemsGrant = { accountability: 'user' };
 const full: ItemsGrant = { accountability: 'full-access' };
 
@@ -39,7 +39,7 @@ describe('the grant of the capability items', () => {
   });
 
   it('is described by one sentence for each verb', () => {
-    const sentences = (grant: ItemsGrant) => renderAuthorities(describeItems(grant));
+    const sentences = (grant: ItemsGrant) => renderAuthorities(describeItemsGrant(grant));
     const all = ['reads', 'creates', 'updates', 'deletes'];
     expect(sentences('current-user')).to.deep.equal(all.map((verb) => `${verb} items (as the calling user)`));
     expect(sentences('system')).to.deep.equal(all.map((verb) => `${verb} items (without permissions (full access))`));
@@ -74,14 +74,14 @@ describe('the grant of the capability items', () => {
 
   it('the reserved capabilities files and schema are valid in a grant and bind to nothing', () => {
     const { schema, describe: files, widens } = filesCapability;
-    expect(findProblems(schema, user)).to.deep.equal([]);
+    expect(findJsonSchemaProblems(schema, user)).to.deep.equal([]);
     for (const grant of [{}, 'system', { accountability: 'user', more: 1 }])
-      expect(findProblems(schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
+      expect(findJsonSchemaProblems(schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
     expect(files({ accountability: 'user' })).to.deep.equal(authorities('reserves', ['files'], 'as the calling user'));
     expect(widens({ accountability: 'user' }, { accountability: 'full-access' })).to.equal(true);
-    expect(findProblems(schemaCapability.schema, ['read', 'write'])).to.deep.equal([]);
+    expect(findJsonSchemaProblems(schemaCapability.schema, ['read', 'write'])).to.deep.equal([]);
     for (const grant of [[], ['alter'], {}, 'read'])
-      expect(findProblems(schemaCapability.schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
+      expect(findJsonSchemaProblems(schemaCapability.schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
     expect(schemaCapability.describe(['write', 'read'])).to.deep.equal(
       authorities('reserves', ['the schema'], 'read, write'),
     );

@@ -2,7 +2,15 @@ import { expect } from 'chai';
 import { type Caller, fail } from '#kernel';
 import { type BrokerRefusal, InvocationSecrets } from '../../../../plugins/broker/library.ts';
 import { captureError } from '../../../support/plugin.ts';
-import { type Call, caller, callWith, type ItemsService, itemsService, ROLE, USER } from './service.ts';
+import {
+  type CallItemsMethod,
+  caller,
+  createItemsMethodCaller,
+  type ItemsCapabilityFixture,
+  ROLE,
+  startItemsCapability,
+  USER,
+} from './items-fixture.ts';
 
 const SQL = `
   create table authors (id serial primary key, name text, secret text);
@@ -34,13 +42,13 @@ const SQL = `
     ('${ROLE}', 'platform_users', 'read', null, null, 'id,email');`;
 
 describe('the capability items', () => {
-  let service: ItemsService;
-  let asUser: Call;
-  let asAnonymous: Call;
+  let service: ItemsCapabilityFixture;
+  let asUser: CallItemsMethod;
+  let asAnonymous: CallItemsMethod;
   before(async () => {
-    service = await itemsService(SQL);
-    asUser = callWith(service, { accountability: 'user' });
-    asAnonymous = callWith(service, 'system');
+    service = await startItemsCapability(SQL);
+    asUser = createItemsMethodCaller(service, { accountability: 'user' });
+    asAnonymous = createItemsMethodCaller(service, 'system');
   });
   after(() => service?.stop());
 
@@ -279,7 +287,7 @@ describe('the capability items', () => {
 
   describe('a grant with collections and actions', () => {
     it('allows no other collections and no other actions', async () => {
-      const narrow = callWith(service, {
+      const narrow = createItemsMethodCaller(service, {
         accountability: 'full-access',
         collections: ['articles'],
         actions: ['read', 'create'],
@@ -296,7 +304,10 @@ describe('the capability items', () => {
     });
 
     it('allows no relations to other collections', async () => {
-      const narrow = callWith(service, { accountability: 'full-access', collections: ['articles', 'platform_users'] });
+      const narrow = createItemsMethodCaller(service, {
+        accountability: 'full-access',
+        collections: ['articles', 'platform_users'],
+      });
       expect(
         await narrow('readMany', ['articles', { fields: ['owner.email', 'author'], limit: 1, sort: ['id'] }]),
       ).to.deep.equal([{ owner: { email: 'editor@example.com' }, author: 1 }]);
@@ -317,7 +328,7 @@ describe('the capability items', () => {
       ])
         await denied(narrow('updateOne', ['articles', 1, payload]));
       await denied(narrow('readMany', ['platform_users']));
-      const written = callWith(service, { accountability: 'user', actions: ['read', 'create'] });
+      const written = createItemsMethodCaller(service, { accountability: 'user', actions: ['read', 'create'] });
       await denied(written('createOne', ['articles', { title: 'x', notes: [1] }]));
     });
   });

@@ -1,0 +1,81 @@
+import { type Caller, fail } from '#kernel';
+import type { Access } from '../../access/contract.ts';
+import type { GrantedCondition, QueryEngine } from '../../query/contract.ts';
+import { isUnknownFieldFailure, isUuid } from '../../query/library.ts';
+import type { Schema, SchemaOverview } from '../../schema/contract.ts';
+import { PUBLIC_FILE_SETTINGS, type Settings, type SettingsValues } from '../../settings/contract.ts';
+import type { FileRecord } from '../variant.ts';
+import type { FileRecords } from './records.ts';
+
+export interface FindReadableFileDeps {
+  readonly access: Pick<Access, 'permissions' | 'restrictFilter'>;
+  readonly query: Pick<QueryEngine, 'compileCondition'>;
+  readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
+  readonly settings: Settings;
+  readonly records: FileRecords;
+}
+
+/**
+ * Finds the record of a file whose bytes the caller may read.
+ * @throws FORBIDDEN in every other case, always the same, so that callers cannot learn which files exist.
+ */
+export interface FindReadableFile {
+  (caller: Caller, id: string): Promise<FileRecord>;
+  /** Reads the record again after its object was missing: undefined if the record still names the same object. */
+  findReplacement(caller: Caller, before: FileRecord): Promise<FileRecord | undefined>;
+}
+
+const FILES = 'platform_files';
+
+export function createFindReadableFile({
+  access,
+  query,
+  schema,
+  settings,
+  records,
+}: FindReadableFileDeps): FindReadableFile {
+  async function findRecord(caller: Caller, id: string): Promise<FileRecord | undefined> {
+    const permissions = await access.permissions(caller);
+    // A caller who may read any field of a file may read its bytes.
+    const rules = permissions.of(FILES, 'read').filter(({ fields }) => fields.length > 0);
+    if (permissions.admin || rules.some(({ rule }) => rule === null)) return records.get(id);
+    if (isPublic(await settings.current(), id)) return records.get(id);
+    return rules.length === 0 ? undefined : records.findAllowed(id, await createCondition(caller));
+  }
+
+  async function createCondition(caller: Caller): Promise<GrantedCondition> {
+    const schemaSnapshot = await schema.snapshot();
+    try {
+      return await compileCondition(schemaSnapshot, caller);
+    } catch (error) {
+      // The rule may use a field that was created a moment ago.
+      if (!isUnknownFieldFailure(error)) throw error;
+      return compileCondition(await schema.refresh(), caller);
+    }
+  }
+
+  async function compileCondition(schemaSnapshot: SchemaOverview, caller: Caller): Promise<GrantedCondition> {
+    const collection = schemaSnapshot.collections.get(FILES);
+    if (!collection) throw fail('FORBIDDEN', 'there are no files');
+    const allowed = await access.restrictFilter(collection, { kind: 'and', of: [] }, caller, schemaSnapshot);
+    return query.compileCondition(allowed, caller, schemaSnapshot, 2);
+  }
+
+  async function findReadable(caller: Caller, raw: string): Promise<FileRecord> {
+    const id = raw.toLowerCase();
+    const record = isUuid(id) ? await findRecord(caller, id) : undefined;
+    if (!record) throw fail('FORBIDDEN', 'there is no such file, or it may not be read');
+    return record;
+  }
+
+  return Object.assign(findReadable, {
+    async findReplacement(caller: Caller, before: FileRecord) {
+      records.forgetOne(before.id);
+      const record = await findReadable(caller, before.id);
+      return record.filename_disk === before.filename_disk && record.storage === before.storage ? undefined : record;
+    },
+  });
+}
+
+const isPublic = (values: SettingsValues, id: string): boolean =>
+  PUBLIC_FILE_SETTINGS.some((name) => values[name] === id);

@@ -1,0 +1,23 @@
+import type { AppPart, ExtensionType } from '../model.ts';
+import { hasAppPart, type PackageSlot } from './slot.ts';
+
+/**
+ * The browser code that the build contains. Packages that failed are left out, because their browser code would act with the
+ * rights of the user who is signed in to the admin app.
+ */
+export const toAppParts = (slots: readonly PackageSlot[]): readonly AppPart[] =>
+  slots
+    .filter(({ extension, failure, loaded }) => failure === undefined && hasAppPart(extension) && !isFailed(loaded))
+    .map(({ extension: { id, name, type, folder, files, revision } }) => ({
+      id,
+      name,
+      type: type as ExtensionType,
+      folder,
+      file: files.app,
+      revision,
+    }))
+    // An operation in the single-file layout may have no browser code.
+    .filter(({ type, file }) => file !== undefined || type !== 'operation');
+
+const isFailed = (loaded: PackageSlot['loaded']): boolean =>
+  (loaded?.entries?.length ?? 0) > 0 && (loaded?.entries ?? []).every(({ status }) => status === 'failed');

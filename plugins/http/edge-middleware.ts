@@ -1,0 +1,68 @@
+import { ClientGone, errorEnvelope, type Middleware, type RequestScope, requestScope } from '#kernel';
+import { hasBody } from './body.ts';
+import { clientAddressOf } from './client.ts';
+import { ClientRequestScope } from './client-scope.ts';
+import type { HttpContext } from './contract.ts';
+import { createCors } from './cors.ts';
+import type { RunErrorFilters } from './error-filters.ts';
+import { closeConnectionUnlessRead, enableLingeringClose } from './lingering-close.ts';
+import { logRequest } from './request-log.ts';
+import { answerNotModified, createDefaultHeaders } from './response-headers.ts';
+import type { FindRoute } from './router.ts';
+import type { HttpConfig, RequestSettings } from './settings.ts';
+import { StreamedResponse } from './streamed-response.ts';
+
+/** Status in the log for a client that disconnected before its response, as nginx has it. */
+const CLIENT_GONE = 499;
+
+/** The outermost middleware: default headers, CORS, 304 for unchanged content, error filters and the log line. */
+export function createEdgeMiddleware(
+  config: HttpConfig,
+  settings: RequestSettings,
+  findRoute: FindRoute,
+  runErrorFilters: RunErrorFilters,
+): Middleware {
+  const { log } = settings;
+  const headers = createDefaultHeaders(config);
+  const cors = createCors(config, findRoute);
+  return {
+    name: 'edge',
+    phase: 'edge',
+    async handle(ctx, next) {
+      const started = performance.now();
+      (ctx.state as HttpContext['state']).settings = settings;
+      for (const [name, value] of headers) ctx.res.setHeader(name, value);
+      if (hasBody(ctx)) enableLingeringClose(ctx);
+      const isLogged = log.isLevelEnabled('info');
+      // A closed connection has no address any more.
+      const ip = isLogged ? clientAddressOf(ctx) : null;
+      let status = 500;
+      try {
+        if (!cors(ctx)) {
+          const scope = requestScope.getStore() as RequestScope;
+          await requestScope.run(new ClientRequestScope(scope, ctx), next);
+          answerNotModified(ctx);
+        }
+        status = ctx.status;
+      } catch (caught) {
+        const error = caught instanceof ClientGone ? caught : await runErrorFilters(ctx, caught);
+        status = ctx.res.closed
+          ? CLIENT_GONE
+          : error === undefined
+            ? ctx.status
+            : errorEnvelope(error, { admin: false }).status;
+        if (error !== undefined) throw error;
+      } finally {
+        closeConnectionUnlessRead(ctx, status);
+        if (isLogged) {
+          const { method, originalUrl: url } = ctx;
+          const { user } = (ctx.state as HttpContext['state']).caller;
+          const write = () => logRequest(log, { method, url, status, ip, user, started });
+          // A streamed response is logged when it ends.
+          if (ctx.body instanceof StreamedResponse) ctx.res.once('close', write);
+          else write();
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import type { Caller, EventsApi, Host, PackagesApi, PluginInfo } from '#kernel';
+import {
+  type AuthSessions,
+  type Identity,
+  identity as identityKey,
+  sessions as sessionsKey,
+} from '../../../plugins/auth/contract.ts';
+import { type TestPlugin, writePlugins } from '../../support/plugin.ts';
+import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
+
+/** A running service with the services of `auth` in the hand of the test, which loads third-party plugins into it. */
+export interface AuthFixture {
+  readonly service: InProcessService;
+  readonly identity: Identity;
+  readonly sessions: AuthSessions;
+  readonly events: EventsApi;
+  /** Loads a third-party plugin into the running service and starts it. The returned function unloads it. */
+  load(plugin: TestPlugin): Promise<() => Promise<void>>;
+  /** Numbers of contributions and event listeners that the kernel still has of a plugin. */
+  left(name: string): { readonly facets: number; readonly listeners: number };
+  stop(): Promise<void>;
+}
+
+interface Held {
+  readonly identity: Identity;
+  readonly sessions: AuthSessions;
+  readonly packages: PackagesApi;
+  readonly events: EventsApi;
+}
+
+export async function startAuthFixture(options: ServiceOptions = {}): Promise<AuthFixture> {
+  let held: Held | undefined;
+  const core = await writePlugins([
+    {
+      name: 'auth-probe',
+      manifest: {
+        uses: { identity: '^1.0.0', sessions: '^1.0.0' },
+        capabilities: { packages: true, events: { filter: ['auth.login'], action: ['auth.login'] } },
+      },
+      register(host: Host) {
+        const { packages, events } = host;
+        held = { ...host.use({ identity: identityKey, sessions: sessionsKey }), packages, events };
+      },
+    },
+  ]);
+  const service = await startService({ ...options, plugins: core.composition.plugins }).catch(async (error) => {
+    await core.remove();
+    throw error;
+  });
+  const { identity, sessions, packages, events } = held as Held;
+  const folders: { remove(): Promise<void> }[] = [core];
+
+  return {
+    service,
+    identity,
+    sessions,
+    events,
+    async load(plugin) {
+      const own = await writePlugins([{ ...plugin, thirdParty: true }]);
+      folders.push(own);
+      const found: PluginInfo = await packages.inspect(join(own.local, `0-${plugin.name.replace(/\W/g, '-')}`));
+      await packages.load(found);
+      await packages.start(found);
+      return () => packages.unload(found);
+    },
+    left: (name) => service.kernel.countOf(name),
+    async stop() {
+      await service.stop();
+      for (const folder of folders) await folder.remove();
+    },
+  };
+}
+
+/** The members of a caller that tests compare. */
+export const summary = ({ user, role, admin, app, ip }: Caller) => ({ user, role, admin, app, ip });

@@ -1,0 +1,151 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { Failure } from '#kernel';
+import type { Permission, PermissionSet } from '../../../plugins/access/contract.ts';
+import { createFieldVisibility } from '../../../plugins/access/readable-fields.ts';
+import { restrictRead } from '../../../plugins/access/restrict/read.ts';
+import { createRowRules } from '../../../plugins/access/restrict/rules.ts';
+import type {
+  DynamicValue,
+  GroupSelection,
+  ParseOptions,
+  PermissionRestricted,
+  PreparedStatement,
+  RawQuery,
+  ReadNode,
+  ReadResultText,
+  Selection,
+} from '../../../plugins/query/contract.ts';
+import { timestampAt } from '../../../plugins/query/now.ts';
+import type { Collection, SchemaOverview } from '../../../plugins/schema/contract.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { createPermissionSet } from '../../support/permissions.ts';
+import { CEILINGS, type Ceilings, createQueryEngine } from './query-engine.ts';
+import { createTables, type Sketch, sketchSchema } from './schema-sketch.ts';
+
+/** One test case of the query engine: the content of `query.json` in its folder. */
+export interface QueryCase {
+  /** The rules of the query language, by their names in `rows.json`, that the case covers. */
+  readonly row: string | readonly string[];
+  readonly schema: string;
+  readonly collection: string;
+  readonly query: RawQuery;
+  readonly caller?: { readonly user: string | null; readonly role: string | null };
+  /** Read permissions of the caller by collection; without them the caller is an admin. */
+  readonly rules?: Readonly<Record<string, Rule | readonly Rule[]>>;
+  readonly ceilings?: Partial<Ceilings>;
+  readonly single?: boolean;
+  readonly keys?: readonly (string | number)[];
+  readonly unlimited?: boolean;
+}
+
+interface Rule {
+  readonly fields: readonly string[];
+  readonly filter?: Record<string, unknown>;
+}
+
+/** The value of `$NOW` in every test. */
+export const FIXED_NOW = new Date('2022-06-15T12:00:00.000Z');
+
+const folder = new URL('./schemas/', import.meta.url);
+
+export interface QueryTestDatabase {
+  readonly schema: SchemaOverview;
+  readonly database: FreshDatabase;
+}
+
+/** Builds the schema snapshots of all folders in `schemas/`, by name of the folder. */
+export async function sketchedSchemas(): Promise<ReadonlyMap<string, SchemaOverview>> {
+  const entries = (await readdir(folder)).map(async (name) => [name, sketchSchema(await readSketch(name))] as const);
+  return new Map(await Promise.all(entries));
+}
+
+const readSketch = async (name: string): Promise<Sketch> =>
+  JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
+
+/** Creates a database with the tables and rows of a folder in `schemas/`. */
+export async function createQueryTestDatabase(name: string): Promise<QueryTestDatabase> {
+  const tables = await readSketch(name);
+  const database = await freshDatabase(`query_${name}`);
+  await database.query(createTables(tables));
+  await database.query(await readFile(new URL(`${name}/rows.sql`, folder), 'utf8'));
+  return { schema: sketchSchema(tables), database };
+}
+
+type CaseQuery = Omit<QueryCase, 'row' | 'schema'>;
+
+/** Builds the read permissions of the caller of a query case. */
+export const createPermissions = ({ rules }: CaseQuery): PermissionSet =>
+  createPermissionSet(rules ? createPermissionRows(rules) : 'admin');
+
+/** Parses the query of a case, or a selection in its place, adds the permissions, and compiles it to a statement. */
+export function compileCase(
+  one: CaseQuery,
+  schema: SchemaOverview,
+  selection?: Selection | GroupSelection,
+): PreparedStatement {
+  const engine = createQueryEngine({ ...CEILINGS, ...one.ceilings });
+  const collection = schema.collections.get(one.collection) as Collection;
+  const set = one.rules && createPermissions(one);
+  const { single, keys, unlimited } = one;
+  const options: ParseOptions = {
+    schema,
+    single,
+    keys,
+    unlimited,
+    isVisible: set && createFieldVisibility(set),
+    selection,
+  };
+  const tree = engine.parse(collection, one.query, options);
+  const read = set ? restrictRead(tree, { set, schema, rules: createRowRules(engine) }) : tree;
+  return engine.prepare(read as PermissionRestricted<ReadNode>, schema);
+}
+
+const createPermissionRows = (rules: NonNullable<QueryCase['rules']>): readonly Permission[] =>
+  Object.entries(rules).flatMap(([collection, some]) =>
+    [some].flat().map(
+      ({ fields, filter = null }): Permission => ({
+        collection,
+        action: 'read',
+        rule: filter,
+        validation: null,
+        presets: null,
+        fields,
+      }),
+    ),
+  );
+
+export interface CaseAnswer {
+  readonly data?: unknown;
+  readonly meta?: unknown;
+  readonly error?: { readonly code: string; readonly path?: unknown };
+}
+
+/** Runs the statement of a query case and returns `data` and `meta` as JSON texts from PostgreSQL. */
+export async function readCaseText(
+  one: CaseQuery,
+  { schema, database }: QueryTestDatabase,
+  selection?: Selection | GroupSelection,
+): Promise<ReadResultText> {
+  const prepared = compileCase(one, schema, selection);
+  const { user = null, role = null } = one.caller ?? {};
+  const statement = { ...prepared, params: prepared.params.map(resolveNow) };
+  return createQueryEngine(CEILINGS, database).run(statement as PreparedStatement, { user, role });
+}
+
+/** Runs a query case and returns its answer, or the code and path of its Failure. Other errors are thrown. */
+export async function runCase(one: CaseQuery, ground: QueryTestDatabase): Promise<CaseAnswer> {
+  try {
+    const { data, meta } = await readCaseText(one, ground);
+    return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const path = (error.extensions as { path?: unknown } | undefined)?.path;
+    return { error: { code: error.code, ...(path === undefined ? {} : { path }) } };
+  }
+}
+
+/** Replaces a parameter that stands for `$NOW` by the fixed time of the tests. */
+function resolveNow(param: unknown): unknown {
+  const value = (param as { runtimeValue?: DynamicValue } | null)?.runtimeValue;
+  return value?.dynamic === 'now' ? timestampAt(value, FIXED_NOW) : param;
+}
