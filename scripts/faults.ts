@@ -59,7 +59,7 @@ try {
     await pause(Math.random() * LIFE_MS);
     await second.kill('SIGKILL');
     const restarting = kill % Math.ceil(kills / restarts) === 0;
-    if (restarting) await server.restart(kill % 2 === 0 ? 'as after a loss of power' : 'in order');
+    if (restarting) await server.restart(server.restarts() % 2 === 0 ? 'as after a loss of power' : 'in order');
     await second.stop();
     second = undefined;
     // PostgreSQL may still be reading its log.

@@ -16,14 +16,16 @@ export interface ActiveUserCheck {
 
 /** Caches active users only, until the status of any user changes in any process. */
 export function createActiveUserCheck(db: Db, bus: Bus): ActiveUserCheck {
-  const STATUS = db.sql`select status from ${db.read('platform_users')} where id = $1`;
+  const STATUS = db.sql`select pg_current_xact_id_if_assigned() is not null as writing, u.status
+    from ${db.read('platform_users')} u where u.id = $1`;
 
   async function readStatus(user: string) {
-    const { rows } = await db.query<{ status: string }>(STATUS, [user], { name: 'auth_standing' });
-    const status = rows[0]?.status;
-    if (status === undefined) throw fail('INVALID_CREDENTIALS', 'the user is gone');
-    if (status !== 'active') throw fail('USER_SUSPENDED', `the user is ${status}`);
-    return { value: undefined, cacheable: true };
+    const { rows } = await db.query<{ writing: boolean; status: string }>(STATUS, [user], { name: 'auth_user_status' });
+    const [row] = rows;
+    if (!row) throw fail('INVALID_CREDENTIALS', 'the user is gone');
+    if (row.status !== 'active') throw fail('USER_SUSPENDED', `the user is ${row.status}`);
+    // What an open transaction has written may still be rolled back, and then nothing is announced.
+    return { value: undefined, cacheable: !row.writing };
   }
 
   const active = createAnnouncedCache<void>({

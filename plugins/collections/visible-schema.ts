@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import type { Collection, Field, FieldRecord, Relation, SchemaOverview } from '../schema/contract.ts';
-import { createNotFoundFailure, toFieldRecord } from '../schema/library.ts';
+import { createNotFoundFailure, toReadableFieldRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 
 /** The part of the schema snapshot that a caller may see. */
@@ -62,14 +62,8 @@ export function visibleField(visible: VisibleSchema, collection: string, name: s
   return field;
 }
 
-/** The record of a field, without the foreign key where the caller may not read the related collection. */
-export function toVisibleRecord({ snapshot, fields }: VisibleSchema, field: Field): FieldRecord {
-  const record = toFieldRecord(field, snapshot);
-  const isHidden = fields !== null && field.relation?.kind === 'one' && !fields.has(field.relation.to);
-  if (!isHidden || !record.schema) return record;
-  const withoutTarget = { foreign_key_schema: null, foreign_key_table: null, foreign_key_column: null };
-  return { ...record, schema: { ...record.schema, ...withoutTarget } };
-}
+export const toVisibleRecord = ({ snapshot, fields }: VisibleSchema, field: Field): FieldRecord =>
+  toReadableFieldRecord(field, snapshot, (collection) => fields === null || fields.has(collection));
 
 /** Relations of which the caller may read both ends. */
 export const visibleRelations = ({ snapshot, fields }: VisibleSchema): readonly Relation[] =>

@@ -13,7 +13,9 @@ async function done(job: HashJob): Promise<PasswordWorkerReply> {
 
 process.on('message', async (job: HashJob) => {
   send('begun');
-  send({ reply: await done(job), spent: process.cpuUsage().user / 1e6 });
+  const reply = await done(job);
+  const { user, system } = process.cpuUsage();
+  send({ reply, spent: (user + system) / 1e6 });
 });
 process.on('disconnect', () => process.exit());
 send('ready');

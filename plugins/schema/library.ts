@@ -2,5 +2,5 @@
 export { isDatabaseGenerated, isRangeColumn, isSearchVector } from './column-kinds.ts';
 /** Failures for unknown names. */
 export { createCollectionNotFoundFailure, createNotFoundFailure } from './not-found.ts';
-export { toCollectionRecord, toFieldRecord, toRelationRecord } from './records.ts';
+export { toCollectionRecord, toFieldRecord, toReadableFieldRecord, toRelationRecord } from './records.ts';
 export { isRowLocation } from './snapshot/keys.ts';

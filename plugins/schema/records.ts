@@ -51,6 +51,18 @@ export const toFieldRecord = (field: Field, snapshot: SchemaOverview): FieldReco
   meta: field.meta ?? buildChoicesMeta(field),
 });
 
+/** The record of a field, without the foreign key to a collection that the caller may not read. */
+export function toReadableFieldRecord(
+  field: Field,
+  snapshot: SchemaOverview,
+  isReadable: (collection: string) => boolean,
+): FieldRecord {
+  const record = toFieldRecord(field, snapshot);
+  if (field.relation?.kind !== 'one' || isReadable(field.relation.to) || !record.schema) return record;
+  const withoutTarget = { foreign_key_schema: null, foreign_key_table: null, foreign_key_column: null };
+  return { ...record, schema: { ...record.schema, ...withoutTarget } };
+}
+
 /** `meta` of an enum column without a registry row: a dropdown of its values. */
 function buildChoicesMeta({ collection, name, column }: Field): FieldMeta | null {
   if (!column?.enumValues) return null;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CONFIRMATION_TIMEOUT } from '../../plugins/cluster/contract.ts';
-import { type FreshDatabase, loadSql } from '../support/database.ts';
-import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
+import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
+import { type SpawnedService, spawnService } from '../support/service.ts';
 import { createUserWithPermissions } from './test-users.ts';
 
 const BACH =
@@ -12,9 +12,9 @@ describe('two processes on one database', () => {
   let services: SpawnedService[] = [];
   before(async function () {
     this.timeout(120_000);
-    database = await createMigratedDatabase('two');
+    database = await freshDatabase('two');
     await loadSql(database.url, new URL('../data/chinook.sql', import.meta.url));
-    // Both processes start at the same moment on one database.
+    // Both processes start at the same moment on a database without tables of the service.
     const env = { LOG_LEVEL: 'warn' };
     services = await Promise.all([spawnService({ database, env }), spawnService({ database, env })]);
   });

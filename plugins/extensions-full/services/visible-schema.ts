@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import type { Collection, CollectionRecord, FieldRecord, Relation, RelationRecord } from '../../schema/contract.ts';
-import { toCollectionRecord, toFieldRecord, toRelationRecord } from '../../schema/library.ts';
+import { toCollectionRecord, toReadableFieldRecord, toRelationRecord } from '../../schema/library.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
 
 type Registry = 'platform_collections' | 'platform_fields' | 'platform_relations';
@@ -39,10 +39,11 @@ export function createVisibleSchema({ deps }: Pick<ExtensionRuntime, 'deps'>): V
     },
     async fields(caller, collection) {
       const { snapshot, shown } = await readable(caller, 'platform_fields');
+      const names = new Set([...shown.keys()].map(({ name }) => name));
       return [...shown]
         .filter(([{ name }]) => collection === undefined || name === collection)
-        .flatMap(([{ fields }, names]) => [...fields.values()].filter(({ name }) => names === null || names.has(name)))
-        .map((field) => toFieldRecord(field, snapshot));
+        .flatMap(([{ fields }, own]) => [...fields.values()].filter(({ name }) => own === null || own.has(name)))
+        .map((field) => toReadableFieldRecord(field, snapshot, (name) => names.has(name)));
     },
     async relations(caller, collection) {
       const { snapshot, shown } = await readable(caller, 'platform_relations');

@@ -6,6 +6,7 @@ import {
   identity as identityKey,
   sessions as sessionsKey,
 } from '../../../plugins/auth/contract.ts';
+import type { Db } from '../../../plugins/database/contract.ts';
 import { type TestPlugin, writePlugins } from '../../support/plugin.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
 
@@ -15,6 +16,7 @@ export interface AuthFixture {
   readonly identity: Identity;
   readonly sessions: AuthSessions;
   readonly events: EventsApi;
+  readonly db: Db;
   /** Loads a third-party plugin into the running service and starts it. The returned function unloads it. */
   load(plugin: TestPlugin): Promise<() => Promise<void>>;
   /** Numbers of contributions and event listeners that the kernel still has of a plugin. */
@@ -27,6 +29,7 @@ interface Held {
   readonly sessions: AuthSessions;
   readonly packages: PackagesApi;
   readonly events: EventsApi;
+  readonly db: Db;
 }
 
 export async function startAuthFixture(options: ServiceOptions = {}): Promise<AuthFixture> {
@@ -36,11 +39,15 @@ export async function startAuthFixture(options: ServiceOptions = {}): Promise<Au
       name: 'auth-probe',
       manifest: {
         uses: { identity: '^1.0.0', sessions: '^1.0.0' },
-        capabilities: { packages: true, events: { filter: ['auth.login'], action: ['auth.login'] } },
+        capabilities: {
+          packages: true,
+          database: { write: ['platform_users'] },
+          events: { filter: ['auth.login'], action: ['auth.login'] },
+        },
       },
       register(host: Host) {
-        const { packages, events } = host;
-        held = { ...host.use({ identity: identityKey, sessions: sessionsKey }), packages, events };
+        const { packages, events, db } = host;
+        held = { ...host.use({ identity: identityKey, sessions: sessionsKey }), packages, events, db };
       },
     },
   ]);
@@ -48,7 +55,7 @@ export async function startAuthFixture(options: ServiceOptions = {}): Promise<Au
     await core.remove();
     throw error;
   });
-  const { identity, sessions, packages, events } = held as Held;
+  const { identity, sessions, packages, events, db } = held as Held;
   const folders: { remove(): Promise<void> }[] = [core];
 
   return {
@@ -56,6 +63,7 @@ export async function startAuthFixture(options: ServiceOptions = {}): Promise<Au
     identity,
     sessions,
     events,
+    db,
     async load(plugin) {
       const own = await writePlugins([{ ...plugin, thirdParty: true }]);
       folders.push(own);

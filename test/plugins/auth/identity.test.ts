@@ -48,6 +48,20 @@ describe('the service identity', () => {
       }
     });
 
+    it('does not remember a status that is rolled back', async () => {
+      const token = await accessToken();
+      const { db, identity } = ground;
+      const activate = db.sql`update ${db.write('platform_users')} set status = 'active' where id = $1`;
+      await admin('PATCH', `/users/${person.id}`, { status: 'suspended' });
+      const transaction = db.transaction(async () => {
+        await db.query(activate, [person.id]);
+        expect((await identity.ofToken(token, CLIENT)).user).to.equal(person.id);
+        throw new Error('undone');
+      });
+      expect((await captureError<Error>(transaction)).message).to.equal('undone');
+      expect(await codeOf(identity.ofToken(token, CLIENT))).to.equal('USER_SUSPENDED');
+    });
+
     it('leaves out what is not known of the client', async () => {
       const { ip, userAgent, origin } = await ground.identity.ofToken(person.token);
       expect([ip, userAgent, origin]).to.deep.equal([undefined, undefined, undefined]);

@@ -245,6 +245,20 @@ describe('services of extensions', () => {
     expect(await codeOf(new CollectionsService({ accountability }).deleteOne('notes'))).to.equal('FORBIDDEN');
   });
 
+  it('FieldsService hides the foreign key to a collection that the caller may not read', async () => {
+    const { FieldsService } = context.services;
+    const { database, request, admin: token } = testService;
+    await database.query('create table drafts (id serial primary key, page int references page(id))');
+    await until(async () => (await testService.deps.schema.refresh()).collections.has('drafts'));
+    const body = { role, collection: 'drafts', action: 'read', fields: ['*'] };
+    expect((await request('POST', '/permissions', { body, token })).status).to.equal(200);
+    const targetOf = async (accountability: object | null) =>
+      (await new FieldsService({ accountability }).readOne('drafts', 'page')).schema?.foreign_key_table;
+    expect(await targetOf(null)).to.equal('page');
+    expect(await targetOf(writer())).to.equal(null);
+    await database.query('drop table drafts');
+  });
+
   it("env has parsed settings, and extensionSettings the package's own", async () => {
     expect(context.env).to.include({ SOME_FLAG: true, SOME_NUMBER: 12, QUERY_LIMIT_DEFAULT: 3, LOGIN_STALL_TIME: 1 });
     expect(context.env.SOME_LIST).to.deep.equal(['a', 'b']);
