@@ -32,8 +32,8 @@ describe('lifecycle of the service process', function () {
     const preset = new URL('../../plugins/core-plugins.ts', import.meta.url).href;
     const script = `
       const { boot } = await import('${kernel}');
-      const { composition } = await import('${preset}');
-      const kernel = await boot(composition());
+      const { listCorePlugins } = await import('${preset}');
+      const kernel = await boot(listCorePlugins());
       await kernel.migrate(); await kernel.start(); await kernel.listen(); await kernel.stop();
       console.log('stopped');`;
     const env = {

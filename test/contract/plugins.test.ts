@@ -100,8 +100,8 @@ describe('contract of every core plugin', () => {
     // Runs in a child process, so that timers and sockets of the test runner are not counted.
     const script = `
       const { boot } = await import('${kernel}');
-      const { composition } = await import('${preset}');
-      await boot(composition(), { environment: ${JSON.stringify(environment)} });
+      const { listCorePlugins } = await import('${preset}');
+      await boot(listCorePlugins(), { environment: ${JSON.stringify(environment)} });
       await new Promise((resolve) => setImmediate(resolve));
       const ours = ['PipeWrap', 'TTYWrap', 'Immediate', 'FSReqPromise'];
       process.stdout.write(JSON.stringify(process.getActiveResourcesInfo().filter((one) => !ours.includes(one))));`;

@@ -244,10 +244,10 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
       const file = studio.place('service.mts');
       writeFileSync(
         file,
-        `const { createPool } = await import('${new URL('plugins/workers/pool.ts', root)}');
-const { processOptions } = await import('${new URL('plugins/media/processes.ts', root)}');
+        `const { createWorkerPool } = await import('${new URL('plugins/workers/pool.ts', root)}');
+const { mediaProcessOptions } = await import('${new URL('plugins/media/processes.ts', root)}');
 const { createMedia } = await import('${new URL('plugins/media/service.ts', root)}');
-const pool = createPool(processOptions()); const media = createMedia(pool);
+const pool = createWorkerPool(mediaProcessOptions()); const media = createMedia(pool);
 const [small, large, folder] = process.argv.slice(2);
 const plan = ${JSON.stringify({ ...PLAN, ...ENDLESS })};
 ${script}`,

@@ -149,10 +149,10 @@ describe('storage-local: files of objects', () => {
     // Mounts a file system of one megabyte in the mount namespace of a child process.
     const module = (path: string) => new URL(`../../../${path}`, import.meta.url).href;
     const script = `
-      const { openLocal } = await import('${module('plugins/storage-local/driver.ts')}');
+      const { openLocalDriver } = await import('${module('plugins/storage-local/driver.ts')}');
       const { prepareRoot } = await import('${module('plugins/storage-local/root.ts')}');
       const { readdirSync } = await import('node:fs');
-      const driver = openLocal(await prepareRoot({ location: 'local', setting: () => process.argv[1] }, ''));
+      const driver = openLocalDriver(await prepareRoot({ location: 'local', setting: () => process.argv[1] }, ''));
       const parts = async function* (count) { for (let at = 0; at < count; at++) yield Buffer.alloc(100_000); };
       const results = [];
       for (const [name, count] of [['full.bin', 30], ['one.bin', 30], ['one.bin', 5], ['two__full.bin', 30], ['two.bin', 3]])

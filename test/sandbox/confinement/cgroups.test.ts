@@ -22,7 +22,7 @@ const OLDER = {
   groups: '4:memory:/docker/abc/inner\n2:cpu,cpuacct:/a:b\n1:name=systemd:/\n0::/user.slice/x.scope\n',
 };
 
-describe('findOwnGroupV1 and findOwnGroupV2', () => {
+describe('findOwnGroupV1 and findOwnCgroupV2', () => {
   it('the own group is found for each controller of cgroup v1', () => {
     expect(findOwnCgroupV1(OLDER, 'cpu')).to.equal('/sys/fs/cgroup/cpu,cpuacct/a:b');
     expect(findOwnCgroupV1(OLDER, 'pids')).to.equal(null);
@@ -111,7 +111,7 @@ describe('confinement: cgroup v2', () => {
     return has.includes('memory') ? ['memory', 'pids'] : has.slice(0, 1).filter(Boolean);
   };
 
-  it('openV2 returns null without the controllers for memory and tasks', async () => {
+  it('openCgroupsV2 returns null without the controllers for memory and tasks', async () => {
     if (controllers().includes('memory')) return;
     expect(await openCgroupsV2()).to.equal(null);
   });
@@ -143,17 +143,17 @@ describe('confinement: cgroup v2', () => {
     const unit = join(own, `tenon-test-${process.pid}`);
     mkdirSync(unit);
     const code = `
-      import { openV2 } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/v2.ts', import.meta.url).href)};
-      import { findOwnGroupV2, readCgroupProcFiles } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/own-group.ts', import.meta.url).href)};
-      const before = findOwnGroupV2(readCgroupProcFiles());
-      const cgroups = await openV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
+      import { openCgroupsV2 } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/v2.ts', import.meta.url).href)};
+      import { findOwnCgroupV2, readCgroupProcFiles } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/own-group.ts', import.meta.url).href)};
+      const before = findOwnCgroupV2(readCgroupProcFiles());
+      const cgroups = await openCgroupsV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
       const group = cgroups.createGroup({ memory: 67108864, tasks: 8 });
-      const during = findOwnGroupV2(readCgroupProcFiles());
-      const second = await openV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
+      const during = findOwnCgroupV2(readCgroupProcFiles());
+      const second = await openCgroupsV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
       await second.close();
       await group.remove();
       await cgroups.close();
-      console.log(JSON.stringify({ before, during, after: findOwnGroupV2(readCgroupProcFiles()), mechanic: second.mechanic }));`;
+      console.log(JSON.stringify({ before, during, after: findOwnCgroupV2(readCgroupProcFiles()), mechanic: second.mechanic }));`;
     const script = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"';
     const child = spawn('/bin/sh', ['-c', script, 'sh', unit, process.execPath, '--input-type=module', '-e', code]);
     let text = '';
