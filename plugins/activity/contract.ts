@@ -37,6 +37,8 @@ export interface RecordedStatement {
   readonly sets?: readonly Field[];
   /** Renders the SQL of a field for an alias of the row, as answers show the field: secrets are masked. */
   readonly expression: (alias: string, field: Field) => string;
+  /** SQL of the JSON text of the row `t` that `changed` returns as `answer`. */
+  readonly answer?: string | undefined;
   /** Number of the first parameter of `bindHistory`. */
   readonly firstParameter: number;
   /** The rows are part of a nested write: `bindHistory` binds their revision places as well, in order or by key. */

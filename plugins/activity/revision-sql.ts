@@ -1,4 +1,5 @@
 import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
+import { rowTextSql } from '../query/library.ts';
 import type { Collection, Field } from '../schema/contract.ts';
 import { isSearchVector } from '../schema/library.ts';
 
@@ -15,6 +16,11 @@ export function renderRevisionData(collection: Collection, expression: Expressio
   );
   return `(select to_jsonb(x.*) from (select ${shown.join(', ')}) x)`;
 }
+
+/** Whether the JSON text that a statement answers of its row `t` has all that a revision stores, so that it is made once. */
+export const isRevisionData = (answer: string | undefined, collection: Collection, expression: Expression): boolean =>
+  answer !== undefined &&
+  answer === rowTextSql(historyFieldsOf(collection).map((field) => ({ key: field.name, sql: expression('t', field) })));
 
 /**
  * Renders the SQL of a JSON text: the fields in which the row `t` differs from the row `b` before the change, with their new

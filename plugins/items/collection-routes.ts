@@ -188,9 +188,9 @@ async function createRows(
   const body = parseCreateBody(bodyOf(ctx));
   await assertAnswerShape(items, ctx, name);
   const { caller } = ctx.state;
-  if ('length' in body && Array.isArray(body))
-    return sendWrittenRows(items, ctx, name, await items.createMany(caller, name, body, cancellationOf(ctx)), true);
   const options = { ...cancellationOf(ctx), answer: { query: answerShapeOf(ctx) } };
+  if ('length' in body && Array.isArray(body))
+    return sendWrittenRows(items, ctx, name, await items.createMany(caller, name, body, options), true, options.answer);
   const key = await items.createOne(caller, name, body as Record<string, unknown>, options);
   return sendWrittenRows(items, ctx, name, [key], false, options.answer);
 }

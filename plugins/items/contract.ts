@@ -105,7 +105,7 @@ export interface Items {
     caller: Caller,
     collection: string,
     payloads: readonly Payload[],
-    options?: WriteCancellation,
+    options?: Omit<WriteOptions, 'platformValues'>,
   ): Promise<Key[]>;
   /**
    * Changes a row and its nested rows. Returns its key.
@@ -183,7 +183,7 @@ export interface WriteOptions extends WriteCancellation {
    * Values that the platform sets: they override the payload, take part in validation and need no grant of the caller.
    */
   readonly platformValues?: Payload;
-  /** Lets the writing statement itself answer the row as this query reads it, where that is possible. */
+  /** Lets the writing statement itself answer the row, or the list of rows, as this query reads it, where that is possible. */
   readonly answer?: WrittenAnswer;
 }
 
@@ -191,7 +191,7 @@ export interface WriteOptions extends WriteCancellation {
 export interface WrittenAnswer {
   /** Parameters that shape the answer: fields, deep, alias. */
   readonly query: RawQuery;
-  /** JSON text of the row, set by the write; undefined where the row has to be read back. */
+  /** JSON text of the row, or of the list of rows, set by the write; undefined where the rows have to be read back. */
   data?: string;
 }
 

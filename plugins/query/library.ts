@@ -8,6 +8,8 @@ export { isCurrentUserOrRole } from './caller-value.ts';
 export { columnsSql, fieldsEqualSql, keyEqualsSql, keyInSql, keyTextSql } from './compile/key.ts';
 /** SQL of a field as answers show it, and of the same value as a part of `jsonb`. */
 export { jsonbExpression, outputExpression } from './compile/output.ts';
+/** SQL of the JSON text of a row as a statement that writes it answers it. */
+export { rowTextSql } from './compile/returning.ts';
 export { expandQuery } from './expand-query.ts';
 export { withoutQuotedValues } from './failures.ts';
 /** The columns of a collection's key, and the projections of reads that answer only keys. */

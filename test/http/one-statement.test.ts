@@ -104,6 +104,67 @@ describe('statements per request', () => {
     });
   }
 
+  it('a list that is created is one statement with the answer of a read by its keys, byte for byte', async () => {
+    const row = (n: number) => ({
+      title: `Row ${n}`,
+      price: '1.5',
+      published_at: '2024-05-06T07:08:09.120Z',
+      meta: { n },
+    });
+    const rows = [row(1), row(2), row(3)];
+    const different = [
+      { ...row(4), id: 900_002 },
+      { ...row(5), id: 900_001, status: 'draft' },
+    ];
+    for (const [body, query, expected] of [
+      [rows, '', 1],
+      [rows, '?fields=meta,title,id,published_at', 1],
+      [different, '', 1],
+      [[row(6)], '', 1],
+      [rows, '?fields=id,author_id.name', 2],
+    ] as const) {
+      let written = { status: 0, text: '' };
+      const counts: number[] = [];
+      for (let n = 0; n < 3; n++) {
+        await database.query('delete from note where id > 900000');
+        const statements = await statementsDuring(async () => {
+          written = await send('POST', `/items/note${query}`, service.admin.token, body as object);
+        });
+        counts.push(statements.length);
+      }
+      expect(written.status, written.text).to.equal(200);
+      expect(Math.min(...counts)).to.equal(expected);
+      const keys = JSON.parse(written.text).data.map(({ id }: { id: number }) => id);
+      expect(keys).to.have.length(body.length);
+      expect(written).to.deep.equal(await send('SEARCH', `/items/note${query}`, service.admin.token, { keys }));
+    }
+  });
+
+  it('a revision has the values of the row, whether or not the statement answered them', async () => {
+    const { token } = service.admin;
+    const revisionOf = async (id: number) => {
+      const [row] = await database.query<{ data: object; delta: object }>(
+        `select data, delta from platform_revisions where collection = 'note' and item = $1 order by id desc limit 1`,
+        [String(id)],
+      );
+      return row;
+    };
+    const body = { title: 'History', price: '2.5', published_at: '2024-05-06T07:08:09.120Z', meta: { a: [1, null] } };
+    for (const query of ['', '?fields=id']) {
+      const one = JSON.parse((await send('POST', `/items/note${query}`, token, body)).text).data;
+      const list = JSON.parse((await send('POST', `/items/note${query}`, token, [body, body])).text).data;
+      for (const { id } of [one, ...list]) {
+        const read = JSON.parse((await send('GET', `/items/note/${id}`, token)).text).data;
+        expect(await revisionOf(id)).to.deep.equal({ data: read, delta: read });
+        const changed = JSON.parse(
+          (await send('PATCH', `/items/note/${id}${query}`, token, { title: 'Later' })).text,
+        ).data;
+        expect(changed.id).to.equal(id);
+        expect(await revisionOf(id)).to.deep.equal({ data: { ...read, title: 'Later' }, delta: { title: 'Later' } });
+      }
+    }
+  });
+
   it('a write into a table with a trigger answers the row as the trigger changed it', async () => {
     const { text } = await send('POST', '/items/stamped?fields=name,price,at', service.admin.token, {
       name: 'a',

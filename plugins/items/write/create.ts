@@ -13,6 +13,7 @@ import { withGeneratedValues } from './special-fields.ts';
 import { type PayloadParts, splitPayload } from './split-payload.ts';
 import { writeToManyFields } from './to-many.ts';
 import { writeToOneFields } from './to-one.ts';
+import type { WriteStatement } from './write-statement.ts';
 
 interface PreparedCreate {
   readonly parts: PayloadParts;
@@ -35,7 +36,7 @@ export async function createRows(
   caller: Caller,
   name: string,
   entries: readonly RowCreate[],
-  isLast: boolean,
+  { isLast, answer }: Pick<WriteStatement, 'isLast' | 'answer'>,
 ): Promise<Key[]> {
   const { deps } = context;
   context.countRows(entries.length);
@@ -70,7 +71,7 @@ export async function createRows(
       hasNestedRows,
       ...(hasRevisionPlaces ? { revisionPlaces: rows } : {}),
       isLast: isLastStatement,
-      ...(isLastStatement && entries.length === 1 ? { answer: entries[0]?.answer } : {}),
+      ...(isLastStatement ? { answer } : {}),
     },
     columns,
   );

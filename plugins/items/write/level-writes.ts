@@ -19,18 +19,19 @@ export interface RowCreate {
   readonly parentRevision?: RevisionIdRef | null;
   /** The path of the row in the request; undefined for the one row of a request. */
   readonly path?: RowPath;
-  /** For a single row: lets the last statement of the unit of work answer it. */
-  readonly answer?: RowAnswer | undefined;
 }
 
 /** A change of one row or of several by the same payload. */
 export interface RowChange extends RowCreate {
   readonly keys: readonly unknown[];
+  /** For a single row: lets the last statement of the unit of work answer it. */
+  readonly answer?: RowAnswer | undefined;
 }
 
 /** Write verbs inside of a unit of work, for all rows of one level at once. */
 export interface LevelWrites {
-  create(caller: Caller, collection: string, entries: readonly RowCreate[]): Promise<Key[]>;
+  /** `answer`: lets the last statement of the unit of work answer the rows, where one statement creates all of them. */
+  create(caller: Caller, collection: string, entries: readonly RowCreate[], answer?: RowAnswer): Promise<Key[]>;
   /** Returns the keys of the rows after each change. */
   update(caller: Caller, collection: string, changes: readonly RowChange[]): Promise<Key[][]>;
   /** `isList`: the request itself lists the keys, so that the path of an error is an index. */
@@ -61,9 +62,9 @@ export function createLevelWrites(deps: Deps): LevelWrites {
       );
   };
   const verbs = (isLast: boolean): LevelWrites => ({
-    async create(caller, name, entries) {
+    async create(caller, name, entries, answer) {
       deps.guard?.(name, 'create');
-      return createRows(work, caller, name, entries, isLast);
+      return createRows(work, caller, name, entries, { isLast, answer });
     },
     async update(caller, name, changes) {
       deps.guard?.(name, 'update');

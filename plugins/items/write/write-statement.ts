@@ -23,13 +23,14 @@ export interface WriteStatement {
   readonly hasNestedRows: boolean;
   /** The last statement of the unit of work. */
   readonly isLast: boolean;
-  /** For a single row: what the statement answers of it. */
+  /** What the statement answers of its rows. */
   readonly answer?: RowAnswer | undefined;
 }
 
-/** The SQL of the JSON text of the written row `t`, and the text itself once the statement has run. */
+/** The SQL of the JSON text of a written row `t`, and the text itself once the statement has run: of a list where `isList`. */
 export interface RowAnswer {
   readonly sql: string;
+  readonly isList?: boolean;
   data?: string;
 }
 
@@ -70,7 +71,7 @@ export function createStatementRunner(
   const nested = historyPlaces && (keys ? 'by key' : 'in order');
   return {
     values: history?.values ?? [],
-    variant: `${action} ${nested} ${hasNestedRows} ${answer?.sql}`,
+    variant: `${action} ${nested} ${hasNestedRows} ${answer?.isList} ${answer?.sql}`,
     historySql: (sets) =>
       level
         ? activity.historySql({
@@ -78,6 +79,7 @@ export function createStatementRunner(
             collection,
             sets,
             expression: jsonbExpression,
+            answer: answer?.sql,
             firstParameter: 1,
             nested,
             hasNestedRows,
@@ -122,12 +124,14 @@ export const renderFinalSelect = (
   if (expected === '1' && revisionPlaces === '') {
     const complete = `case when n.key is null then ('${ROW_COUNT_MARK}0' || coalesce(n.key::text, ''))::int end`;
     const key = `(select c.key from ${from} c)`;
-    return ` select json_build_array(${key}), ${complete}, ${answer ? 'n.answer' : 'null'}, null from (values (1)) o left join ${from} n on true`;
+    const answered = answer?.isList ? `'[' || n.answer || ']'` : answer ? 'n.answer' : 'null';
+    return ` select json_build_array(${key}), ${complete}, ${answered}, null from (values (1)) o left join ${from} n on true`;
   }
   const complete = expected
     ? `case when count(*) = ${expected} then 0 else ('${ROW_COUNT_MARK}' || count(*))::int end`
     : 'null';
-  const answered = answer ? `(select n.answer from ${from} n)` : 'null';
+  const list = `'[' || string_agg(n.answer, ','${order}) || ']'`;
+  const answered = answer?.isList ? list : answer ? `(select n.answer from ${from} n)` : 'null';
   return ` select coalesce(json_agg(n.key${order}), '[]'), ${complete}, ${answered}, ${revisionPlaces || 'null'} from ${from} n`;
 };
 

@@ -29,24 +29,26 @@ export function createItemWrites(deps: Deps, writtenRow: WrittenRowSql = async (
       await assertAllowed(access, caller, name, 'create');
       const entry = platformValues ? { payload, platformValues } : { payload };
       return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation }, (writes) =>
-        withRowAnswer(writtenRow, caller, name, answer, async (row) =>
-          first(await writes.create(caller, name, [{ ...entry, answer: row }])),
+        withRowAnswer(writtenRow, { caller, name, answer }, async (row) =>
+          first(await writes.create(caller, name, [entry], row)),
         ),
       );
     },
-    async createMany(caller, name, payloads, cancellation) {
+    async createMany(caller, name, payloads, { answer, ...cancellation } = {}) {
       if (payloads.length === 0) return [];
       await assertAllowed(access, caller, name, 'create');
       const entries = payloads.map((payload, at) => ({ payload, path: [at] }));
       return runUnitOfWork(deps, { caller, name, payloads, cancellation }, (writes) =>
-        writes.create(caller, name, entries),
+        withRowAnswer(writtenRow, { caller, name, answer, isList: true }, (row) =>
+          writes.create(caller, name, entries, row),
+        ),
       );
     },
     async updateOne(caller, name, key, payload, options) {
       await assertAllowed(access, caller, name, 'update');
       const platformValues = options?.platformValues;
       return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation: options }, (writes) =>
-        withRowAnswer(writtenRow, caller, name, options?.answer, async (row) =>
+        withRowAnswer(writtenRow, { caller, name, answer: options?.answer }, async (row) =>
           first(await updateByKeys(writes, caller, name, [key], payload, { platformValues, answer: row })),
         ),
       );
@@ -181,23 +183,29 @@ async function runUnitOfWork<T>(
   }
 }
 
+/** The answer that a write makes itself, of one row or of the list of all rows that it creates. */
+interface AnswerRequest {
+  readonly caller: Caller;
+  readonly name: string;
+  readonly answer: WrittenAnswer | undefined;
+  readonly isList?: boolean;
+}
+
 /**
  * Lets the statement of `work` answer its row. An invalid query of the answer is reported when the row is read back
  * after the write.
  */
-async function withRowAnswer(
+async function withRowAnswer<T>(
   writtenRow: WrittenRowSql,
-  caller: Caller,
-  name: string,
-  answer: WrittenAnswer | undefined,
-  work: (row: RowAnswer | undefined) => Promise<Key>,
-): Promise<Key> {
+  { caller, name, answer, isList = false }: AnswerRequest,
+  work: (row: RowAnswer | undefined) => Promise<T>,
+): Promise<T> {
   const sql = answer && (await writtenRow(caller, name, answer.query).catch(() => undefined));
   if (!answer || sql === undefined) return work(undefined);
-  const row: RowAnswer = { sql };
-  const key = await work(row);
+  const row: RowAnswer = { sql, isList };
+  const written = await work(row);
   if (row.data !== undefined) answer.data = row.data;
-  return key;
+  return written;
 }
 
 /** Outside of this folder a refusal is an ordinary failure, without the error of PostgreSQL. */
