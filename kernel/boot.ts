@@ -6,6 +6,6 @@ export type { ConfigKey } from './config/cast.ts';
 export type { Environment } from './config/environment.ts';
 export { type BootOptions, boot, KERNEL_CONFIG, type Kernel } from './lifecycle/boot.ts';
 export { BootFailure, type BootPhase } from './lifecycle/boot-failure.ts';
-export type { PluginComposition } from './lifecycle/discover.ts';
+export type { CorePluginFolders } from './lifecycle/discover.ts';
 export type { HttpServer } from './lifecycle/serve.ts';
 export { createLog } from './log.ts';

@@ -87,7 +87,7 @@ export function assertCaller(value: unknown): Caller {
 }
 
 /** Copies a caller as plain data for third-party listeners. Services refuse the copy where they take a caller. */
-export function describeCaller(caller: Caller): CallerFields & { readonly system: boolean } {
+export function copyCallerAsPlainData(caller: Caller): CallerFields & { readonly system: boolean } {
   const { user, role, admin, app, share = null, ip = null, userAgent = null, origin = null } = caller;
   const system = isSystem(caller);
   return Object.freeze({

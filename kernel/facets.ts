@@ -1,7 +1,7 @@
 import type { SchemaObject } from 'ajv';
 import type { Authority } from './capabilities/capability.ts';
 import { fail } from './errors.ts';
-import { assertManifest } from './lifecycle/boot-failure.ts';
+import { assertNoManifestProblems } from './lifecycle/boot-failure.ts';
 import { findJsonSchemaProblems } from './manifest/schema-problems.ts';
 
 export type Contribution<T> = { readonly owner: string; readonly value: T };
@@ -148,14 +148,14 @@ function assertContribution({ definition }: FacetEntry, { name, core, declared }
   const { facet: target } = definition;
   const refuse = (why: string) => fail('CAPABILITY_DENIED', `${name}: contribution to ${target.id} refused: ${why}`);
   if (target.coreOnly && !core) throw refuse('it is open to core plugins only');
-  assertManifest(name, findSectionProblems(target, declared));
+  assertNoManifestProblems(name, findSectionProblems(target, declared));
   const verdict = (target as Facet<unknown, unknown>).validate?.(value, declared) ?? true;
   if (verdict !== true) throw refuse(verdict);
 }
 
 /** Problems of a section under `contributes`, one sentence each. */
 export const findSectionProblems = ({ id, manifest }: Facet<never, unknown>, declared: object): readonly string[] =>
-  manifest ? findJsonSchemaProblems(manifest, omitOptionalFlag(declared), `/contributes/${id}`) : [];
+  manifest ? findJsonSchemaProblems(manifest, omitOptionalMember(declared), `/contributes/${id}`) : [];
 
 /** A section without `optional`, which the kernel reads: `optional: true` allows that the facet does not exist. */
-export const omitOptionalFlag = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;
+export const omitOptionalMember = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;

@@ -1,4 +1,4 @@
-import type { PluginComposition } from '#kernel/boot';
+import type { CorePluginFolders } from '#kernel/boot';
 
 /** All core plugins by floor: a plugin may use plugins of its own floor or below. */
 export const CORE_PLUGIN_FLOORS = [
@@ -61,6 +61,6 @@ export const CORE_PLUGIN_FLOORS = [
 ] as const;
 
 /** Folders of all core plugins, in floor order. */
-export const listCorePlugins = (): PluginComposition => ({
+export const listCorePlugins = (): CorePluginFolders => ({
   plugins: CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins.map((name) => new URL(`./${name}/`, import.meta.url))),
 });

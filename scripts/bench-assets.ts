@@ -7,7 +7,7 @@
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
-import { COLD_TRANSFORM_AIM as COLD_AIM, measureCold } from './bench-assets/cold.ts';
+import { COLD_TRANSFORM_MAX_RATIO as COLD_AIM, measureCold } from './bench-assets/cold.ts';
 import { startAssetBenchSides } from './bench-assets/sides.ts';
 import { measureWarmAssets, WARM_ASSET_SHAPES } from './bench-assets/warm.ts';
 

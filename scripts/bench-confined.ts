@@ -13,7 +13,7 @@ import { childProcessIdsOf } from '../sandbox/host/launch/proc.ts';
 import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
-import { BENCH_HANDLERS, installConfinedEndpoint, installHandlers } from './bench/confined-handlers.ts';
+import { BENCH_HANDLER_NAMES, installBenchPackages, installConfinedEndpoint } from './bench/confined-handlers.ts';
 import { buildRequestBytes, runLoad } from './bench/load.ts';
 import { readProportionalMemory } from './bench/processes.ts';
 import { measureSerialLatency } from './bench/serial-latency.ts';
@@ -38,7 +38,7 @@ const database = await freshDatabase('bench');
 const folder = await mkdtemp(join(tmpdir(), 'tenon-bench-'));
 let service: SpawnedService | undefined;
 try {
-  await installHandlers(folder, CALLS);
+  await installBenchPackages(folder, CALLS);
   service = await spawnService({
     database,
     env: { EXTENSIONS_PATH: folder, EXTENSIONS_AUTO_RELOAD: 'true', EXTENSIONS_SANDBOX_MAX_PROCESSES: '6' },
@@ -48,13 +48,13 @@ try {
   const starts = await firstCalls(url);
   const idle = await idleMemory(service.pid);
   const ask = (name: string) => () => buildRequestBytes(url, [], { method: 'GET', path: `/${name}` });
-  const requests = new Map(BENCH_HANDLERS.map((name) => [name, ask(name)()]));
+  const requests = new Map(BENCH_HANDLER_NAMES.map((name) => [name, ask(name)()]));
   const of = (name: string) => requests.get(name) as Buffer;
   const figures = new Map(
-    BENCH_HANDLERS.map((name) => [name, { serial: [] as number[], rate: [] as number[], failed: 0 }]),
+    BENCH_HANDLER_NAMES.map((name) => [name, { serial: [] as number[], rate: [] as number[], failed: 0 }]),
   );
   for (let round = 0; round <= rounds; round++) {
-    for (const name of BENCH_HANDLERS) {
+    for (const name of BENCH_HANDLER_NAMES) {
       const figure = figures.get(name);
       const latency = await measureSerialLatency(url, of(name), seconds / 2);
       const { requests: done, seconds: took, failed } = await runLoad(url, () => of(name), connections, seconds);

@@ -9,8 +9,8 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { loadBenchData, vacuumAndAnalyze } from './bench/data.ts';
 import { compareGraphqlAnswers } from './bench/graphql/compare.ts';
-import { GRAPHQL_SERVER_NAMES, startContenders } from './bench/graphql/contenders.ts';
-import { GRAPHQL_TABLE_HEADER, graphqlTableLines, judgeGraphqlShape } from './bench/graphql/report.ts';
+import { GRAPHQL_CONTENDER_NAMES, startContenders } from './bench/graphql/contenders.ts';
+import { GRAPHQL_BENCH_TABLE_HEADER, judgeGraphqlShape, renderGraphqlBenchTableLines } from './bench/graphql/report.ts';
 import { measureGraphql } from './bench/graphql/rounds.ts';
 import { GRAPHQL_BENCH_SHAPES } from './bench/graphql/shapes.ts';
 
@@ -31,7 +31,7 @@ const options = {
   connections: Number(values.connections),
   scale: Number(values.scale),
 };
-const names = chosen(values.contenders, GRAPHQL_SERVER_NAMES);
+const names = chosen(values.contenders, GRAPHQL_CONTENDER_NAMES);
 const shapes = chosen(
   values.only,
   GRAPHQL_BENCH_SHAPES.map(({ name }) => name),
@@ -50,14 +50,14 @@ try {
     console.log(
       `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
     );
-    console.log(GRAPHQL_TABLE_HEADER);
+    console.log(GRAPHQL_BENCH_TABLE_HEADER);
     const found: string[] = [];
     for (const shape of shapes) {
       const objections = await compareGraphqlAnswers(contenders.all, shape, options.scale);
       for (const [name, { text }] of objections) found.push(`${shape.name}: ${name} ${text}`);
       const able = contenders.all.filter(({ name }) => !objections.get(name)?.refused);
       const measured = await measureGraphql(shape, able, options, database);
-      for (const line of graphqlTableLines(shape, measured)) console.log(line);
+      for (const line of renderGraphqlBenchTableLines(shape, measured)) console.log(line);
       for (const { line, missed } of judgeGraphqlShape(shape, measured)) {
         console.log(`  ${line}`);
         if (missed) process.exitCode = 1;

@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
-import { bareReport } from './bench/bare/report.ts';
+import { compareWithBareServer } from './bench/bare/report.ts';
 import { type AnswerDifference, compareAnswers } from './bench/compare-answers.ts';
 import { fillHistory, loadBenchData, vacuumAndAnalyze } from './bench/data.ts';
 import { memoryReport } from './bench/memory.ts';
@@ -76,7 +76,7 @@ try {
     if (values.bare !== 'false') {
       console.log('');
       const names = values.bare === 'true' ? undefined : values.bare.split(';').map((name) => name.trim());
-      for await (const one of bareReport(sides, options, database, { names, profile: values.profile }))
+      for await (const one of compareWithBareServer(sides, options, database, { names, profile: values.profile }))
         console.log(one);
     }
     if (values.memory !== 'false') {

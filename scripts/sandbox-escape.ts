@@ -3,7 +3,11 @@
  * it, and prints the cost for that client. The exit code is 0 where everything is within bounds.
  */
 
-import { DEADLINE, type HostileService, startHostileService } from '../test/sandbox/escape/hostile-service.ts';
+import {
+  type HostileService,
+  SANDBOX_TIMEOUT_MS,
+  startHostileService,
+} from '../test/sandbox/escape/hostile-service.ts';
 import { hostilePrograms } from '../test/sandbox/escape/programs.ts';
 import { runHostileProgram } from '../test/sandbox/escape/run-hostile-program.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
@@ -20,7 +24,7 @@ process.env.TEST_DATABASE_URL = server.url;
 let hostile: HostileService | undefined;
 try {
   const programs = hostilePrograms();
-  console.log(`${programs.length} programs; a run has ${DEADLINE} ms`);
+  console.log(`${programs.length} programs; a run has ${SANDBOX_TIMEOUT_MS} ms`);
   hostile = await startHostileService(programs);
   const url = `${hostile.service.url}/items/notes?limit=20`;
   await readsUntil(url, after(1000));
@@ -39,7 +43,7 @@ try {
     const { longest: pause, rss } = await hostile.measure();
     longest = Math.max(longest, pause);
     most = Math.max(most, rss);
-    const isLate = durationMs > DEADLINE + LATE;
+    const isLate = durationMs > SANDBOX_TIMEOUT_MS + LATE;
     if (problem) counts.escaped++;
     else counts.contained++;
     if (isLate) counts.late++;

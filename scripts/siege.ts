@@ -16,10 +16,10 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { loadBenchData } from './bench/data.ts';
-import type { HostileLoad, OutcomeCounts } from './siege/hostile-load.ts';
+import type { HostileClientOptions, OutcomeCounts } from './siege/hostile-load.ts';
 import type { MemoryUse } from './siege/memory.ts';
-import { installWaitingPackages } from './siege/packages.ts';
-import { createLatencyReader, p95 } from './siege/reader.ts';
+import { installHangingPackages } from './siege/packages.ts';
+import { createReadLatencyClient, p95 } from './siege/reader.ts';
 
 const MAX_RATIO = 2;
 const MAX_GROWTH_MB = 200;
@@ -45,13 +45,13 @@ const folder = await mkdtemp(join(tmpdir(), 'tenon-siege-'));
 let service: SpawnedService | undefined;
 try {
   await loadBenchData(database, 0.02);
-  const packages = await installWaitingPackages(folder, Number(values.packages));
+  const packages = await installHangingPackages(folder, Number(values.packages));
   service = await spawnService({
     database,
     env: { LOG_LEVEL: 'warn', ACCESS_TOKEN_TTL: '1d', EXTENSIONS_PATH: folder, ...DEFAULT_HASHES },
   });
   const { url, pid, admin } = service;
-  const read = () => createLatencyReader(new URL('/items/article/1', url), admin.token);
+  const read = () => createReadLatencyClient(new URL('/items/article/1', url), admin.token);
 
   // The first request to a package starts its process, which does not belong to the measured load.
   await Promise.all(packages.map((name) => fetch(new URL(`/${name}`, url)).then((reply) => reply.text())));
@@ -69,7 +69,7 @@ try {
   const lock = new pg.Client({ connectionString: database.url });
   await lock.connect();
   await lock.query('begin; lock table draft in access exclusive mode');
-  const siege: HostileLoad = {
+  const siege: HostileClientOptions = {
     url,
     token: admin.token,
     packages,

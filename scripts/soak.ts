@@ -9,7 +9,7 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { createRandom } from '../test/support/random.ts';
 import { spawnService } from '../test/support/service.ts';
-import { prepareBenchModel } from './bench/collection-setup.ts';
+import { createBenchAliasesAndEditor } from './bench/collection-setup.ts';
 import { loadBenchData, scaledRowCount } from './bench/data.ts';
 import { createChooser, listSoakActions, type SoakAction } from './soak/actions.ts';
 import { createSoakClient } from './soak/client.ts';
@@ -47,7 +47,7 @@ try {
     },
   });
   try {
-    const tokens = { admin: service.admin.token, editor: await prepareBenchModel(service) };
+    const tokens = { admin: service.admin.token, editor: await createBenchAliasesAndEditor(service) };
     const client = createSoakClient(new URL(service.url), tokens, Number(values.connections));
     const watching = watchServiceResources(service.pid, 'tenon', database);
     const choose = createChooser(listSoakActions(scale, scaledRowCount('draft', scale)));

@@ -1,4 +1,4 @@
-import { type Caller, describeCaller, isCaller } from '../caller.ts';
+import { type Caller, copyCallerAsPlainData, isCaller } from '../caller.ts';
 import type { ActionHandler, EmitMeta, EventKind, EventMeta, Events, FilterHandler } from '../events.ts';
 import { matchesEventPattern } from '../events.ts';
 import { closedObjectSchema } from '../manifest/schema.ts';
@@ -21,7 +21,7 @@ const withDescription =
   <A extends unknown[]>(handle: (...args: A) => unknown) =>
   (...args: A): unknown => {
     const meta = args.at(-1) as EventMeta;
-    return handle(...([...args.slice(0, -1), { ...meta, caller: describeCaller(meta.caller) }] as A));
+    return handle(...([...args.slice(0, -1), { ...meta, caller: copyCallerAsPlainData(meta.caller) }] as A));
   };
 
 export const eventsCapability = (events: Events, ledger: Ledger): Capability<EventsGrant, EventsApi> => ({

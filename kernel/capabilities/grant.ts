@@ -1,5 +1,5 @@
-import { type FacetStore, findSectionProblems, omitOptionalFlag } from '../facets.ts';
-import { assertManifest } from '../lifecycle/boot-failure.ts';
+import { type FacetStore, findSectionProblems, omitOptionalMember } from '../facets.ts';
+import { assertNoManifestProblems } from '../lifecycle/boot-failure.ts';
 import type { PluginInfo } from '../lifecycle/discover.ts';
 import { findJsonSchemaProblems } from '../manifest/schema-problems.ts';
 import { type AnyCapability, type Authority, authorities, type PluginRuntime } from './capability.ts';
@@ -31,7 +31,7 @@ export function assertGrants({ name, manifest, core }: PluginInfo, known: Capabi
     if (definition.coreOnly && !core) return [`${at} is open to core plugins only`];
     return findJsonSchemaProblems(definition.schema, grant, at);
   });
-  assertManifest(name, wrong);
+  assertNoManifestProblems(name, wrong);
 }
 
 /** Checks that each section under `contributes` names a facet, or has `optional: true`. @throws BootFailure */
@@ -41,7 +41,7 @@ export function assertContributions({ name, manifest }: PluginInfo, facets: Face
     if (target) return findSectionProblems(target, section);
     return section.optional === true ? [] : [`/contributes/${id} is not a known facet`];
   });
-  assertManifest(name, wrong);
+  assertNoManifestProblems(name, wrong);
 }
 
 /** Everything one plugin or package may do. */
@@ -61,7 +61,7 @@ export const describeGrants = (grants: Grants, known: Capabilities): readonly Au
   [...grants].sort(byName).flatMap(([name, grant]) => known.get(name)?.describe(grant) ?? describeUnknown(name));
 
 /** Everything one plugin adds and may do, in a fixed order, so that releases diff cleanly. */
-export const describePlugin = (
+export const listPluginAuthorities = (
   plugin: PluginInfo,
   capabilities: Capabilities,
   facets: FacetStore,
@@ -69,7 +69,7 @@ export const describePlugin = (
   ...Object.entries(plugin.manifest.contributes ?? {})
     .sort(byName)
     .flatMap(
-      ([id, own]) => facets.definition(id)?.describe?.(omitOptionalFlag(own)) ?? authorities('contributes to', [id]),
+      ([id, own]) => facets.definition(id)?.describe?.(omitOptionalMember(own)) ?? authorities('contributes to', [id]),
     ),
   ...authorities('opens', plugin.manifest.facets),
   ...describeGrants(requestedGrants(plugin), capabilities),

@@ -6,7 +6,7 @@ import type { AuditLine } from './grant.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
 
 /** Loads and unloads plugins in this process while the service runs: the same steps as for core plugins. */
-export interface PluginLoading {
+export interface PluginLoaderApi {
   /** Plugins that have registered, core plugins first. */
   loaded(): readonly PluginInfo[];
   /** Reads and checks the manifest of the plugin in a folder, without running its code. @throws BootFailure */
@@ -22,7 +22,7 @@ export interface PluginLoading {
 }
 
 /** What a plugin with the capability `packages` holds: a core plugin that loads and runs third-party code. */
-export interface PackagesApi extends PluginLoading {
+export interface PackagesApi extends PluginLoaderApi {
   capabilities(): ReadonlyMap<string, AnyCapability>;
   /** Returns a caller for a package to which no user's permissions apply, and counts it under the name of the package. */
   asSystem(owner: string, reason: string): Caller;

@@ -1,4 +1,4 @@
-import { assertSettings } from '../lifecycle/boot-failure.ts';
+import { assertNoSettingsProblems } from '../lifecycle/boot-failure.ts';
 import type { Manifest } from '../manifest/validate.ts';
 import { CastError, type ConfigKey, castSetting } from './cast.ts';
 import { type Environment, readRawSetting, readSettingsFile } from './environment.ts';
@@ -28,7 +28,7 @@ export class SettingsStore {
   declare(owner: string, config: Manifest['config'] = {}): readonly string[] {
     const { shared = [], ...keys } = config as Readonly<Record<string, ConfigKey>> & { shared?: readonly string[] };
     const conflicts = Object.keys(keys).flatMap((name) => this.#conflicts(owner, name));
-    assertSettings(owner, conflicts);
+    assertNoSettingsProblems(owner, conflicts);
     for (const [name, key] of Object.entries(keys)) this.#declared.set(name, { owner, key });
     this.#shared.set(owner, shared);
     return Object.entries(keys).flatMap(([name, key]) => this.#read(name, key));
@@ -41,7 +41,7 @@ export class SettingsStore {
       if (!declared) return [`${name} is shared by no plugin`];
       return declared.key.secret || isPattern(name) ? [`${name} is a secret of ${declared.owner}`] : [];
     });
-    assertSettings(owner, wrong);
+    assertNoSettingsProblems(owner, wrong);
   }
 
   /** The settings that an owner may read: its own and those it shares. A pattern such as `SERVICE_EXT_*` holds all that match, by name. */

@@ -25,14 +25,14 @@ export class BootFailure extends Error {
 }
 
 /** `wrong` are the problems found in a manifest, one sentence each. @throws BootFailure if there are any. */
-export function assertManifest(plugin: string, wrong: readonly string[]): void {
+export function assertNoManifestProblems(plugin: string, wrong: readonly string[]): void {
   if (wrong.length === 0) return;
   const reason = `its manifest asks for what does not exist:\n${wrong.join('\n')}`;
   throw new BootFailure(plugin, 'validate', reason, { remedy: 'correct the named members under "service:extension"' });
 }
 
 /** `wrong` are the problems found in the settings of a plugin, one sentence each. @throws BootFailure if there are any. */
-export function assertSettings(owner: string, wrong: readonly string[]): void {
+export function assertNoSettingsProblems(owner: string, wrong: readonly string[]): void {
   if (wrong.length === 0) return;
   throw new BootFailure(owner, 'config', wrong.join('\n'), { remedy: 'correct the named settings' });
 }

@@ -5,8 +5,8 @@ import type { ConfigKey } from '../config/cast.ts';
 import { type Environment, processEnvironment } from '../config/environment.ts';
 import { SettingsStore } from '../config/settings.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
-import { assertSettings } from './boot-failure.ts';
-import { discoverCorePlugins, type PluginComposition, type PluginInfo } from './discover.ts';
+import { assertNoSettingsProblems } from './boot-failure.ts';
+import { type CorePluginFolders, discoverCorePlugins, type PluginInfo } from './discover.ts';
 import { commands, type KernelCommand, middleware, upgrade } from './kernel-facets.ts';
 import { type PhaseTimeouts, PluginLoader } from './loader.ts';
 import { sortPlugins } from './plugin-order.ts';
@@ -58,7 +58,7 @@ export interface BootOptions {
 }
 
 /** Discover → validate → config → grant → order → register of core plugins. @throws BootFailure that names the plugin. */
-export async function boot(composition: PluginComposition, options: BootOptions = {}): Promise<Kernel> {
+export async function boot(composition: CorePluginFolders, options: BootOptions = {}): Promise<Kernel> {
   const settings = new SettingsStore(options.environment ?? processEnvironment());
   const found = await discoverCorePlugins(composition.plugins);
   declareSettings(settings, found);
@@ -75,7 +75,7 @@ export async function boot(composition: PluginComposition, options: BootOptions 
 function declareSettings(settings: SettingsStore, found: readonly PluginInfo[]): void {
   const owners = [{ name: 'kernel', manifest: { config: KERNEL_CONFIG } }, ...found];
   const wrong = owners.flatMap(({ name, manifest }) => settings.declare(name, manifest.config));
-  assertSettings('kernel', wrong);
+  assertNoSettingsProblems('kernel', wrong);
   for (const { name } of found) settings.assertShared(name);
 }
 

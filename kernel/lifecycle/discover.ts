@@ -13,7 +13,7 @@ export interface PluginInfo extends PluginPackage {
   readonly core: boolean;
 }
 
-export interface PluginComposition {
+export interface CorePluginFolders {
   /** Folders of core plugins. */
   readonly plugins: readonly URL[];
 }

@@ -4,10 +4,10 @@ import { createAttributedCaller } from '../caller.ts';
 import type { Authority, GrantHolder } from '../capabilities/capability.ts';
 import { assertContributions, assertGrants } from '../capabilities/grant.ts';
 import { createPluginHost, type PluginHooks } from '../capabilities/host.ts';
-import type { PluginLoading } from '../capabilities/packages.ts';
+import type { PluginLoaderApi } from '../capabilities/packages.ts';
 import { fail } from '../errors.ts';
 import type { Plugin } from '../plugin.ts';
-import { assertSettings, BootFailure, type TimedPhase } from './boot-failure.ts';
+import { assertNoSettingsProblems, BootFailure, type TimedPhase } from './boot-failure.ts';
 import { inspectPackage, type PluginInfo } from './discover.ts';
 import { assertNoNameConflicts, sortPlugins } from './plugin-order.ts';
 import type { KernelStores } from './stores.ts';
@@ -17,7 +17,7 @@ export type PhaseTimeouts = Readonly<Record<TimedPhase, number>>;
 const TIMEOUTS: PhaseTimeouts = { migrate: 300_000, start: 60_000, stop: 10_000 };
 
 /** Registers, migrates, starts and unloads plugins, core and third-party ones alike, at boot and while the service runs. */
-export class PluginLoader implements PluginLoading {
+export class PluginLoader implements PluginLoaderApi {
   readonly #loaded = new Map<string, { readonly plugin: PluginInfo; readonly hooks: PluginHooks }>();
   readonly #stores: () => KernelStores;
   readonly #limits: PhaseTimeouts;
@@ -43,7 +43,7 @@ export class PluginLoader implements PluginLoading {
     this.#orUnload(plugin, async () => {
       const { settings, facets } = this.#stores();
       const { name, manifest } = plugin;
-      assertSettings(name, settings.declare(name, manifest.config));
+      assertNoSettingsProblems(name, settings.declare(name, manifest.config));
       settings.assertShared(name);
       await this.register(plugin);
       assertContributions(plugin, facets);

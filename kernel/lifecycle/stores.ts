@@ -1,11 +1,11 @@
 import { callerForgeryLedgers, createAttributedCaller, mintSystemCaller } from '../caller.ts';
 import { type AnyCapability, capabilities } from '../capabilities/capability.ts';
 import { eventsCapability } from '../capabilities/events.ts';
-import { type AuditLine, describePlugin } from '../capabilities/grant.ts';
+import { type AuditLine, listPluginAuthorities } from '../capabilities/grant.ts';
 import { identityCapability } from '../capabilities/identity.ts';
 import * as kernelCapabilities from '../capabilities/kernel-capabilities.ts';
 import { Ledger } from '../capabilities/ledger.ts';
-import { type PackagesApi, type PluginLoading, packagesCapability } from '../capabilities/packages.ts';
+import { type PackagesApi, type PluginLoaderApi, packagesCapability } from '../capabilities/packages.ts';
 import type { SettingsStore } from '../config/settings.ts';
 import { type AfterCommitQueue, Events } from '../events.ts';
 import { FacetStore } from '../facets.ts';
@@ -15,7 +15,7 @@ import type { PluginInfo } from './discover.ts';
 import { afterCommitQueues, KERNEL_FACETS } from './kernel-facets.ts';
 
 /** Creates the stores of what plugins add. Each entry has its owner, so that unloading a plugin removes exactly its entries. */
-export function createKernelStores(settings: SettingsStore, log: Log, loading: PluginLoading) {
+export function createKernelStores(settings: SettingsStore, log: Log, loading: PluginLoaderApi) {
   const facets = new FacetStore();
   for (const one of KERNEL_FACETS) facets.define('kernel', one as never);
   const ledger = new Ledger();
@@ -24,7 +24,7 @@ export function createKernelStores(settings: SettingsStore, log: Log, loading: P
   events.afterCommitQueues = () => facets.read('kernel', afterCommitQueues as never) as readonly AfterCommitQueue[];
   const services = new ServiceStore();
   const knownCapabilities = (): ReadonlyMap<string, AnyCapability> => facets.read('kernel', capabilities as never);
-  const describe = (plugin: PluginInfo) => describePlugin(plugin, knownCapabilities(), facets);
+  const describe = (plugin: PluginInfo) => listPluginAuthorities(plugin, knownCapabilities(), facets);
 
   const reports: (() => readonly AuditLine[])[] = [];
   const audit = (): readonly AuditLine[] => {

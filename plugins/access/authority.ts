@@ -39,7 +39,7 @@ export function createAssertAuthority(db: Pick<Db, 'query' | 'read' | 'sql'>): A
     const touches = ({ values }: AuthorityWrite) => fields.some((name) => values[name] !== undefined);
     const keys = writes.filter((one) => action === 'delete' || touches(one)).flatMap((one) => one.keys.map(String));
     const isUsers = collection === 'platform_users';
-    if (!isUsers && writes.some(({ values }) => isTrueFlag(values.admin_access))) throw forbidden();
+    if (!isUsers && writes.some(({ values }) => isSubmittedTrue(values.admin_access))) throw forbidden();
     const assigned = isUsers ? writes.flatMap(({ values }) => toRoleKeys(values.role)) : [];
     if (keys.length === 0 && assigned.length === 0) return;
     const { rows } = await db.query<{ found: boolean }>(ADMINS, isUsers ? [keys, assigned] : [[], keys]);
@@ -52,5 +52,5 @@ const toRoleKeys = (role: unknown): readonly string[] => (typeof role === 'strin
 const forbidden = () => fail('FORBIDDEN', 'only an admin changes the authority of an admin');
 
 /** Whether a submitted value is true for the items engine, which also accepts 1, '1' and 'true' for booleans. */
-export const isTrueFlag = (value: unknown): boolean =>
+export const isSubmittedTrue = (value: unknown): boolean =>
   value === true || value === 'true' || value === 1 || value === '1';

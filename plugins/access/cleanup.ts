@@ -45,7 +45,7 @@ export function createPermissionCleanUp(db: Db): PermissionCleanUp {
         const [rule, validation, presets] = before;
         const after = [
           rule && noRows ? denyRowsByDeletedFields(rule, fields, noRows) : rule,
-          validation && pruneValidation(validation, fields),
+          validation && pruneDeletedFieldConditions(validation, fields),
           presets && withoutPresets(presets, fields),
         ];
         if (JSON.stringify(after) === JSON.stringify(before)) continue;
@@ -76,12 +76,17 @@ export function denyRowsByDeletedFields(rule: Filter, fields: readonly string[],
 }
 
 /** A validation without its conditions on these fields, which no payload can contain any more. */
-export function pruneValidation(rule: Filter, fields: readonly string[]): Filter {
+export function pruneDeletedFieldConditions(rule: Filter, fields: readonly string[]): Filter {
   return Object.fromEntries(
     Object.entries(rule).flatMap(([key, value]) => {
       if (fields.includes(key)) return [];
       if (!isLogical(key, value)) return [[key, value]];
-      return [[key, value.map((one) => pruneValidation(one, fields)).filter((one) => Object.keys(one).length > 0)]];
+      return [
+        [
+          key,
+          value.map((one) => pruneDeletedFieldConditions(one, fields)).filter((one) => Object.keys(one).length > 0),
+        ],
+      ];
     }),
   );
 }

@@ -60,13 +60,13 @@ export interface Role {
 }
 
 /** Permitted fields (`*` is all but the sensitive ones), and presets that are added to a payload. */
-export interface FieldGrant {
+export interface FieldsAndPresets {
   readonly fields?: readonly string[];
   readonly presets?: Readonly<Record<string, unknown>>;
 }
 
 /** The access of a caller to a collection by one action: to no row, to rows of a rule, or to all rows. */
-export interface EffectiveAction extends FieldGrant {
+export interface EffectiveAction extends FieldsAndPresets {
   readonly access: 'none' | 'partial' | 'full';
 }
 
@@ -148,7 +148,7 @@ export interface Access {
     caller: Caller,
     schema: SchemaOverview,
     platformValues?: Record<string, unknown>,
-    ruleValues?: RuleValues,
+    ruleValues?: DynamicValueCache,
   ): Promise<Record<string, unknown>>;
   /**
    * Regardless of permissions, only admins assign a role with `admin_access`, give that flag to a role, delete an admin or such a
@@ -186,7 +186,7 @@ export interface Access {
 }
 
 /** Values of `$CURRENT_USER.a.b` and the like, by their texts: a cache for one batch of one caller. */
-export type RuleValues = Map<string, Promise<unknown>>;
+export type DynamicValueCache = Map<string, Promise<unknown>>;
 
 /** The text that answers show instead of a concealed value; clients may send it back unchanged. */
 export { CONCEALED_VALUE_MASK } from '../query/contract.ts';

@@ -2,7 +2,7 @@ import type { Collection, SchemaOverview } from '../schema/contract.ts';
 import type {
   CollectionPermissions,
   EffectiveAction,
-  FieldGrant,
+  FieldsAndPresets,
   Permission,
   PermissionAction,
   PermissionSet,
@@ -46,7 +46,7 @@ function effectiveAction(collection: Collection, action: PermissionAction, set: 
 /**
  * Joins the field lists and the presets of several permissions; when two have a preset for one field, the first permission wins.
  */
-export function mergePermissionFields({ fields }: Collection, permissions: readonly Permission[]): FieldGrant {
+export function mergePermissionFields({ fields }: Collection, permissions: readonly Permission[]): FieldsAndPresets {
   const listed = [...new Set(permissions.flatMap((one) => one.fields))];
   // `*` is all fields but the sensitive ones, so listed sensitive fields stay beside it.
   const isBeside = (name: string) => name !== '*' && fields.get(name)?.sensitive === true;

@@ -1,7 +1,7 @@
 import { definePlugin, fail } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
-import { query, treeSealing } from '../query/contract.ts';
+import { permissionRestrictionMarker, query } from '../query/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { createAssertAuthority, ROLE_AUTHORITY_FIELDS } from './authority.ts';
 import { createPermissionCleanUp } from './cleanup.ts';
@@ -26,7 +26,7 @@ export default definePlugin<Config>({
   manifest,
   register(host) {
     const { db, events } = host;
-    const used = host.use({ query, sealing: treeSealing, schema, bus });
+    const used = host.use({ query, sealing: permissionRestrictionMarker, schema, bus });
     for (const one of [collections.rolesCollection, collections.permissionsCollection])
       host.contribute(systemCollections, one);
     for (const one of accessMigrations(db)) host.contribute(migrations, one);

@@ -30,13 +30,15 @@ export interface RevisionPlaces {
  * Describes a statement that writes rows and records them in the history. The statement has a CTE `changed` with the column `key`
  * and the columns of `HistorySql.returning`.
  */
-export interface RecordedStatement {
+export interface HistoryStatement {
   readonly action: 'create' | 'update' | 'delete';
   readonly collection: Collection;
   /** Fields that an update sets. */
   readonly sets?: readonly Field[];
   /** Renders the SQL of a field for an alias of the row, as answers show the field: secrets are masked. */
   readonly expression: (alias: string, field: Field) => string;
+  /** Renders the SQL of the JSON text of a row from the SQL of its members. */
+  readonly rowText: (members: readonly { readonly key: string; readonly sql: string }[]) => string;
   /** SQL of the JSON text of the row `t` that `changed` returns as `answer`. */
   readonly answer?: string | undefined;
   /** Number of the first parameter of `bindHistory`. */
@@ -48,7 +50,7 @@ export interface RecordedStatement {
 }
 
 /**
- * SQL that a writing statement includes to record its changes in the history. It depends on the `RecordedStatement` alone, so
+ * SQL that a writing statement includes to record its changes in the history. It depends on the `HistoryStatement` alone, so
  * callers may cache it.
  */
 export interface HistorySql {
@@ -101,7 +103,7 @@ export interface Activity {
    * SQL by which a statement records its changes itself: activity and revisions cost no round trip and exist if and
    * only if the change does. Only for collections with a history level.
    */
-  historySql(step: RecordedStatement): HistorySql;
+  historySql(step: HistoryStatement): HistorySql;
   /** The parameters of `historySql`: the actor, and the revision places of a nested write. */
   bindHistory(caller: Caller, places?: RevisionPlaces): HistoryParameters;
   /** Writes one row of activity in the open unit of work, or by itself without one. Returns its id. */

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
 import type { Collection } from '../schema/contract.ts';
-import type { Activity, RecordedStatement } from './contract.ts';
+import type { Activity, HistoryStatement } from './contract.ts';
 import { isRevisionData, renderRevisionData, renderRevisionDelta } from './revision-sql.ts';
 
 /** Columns of the actor; `actorParameters` binds them in this order. */
@@ -24,7 +24,7 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
   const next = (name: string) =>
     `nextval(${quoteLiteral(`${quoteIdentifier(schema)}.platform_${name}_id_seq`)}::regclass)::int`;
 
-  function renderPlacesCtes({ collection, firstParameter: first, nested }: RecordedStatement): string {
+  function renderPlacesCtes({ collection, firstParameter: first, nested }: HistoryStatement): string {
     const param = (at: number, type: string) => `$${first + ACTOR_TYPES.length + at}::${type}[]`;
     const lists = `${param(0, 'int')}, ${param(1, 'int')}`;
     const places =
@@ -40,7 +40,7 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
   }
 
   function renderRevisionsCte(
-    { action, collection, nested, hasNestedRows }: RecordedStatement,
+    { action, collection, nested, hasNestedRows }: HistoryStatement,
     from: string,
     isAnswered: boolean,
   ): string {
@@ -57,7 +57,7 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     )`;
   }
 
-  function renderActivityCte({ action, collection, firstParameter: first }: RecordedStatement, from: string): string {
+  function renderActivityCte({ action, collection, firstParameter: first }: HistoryStatement, from: string): string {
     const actor = ACTOR_TYPES.map((type, at) => `$${first + at}::${type}`).join(', ');
     return `acted as (
       insert into ${table('activity')} (id, action, collection, item, ${ACTOR_COLUMNS})
@@ -69,9 +69,9 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     historyLevel: historyLevelOf,
 
     historySql(step) {
-      const { action, collection, expression, nested, answer } = step;
+      const { action, collection, expression, nested } = step;
       const hasRevision = historyLevelOf(collection) === 'all' && action !== 'delete';
-      const isAnswered = hasRevision && isRevisionData(answer, collection, expression);
+      const isAnswered = hasRevision && isRevisionData(step);
       const data = hasRevision && !isAnswered ? `, ${renderRevisionData(collection, expression)} as data` : '';
       const isUpdate = hasRevision && action === 'update';
       const delta = isUpdate ? `, ${renderRevisionDelta(collection, step.sets ?? [], expression)} as delta` : '';

@@ -32,7 +32,7 @@ export const sessionsCollection: SystemCollection = {
 };
 
 /** Secrets that all processes on one database share. Never in the API; only this plugin has a grant of the table. */
-export const sharedSecrets: SystemCollection = {
+export const sharedSecretsCollection: SystemCollection = {
   collection: 'platform_secrets',
   note: 'What access tokens are signed with',
   internal: true,

@@ -73,7 +73,7 @@ export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedDriv
 });
 
 /** A sign-in whose credential is verified, as the steps receive it before the session is opened. */
-export interface SignInAttempt {
+export interface VerifiedSignIn {
   readonly user: {
     readonly id: string;
     /** `active`, or why the user may not sign in: `suspended`, `archived`, `invited`, `draft`. */
@@ -97,7 +97,7 @@ export interface AuthStep {
   /** Steps run by this number, smaller first. `auth` itself has `status` 100, `second-factor` 200 and `address` 300. */
   readonly order: number;
   /** @throws the Failure that the client is answered in place of tokens: INVALID_OTP, INVALID_IP, USER_SUSPENDED and so on. */
-  check(attempt: SignInAttempt): Promise<void> | void;
+  check(attempt: VerifiedSignIn): Promise<void> | void;
 }
 
 /** Checks between credential and session, in their order. The manifest section lists the names of a plugin's steps. */

@@ -1,35 +1,37 @@
 import type { RouteDescription } from '../http/contract.ts';
 import {
   BOOLEAN_SCHEMA,
-  dataAnswer,
+  describeDataAnswer,
   describeJsonBody,
+  enumSchema,
   exactObject,
   INTEGER_SCHEMA,
-  listOf,
+  listSchema,
   NO_CONTENT,
-  nullable,
-  objectOf,
-  oneOfTexts,
+  nullableSchema,
+  objectSchema,
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
 
 /** Where a sign-in answers the refresh token: in the body (`json`), or in a cookie that scripts cannot read (`cookie`). */
-const MODE = nullable(oneOfTexts('json', 'cookie'));
+const MODE = nullableSchema(enumSchema('json', 'cookie'));
 
 /** `expires`: milliseconds for which the access token is valid. */
 const TOKENS = exactObject({ access_token: TEXT_SCHEMA, expires: INTEGER_SCHEMA }, { refresh_token: TEXT_SCHEMA });
 
 const components = {
-  schemas: { Tokens: TOKENS, RefreshToken: objectOf({ refresh_token: nullable(TEXT_SCHEMA), mode: MODE }) },
+  schemas: { Tokens: TOKENS, RefreshToken: objectSchema({ refresh_token: nullableSchema(TEXT_SCHEMA), mode: MODE }) },
 };
 const base = { tag: 'authentication', access: 'public', components } as const;
 
 export const LOGIN_ROUTE: RouteDescription = {
   ...base,
   summary: 'Opens a session by e-mail address and password.',
-  body: describeJsonBody(objectOf({ email: TEXT_SCHEMA, password: TEXT_SCHEMA, mode: MODE }, ['email', 'password'])),
-  answers: dataAnswer(schemaRef('Tokens')),
+  body: describeJsonBody(
+    objectSchema({ email: TEXT_SCHEMA, password: TEXT_SCHEMA, mode: MODE }, ['email', 'password']),
+  ),
+  answers: describeDataAnswer(schemaRef('Tokens')),
   errors: ['INVALID_OTP', 'INVALID_PROVIDER'],
 };
 
@@ -37,8 +39,8 @@ export const PROVIDER_LOGIN_ROUTE: RouteDescription = {
   ...base,
   summary: 'Opens a session by the credentials of a sign-in provider.',
   params: { provider: { schema: TEXT_SCHEMA, description: 'Name of the provider.' } },
-  body: describeJsonBody(objectOf({ mode: MODE })),
-  answers: dataAnswer(schemaRef('Tokens')),
+  body: describeJsonBody(objectSchema({ mode: MODE })),
+  answers: describeDataAnswer(schemaRef('Tokens')),
   errors: ['INVALID_OTP', 'INVALID_PROVIDER', 'ROUTE_NOT_FOUND'],
 };
 
@@ -46,7 +48,7 @@ export const REFRESH_ROUTE: RouteDescription = {
   ...base,
   summary: 'Exchanges a refresh token, from the body or the cookie, for new tokens.',
   body: describeJsonBody(schemaRef('RefreshToken'), { required: false }),
-  answers: dataAnswer(schemaRef('Tokens')),
+  answers: describeDataAnswer(schemaRef('Tokens')),
 };
 
 export const LOGOUT_ROUTE: RouteDescription = {
@@ -62,7 +64,7 @@ export const AUTH_PROVIDERS_ROUTE: RouteDescription = {
   answers: {
     200: {
       'application/json': exactObject({
-        data: listOf(exactObject({ name: TEXT_SCHEMA, driver: TEXT_SCHEMA, icon: nullable(TEXT_SCHEMA) })),
+        data: listSchema(exactObject({ name: TEXT_SCHEMA, driver: TEXT_SCHEMA, icon: nullableSchema(TEXT_SCHEMA) })),
         disableDefault: BOOLEAN_SCHEMA,
       }),
     },

@@ -50,7 +50,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const { config, db, events, identity, log } = host;
     const used = host.use({ access, activity, bus, passwords, routing, settings });
     host.contribute(systemCollections, collections.sessionsCollection);
-    host.contribute(systemCollections, collections.sharedSecrets);
+    host.contribute(systemCollections, collections.sharedSecretsCollection);
     host.contribute(systemCollections, collections.signInAttemptsCollection);
     host.contribute(migrations, userStatusTriggers(db));
 

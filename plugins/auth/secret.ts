@@ -10,14 +10,14 @@ interface Deps {
 }
 
 /** One secret for all processes of a database (ADR 35). */
-export interface SecretSource {
+export interface TokenSecretSource {
   /** The secret to sign with: `setting` where it is set, else that of the database, which the first process without a setting writes. */
   agree(setting: string | undefined, dataPath: string): Promise<string>;
 }
 
 const NAME = 'access tokens';
 
-export function createSecretSource({ db, log }: Deps): SecretSource {
+export function createSecretSource({ db, log }: Deps): TokenSecretSource {
   const secrets = db.own('platform_secrets');
   const READ = db.sql`select value from ${secrets} where name = $1`;
   const WRITE = db.sql`insert into ${secrets} (name, value) values ($1, $2) on conflict (name) do nothing`;

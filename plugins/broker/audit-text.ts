@@ -17,13 +17,13 @@ export function renderAuthorities(all: readonly Authority[]): readonly string[] 
 }
 
 /** The lines of the audit with the same authorities in sentences. */
-export const withSentences = (lines: readonly AuditLine[]): readonly AuditReportLine[] =>
+export const withAuditSentences = (lines: readonly AuditLine[]): readonly AuditReportLine[] =>
   lines.map((line) => ({ ...line, sentences: renderAuthorities(line.authorities) }));
 
 /** The audit as text: a column with the name, one with the runtime, and one sentence a line. */
 export function renderAudit(lines: readonly AuditLine[]): string {
   const width = Math.max(...lines.map((line) => line.name.length), 0) + 2;
-  return withSentences(lines)
+  return withAuditSentences(lines)
     .map(({ name, runtime, sentences }) => {
       const label = runtime === 'full' ? 'FULL' : runtime;
       const indent = ' '.repeat(width + 10);

@@ -66,18 +66,21 @@ export interface RemoteMethod<Api> {
 }
 
 /** The methods of one capability that confined code may call from its process. */
-export interface RemoteTable {
+export interface RemoteCapabilityMethods {
   readonly capability: string;
   // biome-ignore lint/suspicious/noExplicitAny: a table of capabilities with different objects
   readonly methods: Readonly<Record<string, RemoteMethod<any>>>;
 }
 
 /** Methods by capability, contributed by the plugins that define the capabilities. */
-export const remoteMethods = facet<RemoteTable, ReadonlyMap<string, RemoteTable['methods']>>('broker.methods', {
-  coreOnly: true,
-  combine: (all) => new Map(all.map(({ value }) => [value.capability, value.methods])),
-  describe: () => authorities('defines', ['methods for confined code']),
-});
+export const remoteMethods = facet<RemoteCapabilityMethods, ReadonlyMap<string, RemoteCapabilityMethods['methods']>>(
+  'broker.methods',
+  {
+    coreOnly: true,
+    combine: (all) => new Map(all.map(({ value }) => [value.capability, value.methods])),
+    describe: () => authorities('defines', ['methods for confined code']),
+  },
+);
 
 /** A package that another plugin runs, with its grants. */
 export interface PackageWithGrants {

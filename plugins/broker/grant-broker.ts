@@ -12,13 +12,13 @@ import {
   isCaller,
   type PackagesApi,
 } from '#kernel';
-import type { Broker, PackageHandle, PackageWithGrants, RefusalCode, RemoteTable } from './contract.ts';
-import { BrokerRefusal, renderAuthorities, withSentences } from './library.ts';
+import type { Broker, PackageHandle, PackageWithGrants, RefusalCode, RemoteCapabilityMethods } from './contract.ts';
+import { BrokerRefusal, renderAuthorities, withAuditSentences } from './library.ts';
 import { createRedactor } from './redact.ts';
 
 interface Parts {
   readonly packages: PackagesApi;
-  readonly remotes: () => ReadonlyMap<string, RemoteTable['methods']>;
+  readonly remotes: () => ReadonlyMap<string, RemoteCapabilityMethods['methods']>;
 }
 
 /** Registers the packages that other plugins run, and checks every call of a package against its grants. */
@@ -140,7 +140,7 @@ export class GrantBroker implements Broker {
   }
 
   account(): ReturnType<Broker['account']> {
-    return { may: withSentences(this.#packages.auditLines()), did: this.#packages.ledgerEntries() };
+    return { may: withAuditSentences(this.#packages.auditLines()), did: this.#packages.ledgerEntries() };
   }
 
   redact(text: string): string {

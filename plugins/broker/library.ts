@@ -14,6 +14,6 @@ export class BrokerRefusal extends Error {
 }
 
 /** Renders the audit as text: sentences of authorities, lines with sentences, and the whole report. */
-export { renderAudit, renderAuthorities, withSentences } from './audit-text.ts';
+export { renderAudit, renderAuthorities, withAuditSentences } from './audit-text.ts';
 export { AUDIT_VERBS } from './audit-verbs.ts';
 export { InvocationSecrets } from './secrets.ts';

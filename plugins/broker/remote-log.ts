@@ -1,5 +1,5 @@
 import type { Log } from '#kernel';
-import type { RemoteMethod, RemoteTable } from './contract.ts';
+import type { RemoteCapabilityMethods, RemoteMethod } from './contract.ts';
 import { PackageLogBudget } from './line-budget.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -36,7 +36,7 @@ function truncateMeta(meta: unknown): readonly [shown: { readonly meta: unknown 
 }
 
 /** `host.log` of confined code. */
-export const remoteLogMethods: RemoteTable = {
+export const remoteLogMethods: RemoteCapabilityMethods = {
   capability: 'log',
   methods: Object.fromEntries(LEVELS.map((level) => [level, createLogMethod(level)])),
 };

@@ -1,4 +1,4 @@
-import type { AnnouncedCache, AnnouncedCacheOptions, CacheValue } from './contract.ts';
+import type { AnnouncedCache, AnnouncedCacheOptions, CacheCandidate } from './contract.ts';
 
 /** See `AnnouncedCache`. */
 export function createAnnouncedCache<T>({
@@ -11,7 +11,7 @@ export function createAnnouncedCache<T>({
   let known = new Map<string, Promise<T>>();
   // Reads in progress, by key. A value is cached only when its read is still in this map as it ends: an announcement or a newer
   // read removes it.
-  let running = new Map<string, Promise<CacheValue<T>>>();
+  let running = new Map<string, Promise<CacheCandidate<T>>>();
   /** False while the connection is lost: then no value is kept or shared. */
   let listens = true;
 
@@ -34,7 +34,7 @@ export function createAnnouncedCache<T>({
   }
 
   /** Joins a running read; reads again where that fails or its value is not cacheable. */
-  async function join(key: string, reading: Promise<CacheValue<T>>): Promise<T> {
+  async function join(key: string, reading: Promise<CacheCandidate<T>>): Promise<T> {
     const shared = await reading.catch(() => undefined);
     return shared?.cacheable ? shared.value : load(key);
   }

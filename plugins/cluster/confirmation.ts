@@ -4,7 +4,7 @@ import type { Log } from '#kernel';
 import { coalesceConcurrentCalls } from './coalesce-calls.ts';
 import { type Bus, CONFIRMATION_TIMEOUT } from './contract.ts';
 import { NOTIFY_CHANNEL, renderBusMessage } from './notify-sql.ts';
-import { type ClusterMember, OTHER_MEMBERS } from './presence.ts';
+import { OTHER_MEMBERS_SQL, type OwnClusterMember } from './presence.ts';
 import type { SharedConnection } from './shared-connection.ts';
 
 const ASK = 'cluster.confirm';
@@ -15,7 +15,7 @@ const POLL_INTERVAL = 200;
 interface Deps {
   readonly shared: Pick<SharedConnection, 'current'>;
   readonly bus: Pick<Bus, 'subscribe'>;
-  readonly self: ClusterMember;
+  readonly self: OwnClusterMember;
   readonly log: Log;
 }
 
@@ -29,9 +29,9 @@ interface ConfirmationRound {
 }
 
 const SEND = 'select pg_notify($1, $2)';
-const LIVE = `select member from ${OTHER_MEMBERS}`;
+const LIVE = `select member from ${OTHER_MEMBERS_SQL}`;
 /** Lists the other live processes and, where there are any, sends them the request to confirm. */
-const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS}`;
+const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS_SQL}`;
 
 /**
  * PostgreSQL delivers messages in the order of the commits, one by one to each listener. A process that receives the question

@@ -64,7 +64,7 @@ export const presence = service<Presence>('presence', { version: '1.0.0' });
 export const bus = service<Bus>('bus', { version: '1.0.0' });
 
 /** A value that was read for a cache. */
-export interface CacheValue<T> {
+export interface CacheCandidate<T> {
   readonly value: T;
   /** False where the value is for its own caller only and is not kept: for example what an open transaction sees of its own changes. */
   readonly cacheable: boolean;
@@ -80,7 +80,7 @@ export interface AnnouncedCacheOptions<T> {
   /** Number of keys that are kept; a further key replaces the oldest one. */
   readonly max: number;
   /** Reads the value of a key. Concurrent calls for one key share one read. */
-  readonly read: (key: string) => Promise<CacheValue<T>>;
+  readonly read: (key: string) => Promise<CacheCandidate<T>>;
   /** Runs whenever the cache, or one of its keys, is emptied. */
   readonly onForget?: () => void;
 }

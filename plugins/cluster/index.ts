@@ -1,5 +1,5 @@
 import { definePlugin } from '#kernel';
-import { connections } from '../database/contract.ts';
+import { dedicatedConnections } from '../database/contract.ts';
 import { createBus } from './bus.ts';
 import { createConfirmation } from './confirmation.ts';
 import { bus, lock, presence } from './contract.ts';
@@ -13,7 +13,7 @@ export default definePlugin({
   manifest,
   register(host) {
     const { db, log } = host;
-    const used = host.use({ connections });
+    const used = host.use({ connections: dedicatedConnections });
     const shared = createSharedConnection({ connections: used.connections, log });
     host.provide(lock, { ...createLock(used.connections), attempt: createLockAttempt(shared) });
     const messages = createBus({ db, shared, log });

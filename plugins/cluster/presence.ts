@@ -7,16 +7,16 @@ import type { SharedConnection } from './shared-connection.ts';
 const CLASS = 1952804466;
 
 /** This process as the database knows it. */
-export interface ClusterMember {
+export interface OwnClusterMember {
   readonly id: string;
-  /** The value of this process in the column `member` of `OTHER_MEMBERS`; known once the process is connected. */
+  /** The value of this process in the column `member` of `OTHER_MEMBERS_SQL`; known once the process is connected. */
   key(): string;
-  /** Values of `$1` and `$2` in `OTHER_MEMBERS`, the subquery of the other live processes. */
+  /** Values of `$1` and `$2` in `OTHER_MEMBERS_SQL`, the subquery of the other live processes. */
   readonly params: readonly unknown[];
 }
 
 /** A part of a statement, parameters `$1` and `$2`: the processes that are alive, but for this one. */
-export const OTHER_MEMBERS = `(select objid::text as member from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+export const OTHER_MEMBERS_SQL = `(select objid::text as member from pg_locks where locktype = 'advisory' and granted and objsubid = 2
   and classid = $1::int8::oid and objid <> (hashtext($2)::int8 & 4294967295)::oid
   and database = (select oid from pg_database where datname = current_database())) others`;
 
@@ -27,7 +27,7 @@ export const OTHER_MEMBERS = `(select objid::text as member from pg_locks where 
 export function createPresence(
   db: Pick<Db, 'query' | 'sql'>,
   shared: Pick<SharedConnection, 'onConnect'>,
-): Presence & { readonly self: ClusterMember } {
+): Presence & { readonly self: OwnClusterMember } {
   const id = randomUUID();
   const GONE = db.sql`select id from unnest($1::text[]) id where not exists (
     select from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = $2::int8::oid

@@ -1,11 +1,11 @@
 import { fail, type Log } from '#kernel';
-import type { Connections, DedicatedConnection } from '../database/contract.ts';
+import type { DedicatedConnection, DedicatedConnections } from '../database/contract.ts';
 
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 5000;
 
 interface Deps {
-  readonly connections: Connections;
+  readonly connections: DedicatedConnections;
   readonly log: Log;
 }
 

@@ -2,8 +2,8 @@ import { fail } from '#kernel';
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import type { CollectionVerbs } from './collection-verbs.ts';
-import { assertAdmin, type Deps, parseElementName, parseListBody, pathSegment } from './deps.ts';
 import { COLLECTION_ROUTES } from './descriptions.ts';
+import { assertAdmin, type Deps, parseListBody, parseListElementName, pathSegment } from './route-helpers.ts';
 
 export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps): readonly Route[] {
   return [
@@ -57,7 +57,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
       async handle(ctx) {
         const { caller } = ctx.state;
         assertAdmin(caller);
-        const changes = parseListBody(ctx).map((input) => ({ name: parseElementName(input, 'collection'), input }));
+        const changes = parseListBody(ctx).map((input) => ({ name: parseListElementName(input, 'collection'), input }));
         await writes.transaction(async () => {
           for (const { name, input } of changes) await writes.updateCollection(caller, name, input);
         });

@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { CollectionRecord, UnservedTable } from '../schema/contract.ts';
 import { toCollectionRecord } from '../schema/library.ts';
-import type { Deps } from './deps.ts';
+import type { Deps } from './route-helpers.ts';
 import { loadVisibleSchema, visibleCollection, visibleCollections } from './visible-schema.ts';
 
 /** Reads and changes of collections for a caller, shared by REST and GraphQL. A change answers the new record. */

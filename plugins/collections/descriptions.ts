@@ -2,17 +2,17 @@ import type { ErrorCode } from '#kernel';
 import type { RouteDescription } from '../http/contract.ts';
 import {
   ANY_VALUE_SCHEMA,
-  anyOf,
-  dataAnswer,
+  anyOfSchema,
+  describeDataAnswer,
   describeJsonBody,
   describeParameter,
-  listOf,
+  listSchema,
   NO_CONTENT,
-  objectOf,
+  objectSchema,
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
-import { collectionRouteComponents, namedChange, oneOrList } from './json-schemas.ts';
+import { buildNamedChangeSchema, collectionRouteComponents, oneOrList } from './json-schemas.ts';
 
 type Descriptions<Name extends string> = Readonly<Record<Name, RouteDescription>>;
 
@@ -44,9 +44,11 @@ export const COLLECTION_ROUTES: Descriptions<
     ...reads,
     summary:
       'Lists the collections that the caller may read, and the folders among them; to admins also the tables that are not served, if any.',
-    answers: dataAnswer(
-      listOf(schemaRef('Collection')),
-      objectOf({ unserved: listOf(objectOf({ schema: TEXT_SCHEMA, name: TEXT_SCHEMA, reason: TEXT_SCHEMA })) }),
+    answers: describeDataAnswer(
+      listSchema(schemaRef('Collection')),
+      objectSchema({
+        unserved: listSchema(objectSchema({ schema: TEXT_SCHEMA, name: TEXT_SCHEMA, reason: TEXT_SCHEMA })),
+      }),
     ),
   },
   search: {
@@ -54,31 +56,31 @@ export const COLLECTION_ROUTES: Descriptions<
     ...reads,
     summary: 'Lists the collections with these names, or all of them.',
     // A list body has no member "keys" and means all collections.
-    body: describeJsonBody(anyOf(objectOf({ keys: listOf(TEXT_SCHEMA) }), listOf(ANY_VALUE_SCHEMA)), {
+    body: describeJsonBody(anyOfSchema(objectSchema({ keys: listSchema(TEXT_SCHEMA) }), listSchema(ANY_VALUE_SCHEMA)), {
       required: false,
     }),
-    answers: dataAnswer(listOf(schemaRef('Collection'))),
+    answers: describeDataAnswer(listSchema(schemaRef('Collection'))),
   },
   one: {
     ...collections,
     ...reads,
     summary: 'Reads one collection.',
     params: ofCollection,
-    answers: dataAnswer(schemaRef('Collection')),
+    answers: describeDataAnswer(schemaRef('Collection')),
   },
   create: {
     ...collections,
     ...changes,
     summary: 'Creates collections, each with a table and its fields or as a folder.',
     body: describeJsonBody(oneOrList('NewCollection')),
-    answers: dataAnswer(oneOrList('Collection')),
+    answers: describeDataAnswer(oneOrList('Collection')),
   },
   updateMany: {
     ...collections,
     ...changes,
     summary: 'Changes several collections, all of them or none.',
-    body: describeJsonBody(listOf(namedChange('collection', 'CollectionChange'))),
-    answers: dataAnswer(listOf(schemaRef('Collection'))),
+    body: describeJsonBody(listSchema(buildNamedChangeSchema('collection', 'CollectionChange'))),
+    answers: describeDataAnswer(listSchema(schemaRef('Collection'))),
   },
   update: {
     ...collections,
@@ -86,7 +88,7 @@ export const COLLECTION_ROUTES: Descriptions<
     summary: 'Changes one collection; 204 where it is no collection any more.',
     params: ofCollection,
     body: describeJsonBody(schemaRef('CollectionChange')),
-    answers: { ...dataAnswer(schemaRef('Collection')), ...NO_CONTENT },
+    answers: { ...describeDataAnswer(schemaRef('Collection')), ...NO_CONTENT },
   },
   remove: {
     ...collections,
@@ -102,21 +104,21 @@ export const FIELD_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'upda
     ...fields,
     ...reads,
     summary: 'Lists the fields of all collections that the caller may read.',
-    answers: dataAnswer(listOf(schemaRef('Field'))),
+    answers: describeDataAnswer(listSchema(schemaRef('Field'))),
   },
   of: {
     ...fields,
     ...reads,
     summary: 'Lists the fields of one collection.',
     params: ofCollection,
-    answers: dataAnswer(listOf(schemaRef('Field'))),
+    answers: describeDataAnswer(listSchema(schemaRef('Field'))),
   },
   one: {
     ...fields,
     ...reads,
     summary: 'Reads one field.',
     params: ofField,
-    answers: dataAnswer(schemaRef('Field')),
+    answers: describeDataAnswer(schemaRef('Field')),
   },
   create: {
     ...fields,
@@ -124,15 +126,15 @@ export const FIELD_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'upda
     summary: 'Creates a field, with a column where its type has one.',
     params: ofCollection,
     body: describeJsonBody(schemaRef('NewField')),
-    answers: dataAnswer(schemaRef('Field')),
+    answers: describeDataAnswer(schemaRef('Field')),
   },
   updateMany: {
     ...fields,
     ...changes,
     summary: 'Changes several fields of a collection, all of them or none.',
     params: ofCollection,
-    body: describeJsonBody(listOf(namedChange('field', 'FieldChange'))),
-    answers: dataAnswer(listOf(schemaRef('Field'))),
+    body: describeJsonBody(listSchema(buildNamedChangeSchema('field', 'FieldChange'))),
+    answers: describeDataAnswer(listSchema(schemaRef('Field'))),
   },
   update: {
     ...fields,
@@ -140,7 +142,7 @@ export const FIELD_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'upda
     summary: 'Changes one field.',
     params: ofField,
     body: describeJsonBody(schemaRef('FieldChange')),
-    answers: dataAnswer(schemaRef('Field')),
+    answers: describeDataAnswer(schemaRef('Field')),
   },
   remove: {
     ...fields,
@@ -156,28 +158,28 @@ export const RELATION_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'u
     ...relations,
     ...reads,
     summary: 'Lists the relations between collections and fields that the caller may read.',
-    answers: dataAnswer(listOf(schemaRef('Relation'))),
+    answers: describeDataAnswer(listSchema(schemaRef('Relation'))),
   },
   of: {
     ...relations,
     ...reads,
     summary: 'Lists the relations of the fields of one collection.',
     params: ofCollection,
-    answers: dataAnswer(listOf(schemaRef('Relation'))),
+    answers: describeDataAnswer(listSchema(schemaRef('Relation'))),
   },
   one: {
     ...relations,
     ...reads,
     summary: 'Reads the relation of one field.',
     params: ofField,
-    answers: dataAnswer(schemaRef('Relation')),
+    answers: describeDataAnswer(schemaRef('Relation')),
   },
   create: {
     ...relations,
     ...changes,
     summary: 'Creates a relation of a field, with a foreign key where it leads to one collection.',
     body: describeJsonBody(schemaRef('NewRelation')),
-    answers: dataAnswer(schemaRef('Relation')),
+    answers: describeDataAnswer(schemaRef('Relation')),
   },
   update: {
     ...relations,
@@ -185,7 +187,7 @@ export const RELATION_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'u
     summary: 'Changes one relation.',
     params: ofField,
     body: describeJsonBody(schemaRef('RelationChange')),
-    answers: dataAnswer(schemaRef('Relation')),
+    answers: describeDataAnswer(schemaRef('Relation')),
   },
   remove: {
     ...relations,

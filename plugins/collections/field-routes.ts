@@ -1,8 +1,8 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import { assertAdmin, type Deps, parseElementName, parseListBody, pathSegment } from './deps.ts';
 import { FIELD_ROUTES } from './descriptions.ts';
 import type { FieldVerbs } from './field-verbs.ts';
+import { assertAdmin, type Deps, parseListBody, parseListElementName, pathSegment } from './route-helpers.ts';
 
 export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route[] {
   return [
@@ -40,7 +40,7 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
         const { caller } = ctx.state;
         assertAdmin(caller);
         const collection = pathSegment(ctx, 'collection');
-        const changes = parseListBody(ctx).map((input) => ({ name: parseElementName(input, 'field'), input }));
+        const changes = parseListBody(ctx).map((input) => ({ name: parseListElementName(input, 'field'), input }));
         await writes.transaction(async () => {
           for (const { name, input } of changes) await writes.updateField(caller, collection, name, input);
         });

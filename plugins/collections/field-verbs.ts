@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import type { FieldRecord } from '../schema/contract.ts';
-import type { Deps } from './deps.ts';
+import type { Deps } from './route-helpers.ts';
 import {
   loadVisibleSchema,
   toVisibleRecord,

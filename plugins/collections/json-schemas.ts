@@ -1,21 +1,21 @@
 import type { JsonSchema } from '../http/contract.ts';
 import {
   ANY_VALUE_SCHEMA,
-  anyOf,
+  anyOfSchema,
   BOOLEAN_SCHEMA,
+  enumSchema,
   exactObject,
   INTEGER_SCHEMA,
-  listOf,
-  nullable,
-  objectOf,
-  oneOfTexts,
+  listSchema,
+  nullableSchema,
+  objectSchema,
   RECORD_SCHEMA,
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
 
-const OPTIONAL_TEXT = nullable(TEXT_SCHEMA);
-const OPTIONAL_INTEGER = nullable(INTEGER_SCHEMA);
+const OPTIONAL_TEXT = nullableSchema(TEXT_SCHEMA);
+const OPTIONAL_INTEGER = nullableSchema(INTEGER_SCHEMA);
 
 /** The same schema for several members. */
 const each = (schema: JsonSchema, ...names: readonly string[]): Readonly<Record<string, JsonSchema>> =>
@@ -40,7 +40,7 @@ const COLUMN = exactObject({
   default_value: ANY_VALUE_SCHEMA,
   ...each(OPTIONAL_TEXT, 'generation_expression', 'foreign_key_schema', 'foreign_key_table', 'foreign_key_column'),
   comment: OPTIONAL_TEXT,
-  enum_values: nullable(listOf(TEXT_SCHEMA)),
+  enum_values: nullableSchema(listSchema(TEXT_SCHEMA)),
   ...each(OPTIONAL_INTEGER, 'max_length', 'numeric_precision', 'numeric_scale'),
   ...each(
     BOOLEAN_SCHEMA,
@@ -57,12 +57,12 @@ const FIELD_META = exactObject(
   {
     id: OPTIONAL_INTEGER,
     ...each(TEXT_SCHEMA, 'collection', 'field'),
-    special: nullable(listOf(TEXT_SCHEMA)),
+    special: nullableSchema(listSchema(TEXT_SCHEMA)),
     ...each(OPTIONAL_TEXT, 'interface', 'display', 'width', 'group', 'note', 'validation_message'),
     ...each(ANY_VALUE_SCHEMA, 'options', 'display_options', 'translations', 'conditions'),
     ...each(BOOLEAN_SCHEMA, 'readonly', 'hidden', 'required', 'searchable'),
     sort: OPTIONAL_INTEGER,
-    validation: nullable(RECORD_SCHEMA),
+    validation: nullableSchema(RECORD_SCHEMA),
   },
   { system: BOOLEAN_SCHEMA },
 );
@@ -72,48 +72,49 @@ const RELATION_META = exactObject(
     id: OPTIONAL_INTEGER,
     ...each(TEXT_SCHEMA, 'many_collection', 'many_field'),
     ...each(OPTIONAL_TEXT, 'one_collection', 'one_field', 'one_collection_field', 'junction_field', 'sort_field'),
-    one_allowed_collections: nullable(listOf(TEXT_SCHEMA)),
-    one_deselect_action: oneOfTexts('nullify', 'delete'),
+    one_allowed_collections: nullableSchema(listSchema(TEXT_SCHEMA)),
+    one_deselect_action: enumSchema('nullify', 'delete'),
   },
   { system: BOOLEAN_SCHEMA },
 );
 
 const COLLECTION = exactObject({
   collection: TEXT_SCHEMA,
-  meta: nullable(COLLECTION_META),
-  schema: nullable(exactObject({ schema: TEXT_SCHEMA, name: TEXT_SCHEMA, comment: OPTIONAL_TEXT })),
+  meta: nullableSchema(COLLECTION_META),
+  schema: nullableSchema(exactObject({ schema: TEXT_SCHEMA, name: TEXT_SCHEMA, comment: OPTIONAL_TEXT })),
 });
 
 const FIELD = exactObject({
   ...each(TEXT_SCHEMA, 'collection', 'field', 'type'),
-  schema: nullable(COLUMN),
-  meta: nullable(FIELD_META),
+  schema: nullableSchema(COLUMN),
+  meta: nullableSchema(FIELD_META),
 });
 
 const RELATION = exactObject({
   ...each(TEXT_SCHEMA, 'collection', 'field'),
   related_collection: OPTIONAL_TEXT,
-  schema: nullable(
+  schema: nullableSchema(
     exactObject(
       {
         ...each(TEXT_SCHEMA, 'constraint_name', 'table', 'column', 'on_update', 'on_delete'),
         ...each(TEXT_SCHEMA, 'foreign_key_schema', 'foreign_key_table', 'foreign_key_column'),
       },
       // Only a foreign key of several columns has these members.
-      each(listOf(TEXT_SCHEMA), 'columns', 'foreign_key_columns'),
+      each(listSchema(TEXT_SCHEMA), 'columns', 'foreign_key_columns'),
     ),
   ),
-  meta: nullable(RELATION_META),
+  meta: nullableSchema(RELATION_META),
 });
 
 /** `meta` and `schema` of a change; members that are left out stay. */
-const META_AND_SCHEMA = { meta: nullable(RECORD_SCHEMA), schema: nullable(RECORD_SCHEMA) };
+const META_AND_SCHEMA = { meta: nullableSchema(RECORD_SCHEMA), schema: nullableSchema(RECORD_SCHEMA) };
 const FIELD_PARTS = { ...META_AND_SCHEMA, type: OPTIONAL_TEXT };
-const NEW_FIELD = objectOf({ field: TEXT_SCHEMA, ...FIELD_PARTS }, ['field']);
-const NEW_COLLECTION = objectOf({ collection: TEXT_SCHEMA, ...META_AND_SCHEMA, fields: nullable(listOf(NEW_FIELD)) }, [
-  'collection',
-]);
-const NEW_RELATION = objectOf(
+const NEW_FIELD = objectSchema({ field: TEXT_SCHEMA, ...FIELD_PARTS }, ['field']);
+const NEW_COLLECTION = objectSchema(
+  { collection: TEXT_SCHEMA, ...META_AND_SCHEMA, fields: nullableSchema(listSchema(NEW_FIELD)) },
+  ['collection'],
+);
+const NEW_RELATION = objectSchema(
   { collection: TEXT_SCHEMA, field: TEXT_SCHEMA, related_collection: OPTIONAL_TEXT, ...META_AND_SCHEMA },
   ['collection', 'field'],
 );
@@ -127,15 +128,15 @@ export const collectionRouteComponents = {
     NewCollection: NEW_COLLECTION,
     NewField: NEW_FIELD,
     NewRelation: NEW_RELATION,
-    CollectionChange: objectOf(META_AND_SCHEMA),
-    FieldChange: objectOf(FIELD_PARTS),
-    RelationChange: objectOf(META_AND_SCHEMA),
+    CollectionChange: objectSchema(META_AND_SCHEMA),
+    FieldChange: objectSchema(FIELD_PARTS),
+    RelationChange: objectSchema(META_AND_SCHEMA),
   },
 };
 
 /** JSON Schema of an element in a list of changes: the name of the collection or field, and its change. */
-export const namedChange = (name: 'collection' | 'field', change: string): JsonSchema => ({
-  allOf: [objectOf({ [name]: TEXT_SCHEMA }, [name]), schemaRef(change)],
+export const buildNamedChangeSchema = (name: 'collection' | 'field', change: string): JsonSchema => ({
+  allOf: [objectSchema({ [name]: TEXT_SCHEMA }, [name]), schemaRef(change)],
 });
 
-export const oneOrList = (name: string): JsonSchema => anyOf(schemaRef(name), listOf(schemaRef(name)));
+export const oneOrList = (name: string): JsonSchema => anyOfSchema(schemaRef(name), listSchema(schemaRef(name)));

@@ -1,8 +1,8 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import { pathSegment } from './deps.ts';
 import { RELATION_ROUTES } from './descriptions.ts';
 import type { RelationVerbs } from './relation-verbs.ts';
+import { pathSegment } from './route-helpers.ts';
 
 export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
   return [

@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { RelationRecord } from '../schema/contract.ts';
 import { toRelationRecord } from '../schema/library.ts';
-import type { Deps } from './deps.ts';
+import type { Deps } from './route-helpers.ts';
 import { loadVisibleSchema, visibleCollection, visibleRelation, visibleRelations } from './visible-schema.ts';
 
 /** Reads and changes of relations for a caller, shared by REST and GraphQL. */

@@ -1,7 +1,7 @@
 import { type Caller, fail } from '#kernel';
 import type { Collection, Field, FieldRecord, Relation, SchemaOverview } from '../schema/contract.ts';
 import { createNotFoundFailure, toReadableFieldRecord } from '../schema/library.ts';
-import type { Deps } from './deps.ts';
+import type { Deps } from './route-helpers.ts';
 
 /** The part of the schema snapshot that a caller may see. */
 export interface VisibleSchema {

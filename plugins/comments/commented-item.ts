@@ -1,6 +1,6 @@
 import { type Caller, Failure, fail } from '#kernel';
 import type { Items } from '../items/contract.ts';
-import { castKey } from '../items/library.ts';
+import { parseKeyValue } from '../items/library.ts';
 import type { Schema } from '../schema/contract.ts';
 
 /** The item that a comment is about. */
@@ -33,7 +33,7 @@ export const createFindCommentedItem =
       throw error;
     });
     const row = JSON.parse(data ?? 'null') as Record<string, unknown> | null;
-    const storedKey = primary ? row?.[primary] : field?.parts && castKey(field, key);
+    const storedKey = primary ? row?.[primary] : field?.parts && parseKeyValue(field, key);
     // A caller that may not read the key still identifies the item by it.
     const hasReadableKey = typeof storedKey === 'string' || Number.isSafeInteger(storedKey);
     return { collection, item: String(hasReadableKey ? storedKey : key) };

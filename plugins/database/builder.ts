@@ -7,13 +7,13 @@ export interface BuilderGuard {
    * Runs before a builder is compiled.
    * @throws CAPABILITY_DENIED where it names a table that the grant does not allow
    */
-  assertAllowed(statement: BuilderParts): void;
+  assertAllowed(statement: KnexBuilderInternals): void;
   /** Runs with the compiled SQL before the statement runs; the statement does not run where the promise rejects. */
   beforeRun(text: string): Promise<void> | undefined;
 }
 
 /** The parts of knex's builder that say which tables it touches, and how. */
-export interface BuilderParts {
+export interface KnexBuilderInternals {
   readonly _method: string;
   readonly _single: { readonly table?: unknown; readonly schema?: string };
   readonly _statements: readonly {
@@ -51,7 +51,7 @@ interface DialectClass {
   new (
     config: object,
   ): BuilderClient & {
-    queryCompiler(builder: BuilderParts, formatter: unknown): unknown;
+    queryCompiler(builder: KnexBuilderInternals, formatter: unknown): unknown;
     _query(connection: object, query: { readonly sql: string }): Promise<unknown>;
   };
 }
@@ -69,7 +69,7 @@ function createClientClass(units: UnitsOfWork): BuilderClientClass {
     }
 
     /** Knex calls this for every builder just before it becomes SQL, clones and sub-queries included. */
-    override queryCompiler(builder: BuilderParts, formatter: unknown): unknown {
+    override queryCompiler(builder: KnexBuilderInternals, formatter: unknown): unknown {
       this.#guard.assertAllowed(builder);
       return super.queryCompiler(builder, formatter);
     }

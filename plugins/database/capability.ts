@@ -1,15 +1,15 @@
 import type { Knex } from 'knex';
 import { type Capability, fail, type GrantHolder } from '#kernel';
 import type { BuilderGuard } from './builder.ts';
-import { type Db, DISABLE_STATEMENT_TIMEOUT, type PoolShare, type Sql } from './contract.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT, type PoolShareHolder, type Sql } from './contract.ts';
 import type { StreamRows } from './cursor.ts';
 import type { FullBuilder } from './full-builder.ts';
-import { type DatabaseGrant, describeGrant, GRANT_SCHEMA, grantWidens } from './grant.ts';
+import { DATABASE_GRANT_SCHEMA, type DatabaseGrant, databaseGrantWidens, describeDatabaseGrant } from './grant.ts';
 import { createStatementCheck, type StatementCheck } from './statement-check.ts';
-import { notifyStatementObserver } from './statement-observer.ts';
-import type { SqlStatementRunner } from './statements.ts';
+import { callStatementObserver } from './statement-observer.ts';
+import type { SqlStatementRunner } from './statement-runner.ts';
 import { createTableGuard } from './table-guard.ts';
-import { createHandleRegistry, createTemplates, type HandleRegistry, type SqlTemplates } from './template.ts';
+import { createSqlHandleRegistry, createTemplates, type SqlHandleRegistry, type SqlTemplates } from './template.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
 interface CapabilityDeps {
@@ -33,12 +33,12 @@ type Deny = (what: string) => Error;
  * The capability behind `host.db`: builders and templates on granted tables; any statement and any DDL where granted.
  */
 export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGrant, Db> => {
-  const handles = createHandleRegistry();
+  const handles = createSqlHandleRegistry();
   const ownedTables = new Set<string>();
   return {
     name: 'database',
     member: 'db',
-    schema: GRANT_SCHEMA,
+    schema: DATABASE_GRANT_SCHEMA,
     bind(grant, subject) {
       const { name, runtime, isPlugin, recordDenial } = subject;
       const deny = (what: string) => {
@@ -53,14 +53,14 @@ export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGr
       parts.onBind(name, db);
       return db;
     },
-    describe: describeGrant,
-    widens: grantWidens,
+    describe: describeDatabaseGrant,
+    widens: databaseGrantWidens,
   };
 };
 
 function createDb(
   { units, statements, stream, builders, fullBuilder, schemas, server }: CapabilityDeps,
-  handles: HandleRegistry,
+  handles: SqlHandleRegistry,
   grant: DatabaseGrant,
   { name, runtime }: GrantHolder,
   deny: Deny,
@@ -70,7 +70,7 @@ function createDb(
   const check = runtime === 'internal' || grant.sql ? undefined : createStatementCheck({ grant, schema, deny });
   const guard = createTableGuard({ name, grant, schema, deny, check });
   const resolveText = createTextResolver({ name, checkedText, assertPlainTextAllowed, check });
-  const pluginShare: PoolShare = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
+  const pluginShare: PoolShareHolder = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
   const canChangeTables = grant.ddl === true || Boolean(grant.own?.length || grant.watch?.length);
 
   async function* checkedStream(text: Promise<string>, ...[params, options]: RowsArguments) {
@@ -135,12 +135,12 @@ function createTextResolver({ name, checkedText, assertPlainTextAllowed, check }
   return (sql, kind) => {
     if (typeof sql === 'string') {
       assertPlainTextAllowed();
-      notifyStatementObserver(name, 'plain', sql);
+      callStatementObserver(name, 'plain', sql);
       return sql;
     }
     const checked = checkedText(sql);
     const { text } = sql;
-    notifyStatementObserver(name, kind, checked);
+    callStatementObserver(name, kind, checked);
     return check ? check(checked, kind).then(() => text) : text;
   };
 }

@@ -13,7 +13,7 @@ export interface QueryResult<Row = Record<string, unknown>> {
  * The collection and the client that a connection of the pool is counted for. Each may hold most connections, never all
  * (ADR 32).
  */
-export interface PoolShare {
+export interface PoolShareHolder {
   /** Name of the collection that is read or written; undefined for other statements. */
   readonly collection: string | undefined;
   /** The user, the address of a client without a user, or the plugin that acts for itself. */
@@ -40,7 +40,7 @@ export interface StatementOptions {
    */
   readonly signal?: SignalSource;
   /** The share of a statement outside a unit of work. Default: the share of the plugin. */
-  readonly share?: PoolShare;
+  readonly share?: PoolShareHolder;
 }
 
 /** Options of a unit of work; a nested unit ignores them. */
@@ -195,7 +195,7 @@ declare module '#kernel' {
 }
 
 /** Connections outside the pool, for `cluster` to listen on. The caller ends them. */
-export interface Connections {
+export interface DedicatedConnections {
   /**
    * Opens a connection; `onLost` runs when it breaks before it is ended.
    * @throws the error of the driver where the database is not reached
@@ -226,7 +226,7 @@ export interface Migrator {
 export const migrator = service<Migrator>('migrator', { version: '1.0.0', coreOnly: true });
 
 /** Connections outside the pool, for the plugin `cluster` alone. */
-export const connections = service<Connections>('connections', { version: '1.0.0', coreOnly: true });
+export const dedicatedConnections = service<DedicatedConnections>('connections', { version: '1.0.0', coreOnly: true });
 
 /**
  * One migration of a plugin's own tables. Migrations run once, in plugin order, under an advisory lock, each in a

@@ -1,15 +1,15 @@
 import pg from 'pg';
 import { fail } from '#kernel';
 import { resolveSignal, runCancellable, type SignalSource } from './cancel.ts';
-import type { PoolShare } from './contract.ts';
+import type { PoolShareHolder } from './contract.ts';
 import { createPoolSlotSemaphore, SERVICE_SHARE } from './pool-slot-semaphore.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
 export type StreamRows = (
   text: string,
   params?: readonly unknown[],
-  options?: { readonly signal?: SignalSource; readonly share?: PoolShare },
-  own?: PoolShare,
+  options?: { readonly signal?: SignalSource; readonly share?: PoolShareHolder },
+  own?: PoolShareHolder,
 ) => AsyncGenerator<readonly string[], void, undefined>;
 
 /** Rows of the first batch: few, because their size is not known yet. */

@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
-import type { Connections } from './contract.ts';
+import type { DedicatedConnections } from './contract.ts';
 
 /** Opens connections outside the pool for locks and listeners. */
-export const createDedicatedConnections = (connect: () => Promise<Client>): Connections => ({
+export const createDedicatedConnections = (connect: () => Promise<Client>): DedicatedConnections => ({
   async openDedicated(onLost) {
     const client = await connect();
     let isOpen = true;

@@ -23,7 +23,7 @@ const TABLE_LIST = {
   uniqueItems: true,
 } as const;
 
-export const GRANT_SCHEMA = {
+export const DATABASE_GRANT_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -48,18 +48,18 @@ const LISTS_ALLOWING: Readonly<Record<TableUse, readonly TableUse[]>> = {
 export const handleAllows = (held: TableUse, use: TableUse): boolean => LISTS_ALLOWING[use].includes(held);
 
 /** Whether the grant names the table for this use. */
-export const isGranted = (grant: DatabaseGrant, table: string, use: TableUse): boolean =>
+export const isTableGranted = (grant: DatabaseGrant, table: string, use: TableUse): boolean =>
   LISTS_ALLOWING[use].some((list) => grant[list]?.includes(table));
 
 /** What follows "may not" in the message of a denial. */
-export const DENIED_ACTIONS: Readonly<Record<TableUse, (table: string) => string>> = {
+export const TABLE_DENIAL_TEXTS: Readonly<Record<TableUse, (table: string) => string>> = {
   read: (table) => `use the table ${table}`,
   write: (table) => `write to the table ${table}`,
   own: (table) => `change the table ${table}`,
   watch: (table) => `put a trigger on the table ${table}`,
 };
 
-export const describeGrant = ({ own, read, write, watch, ddl, sql }: DatabaseGrant): readonly Authority[] => [
+export const describeDatabaseGrant = ({ own, read, write, watch, ddl, sql }: DatabaseGrant): readonly Authority[] => [
   ...authorities('owns', own),
   ...authorities('reads', read),
   ...authorities('writes', write),
@@ -69,5 +69,5 @@ export const describeGrant = ({ own, read, write, watch, ddl, sql }: DatabaseGra
 ];
 
 /** Whether the grant `after` allows more than `before`; another reason in `sql` does not count. */
-export const grantWidens = (before: DatabaseGrant | undefined, after: DatabaseGrant): boolean =>
+export const databaseGrantWidens = (before: DatabaseGrant | undefined, after: DatabaseGrant): boolean =>
   listsWiden(before && { ...before, sql: before.sql !== undefined }, { ...after, sql: after.sql !== undefined });

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../server/contract.ts';
-import type { DatabaseConnection } from './connection.ts';
-import type { SqlStatementRunner } from './statements.ts';
+import type { ManagedPool } from './managed-pool.ts';
+import type { SqlStatementRunner } from './statement-runner.ts';
 
 /** Milliseconds that a statement may wait for a connection before the pool counts as too small. */
 const LONG_WAIT = 500;
@@ -9,7 +9,7 @@ const RECENT_REFUSAL = 10_000;
 
 interface HealthCheckDeps {
   readonly statements: SqlStatementRunner;
-  readonly connection: Pick<DatabaseConnection, 'slots' | 'connectOutsidePool'>;
+  readonly connection: Pick<ManagedPool, 'slots' | 'connectOutsidePool'>;
   /** DB_POOL_MAX. */
   readonly max: number;
   /** Milliseconds: DB_HEALTHCHECK_THRESHOLD. */

@@ -2,16 +2,16 @@ import { afterCommitQueues, type ContributionTo, capabilities, definePlugin } fr
 import type { health } from '../server/contract.ts';
 import { createBuilders } from './builder.ts';
 import { databaseCapability } from './capability.ts';
-import { createConnection } from './connection.ts';
-import { connections, type Db, migrations, migrator } from './contract.ts';
+import { type Db, dedicatedConnections, migrations, migrator } from './contract.ts';
 import { createStreamRows } from './cursor.ts';
 import { createDedicatedConnections } from './dedicated.ts';
 import { createFullBuilder } from './full-builder.ts';
 import { createHealthChecks } from './health-checks.ts';
+import { createManagedPool } from './managed-pool.ts';
 import { migrate } from './migrate.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { DatabaseConfig } from './settings.ts';
-import { createSqlStatementRunner } from './statements.ts';
+import { createSqlStatementRunner } from './statement-runner.ts';
 import { createUnitsOfWork } from './unit-of-work.ts';
 
 export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConfig, 'DATA_PATH'>>({
@@ -19,7 +19,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
   register(host) {
     const { config, log } = host;
     const schemas = config.DB_SCHEMAS.length > 0 ? config.DB_SCHEMAS : ['public'];
-    const connection = createConnection(config, schemas, log);
+    const connection = createManagedPool(config, schemas, log);
     const units = createUnitsOfWork(connection.acquire, log);
     const statements = createSqlStatementRunner(units);
     const stream = createStreamRows(units, config.DB_POOL_MAX, config.DB_POOL_WAIT_TIMEOUT);
@@ -41,7 +41,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     })) {
       host.contribute<ContributionTo<typeof health>>('health', check);
     }
-    host.provide(connections, createDedicatedConnections(connection.connectOutsidePool));
+    host.provide(dedicatedConnections, createDedicatedConnections(connection.connectOutsidePool));
 
     const dbOf = (plugin: string) => granted.get(plugin);
     const run = () =>

@@ -11,6 +11,6 @@ export function quoteLiteral(text: string): string {
 /** Turns a lost connection and a statement timeout into SERVICE_UNAVAILABLE; answers any other error unchanged. */
 export { toServiceUnavailable } from './connection-errors.ts';
 /** The share of the pool for a statement that reads or writes a collection for a caller. */
-export { createPoolShare } from './pool-share.ts';
+export { createPoolShareHolder } from './pool-share.ts';
 /** For test runs: observes every statement before it runs. */
 export { type ObservedStatement, observeStatements } from './statement-observer.ts';

@@ -3,7 +3,7 @@ import { fail, type Log } from '#kernel';
 import { RemediableError } from './connect-failure.ts';
 import { type Db, DISABLE_STATEMENT_TIMEOUT, type Migration } from './contract.ts';
 import { quoteIdentifier } from './library.ts';
-import type { SqlStatementRunner } from './statements.ts';
+import type { SqlStatementRunner } from './statement-runner.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
 /** Key of the advisory lock under which one process at a time runs migrations. Never change it. */

@@ -1,7 +1,7 @@
 import type { TableUse } from './contract.ts';
 
 /** A table that a statement names, and how the statement uses it. */
-export interface NamedTable {
+export interface StatementTable {
   readonly schema: string | undefined;
   readonly name: string;
   readonly use: TableUse;
@@ -10,17 +10,17 @@ export interface NamedTable {
 export interface ParsedStatement {
   /** The node type of PostgreSQL's parser: `SelectStmt`, `CreateStmt`, … */
   readonly kind: string;
-  readonly tables: readonly NamedTable[];
+  readonly tables: readonly StatementTable[];
   /** Names of the functions called, with their schema where the statement names one. */
   readonly functions: readonly string[];
-  /** How often `RAW_PLACEHOLDER` is an expression. */
+  /** How often `OTHER_PLUGIN_SQL_PLACEHOLDER` is an expression. */
   readonly placeholders: number;
   /** `select … into`, which creates a table. */
   readonly createsTable: boolean;
 }
 
 /** Replaces text that another plugin created by `raw`: a column name, since an expression may stand there. */
-export const RAW_PLACEHOLDER = 'sql_of_another_plugin';
+export const OTHER_PLUGIN_SQL_PLACEHOLDER = 'sql_of_another_plugin';
 
 type Node = Readonly<Record<string, unknown>>;
 type Parser = (text: string) => { readonly stmts?: readonly { readonly stmt?: Node }[] };
@@ -46,7 +46,7 @@ export async function parseStatements(text: string): Promise<readonly ParsedStat
 }
 
 interface ParsedParts {
-  readonly tables: NamedTable[];
+  readonly tables: StatementTable[];
   readonly functions: string[];
   placeholders: number;
   createsTable: boolean;
@@ -87,7 +87,7 @@ function visit(node: unknown, scope: VisitScope, found: ParsedParts): void {
   if (typeof node.relname === 'string') return void addTable(node, scope, found);
   if (Array.isArray(node.funcname)) found.functions.push(node.funcname.map(textOf).join('.'));
   if (isNode(node.intoClause)) found.createsTable = true;
-  if (Array.isArray(node.fields) && textOf(node.fields.at(-1)) === RAW_PLACEHOLDER) found.placeholders++;
+  if (Array.isArray(node.fields) && textOf(node.fields.at(-1)) === OTHER_PLUGIN_SQL_PLACEHOLDER) found.placeholders++;
   const inner = visitExpressions(node, scope, found);
   for (const [key, value] of Object.entries(node)) {
     // `for update of` repeats aliases of tables that the statement names elsewhere.

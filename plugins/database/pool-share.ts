@@ -1,4 +1,4 @@
-import type { PoolShare } from './contract.ts';
+import type { PoolShareHolder } from './contract.ts';
 
 /** A caller, or the values of a caller that a statement needs. */
 interface ShareOwner {
@@ -9,7 +9,7 @@ interface ShareOwner {
 }
 
 /** The client is the user, whatever its address; without a user the plugin, else the address. */
-export const createPoolShare = (collection: string, { user, owner, ip, admin }: ShareOwner): PoolShare => ({
+export const createPoolShareHolder = (collection: string, { user, owner, ip, admin }: ShareOwner): PoolShareHolder => ({
   collection,
   client: user ?? owner ?? ip ?? 'public',
   rank: admin ? 'service' : 'request',

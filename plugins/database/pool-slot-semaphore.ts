@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import { resolveSignal, type SignalSource } from './cancel.ts';
-import type { PoolShare } from './contract.ts';
+import type { PoolShareHolder } from './contract.ts';
 
 /** A semaphore whose slots are shared fairly between collections and clients (ADR 32). */
 export interface PoolSlotSemaphore {
@@ -8,9 +8,9 @@ export interface PoolSlotSemaphore {
    * Takes a slot: undefined where one is free, else a promise.
    * @throws SERVICE_UNAVAILABLE where too many requests wait already
    */
-  acquire(share: PoolShare, signal: SignalSource | undefined): Promise<void> | undefined;
+  acquire(share: PoolShareHolder, signal: SignalSource | undefined): Promise<void> | undefined;
   /** Gives a slot back. */
-  release(share: PoolShare): void;
+  release(share: PoolShareHolder): void;
   readonly held: number;
   readonly waiting: number;
   /** Milliseconds for which the oldest waiter has waited; 0 without a waiter. */
@@ -28,7 +28,7 @@ export interface PoolSlotSemaphoreOptions {
 }
 
 /** The share of statements without a plugin: migrations, and the full query builder. */
-export const SERVICE_SHARE: PoolShare = { collection: undefined, client: 'service', rank: 'service' };
+export const SERVICE_SHARE: PoolShareHolder = { collection: undefined, client: 'service', rank: 'service' };
 
 /** A collection gets another slot while it holds fewer than this many times the free slots, less one. */
 const COLLECTION_FACTOR = 4;
@@ -54,7 +54,7 @@ interface Waiter {
 
 /** Waiters of the same share, oldest first. */
 interface WaiterGroup {
-  readonly share: PoolShare;
+  readonly share: PoolShareHolder;
   readonly waiters: Set<Waiter>;
 }
 
@@ -88,13 +88,13 @@ class PoolSemaphore implements PoolSlotSemaphore {
     this.#spare = limit < 3 ? 0 : 1;
   }
 
-  acquire(share: PoolShare, signal: SignalSource | undefined): Promise<void> | undefined {
+  acquire(share: PoolShareHolder, signal: SignalSource | undefined): Promise<void> | undefined {
     if (!this.#fits(share)) return this.#wait(share, signal);
     this.#count(share);
     return undefined;
   }
 
-  release({ collection, client }: PoolShare): void {
+  release({ collection, client }: PoolShareHolder): void {
     this.held--;
     decrement(this.#clients, client);
     if (collection !== undefined) decrement(this.#collections, collection);
@@ -106,7 +106,7 @@ class PoolSemaphore implements PoolSlotSemaphore {
     return Number.isFinite(first) ? performance.now() - first : 0;
   }
 
-  #fits({ collection, client, rank }: PoolShare): boolean {
+  #fits({ collection, client, rank }: PoolShareHolder): boolean {
     const { limit } = this.#options;
     const free = limit - this.held - (rank === 'request' ? this.#reserved : 0);
     if (free <= 0) return false;
@@ -119,7 +119,7 @@ class PoolSemaphore implements PoolSlotSemaphore {
     return isFirst || isNew || (isBelowLimits && free > this.#spare);
   }
 
-  #count({ collection, client }: PoolShare): void {
+  #count({ collection, client }: PoolShareHolder): void {
     this.held++;
     this.#clients.set(client, (this.#clients.get(client) ?? 0) + 1);
     if (collection !== undefined) this.#collections.set(collection, (this.#collections.get(collection) ?? 0) + 1);
@@ -133,7 +133,7 @@ class PoolSemaphore implements PoolSlotSemaphore {
   /**
    * Under load most statements wait for a short time, so waiters share one timer and add no listener to their signal.
    */
-  #wait(share: PoolShare, signal: SignalSource | undefined): Promise<void> {
+  #wait(share: PoolShareHolder, signal: SignalSource | undefined): Promise<void> {
     const { limit, label } = this.#options;
     const name = `${share.client}\n${share.collection ?? ''}`;
     const group = this.#groups.get(name) ?? { share, waiters: new Set() };

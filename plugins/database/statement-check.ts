@@ -1,6 +1,6 @@
 import type { DatabaseGrant } from './grant.ts';
-import { DENIED_ACTIONS, isGranted } from './grant.ts';
-import { type ParsedStatement, parseStatements, RAW_PLACEHOLDER } from './parse-statement.ts';
+import { isTableGranted, TABLE_DENIAL_TEXTS } from './grant.ts';
+import { OTHER_PLUGIN_SQL_PLACEHOLDER, type ParsedStatement, parseStatements } from './parse-statement.ts';
 
 /**
  * Checks a statement against the grant of its plugin.
@@ -41,7 +41,7 @@ export function createStatementCheck({ grant, schema, deny }: StatementCheckOpti
     if (!(kind === 'query' ? QUERY_KINDS : CHANGE_KINDS).includes(one.kind) || one.createsTable)
       throw deny(`run a statement of the kind ${one.kind}${one.createsTable ? ' that makes a table' : ''}`);
     // In a string or a comment the text of the other plugin would not be an expression.
-    if (text.split(RAW_PLACEHOLDER).length - 1 !== one.placeholders)
+    if (text.split(OTHER_PLUGIN_SQL_PLACEHOLDER).length - 1 !== one.placeholders)
       throw deny('interpolate the text of another plugin outside the place of an expression');
     checkTables(one);
     for (const name of one.functions) {
@@ -57,7 +57,7 @@ export function createStatementCheck({ grant, schema, deny }: StatementCheckOpti
     if (kind === 'DropStmt' && !tables.some(({ use }) => use === 'own')) throw deny('drop anything but its own tables');
     for (const table of tables) {
       if (table.schema !== undefined && table.schema !== schema) throw deny(`use the schema ${table.schema}`);
-      if (!isGranted(grant, table.name, table.use)) throw deny(DENIED_ACTIONS[table.use](table.name));
+      if (!isTableGranted(grant, table.name, table.use)) throw deny(TABLE_DENIAL_TEXTS[table.use](table.name));
     }
   }
 

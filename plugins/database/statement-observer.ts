@@ -16,5 +16,5 @@ export function observeStatements(observe: ((statement: ObservedStatement) => vo
   observer = observe;
 }
 
-export const notifyStatementObserver = (plugin: string, kind: ObservedStatement['kind'], text: string): void =>
+export const callStatementObserver = (plugin: string, kind: ObservedStatement['kind'], text: string): void =>
   observer?.({ plugin, kind, text });

@@ -1,7 +1,7 @@
-import type { BuilderGuard, BuilderParts } from './builder.ts';
-import { type DatabaseGrant, DENIED_ACTIONS, isGranted } from './grant.ts';
+import type { BuilderGuard, KnexBuilderInternals } from './builder.ts';
+import { type DatabaseGrant, isTableGranted, TABLE_DENIAL_TEXTS } from './grant.ts';
 import type { StatementCheck } from './statement-check.ts';
-import { notifyStatementObserver } from './statement-observer.ts';
+import { callStatementObserver } from './statement-observer.ts';
 
 interface TableGuardOptions {
   readonly name: string;
@@ -21,31 +21,31 @@ const READ_METHODS: readonly (string | undefined)[] = [undefined, 'select', 'fir
 /** Restricts the query builders of `host.db.table` to the grant, whatever tables they name later. */
 export function createTableGuard({ name, grant, schema: own, deny, check }: TableGuardOptions): TableGuard {
   const assertReadable = (table: string): void => {
-    if (!isGranted(grant, table, 'read')) throw deny(DENIED_ACTIONS.read(table));
+    if (!isTableGranted(grant, table, 'read')) throw deny(TABLE_DENIAL_TEXTS.read(table));
   };
   return {
     assertReadable,
     assertAllowed(statement) {
       for (const table of tablesOf(statement)) assertReadable(table);
       const target = tableName(statement._single.table);
-      if (!READ_METHODS.includes(statement._method) && !(target && isGranted(grant, target, 'write')))
-        throw deny(DENIED_ACTIONS.write(String(target)));
+      if (!READ_METHODS.includes(statement._method) && !(target && isTableGranted(grant, target, 'write')))
+        throw deny(TABLE_DENIAL_TEXTS.write(String(target)));
       const { schema = own } = statement._single;
       if (schema !== own) throw deny(`use the schema ${schema}`);
       if (!grant.sql && statement._statements.some(isRaw)) throw deny('run any statement');
     },
     beforeRun(text) {
-      notifyStatementObserver(name, 'query', text);
+      callStatementObserver(name, 'query', text);
       return check?.(text, 'query');
     },
   };
 }
 
-const isRaw = ({ type, joinType }: BuilderParts['_statements'][number]): boolean =>
+const isRaw = ({ type, joinType }: KnexBuilderInternals['_statements'][number]): boolean =>
   joinType === 'raw' || (typeof type === 'string' && type.endsWith('Raw'));
 
 /** Tables that a builder names itself; Knex passes its sub-queries to the guard separately. */
-const tablesOf = ({ _single, _statements }: BuilderParts): readonly string[] =>
+const tablesOf = ({ _single, _statements }: KnexBuilderInternals): readonly string[] =>
   [_single.table, ..._statements.filter(({ grouping }) => grouping === 'join').map(({ table }) => table)].flatMap(
     (table) => tableName(table) ?? [],
   );

@@ -1,7 +1,7 @@
 import type { Db, Statement, TableHandle, TableUse } from './contract.ts';
-import { type DatabaseGrant, DENIED_ACTIONS, handleAllows, isGranted } from './grant.ts';
+import { type DatabaseGrant, handleAllows, isTableGranted, TABLE_DENIAL_TEXTS } from './grant.ts';
 import { quoteIdentifier, quoteLiteral } from './library.ts';
-import { RAW_PLACEHOLDER } from './parse-statement.ts';
+import { OTHER_PLUGIN_SQL_PLACEHOLDER } from './parse-statement.ts';
 
 /** A part of a statement: a text, a table handle, or text created by `raw`. */
 type StatementPart = string | TableHandle | RawText;
@@ -17,12 +17,12 @@ interface RegisteredStatement {
 }
 
 /** Handles and statements that this module created, with their plugin. A look-alike object is not registered. */
-export interface HandleRegistry {
+export interface SqlHandleRegistry {
   readonly tables: WeakMap<object, object>;
   readonly statements: WeakMap<object, RegisteredStatement>;
 }
 
-export const createHandleRegistry = (): HandleRegistry => ({ tables: new WeakMap(), statements: new WeakMap() });
+export const createSqlHandleRegistry = (): SqlHandleRegistry => ({ tables: new WeakMap(), statements: new WeakMap() });
 
 export type SqlTemplates = Pick<Db, 'read' | 'write' | 'own' | 'watch' | 'sql' | 'name' | 'literal' | 'raw'> & {
   /** The text that the grant has to allow: without the texts that other plugins created by `raw`. */
@@ -34,7 +34,7 @@ export type SqlTemplates = Pick<Db, 'read' | 'write' | 'own' | 'watch' | 'sql' |
 interface TemplateOptions {
   readonly grant: DatabaseGrant;
   readonly schema: string;
-  readonly handles: HandleRegistry;
+  readonly handles: SqlHandleRegistry;
   readonly deny: (what: string) => Error;
 }
 
@@ -44,7 +44,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
   const runsAnyStatement = grant.sql !== undefined;
 
   function createHandle(name: string, use: TableUse): TableHandle {
-    if (!isGranted(grant, name, use)) throw deny(DENIED_ACTIONS[use](name));
+    if (!isTableGranted(grant, name, use)) throw deny(TABLE_DENIAL_TEXTS[use](name));
     const text = `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
     const table: TableHandle = Object.freeze({ name, use, toString: () => text });
     handles.tables.set(table, owner);
@@ -61,7 +61,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
         checked += String(part);
       } else {
         text += part.raw;
-        checked += ` ${RAW_PLACEHOLDER} `;
+        checked += ` ${OTHER_PLUGIN_SQL_PLACEHOLDER} `;
       }
     }
     const statement: Statement = Object.freeze({ text });
@@ -123,5 +123,5 @@ const TARGET_PATTERNS: readonly (readonly [use: TableUse, before: RegExp])[] = [
 function assertHandleAllows({ name, use }: TableHandle, before: string, deny: TemplateOptions['deny']): void {
   const words = before.slice(-1000).replaceAll(/--[^\n]*\n|\/\*[\s\S]*?\*\//g, ' ');
   const target = TARGET_PATTERNS.find(([, pattern]) => pattern.test(words))?.[0] ?? 'read';
-  if (!handleAllows(use, target)) throw deny(`${DENIED_ACTIONS[target](name)} by a handle of db.${use}`);
+  if (!handleAllows(use, target)) throw deny(`${TABLE_DENIAL_TEXTS[target](name)} by a handle of db.${use}`);
 }

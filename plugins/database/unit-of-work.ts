@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log } from '#kernel';
 import type { SignalSource } from './cancel.ts';
 import { toServiceUnavailable } from './connection-errors.ts';
-import type { PoolShare } from './contract.ts';
+import type { PoolShareHolder } from './contract.ts';
 import { SERVICE_SHARE } from './pool-slot-semaphore.ts';
 import type { UnitLimits } from './unit-cancellation.ts';
 import { type AcquireConnection, type ConnectionLease, leaseOutsideUnit, UnitTransaction } from './unit-transaction.ts';
@@ -14,8 +14,8 @@ export interface UnitsOfWork {
    * Leases the connection for one statement. `last`: the last statement of the unit; one that is also the first needs no
    * transaction. `share` and `signal` apply outside units of work only.
    */
-  lease(last?: boolean, share?: PoolShare, signal?: SignalSource): Promise<ConnectionLease>;
-  transaction<T>(work: () => Promise<T>, share?: PoolShare, limits?: UnitLimits): Promise<T>;
+  lease(last?: boolean, share?: PoolShareHolder, signal?: SignalSource): Promise<ConnectionLease>;
+  transaction<T>(work: () => Promise<T>, share?: PoolShareHolder, limits?: UnitLimits): Promise<T>;
   /** Inside a unit: runs `work` in a savepoint. Its failure rolls back the savepoint, and the unit continues. */
   runPart<T>(work: () => Promise<T>): Promise<T>;
   /** Whether a unit of work is open around the caller. */

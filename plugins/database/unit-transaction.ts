@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import { fail, type Log } from '#kernel';
 import type { SignalSource } from './cancel.ts';
 import { isConnectionLost } from './connection-errors.ts';
-import type { PoolShare } from './contract.ts';
+import type { PoolShareHolder } from './contract.ts';
 import { UnitCancellation, type UnitLimits } from './unit-cancellation.ts';
 
 /** A connection of the pool, which also holds a slot of the semaphore. */
@@ -12,7 +12,7 @@ export interface PooledConnection {
   release(broken: boolean): void;
 }
 
-export type AcquireConnection = (share: PoolShare, signal?: SignalSource) => Promise<PooledConnection>;
+export type AcquireConnection = (share: PoolShareHolder, signal?: SignalSource) => Promise<PooledConnection>;
 
 /** A connection for one statement. */
 export interface ConnectionLease {
@@ -28,7 +28,7 @@ export interface ConnectionLease {
 /** A connection outside units of work: its statement commits by itself. */
 export async function leaseOutsideUnit(
   connect: AcquireConnection,
-  share: PoolShare,
+  share: PoolShareHolder,
   signal?: SignalSource,
 ): Promise<ConnectionLease> {
   const held = await connect(share, signal);
@@ -46,7 +46,7 @@ export async function leaseOutsideUnit(
 export class UnitTransaction {
   state: 'open' | 'committed' | 'rolled back' = 'open';
   readonly #connect: AcquireConnection;
-  readonly #share: PoolShare;
+  readonly #share: PoolShareHolder;
   readonly #limits: UnitLimits;
   readonly #cancellation: UnitCancellation;
   /** The first statement connects and begins the transaction: a unit without statements costs nothing. */
@@ -63,7 +63,7 @@ export class UnitTransaction {
   #queue: Promise<void> = Promise.resolve();
   #savepoints = 0;
 
-  constructor(connect: AcquireConnection, share: PoolShare, limits: UnitLimits = {}) {
+  constructor(connect: AcquireConnection, share: PoolShareHolder, limits: UnitLimits = {}) {
     this.#connect = connect;
     this.#share = share;
     this.#limits = limits;

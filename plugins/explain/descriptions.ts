@@ -1,16 +1,16 @@
 import type { RouteDescription } from '../http/contract.ts';
 import {
   ANY_VALUE_SCHEMA,
-  anyOf,
-  dataAnswer,
+  anyOfSchema,
+  describeDataAnswer,
   describeJsonBody,
   describeParameter,
+  enumSchema,
   exactObject,
   INTEGER_SCHEMA,
-  listOf,
-  nullable,
-  objectOf,
-  oneOfTexts,
+  listSchema,
+  nullableSchema,
+  objectSchema,
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
@@ -20,14 +20,16 @@ const READ_PLAN = exactObject({
   collection: TEXT_SCHEMA,
   shape: TEXT_SCHEMA,
   statement: TEXT_SCHEMA,
-  form: oneOfTexts('text', 'rows'),
-  parameters: listOf(exactObject({ index: INTEGER_SCHEMA, type: nullable(TEXT_SCHEMA), value: { const: '?' } })),
+  form: enumSchema('text', 'rows'),
+  parameters: listSchema(
+    exactObject({ index: INTEGER_SCHEMA, type: nullableSchema(TEXT_SCHEMA), value: { const: '?' } }),
+  ),
   plan: ANY_VALUE_SCHEMA,
 });
 const MISSING_INDEX = exactObject({
   collection: TEXT_SCHEMA,
   field: TEXT_SCHEMA,
-  related: nullable(TEXT_SCHEMA),
+  related: nullableSchema(TEXT_SCHEMA),
   statement: TEXT_SCHEMA,
 });
 
@@ -43,7 +45,7 @@ const collection = describeParameter('The full name of the collection.');
 export const MISSING_INDEXES_ROUTE: RouteDescription = {
   ...base,
   summary: 'Lists the foreign keys without an index, each with the statement that makes one.',
-  answers: dataAnswer(exactObject({ missing_indexes: listOf(schemaRef('MissingIndex')) })),
+  answers: describeDataAnswer(exactObject({ missing_indexes: listSchema(schemaRef('MissingIndex')) })),
 };
 
 export const EXPLAIN_LIST_ROUTE: RouteDescription = {
@@ -51,7 +53,7 @@ export const EXPLAIN_LIST_ROUTE: RouteDescription = {
   summary: 'Shows the statement and the plan of a list read.',
   params: { collection },
   query: LIST_PARAMETERS,
-  answers: dataAnswer(schemaRef('ReadPlan')),
+  answers: describeDataAnswer(schemaRef('ReadPlan')),
 };
 
 export const EXPLAIN_ROW_ROUTE: RouteDescription = {
@@ -59,7 +61,7 @@ export const EXPLAIN_ROW_ROUTE: RouteDescription = {
   summary: 'Shows the statement and the plan of a read by key.',
   params: { collection, id: describeParameter('Any key; its value is not in the plan.') },
   query: SINGLE_ROW_PARAMETERS,
-  answers: dataAnswer(schemaRef('ReadPlan')),
+  answers: describeDataAnswer(schemaRef('ReadPlan')),
 };
 
 export const EXPLAIN_SEARCH_ROUTE: RouteDescription = {
@@ -67,6 +69,8 @@ export const EXPLAIN_SEARCH_ROUTE: RouteDescription = {
   summary: 'Shows the statement and the plan of a list read whose query is in the body.',
   params: { collection },
   // A list is accepted as the body, too: it has no member "query", so the read has no query parameters.
-  body: describeJsonBody(anyOf(objectOf({ query: schemaRef('Query') }), listOf(ANY_VALUE_SCHEMA)), { required: false }),
-  answers: dataAnswer(schemaRef('ReadPlan')),
+  body: describeJsonBody(anyOfSchema(objectSchema({ query: schemaRef('Query') }), listSchema(ANY_VALUE_SCHEMA)), {
+    required: false,
+  }),
+  answers: describeDataAnswer(schemaRef('ReadPlan')),
 };

@@ -1,12 +1,12 @@
 import { findSettingDeclaration } from './declaration.ts';
 import type { SettingsOwners } from './owners.ts';
 import type { SettingStore } from './store.ts';
-import type { SettingValue, SettingValues } from './values.ts';
+import type { SettingValue, SettingValueCodec } from './value-codec.ts';
 
 interface Deps {
   readonly owners: Pick<SettingsOwners, 'findByName'>;
   readonly store: Pick<SettingStore, 'list'>;
-  readonly values: Pick<SettingValues, 'reveal'>;
+  readonly values: Pick<SettingValueCodec, 'reveal'>;
 }
 
 /** The settings that a package's browser code may read: no secrets, no values of another type than declared. */

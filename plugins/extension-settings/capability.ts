@@ -1,10 +1,10 @@
 import { authorities, type Capability } from '#kernel';
-import type { RemoteTable } from '../broker/contract.ts';
+import type { RemoteCapabilityMethods } from '../broker/contract.ts';
 import { BrokerRefusal } from '../broker/library.ts';
 import type { SettingsDeclaration } from './contract.ts';
 import { findSettingDeclaration } from './declaration.ts';
 import type { SettingsOwners } from './owners.ts';
-import type { ReadValue } from './reader.ts';
+import type { ReadSettingValue } from './reader.ts';
 
 /** `host.settings`: the global settings of the package itself; a secret is its raw value. */
 export interface OwnSettings {
@@ -30,7 +30,7 @@ const MAX_BYTES = 64 * 1024;
  */
 export const createSettingsCapability = (
   owners: Pick<SettingsOwners, 'findByName'>,
-  read: ReadValue,
+  read: ReadSettingValue,
 ): Capability<SettingsDeclaration, OwnSettings> => ({
   name: 'settings',
   member: 'settings',
@@ -73,7 +73,7 @@ const isAppReadable = (declaration: SettingsDeclaration, key: string): boolean =
   findSettingDeclaration(declaration, key)?.appReadable === true;
 
 /** `host.settings` of confined code. */
-export const remoteSettingsMethods: RemoteTable = {
+export const remoteSettingsMethods: RemoteCapabilityMethods = {
   capability: 'settings',
   methods: {
     get: {

@@ -12,10 +12,10 @@ import { extensionSettings } from './contract.ts';
 import { parseSettingsDeclaration } from './declaration.ts';
 import { createOwners } from './owners.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createReadValue } from './reader.ts';
+import { createReadSettingValue } from './reader.ts';
 import { createSettingsRoutes } from './routes.ts';
 import { createSettingStore } from './store.ts';
-import { createSettingValues } from './values.ts';
+import { createSettingValueCodec } from './value-codec.ts';
 
 interface Settings {
   readonly 'SERVICE_EXT_*': Readonly<Record<string, string | undefined>>;
@@ -28,8 +28,8 @@ export default definePlugin<Settings>({
     const used = host.use({ access, activity, schema, secrets });
     const owners = createOwners(log);
     const store = createSettingStore(db);
-    const values = createSettingValues(used.secrets, log);
-    const read = createReadValue({ store, values, variables: config['SERVICE_EXT_*'] });
+    const values = createSettingValueCodec(used.secrets, log);
+    const read = createReadSettingValue({ store, values, variables: config['SERVICE_EXT_*'] });
 
     host.contribute(systemCollections, extensionSettingsCollection);
     host.contribute(capabilities, createSettingsCapability(owners, read));

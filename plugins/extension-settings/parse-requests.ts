@@ -10,7 +10,7 @@ const CLEAR = ['subject', 'scope', 'scope_key', 'key'] as const;
 
 const createInvalidPayload = (what: string) => fail('INVALID_PAYLOAD', what);
 
-export const isScope = (value: unknown): value is 'global' | 'collection' =>
+export const isSettingScope = (value: unknown): value is 'global' | 'collection' =>
   value === 'global' || value === 'collection';
 
 export function parseWrite(body: unknown): { readonly location: SettingLocation; readonly value: unknown } {
@@ -31,16 +31,17 @@ export function parseDeletion(body: unknown): Pick<SettingLocation, 'extension'>
   if (has(['subject'])) return { extension: requireText(members, 'subject') };
   if (!has(CLEAR)) throw createInvalidPayload(`It takes exactly ${CLEAR.join(', ')}, or exactly subject.`);
   const location = parseLocation(members);
-  if (!isScope(location.scope)) throw createInvalidPayload('"scope" must be global or collection.');
+  if (!isSettingScope(location.scope)) throw createInvalidPayload('"scope" must be global or collection.');
   return location;
 }
 
 /** Parses `subject`, `scope` and `scope_key` of a query string. */
-export function parseListQuery(query: Members): { readonly subject: string; readonly narrow: SettingFilter } {
+export function parseSettingsListQuery(query: Members): { readonly subject: string; readonly narrow: SettingFilter } {
   const { scope, scope_key: scopeKey } = query;
-  if (scope !== undefined && !isScope(scope)) throw createInvalidPayload('"scope" must be global or collection.');
+  if (scope !== undefined && !isSettingScope(scope))
+    throw createInvalidPayload('"scope" must be global or collection.');
   return {
-    subject: parseSubject(query),
+    subject: parseSettingsSubject(query),
     narrow: {
       ...(scope === undefined ? {} : { scope }),
       ...(scopeKey === undefined ? {} : { scopeKeys: [requireText(query, 'scope_key')] }),
@@ -48,13 +49,13 @@ export function parseListQuery(query: Members): { readonly subject: string; read
   };
 }
 
-export function parseSubject(query: Members): string {
+export function parseSettingsSubject(query: Members): string {
   const subject = query.subject === undefined ? '' : requireText(query, 'subject');
   if (subject === '') throw createInvalidPayload('"subject" is required.');
   return subject;
 }
 
-export const parseCollection = (query: Members): string | undefined =>
+export const parseCollectionParameter = (query: Members): string | undefined =>
   query.collection === undefined ? undefined : requireText(query, 'collection');
 
 const parseLocation = (members: Members): SettingLocation => ({

@@ -2,10 +2,10 @@ import type { SettingDeclaration, SettingsDeclaration } from './contract.ts';
 import { findSettingDeclaration } from './declaration.ts';
 import { toVariableName } from './names.ts';
 import type { SettingStore } from './store.ts';
-import type { SettingValue, SettingValues } from './values.ts';
+import type { SettingValue, SettingValueCodec } from './value-codec.ts';
 
 /** Reads one value of a package; null if there is none of the declared type. Rejects with SERVICE_UNAVAILABLE. */
-export type ReadValue = (
+export type ReadSettingValue = (
   subject: string,
   declaration: SettingsDeclaration,
   key: unknown,
@@ -14,13 +14,13 @@ export type ReadValue = (
 
 interface Deps {
   readonly store: Pick<SettingStore, 'find'>;
-  readonly values: Pick<SettingValues, 'reveal'>;
+  readonly values: Pick<SettingValueCodec, 'reveal'>;
   /** The `SERVICE_EXT_*` variables by name. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-export const createReadValue =
-  ({ store, values, variables }: Deps): ReadValue =>
+export const createReadSettingValue =
+  ({ store, values, variables }: Deps): ReadSettingValue =>
   async (subject, declaration, key, options) => {
     const declared = findSettingDeclaration(declaration, key);
     const scopeKey = declared && resolveScopeKey(declared, options);

@@ -5,7 +5,7 @@ import type { Db } from '../database/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
 import type { Schema } from '../schema/contract.ts';
-import type { SecretStore } from '../secrets/contract.ts';
+import type { SecretCipher } from '../secrets/contract.ts';
 import { readAppReadableSettings } from './app-values.ts';
 import { EXTENSION_SETTINGS_TABLE } from './collections.ts';
 import {
@@ -17,10 +17,16 @@ import {
 } from './descriptions.ts';
 import { toDisplayName } from './names.ts';
 import type { ListedOwner, SettingsOwners } from './owners.ts';
-import { parseCollection, parseDeletion, parseListQuery, parseSubject, parseWrite } from './parse-requests.ts';
+import {
+  parseCollectionParameter,
+  parseDeletion,
+  parseSettingsListQuery,
+  parseSettingsSubject,
+  parseWrite,
+} from './parse-requests.ts';
 import type { SettingLocation, SettingStore } from './store.ts';
 import { validateWrite } from './validate-write.ts';
-import type { SettingValues } from './values.ts';
+import type { SettingValueCodec } from './value-codec.ts';
 
 export interface RouteDeps {
   readonly access: Pick<Access, 'isAllowed'>;
@@ -28,9 +34,9 @@ export interface RouteDeps {
   readonly db: Pick<Db, 'transaction'>;
   readonly owners: SettingsOwners;
   readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
-  readonly secrets: Pick<SecretStore, 'available'>;
+  readonly secrets: Pick<SecretCipher, 'available'>;
   readonly store: SettingStore;
-  readonly values: SettingValues;
+  readonly values: SettingValueCodec;
 }
 
 const PATH = '/extension-settings';
@@ -46,7 +52,7 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
   ) => activity.record(caller, { action, collection: EXTENSION_SETTINGS_TABLE, item: toActivityItem(target) });
 
   async function list(ctx: HttpContext): Promise<void> {
-    const { subject, narrow } = parseListQuery(rawQueryOf(ctx));
+    const { subject, narrow } = parseSettingsListQuery(rawQueryOf(ctx));
     const rows = await store.list(subject, narrow);
     const readable = rows.flatMap((row) => {
       const { scope, scope_key, key } = row;
@@ -82,7 +88,7 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
     if (caller.user === null || !(caller.app || caller.admin))
       throw fail('FORBIDDEN', 'only users with app access read settings of extensions');
     const query = rawQueryOf(ctx);
-    const [subject, collection] = [parseSubject(query), parseCollection(query)];
+    const [subject, collection] = [parseSettingsSubject(query), parseCollectionParameter(query)];
     const mayRead =
       collection !== undefined &&
       (await deps.schema.snapshot()).collections.has(collection) &&

@@ -1,17 +1,17 @@
 import { fail } from '#kernel';
 import { CONCEALED_VALUE_MASK } from '../access/contract.ts';
 import type { Schema } from '../schema/contract.ts';
-import type { SecretStore } from '../secrets/contract.ts';
+import type { SecretCipher } from '../secrets/contract.ts';
 import type { SettingDeclaration } from './contract.ts';
 import { findSettingDeclaration } from './declaration.ts';
 import type { SettingsOwners } from './owners.ts';
 import type { SettingLocation } from './store.ts';
-import { isOfType, type SettingValue } from './values.ts';
+import { isOfSettingType, type SettingValue } from './value-codec.ts';
 
 interface Deps {
   readonly owners: Pick<SettingsOwners, 'findByName'>;
   readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
-  readonly secrets: Pick<SecretStore, 'available'>;
+  readonly secrets: Pick<SecretCipher, 'available'>;
 }
 
 export interface ValidatedWrite {
@@ -43,7 +43,8 @@ export async function validateWrite(
   // The type is checked before the encryption key, so that the answer to a wrong value does not tell whether there is a
   // key.
   if (declared.secret?.source === 'config') throw createInvalidPayload('This secret is set by the configuration.');
-  if (!isOfType(value, declared.type)) throw createInvalidPayload(`The value must be of the type ${declared.type}.`);
+  if (!isOfSettingType(value, declared.type))
+    throw createInvalidPayload(`The value must be of the type ${declared.type}.`);
   if (declared.secret && value === CONCEALED_VALUE_MASK)
     throw createInvalidPayload('The mask of a secret is not its value.');
   if (declared.secret && !secrets.available())

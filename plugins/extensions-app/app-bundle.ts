@@ -3,7 +3,7 @@ import type { Log } from '#kernel';
 import type { AppBuild, AppBundle, AppPart } from '../extensions/contract.ts';
 import { LoadFailure, listBuildErrors } from '../extensions/library.ts';
 import { bundleAppParts, type ChunkTexts } from './app-part-bundler.ts';
-import { type BuildableAppPart, renderEntry } from './entry.ts';
+import { type BuildableAppPart, renderAppEntryModule } from './entry.ts';
 
 type CompileHalves = (parts: readonly BuildableAppPart[]) => Promise<ChunkTexts>;
 
@@ -61,7 +61,7 @@ export function createAppBundle(
   };
 }
 
-const createEmptyChunks = (): ChunkTexts => new Map([['index.js', renderEntry([])]]);
+const createEmptyChunks = (): ChunkTexts => new Map([['index.js', renderAppEntryModule([])]]);
 
 async function selectBuildable(
   halves: readonly AppPart[],

@@ -7,7 +7,7 @@ import {
   readCompleteFile,
   runBundler,
 } from '../extensions/library.ts';
-import { type BuildableAppPart, renderEntry } from './entry.ts';
+import { type BuildableAppPart, renderAppEntryModule } from './entry.ts';
 
 /** Modules that the running admin app provides; a second copy of them would not work. */
 const SHARED = ['vue', 'vue-router', 'vue-i18n', 'pinia', '@tenon/extension-sdk'] as const;
@@ -23,7 +23,7 @@ export async function bundleAppParts(parts: readonly BuildableAppPart[]): Promis
   const roots = await Promise.all(parts.map(async ({ folder }) => (await realpath(folder)) + sep));
   const waiting = await findTopLevelAwaits(parts, roots);
   const { outputFiles = [] } = await runBundler({
-    ...createOptions(renderEntry(parts, waiting), roots),
+    ...createOptions(renderAppEntryModule(parts, waiting), roots),
     format: 'esm',
     splitting: true,
     chunkNames: '[name]-[hash]',
@@ -42,7 +42,7 @@ async function findTopLevelAwaits(
   roots: readonly string[],
 ): Promise<ReadonlySet<BuildableAppPart>> {
   try {
-    await runBundler({ ...createOptions(renderEntry(parts), roots), format: 'iife', absWorkingDir: '/' });
+    await runBundler({ ...createOptions(renderAppEntryModule(parts), roots), format: 'iife', absWorkingDir: '/' });
     return new Set();
   } catch (error) {
     const files = listBuildErrors(error).flatMap(({ text, location }) =>

@@ -24,7 +24,7 @@ export type BuildableAppPart = AppPart & { readonly file: string };
  * Renders the module that imports the browser code of all extensions. The code of each is evaluated separately, so that an error
  * in one does not affect the others. All code is part of the first chunk except code with top-level await (`waiting`).
  */
-export function renderEntry(
+export function renderAppEntryModule(
   parts: readonly BuildableAppPart[],
   waiting: ReadonlySet<BuildableAppPart> = new Set(),
 ): string {

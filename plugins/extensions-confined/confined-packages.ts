@@ -1,20 +1,20 @@
 import type { DiscoveredExtension, LoadedExtension, PackageConsent } from '../extensions/contract.ts';
 import type { LoadFailure } from '../extensions/library.ts';
-import { findAmbiguities } from './ambiguity.ts';
 import type { ConfinedDeps } from './deps.ts';
+import { findDuplicateContributions } from './duplicate-contributions.ts';
 import type { GatedPackage } from './gate/gate.ts';
-import type { LoadedPackage } from './load-package.ts';
+import type { LoadedConfinedPackage } from './load-package.ts';
 
 export type { GatedPackage };
 
-export type ConfinedPhase = 'operations' | 'endpoints' | 'hooks' | 'bundles';
+export type ConfinedLoadPhase = 'operations' | 'endpoints' | 'hooks' | 'bundles';
 
 /** Validates and loads confined packages. */
 export interface ConfinedPackages {
   /** Validates a package; registers nothing, and no file is read after this. @throws LoadFailure */
   passGate(found: DiscoveredExtension, consent: PackageConsent['check']): Promise<GatedPackage>;
   /** Registers a package that passed the gate. The phase only orders the calls. */
-  load(gated: GatedPackage, phase: ConfinedPhase): Promise<LoadedExtension>;
+  load(gated: GatedPackage, phase: ConfinedLoadPhase): Promise<LoadedExtension>;
   /**
    * Packages with an ambiguous contribution, by package id. Ambiguous entries of bundles are remembered: entries that
    * load later fail, entries that run are stopped.
@@ -24,18 +24,18 @@ export interface ConfinedPackages {
 
 export function createConfinedPackages(deps: ConfinedDeps): ConfinedPackages {
   let ambiguous: ReadonlyMap<string, LoadFailure> = new Map();
-  const loaded = new Set<LoadedPackage>();
+  const loaded = new Set<LoadedConfinedPackage>();
 
   return {
     passGate: async (found, consent) => (await import('./gate/gate.ts')).runLoadGate(found, { ...deps, consent }),
     findAmbiguous(all) {
-      ambiguous = findAmbiguities(all);
+      ambiguous = findDuplicateContributions(all);
       for (const one of loaded) one.failAmbiguous(ambiguous);
       return ambiguous;
     },
     async load(gated) {
-      const { loadPackage } = await import('./load-package.ts');
-      const one = loadPackage(gated, ambiguous, deps);
+      const { loadConfinedPackage } = await import('./load-package.ts');
+      const one = loadConfinedPackage(gated, ambiguous, deps);
       loaded.add(one);
       return {
         get entries() {

@@ -1,19 +1,24 @@
 import type { Log } from '#kernel';
 import type { Broker } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { ExtensionLoader, ManifestDeps, PackageMounts, PackageOperations } from '../extensions/contract.ts';
+import type {
+  ExtensionStatusControl,
+  ManifestDeps,
+  PackageFlowOperations,
+  PackageMounts,
+} from '../extensions/contract.ts';
 import type { Routing } from '../http/contract.ts';
 import type { Sandbox } from '../sandbox/contract.ts';
 import type { Schema } from '../schema/contract.ts';
 
 /** Shared by `extensions`, as its manifest declares it. */
-export interface HostCheckConfig {
+export interface HostVersionCheckConfig {
   readonly EXTENSIONS_HOST_CHECK: 'warn' | 'strict';
 }
 
 /** What the validation and the load of confined packages need. */
 export interface ConfinedDeps extends ManifestDeps {
-  readonly config: HostCheckConfig;
+  readonly config: HostVersionCheckConfig;
   readonly log: Log;
   readonly subjects: Broker;
   readonly settings: ExtensionSettings;
@@ -21,6 +26,6 @@ export interface ConfinedDeps extends ManifestDeps {
   readonly schema: Schema;
   readonly routing: Routing;
   readonly mounts: PackageMounts;
-  readonly operations: PackageOperations;
-  readonly loader: Pick<ExtensionLoader, 'reportFailed' | 'reportRecovered'>;
+  readonly operations: PackageFlowOperations;
+  readonly loader: Pick<ExtensionStatusControl, 'reportFailed' | 'reportRecovered'>;
 }

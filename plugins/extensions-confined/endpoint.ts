@@ -7,7 +7,7 @@ import type { EndpointAccessLevel } from './endpoint-capability.ts';
 import { renderEndpointInput } from './endpoint-input.ts';
 import { sendHandlerResult } from './endpoint-result.ts';
 import { toAuthorRejection } from './reject.ts';
-import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
+import { createUnavailable, type LoadedContribution, runHandler } from './run-handler.ts';
 
 /**
  * Creates the route handler of a confined endpoint. A `reject` of the author is answered with its status, code and message; any
@@ -16,7 +16,7 @@ import { createUnavailable, type RunningContribution, runHandler } from './run-h
 export function createEndpointHandler(
   level: EndpointAccessLevel,
   mount: string,
-  running: () => RunningContribution,
+  running: () => LoadedContribution,
   { routing }: Pick<ConfinedDeps, 'routing'>,
 ): (ctx: HttpContext) => Promise<void> {
   return async (ctx) => {

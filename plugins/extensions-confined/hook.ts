@@ -3,7 +3,7 @@ import { GuestFailure } from '../sandbox/library.ts';
 import type { Schema } from '../schema/contract.ts';
 import { createEventRows, type EventRows, RowChangeRefused } from './event-rows.ts';
 import { toAuthorRejection } from './reject.ts';
-import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
+import { createUnavailable, type LoadedContribution, runHandler } from './run-handler.ts';
 
 /** Maximum bytes of an event's payload and of its other data, as JSON (conventions, "Hook limits"). */
 const MAX_PAYLOAD = 1024 * 1024;
@@ -18,7 +18,7 @@ type SchemaReader = Pick<Schema, 'snapshot'>;
  * one fixed sentence.
  */
 export const createConfinedFilter =
-  (running: () => RunningContribution, schema: SchemaReader): FilterHandler =>
+  (running: () => LoadedContribution, schema: SchemaReader): FilterHandler =>
   async (payload, meta) => {
     const one = running();
     const rows = createEventRows(meta, await schema.snapshot());
@@ -37,7 +37,7 @@ export const createConfinedFilter =
     }
   };
 
-function toFilterFailure(error: unknown, one: RunningContribution, event: string): unknown {
+function toFilterFailure(error: unknown, one: LoadedContribution, event: string): unknown {
   const { guest, failures, brokerAccess, contribution } = one;
   let cause: string;
   if (error instanceof RowChangeRefused) {
@@ -58,7 +58,7 @@ function toFilterFailure(error: unknown, one: RunningContribution, event: string
 
 /** An action listener that calls a confined handler. The kernel logs a failure as a warning. */
 export const createConfinedAction =
-  (running: () => RunningContribution, schema: SchemaReader): ActionHandler =>
+  (running: () => LoadedContribution, schema: SchemaReader): ActionHandler =>
   async (meta) => {
     const rows = createEventRows(meta, await schema.snapshot());
     const one = running();

@@ -1,25 +1,25 @@
 import { capabilities, definePlugin } from '#kernel';
 import { broker } from '../broker/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
-import { confinedLoaders, extensionLoader } from '../extensions/contract.ts';
-import { createMounts, createPackageOperations } from '../extensions/library.ts';
+import { confinedLoaders, extensionStatusControl } from '../extensions/contract.ts';
+import { createMounts, createPackageFlowOperations } from '../extensions/library.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
 import { routeMounts, routing } from '../http/contract.ts';
 import { sandbox } from '../sandbox/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { createConfinedPackages } from './confined-packages.ts';
-import type { HostCheckConfig } from './deps.ts';
+import type { HostVersionCheckConfig } from './deps.ts';
 import { endpointCapability } from './endpoint-capability.ts';
 import manifest from './package.json' with { type: 'json' };
 
-export default definePlugin<Record<never, never>, HostCheckConfig>({
+export default definePlugin<Record<never, never>, HostVersionCheckConfig>({
   manifest,
   register(host) {
     const { config, log } = host;
     const used = host.use({
       subjects: broker,
       settings: extensionSettings,
-      loader: extensionLoader,
+      loader: extensionStatusControl,
       operations,
       routing,
       sandbox,
@@ -30,7 +30,9 @@ export default definePlugin<Record<never, never>, HostCheckConfig>({
       config,
       log,
       mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(routeMounts, mount), log }),
-      operations: createPackageOperations(used.operations, (operation) => host.contribute(flowOperations, operation)),
+      operations: createPackageFlowOperations(used.operations, (operation) =>
+        host.contribute(flowOperations, operation),
+      ),
     });
     host.contribute(capabilities, endpointCapability);
     host.contribute(confinedLoaders, { ...confined, runtime: () => used.sandbox.runtime() });

@@ -2,14 +2,14 @@ import type { PackageHandle } from '../broker/contract.ts';
 import type { EntryOutcome, LoadedExtension } from '../extensions/contract.ts';
 import { grantsByEntry, LoadFailure } from '../extensions/library.ts';
 import type { GuestProgram } from '../sandbox/contract.ts';
-import { createContributionId } from './ambiguity.ts';
 import type { ConfinedDeps } from './deps.ts';
+import { createContributionId } from './duplicate-contributions.ts';
 import type { ConfinedContribution } from './gate/contributions.ts';
 import type { GatedPackage } from './gate/gate.ts';
 import { type RegisteredContribution, registerContribution } from './register-contribution.ts';
 
 /** A confined package while it is loaded. */
-export interface LoadedPackage extends LoadedExtension {
+export interface LoadedConfinedPackage extends LoadedExtension {
   readonly gated: GatedPackage;
   /** Stops the contributions of the package that have become ambiguous. */
   failAmbiguous(all: ReadonlyMap<string, LoadFailure>): void;
@@ -26,11 +26,11 @@ interface PackageEntry {
  * contribution fails with it; in a bundle the others load, and each entry has its own outcome.
  * @throws LoadFailure
  */
-export function loadPackage(
+export function loadConfinedPackage(
   gated: GatedPackage,
   ambiguous: ReadonlyMap<string, LoadFailure>,
   deps: ConfinedDeps,
-): LoadedPackage {
+): LoadedConfinedPackage {
   const { extension, script, isStateful, contributions } = gated;
   const manifest = extension.manifest;
   if (!manifest) throw new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');

@@ -3,7 +3,7 @@ import type { CustomFailure } from '../http/library.ts';
 import type { InvocationFailureCode } from '../sandbox/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
 import { toAuthorRejection } from './reject.ts';
-import { type RunningContribution, runHandler } from './run-handler.ts';
+import { type LoadedContribution, runHandler } from './run-handler.ts';
 
 /** Limit for options and input together, in bytes of JSON. */
 const MAX_INPUT = 1024 * 1024;
@@ -18,7 +18,7 @@ const FLOW_CODES: Partial<Record<InvocationFailureCode, InvocationFailureCode>> 
  * The error by which a flow step takes the reject branch; its members are the data of the branch. The message is fixed unless the
  * author called `reject`.
  */
-export class OperationFailure extends Error {
+export class FlowOperationFailure extends Error {
   readonly code: string;
   /** The status of the author's `reject`. */
   readonly status: number | undefined;
@@ -43,7 +43,7 @@ export class OperationFailure extends Error {
  * host resolves.
  */
 export function createConfinedOperation(
-  running: () => RunningContribution,
+  running: () => LoadedContribution,
   id: string,
   secretOptions: readonly string[],
 ): FlowOperationKind {
@@ -75,8 +75,8 @@ export function createConfinedOperation(
         });
         return value ?? null;
       } catch (error) {
-        if (!(error instanceof GuestFailure)) throw new OperationFailure('internal');
-        throw new OperationFailure(error.code, toAuthorRejection(error, one.failures));
+        if (!(error instanceof GuestFailure)) throw new FlowOperationFailure('internal');
+        throw new FlowOperationFailure(error.code, toAuthorRejection(error, one.failures));
       }
     },
   };

@@ -12,7 +12,7 @@ import type { ConfinedContribution } from './gate/contributions.ts';
 import type { GatedPackage } from './gate/gate.ts';
 import { createConfinedAction, createConfinedFilter } from './hook.ts';
 import { createConfinedOperation } from './operation.ts';
-import type { RunningContribution } from './run-handler.ts';
+import type { LoadedContribution } from './run-handler.ts';
 
 /** A contribution of a confined package while it is registered. */
 export interface RegisteredContribution {
@@ -38,8 +38,8 @@ export function registerContribution(
 ): RegisteredContribution {
   assertContribution(contribution);
   const { type, id, events } = contribution;
-  let running: RunningContribution | undefined;
-  const getRunning = (): RunningContribution => {
+  let running: LoadedContribution | undefined;
+  const getRunning = (): LoadedContribution => {
     if (!running) throw new Error('a contribution was called before it was registered');
     return running;
   };
@@ -88,7 +88,7 @@ const AUTHORITIES = {
 function registerMount(
   owner: string,
   { id, capabilities }: ConfinedContribution,
-  running: () => RunningContribution,
+  running: () => LoadedContribution,
   deps: ConfinedDeps,
 ): () => void {
   const path = `/${id}`;
@@ -99,7 +99,7 @@ function registerMount(
 function registerOperation(
   owner: string,
   { id, secretOptions }: ConfinedContribution,
-  running: () => RunningContribution,
+  running: () => LoadedContribution,
   deps: ConfinedDeps,
 ): () => void {
   if (deps.operations.owners(id).length > 0) {

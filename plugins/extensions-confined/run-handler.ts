@@ -1,11 +1,11 @@
 import { type Caller, type Failure, fail, isSystem } from '#kernel';
 import type { PackageHandle } from '../broker/contract.ts';
-import type { ActivationMessage, GuestProgram, HandlerResult, InvocationRequest } from '../sandbox/contract.ts';
+import type { GuestProgram, HandlerResult, InvocationRequest, InvocationTrigger } from '../sandbox/contract.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { ConfinedContribution } from './gate/contributions.ts';
 
 /** A loaded contribution: its program and its access to the host. */
-export interface RunningContribution {
+export interface LoadedContribution {
   readonly contribution: ConfinedContribution;
   readonly guest: GuestProgram;
   readonly brokerAccess: PackageHandle;
@@ -13,13 +13,13 @@ export interface RunningContribution {
 }
 
 type HandlerCall = Pick<InvocationRequest, 'input' | 'prepare' | 'signal'> & {
-  readonly activation: ActivationMessage;
+  readonly activation: InvocationTrigger;
   readonly caller: Caller | null;
 };
 
 /** Runs a handler. Rejects with a GuestFailure, or with the signal's reason if the client has disconnected. */
 export async function runHandler(
-  { contribution, guest, brokerAccess }: RunningContribution,
+  { contribution, guest, brokerAccess }: LoadedContribution,
   { caller, signal, ...request }: HandlerCall,
 ): Promise<HandlerResult> {
   signal?.throwIfAborted();

@@ -4,7 +4,7 @@ import type { Activity } from '../activity/contract.ts';
 import type { Broker } from '../broker/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { DiscoveredExtension, ExtensionLoader, PackageConsent } from '../extensions/contract.ts';
+import type { DiscoveredExtension, ExtensionStatusControl, PackageConsent } from '../extensions/contract.ts';
 import { createPluginId, isConfined, LoadFailure } from '../extensions/library.ts';
 import { toPluginGrants, toRequestedGrants } from './requested-grants.ts';
 import { type ConsentCandidate, type ConsentConfig, findRequestsBeyondConsent } from './requests-beyond-consent.ts';
@@ -42,7 +42,7 @@ interface ConsentDeps {
   readonly subjects: Broker;
   readonly settings: ExtensionSettings;
   readonly activity: Activity;
-  readonly loader: Pick<ExtensionLoader, 'reload'>;
+  readonly loader: Pick<ExtensionStatusControl, 'reload'>;
   readonly log: Log;
 }
 

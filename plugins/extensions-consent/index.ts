@@ -3,7 +3,7 @@ import { activity } from '../activity/contract.ts';
 import { broker } from '../broker/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
-import { consents, extensionLoader } from '../extensions/contract.ts';
+import { consentDeciders, extensionStatusControl } from '../extensions/contract.ts';
 import { routes } from '../http/contract.ts';
 import { createConsent } from './consent.ts';
 import { extensionGrantPlacesMigration, extensionGrantsMigration } from './migrations.ts';
@@ -15,9 +15,9 @@ export default definePlugin<ConsentConfig>({
   manifest,
   register(host) {
     const { config, db, log } = host;
-    const used = host.use({ activity, subjects: broker, settings: extensionSettings, loader: extensionLoader });
+    const used = host.use({ activity, subjects: broker, settings: extensionSettings, loader: extensionStatusControl });
     const consent = createConsent({ ...used, config, db, log });
-    host.contribute(consents, consent);
+    host.contribute(consentDeciders, consent);
     for (const route of createConsentRoutes(consent)) host.contribute(routes, route);
     for (const migration of [extensionGrantsMigration, extensionGrantPlacesMigration])
       host.contribute(migrations, migration(db));

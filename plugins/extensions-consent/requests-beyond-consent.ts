@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Broker } from '../broker/contract.ts';
 import type { RequestedGrants } from './requested-grants.ts';
 import type { ConsentRecord, ConsentStore } from './store.ts';
-import { describeRequest, describeWidening } from './widening.ts';
+import { describeRequestedGrants, describeWidening } from './widening.ts';
 
 /** The settings of the plugin `extensions-consent`. */
 export interface ConsentConfig {
@@ -41,7 +41,7 @@ export async function findRequestsBeyondConsent(
   const current = { version, requested };
   const earlier = await findAgreements(candidate, current, agreements, deps.config);
   if (earlier === 'first use') return [];
-  if (earlier.length === 0) return describeRequest(requested, deps.subjects);
+  if (earlier.length === 0) return describeRequestedGrants(requested, deps.subjects);
   const asks = new Set(earlier.flatMap((agreed) => describeWidening(agreed.requested, requested, deps.subjects)));
   const isKnown = earlier.length === 1 && isDeepStrictEqual(earlier[0], current);
   if (asks.size === 0 && !isKnown) await agreements.put({ name, locationId }, current, null);

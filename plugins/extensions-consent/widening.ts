@@ -10,7 +10,7 @@ const BROWSER = 'runs in the admin app, with the rights of the signed-in user';
 const IN_PROCESS = 'runs in this process with full authority: what its manifest declares does not confine it';
 
 /** Sentences of all that a package requests. */
-export function describeRequest(requested: RequestedGrants, subjects: GrantComparer): readonly string[] {
+export function describeRequestedGrants(requested: RequestedGrants, subjects: GrantComparer): readonly string[] {
   return describeAdded({ entries: {}, stateful: false }, requested, subjects, () => true);
 }
 

@@ -19,7 +19,7 @@ export interface FullContext {
   readonly extensionSettings: SettingsReader;
 }
 
-export const createContext = (runtime: ExtensionRuntime): FullContext => ({
+export const createFullContext = (runtime: ExtensionRuntime): FullContext => ({
   services: createServices(runtime),
   exceptions,
   get database() {

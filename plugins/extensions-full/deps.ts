@@ -2,7 +2,7 @@ import type { IdentityApi, Log, PackagesApi } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { Broker } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { PackageMounts, PackageOperations } from '../extensions/contract.ts';
+import type { PackageFlowOperations, PackageMounts } from '../extensions/contract.ts';
 import type { Files } from '../files/contract.ts';
 import type { Routing } from '../http/contract.ts';
 import type { Items } from '../items/contract.ts';
@@ -26,5 +26,5 @@ export interface FullDeps {
   readonly routing: Routing;
   readonly schedule: Schedule;
   readonly mounts: PackageMounts;
-  readonly operations: PackageOperations;
+  readonly operations: PackageFlowOperations;
 }

@@ -38,9 +38,9 @@ export function toServiceFailure(error: unknown): unknown {
 }
 
 /** The data of the reject branch of a flow (conventions, "Operation, server half"). */
-export function toRejectData(error: unknown): unknown {
+export function toFlowRejectData(error: unknown): unknown {
   if (isException(error)) return pickShown(error);
-  if (error instanceof Failures) return toRejectData(error.failures[0]);
+  if (error instanceof Failures) return toFlowRejectData(error.failures[0]);
   if (error instanceof Failure) {
     const { message, code } = error.toClientView({ admin: true });
     return pickShown({ message, code, extensions: error.extensions, status: error.status });

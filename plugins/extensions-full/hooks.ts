@@ -4,7 +4,7 @@ import type { ExtensionHandler } from './handler.ts';
 import { addInitHandler } from './init.ts';
 import { addExtensionListener } from './listen.ts';
 import { addSchedule } from './schedule.ts';
-import { addTo, getFullState } from './state.ts';
+import { addRemovable, getFullState } from './state.ts';
 
 export type HookFunction = (register: unknown, context: FullContext) => unknown;
 
@@ -36,7 +36,7 @@ export function createHookRegister(runtime: ExtensionRuntime, entry?: string) {
         return;
       }
       runtime.undoStack.add(
-        addTo(getFullState(runtime.deps).embeds, { owner: runtime.name, position, code: code as string }),
+        addRemovable(getFullState(runtime.deps).embeds, { owner: runtime.name, position, code: code as string }),
       );
       runtime.recordAuthority({ verb: 'contributes to', object: `the ${position} of the admin page` });
     },

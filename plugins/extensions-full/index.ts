@@ -3,7 +3,7 @@ import { access } from '../access/contract.ts';
 import { broker } from '../broker/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import { fullLoaders } from '../extensions/contract.ts';
-import { createMounts, createPackageOperations } from '../extensions/library.ts';
+import { createMounts, createPackageFlowOperations } from '../extensions/library.ts';
 import { files } from '../files/contract.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
 import { routeMounts, routing } from '../http/contract.ts';
@@ -39,7 +39,9 @@ export default definePlugin({
       packages,
       identity,
       mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(routeMounts, mount), log }),
-      operations: createPackageOperations(used.operations, (operation) => host.contribute(flowOperations, operation)),
+      operations: createPackageFlowOperations(used.operations, (operation) =>
+        host.contribute(flowOperations, operation),
+      ),
     };
     host.contribute(capabilities, fullCapability);
     host.contribute(fullLoaders, {

@@ -1,10 +1,14 @@
 import type { ExtensionRuntime } from './extension-runtime.ts';
 import { assertHandler, type ExtensionHandler } from './handler.ts';
-import { addTo, getFullState, type InitHandler } from './state.ts';
+import { addRemovable, getFullState, type InitHandler } from './state.ts';
 
 export function addInitHandler(runtime: ExtensionRuntime, event: string, handler: ExtensionHandler): () => unknown {
   assertHandler(event, handler);
-  const off = addTo(getFullState(runtime.deps).inits, { owner: runtime.name, event, handle: handler as InitHandler });
+  const off = addRemovable(getFullState(runtime.deps).inits, {
+    owner: runtime.name,
+    event,
+    handle: handler as InitHandler,
+  });
   return runtime.undoStack.add(off);
 }
 

@@ -1,7 +1,7 @@
 import type { DiscoveredExtension, LoadedExtension } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
 import { addBundle, addHook } from './bundle.ts';
-import { createContext } from './context.ts';
+import { createFullContext } from './context.ts';
 import type { FullDeps } from './deps.ts';
 import { addEndpoint, endpointName } from './endpoint.ts';
 import { createExtensionRuntime } from './extension-runtime.ts';
@@ -9,7 +9,7 @@ import { defaultExport, loadModule } from './module.ts';
 import { addOperation } from './operation.ts';
 import { createUndoStack } from './undo-stack.ts';
 
-export type ContributionPhase = 'hooks' | 'endpoints' | 'operations' | 'bundles';
+export type FullLoadPhase = 'hooks' | 'endpoints' | 'operations' | 'bundles';
 
 /** Milliseconds that a register function may take. */
 const DEADLINE = 10_000;
@@ -22,7 +22,7 @@ const DEADLINE = 10_000;
 export async function loadFull(
   extension: DiscoveredExtension,
   deps: FullDeps,
-  phase: ContributionPhase,
+  phase: FullLoadPhase,
   { deadline = DEADLINE }: { readonly deadline?: number } = {},
 ): Promise<LoadedExtension> {
   const module = await loadModule(extension);
@@ -30,7 +30,7 @@ export async function loadFull(
   const filters: string[] = [];
   try {
     const runtime = createExtensionRuntime(extension, deps, undoStack, filters);
-    const context = createContext(runtime);
+    const context = createFullContext(runtime);
     const { hooks, endpoints, operations } = module;
     const isBundle = [hooks, endpoints, operations].some((part) => part !== undefined);
     const register = {

@@ -28,7 +28,7 @@ export function getFullState({ log }: Pick<FullDeps, 'log'>): FullState {
 }
 
 /** Adds to a list. Answers a function that removes it. */
-export function addTo<T>(list: T[], one: T): () => void {
+export function addRemovable<T>(list: T[], one: T): () => void {
   list.push(one);
   return () => {
     const at = list.indexOf(one);

@@ -1,7 +1,7 @@
 import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
-import { extensionLoader, requirements } from '../extensions/contract.ts';
+import { extensionStatusControl, requiredPackagesProviders } from '../extensions/contract.ts';
 import { createEventRefusals } from './event-refusals.ts';
 import { extensionRequirementsMigration } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -12,10 +12,10 @@ export default definePlugin<ExtensionsRequiredConfig, SafeModeConfig>({
   manifest,
   register(host) {
     const { config, db, log, events } = host;
-    const used = host.use({ bus, loader: extensionLoader });
+    const used = host.use({ bus, loader: extensionStatusControl });
     host.contribute(migrations, extensionRequirementsMigration(db));
     host.contribute(
-      requirements,
+      requiredPackagesProviders,
       createRequiredPackages({
         config,
         store: createRequirementStore(db),

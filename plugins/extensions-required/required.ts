@@ -1,8 +1,8 @@
 import type { Log } from '#kernel';
 import type { Bus } from '../cluster/contract.ts';
-import type { PackageState, RequiredPackages } from '../extensions/contract.ts';
+import type { PackageFilterState, RequiredPackages } from '../extensions/contract.ts';
 import type { EventRefusals } from './event-refusals.ts';
-import { assertAllLoaded, findMissing } from './must-load.ts';
+import { assertMustLoadPackages, findMissingFilters } from './must-load.ts';
 import { createRequirementCache, type RequirementCache } from './requirement-cache.ts';
 import type { RequirementStore } from './store.ts';
 
@@ -34,7 +34,7 @@ export function createRequiredPackages({ config, store, refusals, bus, log }: De
   const mustLoad = new Set(config.EXTENSIONS_MUST_LOAD);
   const cache = createRequirementCache(store, mustLoad);
   /** The states at the last `afterLoad`. */
-  let lastStates: readonly PackageState[] | undefined;
+  let lastStates: readonly PackageFilterState[] | undefined;
   /** Names of packages that are being loaded or unloaded. */
   const loading = new Set<string>();
   const apply = () => applyRefusals({ cache, refusals, loading, states: lastStates ?? [], isSafe: config.SAFE_MODE });
@@ -88,7 +88,7 @@ export function createRequiredPackages({ config, store, refusals, bus, log }: De
       await bus.publish(CHANNEL, {});
     },
     assertLoaded(all, reasons) {
-      if (!config.SAFE_MODE) assertAllLoaded(mustLoad, all, reasons);
+      if (!config.SAFE_MODE) assertMustLoadPackages(mustLoad, all, reasons);
       else if (mustLoad.size > 0) log.warn('SAFE_MODE is on: EXTENSIONS_MUST_LOAD is ignored');
     },
   };
@@ -98,7 +98,7 @@ interface RefusalInput {
   readonly cache: RequirementCache;
   readonly refusals: EventRefusals;
   readonly loading: ReadonlySet<string>;
-  readonly states: readonly PackageState[];
+  readonly states: readonly PackageFilterState[];
   readonly isSafe: boolean;
 }
 
@@ -109,7 +109,7 @@ function applyRefusals({ cache, refusals, loading, states, isSafe }: RefusalInpu
     isSafe ? (filters?.filter((event) => !event.startsWith('auth.')) ?? null) : filters;
   for (const name of refusals.names()) if (!cache.find(name)) refusals.clear(name);
   for (const { name, filters } of cache.all()) {
-    const missing = cache.isRequired(name) ? findMissing(name, states) : [];
+    const missing = cache.isRequired(name) ? findMissingFilters(name, states) : [];
     if (loading.has(name) && cache.isRequired(name)) {
       // During a load, a package whose filters are not known leaves the refusals as they are.
       if (filters) refusals.set(name, refused(filters));

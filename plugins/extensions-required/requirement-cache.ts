@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PackageState } from '../extensions/contract.ts';
-import type { RequiredPackage, RequirementStore } from './store.ts';
+import type { PackageFilterState } from '../extensions/contract.ts';
+import type { PackageRequirement, RequirementStore } from './store.ts';
 
 /**
  * What this process knows about packages, also removed ones: the stored requirements and the states of its own loads.
  */
 export interface RequirementCache {
-  all(): readonly RequiredPackage[];
-  find(name: string): RequiredPackage | undefined;
+  all(): readonly PackageRequirement[];
+  find(name: string): PackageRequirement | undefined;
   /** Whether the package is required: by an admin's decision, without one by the manifest or EXTENSIONS_MUST_LOAD. */
   isRequired(name: string): boolean;
   /** Takes over the state of a package. Members that are not known now keep their values. */
-  learn(state: PackageState): void;
+  learn(state: PackageFilterState): void;
   /** Replaces everything by the stored requirements. @throws SERVICE_UNAVAILABLE */
   read(): Promise<void>;
   /** Stores what was learned about packages that are required or have a decision. @throws SERVICE_UNAVAILABLE */
@@ -19,9 +19,9 @@ export interface RequirementCache {
 }
 
 export function createRequirementCache(store: RequirementStore, mustLoad: ReadonlySet<string>): RequirementCache {
-  const known = new Map<string, RequiredPackage>();
+  const known = new Map<string, PackageRequirement>();
   /** The requirements that are in the database, as far as this process knows. */
-  const stored = new Map<string, RequiredPackage>();
+  const stored = new Map<string, PackageRequirement>();
   const isRequired = (name: string): boolean => {
     const one = known.get(name);
     return one?.decision ?? (one?.declared === true || mustLoad.has(name));

@@ -3,7 +3,7 @@ import { toServiceUnavailable } from '../database/library.ts';
 import { EXTENSION_REQUIREMENTS_TABLE } from './migrations.ts';
 
 /** What is stored about one package, for all processes on this database. */
-export interface RequiredPackage {
+export interface PackageRequirement {
   readonly name: string;
   /** The id of the package when it was last on disk. */
   readonly place: string;
@@ -16,10 +16,10 @@ export interface RequiredPackage {
 }
 
 export interface RequirementStore {
-  all(): Promise<readonly RequiredPackage[]>;
-  put(one: RequiredPackage): Promise<void>;
+  all(): Promise<readonly PackageRequirement[]>;
+  put(one: PackageRequirement): Promise<void>;
   /** Writes only the decision, so that another process's other members stay. */
-  putDecision(one: RequiredPackage): Promise<void>;
+  putDecision(one: PackageRequirement): Promise<void>;
   remove(name: string): Promise<void>;
 }
 
@@ -33,12 +33,12 @@ export function createRequirementStore(db: Pick<Db, 'query' | 'write' | 'sql'>):
   const REMOVE = db.sql`delete from ${table} where name = $1`;
   const run = async (statement: typeof ALL, params: readonly unknown[]) => {
     try {
-      return await db.query<RequiredPackage>(statement, params);
+      return await db.query<PackageRequirement>(statement, params);
     } catch (error) {
       throw toServiceUnavailable(error);
     }
   };
-  const toParameters = ({ name, place, decision, declared, filters }: RequiredPackage) => [
+  const toParameters = ({ name, place, decision, declared, filters }: PackageRequirement) => [
     name,
     place,
     decision,

@@ -4,13 +4,13 @@ import type { Broker } from '../broker/contract.ts';
 import type { Migrator } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import { createExtensionAuditLines, createPluginAuditLines } from './audit/manifest-lines.ts';
-import { createPlaceholder } from './discover/discover.ts';
+import { createFailurePlaceholder } from './discover/discover.ts';
 import { scanPackages } from './discover/scan.ts';
-import { createExtensionManager, type ExtensionManager } from './load/extensions.ts';
-import { type PackageState, toPackageState, toPluginState } from './load/package-states.ts';
+import { createExtensionManager, type ExtensionManager } from './load/extension-manager.ts';
+import { type PackageFilterState, toExtensionFilterState, toPluginFilterState } from './load/package-states.ts';
 import type { LoaderContributions } from './loader-contributions.ts';
 import { LoadFailure } from './model.ts';
-import { createToReason, type ExtensionRow } from './records/record.ts';
+import { createToReason, type ExtensionRow } from './records/info-record.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { listSettingsOwners } from './settings-owners.ts';
 import { createPluginId } from './third-party/folders.ts';
@@ -32,7 +32,7 @@ export interface AllPackages {
   readonly extensions: ExtensionManager;
   readonly plugins: ThirdPartyPlugins;
   rows(): readonly ExtensionRow[];
-  states(): readonly PackageState[];
+  states(): readonly PackageFilterState[];
   /** Audit lines of the packages that are on disk now, read from their manifests. */
   auditLines(): Promise<readonly AuditLine[]>;
 }
@@ -65,7 +65,7 @@ export function createAllPackages({
       consent: (extension) => consent.check(extension),
       settings: (all) => settings.setOwners(listSettingsOwners(all, settings)),
       beforeLoad: (slots) =>
-        requirements()?.beforeLoad(slots.map((slot) => toPackageState(slot, { status: 'failed' }))),
+        requirements()?.beforeLoad(slots.map((slot) => toExtensionFilterState(slot, { status: 'failed' }))),
       afterLoad: async () => requirements()?.afterLoad(states()),
       log,
     },
@@ -79,7 +79,7 @@ export function createAllPackages({
     onDiscovered: (folders) => consent.retainOnlyPlugins(folders),
     beforeUnload: ({ name, folder: own, manifest }) =>
       requirements()?.beforeLoad([
-        toPluginState({ name, folder: own, manifest, status: 'failed' }, { id: createPluginId(own), name }),
+        toPluginFilterState({ name, folder: own, manifest, status: 'failed' }, { id: createPluginId(own), name }),
       ]),
     migrate: migrator.run,
     log,
@@ -87,12 +87,14 @@ export function createAllPackages({
   const rowsOfPlugins = () => pluginRows(plugins.records(), toReason);
   const states = () => [
     ...extensions.states(),
-    ...plugins.records().map((record, at) => toPluginState(record, (rowsOfPlugins()[at] as ExtensionRow).extension)),
+    ...plugins
+      .records()
+      .map((record, at) => toPluginFilterState(record, (rowsOfPlugins()[at] as ExtensionRow).extension)),
   ];
   const absent = () =>
     (requirements()?.listMissing() ?? []).map(
       ({ id, name }): ExtensionRow => ({
-        extension: { ...createPlaceholder(name, ABSENT), id },
+        extension: { ...createFailurePlaceholder(name, ABSENT), id },
         status: 'failed',
         reason: toReason(ABSENT, false),
       }),

@@ -1,11 +1,11 @@
 import { type Authority, authorities, facet, type PluginInfo, service } from '#kernel';
 import type { ConfinedRuntimeState } from '../sandbox/contract.ts';
 import type { ConfinedSteps, LoadPhase } from './load/load-deps.ts';
-import type { PackageState } from './load/package-states.ts';
+import type { PackageFilterState } from './load/package-states.ts';
 import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from './model.ts';
 
 export type { LoadPhase } from './load/load-deps.ts';
-export type { PackageState } from './load/package-states.ts';
+export type { PackageFilterState } from './load/package-states.ts';
 /** Types that the plugins that load extensions share. Clients see extensions through the routes. */
 export type { Grants } from './manifest/requested-grants.ts';
 export type { ManifestDeps } from './manifest/validate.ts';
@@ -17,14 +17,14 @@ export type {
   ContributionFailure,
   DiscoveredExtension,
   EntryOutcome,
-  EventNames,
   ExtensionManifest,
   ExtensionMount,
   ExtensionType,
   FailureReason,
+  ListenableEvents,
   LoadedExtension,
+  PackageFlowOperations,
   PackageMounts,
-  PackageOperations,
   ReasonCode,
   ServerExtensionType,
 } from './model.ts';
@@ -94,7 +94,7 @@ export interface PackageConsent {
  * The plugin that decides about consent. `extensions` calls it before it loads a package; without a contribution no third-party
  * package is loaded.
  */
-export const consents = facet<PackageConsent, PackageConsent | undefined>('extensions.consent', {
+export const consentDeciders = facet<PackageConsent, PackageConsent | undefined>('extensions.consent', {
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'decides what may be loaded'),
@@ -108,30 +108,30 @@ export interface RequiredPackages {
    */
   prepare(): Promise<void>;
   /** Called before these packages are loaded or unloaded: the events that they filter are refused until `afterLoad`. */
-  beforeLoad(all: readonly PackageState[]): void;
+  beforeLoad(all: readonly PackageFilterState[]): void;
   /** Called with all packages after a load: refuses the events that are not filtered now, and no others. */
-  afterLoad(all: readonly PackageState[]): Promise<void>;
+  afterLoad(all: readonly PackageFilterState[]): Promise<void>;
   /** Required packages that are not on disk. */
-  listMissing(): readonly Pick<PackageState, 'id' | 'name'>[];
+  listMissing(): readonly Pick<PackageFilterState, 'id' | 'name'>[];
   isRequired(name: string): boolean;
   /** Stores an admin's decision for all processes; null leaves the decision to the manifest. */
-  setRequired(one: Pick<PackageState, 'id' | 'name'>, required: boolean | null): Promise<void>;
+  setRequired(one: Pick<PackageFilterState, 'id' | 'name'>, required: boolean | null): Promise<void>;
   /** @throws BootFailure for a package of EXTENSIONS_MUST_LOAD that is not loaded; `reasons` by name. */
-  assertLoaded(all: readonly PackageState[], reasons: ReadonlyMap<string, string>): void;
+  assertLoaded(all: readonly PackageFilterState[], reasons: ReadonlyMap<string, string>): void;
 }
 
 /**
  * The plugin that knows the required packages. `extensions` calls it before and after every load; without a contribution no
  * package is required.
  */
-export const requirements = facet<RequiredPackages, RequiredPackages | undefined>('extensions.required', {
+export const requiredPackagesProviders = facet<RequiredPackages, RequiredPackages | undefined>('extensions.required', {
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'refuses what a missing package would check'),
 });
 
 /** The service by which plugins that load extensions, or decide about them, change the list of extensions. */
-export interface ExtensionLoader {
+export interface ExtensionStatusControl {
   /** Marks a loaded extension as failed, for example because its process is parked; its row shows the failure. */
   reportFailed(id: string, failure: LoadFailure): void;
   /** Removes the mark of `reportFailed`: the row is again as it was when the extension was loaded. */
@@ -141,4 +141,7 @@ export interface ExtensionLoader {
 }
 
 /** For the plugins that load extensions of one kind, and for `extensions-consent`. */
-export const extensionLoader = service<ExtensionLoader>('extensions', { version: '1.0.0', coreOnly: true });
+export const extensionStatusControl = service<ExtensionStatusControl>('extensions', {
+  version: '1.0.0',
+  coreOnly: true,
+});

@@ -2,23 +2,23 @@ import type { RouteDescription } from '../http/contract.ts';
 import {
   ANY_VALUE_SCHEMA,
   BOOLEAN_SCHEMA,
-  dataAnswer,
+  describeDataAnswer,
   describeJsonBody,
   describeParameter,
+  enumSchema,
   exactObject,
   INTEGER_SCHEMA,
-  listOf,
-  nullable,
-  objectOf,
-  oneOfTexts,
+  listSchema,
+  nullableSchema,
+  objectSchema,
   RECORD_SCHEMA,
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
 
-const REASON = objectOf({ code: TEXT_SCHEMA, detail: TEXT_SCHEMA }, ['code']);
+const REASON = objectSchema({ code: TEXT_SCHEMA, detail: TEXT_SCHEMA }, ['code']);
 
-const FAILURE = objectOf(
+const FAILURE = objectSchema(
   {
     type: TEXT_SCHEMA,
     contribution: TEXT_SCHEMA,
@@ -36,17 +36,19 @@ const EXTENSION = exactObject(
   {
     id: TEXT_SCHEMA,
     name: TEXT_SCHEMA,
-    type: nullable(TEXT_SCHEMA),
+    type: nullableSchema(TEXT_SCHEMA),
     local: BOOLEAN_SCHEMA,
-    status: oneOfTexts('loaded', 'discovered', 'failed', 'partial'),
-    bundle: nullable(TEXT_SCHEMA),
-    schema: nullable(objectOf({ type: TEXT_SCHEMA, local: BOOLEAN_SCHEMA, version: TEXT_SCHEMA }, ['type', 'local'])),
-    meta: objectOf({
+    status: enumSchema('loaded', 'discovered', 'failed', 'partial'),
+    bundle: nullableSchema(TEXT_SCHEMA),
+    schema: nullableSchema(
+      objectSchema({ type: TEXT_SCHEMA, local: BOOLEAN_SCHEMA, version: TEXT_SCHEMA }, ['type', 'local']),
+    ),
+    meta: objectSchema({
       id: TEXT_SCHEMA,
       source: TEXT_SCHEMA,
       enabled: BOOLEAN_SCHEMA,
       folder: TEXT_SCHEMA,
-      bundle: nullable(TEXT_SCHEMA),
+      bundle: nullableSchema(TEXT_SCHEMA),
     }),
   },
   {
@@ -56,20 +58,20 @@ const EXTENSION = exactObject(
     stateful: ANY_VALUE_SCHEMA,
     required: BOOLEAN_SCHEMA,
     reason: REASON,
-    entries: listOf(
-      objectOf({ name: TEXT_SCHEMA, type: TEXT_SCHEMA, status: TEXT_SCHEMA, reason: REASON }, ['name', 'type']),
+    entries: listSchema(
+      objectSchema({ name: TEXT_SCHEMA, type: TEXT_SCHEMA, status: TEXT_SCHEMA, reason: REASON }, ['name', 'type']),
     ),
-    settings: objectOf({ status: TEXT_SCHEMA, reason: REASON }, ['status']),
-    failures: listOf(FAILURE),
+    settings: objectSchema({ status: TEXT_SCHEMA, reason: REASON }, ['status']),
+    failures: listSchema(FAILURE),
   },
 );
 
 const components = { schemas: { Extension: EXTENSION } };
 const base = { tag: 'extensions', access: 'admin', components } as const;
 
-const list = dataAnswer(
-  listOf(schemaRef('Extension')),
-  exactObject({ confinedRuntime: objectOf({ state: TEXT_SCHEMA, posture: ANY_VALUE_SCHEMA }, ['state']) }),
+const list = describeDataAnswer(
+  listSchema(schemaRef('Extension')),
+  exactObject({ confinedRuntime: objectSchema({ state: TEXT_SCHEMA, posture: ANY_VALUE_SCHEMA }, ['state']) }),
 );
 
 export const EXTENSION_LIST_ROUTE: RouteDescription = {
@@ -78,7 +80,7 @@ export const EXTENSION_LIST_ROUTE: RouteDescription = {
   answers: list,
 };
 
-const DECISION = exactObject({ required: nullable(BOOLEAN_SCHEMA) });
+const DECISION = exactObject({ required: nullableSchema(BOOLEAN_SCHEMA) });
 
 export const EXTENSION_REQUIRE_ROUTE: RouteDescription = {
   ...base,
@@ -86,29 +88,29 @@ export const EXTENSION_REQUIRE_ROUTE: RouteDescription = {
     'Says whether what a package filters is refused while the package is not loaded; null leaves it to its manifest.',
   params: { id: describeParameter('The id of the extension.') },
   body: describeJsonBody(DECISION),
-  answers: dataAnswer(nullable(schemaRef('Extension'))),
+  answers: describeDataAnswer(nullableSchema(schemaRef('Extension'))),
 };
 
 /** JSON Schema of a process in the audit: one that answered with its ledger, or one that is alive and did not answer in time. */
 const PROCESS = exactObject(
   { since: TEXT_SCHEMA, answered: BOOLEAN_SCHEMA },
-  { id: TEXT_SCHEMA, address: nullable(TEXT_SCHEMA), left: { type: 'integer' } },
+  { id: TEXT_SCHEMA, address: nullableSchema(TEXT_SCHEMA), left: { type: 'integer' } },
 );
 
 export const EXTENSION_AUDIT_ROUTE: RouteDescription = {
   ...base,
   summary: 'Answers what every package may do here, and what each has done in all processes since they started.',
-  answers: dataAnswer(
+  answers: describeDataAnswer(
     exactObject({
-      may: listOf(RECORD_SCHEMA),
-      did: listOf(RECORD_SCHEMA),
+      may: listSchema(RECORD_SCHEMA),
+      did: listSchema(RECORD_SCHEMA),
       since: TEXT_SCHEMA,
-      processes: listOf(PROCESS),
+      processes: listSchema(PROCESS),
     }),
   ),
 };
 
-export const EXTENSION_SOURCE_ROUTE: RouteDescription = {
+export const EXTENSION_APP_CHUNK_ROUTE: RouteDescription = {
   ...base,
   access: 'public',
   summary: 'Sends the code that extensions have for the app.',
@@ -126,6 +128,6 @@ export const EXTENSION_RELOAD_ROUTE: RouteDescription = {
 export const EXTENSION_RESTART_ROUTE: RouteDescription = {
   ...base,
   summary: 'Starts one confined or failed extension anew, here and in the other processes.',
-  body: describeJsonBody(objectOf({ name: TEXT_SCHEMA }, ['name'])),
+  body: describeJsonBody(objectSchema({ name: TEXT_SCHEMA }, ['name'])),
   answers: list,
 };

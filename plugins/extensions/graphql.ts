@@ -1,8 +1,8 @@
 import { fail } from '#kernel';
 import type { GraphqlField } from '../graphql/contract.ts';
-import type { ExtensionManager } from './load/extensions.ts';
+import type { ExtensionManager } from './load/extension-manager.ts';
 import type { AppExtensionType } from './model.ts';
-import type { ExtensionRow } from './records/record.ts';
+import type { ExtensionRow } from './records/info-record.ts';
 
 /** Kinds of extensions for the admin app, by their names in the answer. */
 const LISTED = {

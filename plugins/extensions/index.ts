@@ -11,7 +11,14 @@ import type { HealthCheck } from '../server/contract.ts';
 import { createAllPackages } from './all-packages.ts';
 import { auditCommand } from './audit/command.ts';
 import { createJointLedger } from './audit/joint-ledger.ts';
-import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders, requirements } from './contract.ts';
+import {
+  appBundles,
+  confinedLoaders,
+  consentDeciders,
+  extensionStatusControl,
+  fullLoaders,
+  requiredPackagesProviders,
+} from './contract.ts';
 import { createExtensionFolders } from './discover/discover.ts';
 import { fingerprint } from './discover/fingerprint.ts';
 import { createExtensionGraphqlFields } from './graphql.ts';
@@ -20,7 +27,7 @@ import { readLoaderContributions } from './loader-contributions.ts';
 import manifest from './package.json' with { type: 'json' };
 import { stopBundler } from './packages/bundler.ts';
 import { registerImportHooks } from './packages/import-hooks.ts';
-import type { ExtensionRow } from './records/record.ts';
+import type { ExtensionRow } from './records/info-record.ts';
 import { createReload, type ReloadControl } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
 import type { ExtensionsConfig } from './settings.ts';
@@ -37,9 +44,9 @@ export default definePlugin<ExtensionsConfig>({
     const used = host.use({ activity, bus, presence, migrator, settings: extensionSettings, subjects: broker });
     host.define(appBundles);
     host.define(confinedLoaders);
-    host.define(consents);
+    host.define(consentDeciders);
     host.define(fullLoaders);
-    host.define(requirements);
+    host.define(requiredPackagesProviders);
     const contributions = readLoaderContributions(host);
     const { migrator: migrations, settings, subjects } = used;
     const all = createAllPackages({ config, packages, log, subjects, settings, migrator: migrations, contributions });
@@ -50,7 +57,7 @@ export default definePlugin<ExtensionsConfig>({
     let removeImportHooks: (() => void) | undefined;
     let removePackageFolders: (() => void) | undefined;
 
-    host.provide(extensionLoader, {
+    host.provide(extensionStatusControl, {
       reportFailed: (id, failure) => extensions.reportFailed(id, failure),
       reportRecovered: (id) => extensions.reportRecovered(id),
       reload: (names) => reload.reloadEverywhere(asSystem('extensions are loaded or unloaded'), names),

@@ -17,7 +17,7 @@ export { grantsByEntry, serverEntries } from './manifest/requested-grants.ts';
 export { LoadFailure } from './model.ts';
 /** Registers the paths and the flow operations of packages under their names. */
 export { createMounts } from './mounts.ts';
-export { createPackageOperations } from './package-operations.ts';
+export { createPackageFlowOperations } from './package-flow-operations.ts';
 /** esbuild for packages: with a deadline, in a process that all builds share. */
 export { listBuildErrors, runBundler } from './packages/bundler.ts';
 /** Reads a file of a package within limits. */

@@ -3,11 +3,11 @@ import type { ConfinedRuntimeState } from '../sandbox/contract.ts';
 import {
   appBundles,
   confinedLoaders,
-  consents,
+  consentDeciders,
   fullLoaders,
   type PackageConsent,
   type RequiredPackages,
-  requirements,
+  requiredPackagesProviders,
 } from './contract.ts';
 import type { LoadDeps } from './load/load-deps.ts';
 import { type AppBundle, LoadFailure } from './model.ts';
@@ -32,7 +32,7 @@ const UNAVAILABLE: ConfinedRuntimeState = {
 
 /** Loaders, consent and browser builds. Each call reads the facets, so that a contribution made later counts. */
 export function readLoaderContributions({ read }: Pick<Host, 'read'>): LoaderContributions {
-  const consent = (): PackageConsent => read(consents) ?? noConsent;
+  const consent = (): PackageConsent => read(consentDeciders) ?? noConsent;
   const confined = () => {
     const loader = read(confinedLoaders);
     if (!loader) throw createMissing('confined code');
@@ -45,7 +45,7 @@ export function readLoaderContributions({ read }: Pick<Host, 'read'>): LoaderCon
       retainOnly: (all) => consent().retainOnly(all),
       retainOnlyPlugins: (folders) => consent().retainOnlyPlugins(folders),
     },
-    requirements: () => read(requirements),
+    requirements: () => read(requiredPackagesProviders),
     appBundle: {
       build: async (halves) => (await read(appBundles)?.build(halves)) ?? { failed: new Map() },
       chunk: (name) => read(appBundles)?.chunk(name),

@@ -81,7 +81,7 @@ export interface AppAndApiFiles {
 }
 
 /** Events that an extension may listen to, by the kind of listener. */
-export interface EventNames {
+export interface ListenableEvents {
   readonly filter?: readonly string[];
   readonly action?: readonly string[];
 }
@@ -92,7 +92,7 @@ export interface BundleEntry {
   readonly name: string;
   readonly source: string | AppAndApiFiles;
   readonly capabilities?: Readonly<Record<string, unknown>>;
-  readonly events?: EventNames;
+  readonly events?: ListenableEvents;
   readonly optionDelivery?: Readonly<Record<string, { readonly delivery: 'reference' }>>;
 }
 
@@ -109,7 +109,7 @@ export interface ExtensionManifest {
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly runtime?: 'confined-server';
   readonly capabilities?: Readonly<Record<string, unknown>>;
-  readonly events?: EventNames;
+  readonly events?: ListenableEvents;
   readonly optionDelivery?: Readonly<Record<string, { readonly delivery: 'reference' }>>;
   readonly entries?: readonly BundleEntry[];
   /** Whether one context serves many calls, so that state is kept between callers. Confined runtime only; shown in the record. */
@@ -195,7 +195,7 @@ export interface PackageMounts {
 }
 
 /** Operations of flows, and the registration of those of extensions under their names. */
-export interface PackageOperations extends FlowOperations {
+export interface PackageFlowOperations extends FlowOperations {
   /** Answers a function that removes the operation. */
   register(owner: string, operation: FlowOperationKind): () => void;
 }

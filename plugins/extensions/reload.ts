@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { AsSystem, Caller, EventsApi, Log } from '#kernel';
 import type { Bus } from '../cluster/contract.ts';
-import type { ExtensionManager, LoadChanges } from './load/extensions.ts';
+import type { ExtensionManager, LoadChanges } from './load/extension-manager.ts';
 import type { ReloadRequest } from './load/load-plan.ts';
-import type { ExtensionRow } from './records/record.ts';
+import type { ExtensionRow } from './records/info-record.ts';
 import type { ThirdPartyLifecycle } from './third-party/plugins.ts';
 
 interface ReloadDeps {

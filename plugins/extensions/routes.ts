@@ -3,17 +3,17 @@ import type { Activity } from '../activity/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, isValidBody, sendData } from '../http/library.ts';
 import {
+  EXTENSION_APP_CHUNK_ROUTE,
   EXTENSION_AUDIT_ROUTE,
   EXTENSION_LIST_ROUTE,
   EXTENSION_RELOAD_ROUTE,
   EXTENSION_REQUIRE_ROUTE,
   EXTENSION_RESTART_ROUTE,
-  EXTENSION_SOURCE_ROUTE,
 } from './descriptions.ts';
-import type { ExtensionManager } from './load/extensions.ts';
+import type { ExtensionManager } from './load/extension-manager.ts';
 import { isConfined } from './load/slot.ts';
 import type { AppBundle } from './model.ts';
-import { type ExtensionRow, toInfoRecord } from './records/record.ts';
+import { type ExtensionRow, toInfoRecord } from './records/info-record.ts';
 
 interface RouteDeps {
   /** Extensions and third-party plugins. */
@@ -54,7 +54,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'GET',
       path: '/extensions/sources/:chunk',
-      description: EXTENSION_SOURCE_ROUTE,
+      description: EXTENSION_APP_CHUNK_ROUTE,
       handle(ctx) {
         const text = appBundle.chunk(ctx.params.chunk as string);
         if (text === undefined) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });

@@ -84,7 +84,7 @@ export const orphanedObjectsCollection: SystemCollection = {
 };
 
 /** The storage locations of each process, with the identity that their drivers report. */
-export const storagePlacesCollection: SystemCollection = {
+export const storageLocationsCollection: SystemCollection = {
   collection: 'platform_storage_locations',
   formerName: 'platform_storage_places',
   note: 'Where each process keeps the bytes of its locations',

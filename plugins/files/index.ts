@@ -4,7 +4,7 @@ import { bus, lock, presence } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
-import { items, references } from '../items/contract.ts';
+import { items, referenceRemoval } from '../items/contract.ts';
 import { media } from '../media/contract.ts';
 import { outbound } from '../outbound/contract.ts';
 import { query } from '../query/contract.ts';
@@ -13,7 +13,7 @@ import { schema, systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { storage } from '../storage/contract.ts';
 import { filesCommand } from './check/command.ts';
-import { filesCollection, orphanedObjectsCollection, storagePlacesCollection } from './collections.ts';
+import { filesCollection, orphanedObjectsCollection, storageLocationsCollection } from './collections.ts';
 import type { FilesConfig } from './config.ts';
 import { files } from './contract.ts';
 import type { Deps, RouteDeps } from './deps.ts';
@@ -41,7 +41,7 @@ export default definePlugin<FilesConfig>({
       outbound,
       presence,
       query,
-      references,
+      references: referenceRemoval,
       routing,
       schedule,
       schema,
@@ -51,7 +51,7 @@ export default definePlugin<FilesConfig>({
     const deps: Deps & Pick<typeof used, 'references'> = { ...used, config, db, events, log };
     host.contribute(systemCollections, filesCollection);
     host.contribute(systemCollections, orphanedObjectsCollection);
-    host.contribute(systemCollections, storagePlacesCollection);
+    host.contribute(systemCollections, storageLocationsCollection);
     host.contribute(migrations, orphanTriggers(db));
 
     const ledger = createOrphanLedger(deps);

@@ -13,4 +13,4 @@ const OBJECT_NAME =
   /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:-[0-9a-f]{8})?)(?:__[A-Za-z0-9_-]+)?(?:\.[a-z0-9]{1,16})?$/;
 
 /** The stem of an object name, for a variant that of its source; undefined for a name that the service does not create. */
-export const parseStem = (name: string): string | undefined => OBJECT_NAME.exec(name)?.[1];
+export const parseObjectNameStem = (name: string): string | undefined => OBJECT_NAME.exec(name)?.[1];

@@ -2,7 +2,7 @@ import { authorities, type Caller, facet, service } from '#kernel';
 import { createOperationRegistry } from './registry.ts';
 
 /** The context of one run of an operation, beside its options. */
-export interface OperationContext {
+export interface FlowOperationContext {
   /** The whole data chain by operation key, with `$trigger`, `$last`, `$accountability`, `$env`. */
   readonly data: Readonly<Record<string, unknown>>;
   /** The caller on whose behalf the flow runs; null without a user, for example for a schedule. */
@@ -13,7 +13,7 @@ export interface OperationContext {
 /** One kind of step in a flow. Options arrive interpolated; a throw takes the reject branch. */
 export interface FlowOperationKind {
   readonly id: string;
-  run(options: Readonly<Record<string, unknown>>, context: OperationContext): Promise<unknown>;
+  run(options: Readonly<Record<string, unknown>>, context: FlowOperationContext): Promise<unknown>;
   /** Options that are kept encrypted and handed over as references only. */
   readonly secretOptions?: readonly string[];
   /**

@@ -1,6 +1,6 @@
 import { authorities, type Caller, facet } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
-import { type DistinctGraphqlFields, graphqlFieldNameOf, keepFirstByName } from './fields/distinct-fields.ts';
+import { type DistinctGraphqlFields, keepFirstByName, parseGraphqlFieldName } from './fields/distinct-fields.ts';
 
 /**
  * `items` is `/graphql`, with user collections; `system` is `/graphql/system`, with system collections (specification,
@@ -61,6 +61,7 @@ export const graphqlFields = facet<GraphqlField, DistinctGraphqlFields>('graphql
     properties: { names: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9_]*$' } } },
   },
   validate: ({ definition }, declared) =>
-    declared.names.includes(graphqlFieldNameOf(definition)) || `${graphqlFieldNameOf(definition)} is not declared`,
+    declared.names.includes(parseGraphqlFieldName(definition)) ||
+    `${parseGraphqlFieldName(definition)} is not declared`,
   describe: (declared) => authorities('answers', declared.names, 'by GraphQL'),
 });

@@ -8,7 +8,7 @@ import type { Schema } from '../schema/contract.ts';
 import type { GraphqlScope } from './contract.ts';
 import { createGraphqlDocumentCaches } from './document/document-cache.ts';
 import { createOperationExecutor } from './execute/execute.ts';
-import type { GraphqlResponse } from './execute/response.ts';
+import type { GraphqlResponse } from './execute/operation-types.ts';
 import { answerGraphqlRequest } from './http/answer-request.ts';
 import type { GraphqlRequest } from './http/request.ts';
 import type { ContributedFields } from './schema/contributed.ts';

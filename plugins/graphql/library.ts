@@ -1,1 +1,1 @@
-export { graphqlFieldNameOf } from './fields/distinct-fields.ts';
+export { parseGraphqlFieldName } from './fields/distinct-fields.ts';

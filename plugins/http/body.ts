@@ -6,7 +6,7 @@ import { Failure, fail } from '#kernel';
 import type { BodyMemory } from './body-memory.ts';
 import { clientAddressOf } from './client.ts';
 import type { Routing } from './contract.ts';
-import { assertStorableJson } from './json.ts';
+import { assertStorableJson } from './storable-json.ts';
 
 /**
  * Milliseconds for a whole JSON body. Its size is limited, so a client that takes longer sends it slowly on purpose.

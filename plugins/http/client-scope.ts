@@ -35,7 +35,7 @@ export class ClientRequestScope implements RequestScope {
  * The signal that the client of a request disconnected, for requests of any method. A write is rolled back by it when
  * the client disconnects before the commit begins.
  */
-export const clientSignal = ({ res }: Pick<Context, 'res'>): (() => AbortSignal) => {
+export const createDisconnectSignalGetter = ({ res }: Pick<Context, 'res'>): (() => AbortSignal) => {
   return () => {
     const signal = disconnectSignals.get(res) ?? createDisconnectSignal(res);
     disconnectSignals.set(res, signal);

@@ -55,11 +55,11 @@ export interface ParameterDescription {
  * Media type → schema of the whole body. A range (`image/*`) stands for all types in it; binary bodies have the schema
  * `{}`.
  */
-export type BodySchemas = Readonly<Record<string, JsonSchema>>;
+export type SchemaByMediaType = Readonly<Record<string, JsonSchema>>;
 
 /** The body of a request, by media type. */
 export interface BodyDescription {
-  readonly content: BodySchemas;
+  readonly content: SchemaByMediaType;
   /** Default true. */
   readonly required?: boolean;
 }
@@ -95,15 +95,15 @@ export interface RouteDescription {
    * Status → content of every answer that is no error of the table in `kernel/errors.ts`; `{}` is an answer without a
    * body. `304` and the answers of `HEAD` follow from those of `GET`. Empty for routes that only refuse.
    */
-  readonly answers: Readonly<Record<number, BodySchemas>>;
-  /** Codes beyond those that follow from `access`, method and `COMMON_ERRORS` (`errorCodesOf` in `library.ts`). */
+  readonly answers: Readonly<Record<number, SchemaByMediaType>>;
+  /** Codes beyond those that follow from `access`, method and `COMMON_ERROR_CODES` (`errorCodesOf` in `library.ts`). */
   readonly errors?: readonly ErrorCode[];
   /** The targets of the references in this description. */
   readonly components?: OpenApiComponents;
 }
 
 /** Codes that any route may answer: for the token, the path, the query string, and the service itself. */
-export const COMMON_ERRORS: readonly ErrorCode[] = [
+export const COMMON_ERROR_CODES: readonly ErrorCode[] = [
   'INVALID_PATH_PARAMETER',
   'INVALID_QUERY',
   'INVALID_CREDENTIALS',
@@ -119,7 +119,11 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Further codes of routes of any method but `GET` and `HEAD`, whose requests may have a body. */
-export const BODY_ERRORS: readonly ErrorCode[] = ['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+export const BODY_ERROR_CODES: readonly ErrorCode[] = [
+  'INVALID_PAYLOAD',
+  'CONTENT_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+];
 
 const isUnderPrefix = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
 

@@ -8,30 +8,28 @@ export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
 /** The client before authentication: address (behind trusted proxies the real one), user agent, origin. */
 export { clientAddressOf, clientInfoOf } from './client.ts';
 /** The signal that the client of a request disconnected, created on first use. */
-export { clientSignal } from './client-scope.ts';
+export { createDisconnectSignalGetter } from './client-scope.ts';
 /** Whether a parsed body matches the schema of a route description. */
 export { isValidBody } from './is-valid-body.ts';
-/** Checks nesting and NUL characters of parsed JSON from any part of a request. @throws INVALID_PAYLOAD */
-export { assertStorableJson } from './json.ts';
 /** Parts of route descriptions, and functions over descriptions. */
 export {
   ANY_VALUE_SCHEMA,
-  anyOf,
+  anyOfSchema,
   BOOLEAN_SCHEMA,
-  dataAnswer,
   dataEnvelope,
+  describeDataAnswer,
   describeJsonBody,
   describeParameter,
   ERRORS_SCHEMA,
+  enumSchema,
   errorCodesOf,
   errorComponents,
   exactObject,
   INTEGER_SCHEMA,
-  listOf,
+  listSchema,
   NO_CONTENT,
-  nullable,
-  objectOf,
-  oneOfTexts,
+  nullableSchema,
+  objectSchema,
   parameterRef,
   pathParameterNames,
   RECORD_SCHEMA,
@@ -39,6 +37,8 @@ export {
   schemaRef,
   TEXT_SCHEMA,
 } from './route-description.ts';
+/** Checks nesting and NUL characters of parsed JSON from any part of a request. @throws INVALID_PAYLOAD */
+export { assertStorableJson } from './storable-json.ts';
 /**
  * Treats unknown members of a query in a body like unknown parameters of a query string.
  * @throws INVALID_QUERY in mode `refuse`.

@@ -1,13 +1,13 @@
 import type { ErrorCode } from '#kernel';
 import {
-  BODY_ERRORS,
+  BODY_ERROR_CODES,
   type BodyDescription,
-  type BodySchemas,
-  COMMON_ERRORS,
+  COMMON_ERROR_CODES,
   type ComponentReference,
   type JsonSchema,
   type ParameterDescription,
   type Route,
+  type SchemaByMediaType,
 } from './contract.ts';
 
 // Constants and functions from which plugins make route descriptions. They run once, when a plugin contributes a route.
@@ -22,13 +22,13 @@ export const ANY_VALUE_SCHEMA: JsonSchema = {};
 /** An object with any members. */
 export const RECORD_SCHEMA: JsonSchema = { type: 'object' };
 
-export const oneOfTexts = (...values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
-export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
-export const anyOf = (...schemas: readonly JsonSchema[]): JsonSchema => ({ anyOf: schemas });
-export const nullable = (schema: JsonSchema): JsonSchema => anyOf(schema, { type: 'null' });
+export const enumSchema = (...values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
+export const listSchema = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+export const anyOfSchema = (...schemas: readonly JsonSchema[]): JsonSchema => ({ anyOf: schemas });
+export const nullableSchema = (schema: JsonSchema): JsonSchema => anyOfSchema(schema, { type: 'null' });
 
 /** An object with these members and possibly others; `required` names the mandatory ones. */
-export const objectOf = (
+export const objectSchema = (
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = [],
 ): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 ? { required } : {}) });
@@ -38,7 +38,7 @@ export const exactObject = (
   properties: Readonly<Record<string, JsonSchema>>,
   optional: Readonly<Record<string, JsonSchema>> = {},
 ): JsonSchema => ({
-  ...objectOf({ ...properties, ...optional }, Object.keys(properties)),
+  ...objectSchema({ ...properties, ...optional }, Object.keys(properties)),
   additionalProperties: false,
 });
 
@@ -61,12 +61,15 @@ export const dataEnvelope = (data: JsonSchema, meta?: JsonSchema): JsonSchema =>
   exactObject({ data }, meta === undefined ? {} : { meta });
 
 /** 200 with `{ data }`, as `sendData` and `sendJson` answer. */
-export const dataAnswer = (data: JsonSchema, meta?: JsonSchema): Readonly<Record<number, BodySchemas>> => ({
+export const describeDataAnswer = (
+  data: JsonSchema,
+  meta?: JsonSchema,
+): Readonly<Record<number, SchemaByMediaType>> => ({
   200: { [JSON_TYPE]: dataEnvelope(data, meta) },
 });
 
 /** 204 without a body. */
-export const NO_CONTENT: Readonly<Record<number, BodySchemas>> = { 204: {} };
+export const NO_CONTENT: Readonly<Record<number, SchemaByMediaType>> = { 204: {} };
 
 export const describeJsonBody = (schema: JsonSchema, { required = true } = {}): BodyDescription => ({
   content: { [JSON_TYPE]: schema },
@@ -76,7 +79,7 @@ export const describeJsonBody = (schema: JsonSchema, { required = true } = {}): 
 /** The body of every error response. Many codes have further members of `extensions` beside `code`. */
 export const ERRORS_SCHEMA: JsonSchema = exactObject({
   errors: {
-    ...listOf(exactObject({ message: TEXT_SCHEMA, extensions: objectOf({ code: TEXT_SCHEMA }, ['code']) })),
+    ...listSchema(exactObject({ message: TEXT_SCHEMA, extensions: objectSchema({ code: TEXT_SCHEMA }, ['code']) })),
     minItems: 1,
   },
 });
@@ -93,8 +96,8 @@ export function errorCodesOf({ method, description }: Pick<Route, 'method' | 'de
   const { access, errors = [] } = description;
   const hasBody = method !== 'GET' && method !== 'HEAD';
   return new Set([
-    ...COMMON_ERRORS,
-    ...(hasBody ? BODY_ERRORS : []),
+    ...COMMON_ERROR_CODES,
+    ...(hasBody ? BODY_ERROR_CODES : []),
     ...(access === 'public' ? [] : (['FORBIDDEN'] as const)),
     ...errors,
   ]);

@@ -3,7 +3,7 @@ import type { HttpContext, Route } from '../http/contract.ts';
 import {
   bodyOf,
   checkQueryMemberNames,
-  clientSignal,
+  createDisconnectSignalGetter,
   rawQueryOf,
   sendData,
   sendJson,
@@ -18,7 +18,7 @@ import {
 } from './descriptions/collection.ts';
 import { QUERY_PARAMETER_NAMES } from './descriptions/query.ts';
 import { parseExportFormat } from './read/export/formats.ts';
-import { renderEnvelope } from './read/long-read.ts';
+import { renderReadEnvelope } from './read/long-read.ts';
 import {
   parseCreateBody,
   parseDeleteBody,
@@ -228,9 +228,9 @@ async function sendExport(
 }
 
 /** A write is cancelled when its client disconnects, until its commit begins. */
-const cancellationOf = (ctx: HttpContext): WriteCancellation => ({ signal: clientSignal(ctx) });
+const cancellationOf = (ctx: HttpContext): WriteCancellation => ({ signal: createDisconnectSignalGetter(ctx) });
 
 const sendRows = (ctx: HttpContext, answer: ReadResultText | RowStream): void | Promise<void> =>
   'batches' in answer
-    ? sendStream(ctx, renderEnvelope(answer), { type: 'application/json; charset=utf-8' })
+    ? sendStream(ctx, renderReadEnvelope(answer), { type: 'application/json; charset=utf-8' })
     : sendJson(ctx, answer.data ?? 'null', answer.meta ?? undefined);

@@ -1,10 +1,10 @@
 import { type Caller, fail } from '#kernel';
 import { joinCompositeKey, parseKey } from '../query/library.ts';
 import type { Collection, Field, Schema, SchemaOverview } from '../schema/contract.ts';
-import { createCollectionNotFoundFailure, isRowLocation } from '../schema/library.ts';
+import { createCollectionNotFoundFailure, isRowLocationField } from '../schema/library.ts';
 import type { Key } from './contract.ts';
+import { PhysicalRowLocation } from './physical-row-location.ts';
 import { isObject } from './request-bodies.ts';
-import { RowLocation } from './row-location.ts';
 
 export interface CollectionTarget {
   readonly schemaSnapshot: SchemaOverview;
@@ -44,9 +44,10 @@ export function keyField({ name, key }: Collection): Field {
  * Casts a key to the type of its column. A composite key is a text or an object of exactly its columns.
  * @throws FORBIDDEN for a key of the wrong type, which is answered like a hidden row.
  */
-export function castKey(field: Field, raw: unknown): Key {
-  if (raw instanceof RowLocation) return raw.text;
-  if (isRowLocation(field)) throw fail('FORBIDDEN', `rows of ${field.collection} have no key: change them by a query`);
+export function parseKeyValue(field: Field, raw: unknown): Key {
+  if (raw instanceof PhysicalRowLocation) return raw.text;
+  if (isRowLocationField(field))
+    throw fail('FORBIDDEN', `rows of ${field.collection} have no key: change them by a query`);
   if (isObject(raw) && !field.parts)
     throw fail('INVALID_PAYLOAD', `a key of ${field.collection} is a text or a number`, { path: [] });
   const key = parseKey(field, isObject(raw) ? joinKeyColumns(field, raw) : raw);

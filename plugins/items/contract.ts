@@ -1,5 +1,5 @@
 import { type Caller, service } from '#kernel';
-import type { FieldGrant } from '../access/contract.ts';
+import type { FieldsAndPresets } from '../access/contract.ts';
 import type { Invocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
 import type {
@@ -172,7 +172,7 @@ export interface WriteCancellation {
 
 /** What the caller may do with a row; `update` with the permitted fields and the presets. */
 export interface ItemPermissions {
-  readonly update: { readonly access: boolean } & FieldGrant;
+  readonly update: { readonly access: boolean } & FieldsAndPresets;
   readonly delete: { readonly access: boolean };
   readonly share: { readonly access: boolean };
 }
@@ -251,7 +251,7 @@ export interface ReferenceRemoval {
 }
 
 /** The service for plugins whose rows own bytes, such as `files`. */
-export const references = service<ReferenceRemoval>('references', { version: '1.0.0', callers: { clear: 2 } });
+export const referenceRemoval = service<ReferenceRemoval>('references', { version: '1.0.0', callers: { clear: 2 } });
 
 /**
  * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items").

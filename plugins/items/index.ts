@@ -9,7 +9,7 @@ import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { itemsCapability, itemsRemoteMethods } from './capability/capability.ts';
 import { filesCapability, schemaCapability } from './capability/reserved-capabilities.ts';
-import { type Items, items, references } from './contract.ts';
+import { type Items, items, referenceRemoval } from './contract.ts';
 import type { Deps } from './deps.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createItemPermissionsReader } from './read/item-permissions.ts';
@@ -47,7 +47,7 @@ export default definePlugin<Config>({
     };
     host.provide(items, service);
     host.contribute(remoteMethods, itemsRemoteMethods);
-    host.provide(references, createReferenceRemoval(deps));
+    host.provide(referenceRemoval, createReferenceRemoval(deps));
     for (const one of [itemsCapability(deps, reads), filesCapability, schemaCapability])
       host.contribute(capabilities, one);
     for (const route of itemRoutes(service, reads, used)) host.contribute(routes, route);

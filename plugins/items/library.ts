@@ -4,9 +4,9 @@
  */
 export { collectionRoutes } from './collection-routes.ts';
 /** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
-export { castKey } from './collection-target.ts';
+export { parseKeyValue } from './collection-target.ts';
 /** Bodies and answers of the routes of a collection, for descriptions of other routes. */
-export { itemSchema, WRITE_ERRORS } from './descriptions/collection.ts';
+export { itemSchema, WRITE_ERROR_CODES } from './descriptions/collection.ts';
 export {
   ANSWER_SHAPE_PARAMETERS,
   LIST_PARAMETERS,

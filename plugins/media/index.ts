@@ -2,13 +2,13 @@ import { definePlugin } from '#kernel';
 import { workers } from '../workers/contract.ts';
 import { media } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { mediaProcessOptions } from './processes.ts';
+import { buildMediaWorkerPoolOptions } from './processes.ts';
 import { createMedia } from './service.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ workers });
-    host.provide(media, createMedia(used.workers.pool(mediaProcessOptions())));
+    host.provide(media, createMedia(used.workers.pool(buildMediaWorkerPoolOptions())));
   },
 });

@@ -34,7 +34,7 @@ export interface MediaProcessOptions {
  * The options of the worker pool. Transformations take `count` processes at most. There is one more process, so that an
  * upload, which is inspected, does not wait for slow images.
  */
-export function mediaProcessOptions({
+export function buildMediaWorkerPoolOptions({
   count = Math.max(1, Math.min(availableParallelism(), MEDIA_PROCESS_LIMITS.count)),
   idle = MEDIA_PROCESS_LIMITS.idle,
 }: MediaProcessOptions = {}): WorkerPoolOptions {

@@ -6,7 +6,7 @@ import { requestCapability, requestRemoteMethods } from './capability/capability
 import { outbound } from './contract.ts';
 import { createHostResolver } from './host-resolver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createOutbound } from './send.ts';
+import { createOutbound } from './service.ts';
 
 interface OutboundConfig {
   IMPORT_IP_DENY_LIST: readonly string[];

@@ -4,7 +4,7 @@ import { type Caller, service } from '#kernel';
  * The client that requests a hash or a comparison, which the fair queue counts: the user, else the network of the
  * address.
  */
-export type PasswordClient = Pick<Caller, 'user' | 'ip'>;
+export type PasswordHashRequester = Pick<Caller, 'user' | 'ip'>;
 
 /**
  * One-way hashes of passwords: Argon2id, parameters and salt inside the text. The work is done by processes of its own, so
@@ -13,7 +13,7 @@ export type PasswordClient = Pick<Caller, 'user' | 'ip'>;
  */
 export interface Passwords {
   /** A hash of the text; the same text twice has different ones. Without `client` the work is the service's own. */
-  hash(text: string, client?: PasswordClient): Promise<string>;
+  hash(text: string, client?: PasswordHashRequester): Promise<string>;
   /**
    * Hashes in this process, without waiting for a place: for the first admin, before requests are served. Starting a
    * process of low priority takes several times as long as the hash. Never for a password of a request.
@@ -23,7 +23,7 @@ export interface Passwords {
    * False for a wrong text, for a stored value that is no hash, and for null. Null takes as long as a hash of today's
    * cost, so that the time of the answer does not show whether a user exists.
    */
-  verify(stored: string | null, text: string, client?: PasswordClient): Promise<boolean>;
+  verify(stored: string | null, text: string, client?: PasswordHashRequester): Promise<boolean>;
 }
 
 /** The service for `auth`, `users` and `items`, which hashes fields of the type `hash`. */

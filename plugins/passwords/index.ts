@@ -1,8 +1,8 @@
 import { definePlugin } from '#kernel';
 import { workers } from '../workers/contract.ts';
 import { passwords } from './contract.ts';
+import { hashProcessOptions } from './hash-pool-options.ts';
 import manifest from './package.json' with { type: 'json' };
-import { hashProcessOptions } from './processes.ts';
 import { createPasswordService } from './service.ts';
 
 interface Config {

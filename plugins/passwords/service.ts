@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import { toClientNetwork } from '../outbound/library.ts';
 import type { WorkerPool } from '../workers/contract.ts';
 import { createFairSemaphore } from '../workers/library.ts';
-import type { PasswordClient, Passwords } from './contract.ts';
+import type { PasswordHashRequester, Passwords } from './contract.ts';
 import { HASH_PROCESS_LIMITS, HASH_QUEUE_LIMITS } from './hash-process-limits.ts';
 import type { HashCost, HashJob } from './worker-messages.ts';
 
@@ -29,13 +29,13 @@ export function createPasswordService({ pool, processes, cost }: Deps): Password
     refuse: (reason) => unavailable(reason === 'full' ? 'too many wait' : 'it takes too long'),
   });
 
-  async function reply(job: HashJob, client: PasswordClient | undefined): Promise<unknown> {
+  async function reply(job: HashJob, client: PasswordHashRequester | undefined): Promise<unknown> {
     const outcome = await places.run(keyOf(client), () => pool.run(job, { timeout: HASH_PROCESS_LIMITS.deadline }));
     if (typeof outcome === 'string') throw unavailable(`the process ended with "${outcome}"`);
     return outcome.reply;
   }
 
-  async function hash(text: string, client?: PasswordClient): Promise<string> {
+  async function hash(text: string, client?: PasswordHashRequester): Promise<string> {
     const hashed = await reply({ text, cost }, client);
     if (typeof hashed !== 'string') throw unavailable('the process answered no hash');
     return hashed;
@@ -57,7 +57,7 @@ export function createPasswordService({ pool, processes, cost }: Deps): Password
 }
 
 /** A signed-in user is one client on any network; requests without a user are grouped by network. */
-const keyOf = (client: PasswordClient | undefined): string =>
+const keyOf = (client: PasswordHashRequester | undefined): string =>
   client === undefined
     ? 'service'
     : client.user === null

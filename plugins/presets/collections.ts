@@ -9,11 +9,11 @@ const stringField = (field: string, maxLength: number, fallback?: string): Syste
   ...(fallback === undefined ? {} : { default: fallback }),
 });
 
-export const PRESETS = 'platform_presets';
+export const PRESETS_COLLECTION = 'platform_presets';
 
 /** A preset belongs to a user where `user` is set, else to a role where `role` is set, else to all users. */
 export const presetsCollection: SystemCollection = {
-  collection: PRESETS,
+  collection: PRESETS_COLLECTION,
   note: 'How lists of items are shown, and bookmarks',
   accountability: null,
   fields: [

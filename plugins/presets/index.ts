@@ -5,9 +5,9 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
-import { PRESETS, presetsCollection } from './collections.ts';
+import { PRESETS_COLLECTION, presetsCollection } from './collections.ts';
 import manifest from './package.json' with { type: 'json' };
-import { addPresetRules } from './rules.ts';
+import { registerPresetWriteChecks } from './write-checks.ts';
 
 export default definePlugin({
   manifest,
@@ -15,14 +15,14 @@ export default definePlugin({
     const { db, events } = host;
     const used = host.use({ items, access });
     host.contribute(systemCollections, presetsCollection);
-    addPresetRules(used, events);
+    registerPresetWriteChecks(used, events);
     // Deletes the presets of a deleted collection, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db
-        .table(PRESETS)
+        .table(PRESETS_COLLECTION)
         .whereIn('collection', keys as string[])
         .delete();
     });
-    for (const route of collectionRoutes(used.items, '/presets', PRESETS)) host.contribute(routes, route);
+    for (const route of collectionRoutes(used.items, '/presets', PRESETS_COLLECTION)) host.contribute(routes, route);
   },
 });

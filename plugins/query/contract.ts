@@ -7,7 +7,7 @@ import type { BoundValue, ConditionTree, PlaceholderValues, ReadNode } from './t
 export type { NowOffset } from './now.ts';
 export type { OperandPlaceholder } from './placeholder.ts';
 export type {
-  ColumnFormat,
+  ColumnOutputFormat,
   GroupSelection,
   GroupSelectionItem,
   ListParameters,
@@ -213,7 +213,7 @@ export interface QueryEngine {
     context: ExecutionContext,
     schema: SchemaOverview,
     first: number,
-  ): GrantedCondition;
+  ): TrustedSqlCondition;
 }
 
 /** A compiled SQL condition with the values of its parameters. */
@@ -223,7 +223,7 @@ export interface SqlCondition {
 }
 
 /** A condition that plugins without the `sql` grant may use in their statements, also when it reads other tables. */
-export interface GrantedCondition extends SqlCondition {
+export interface TrustedSqlCondition extends SqlCondition {
   readonly where: Statement;
 }
 
@@ -251,7 +251,7 @@ export interface PreparedStatement {
 export const query = service<QueryEngine>('query', { version: '1.0.0' });
 
 /** Creates `PermissionRestricted` trees. Only the manifest of `access` names this service, which a test checks. */
-export interface TreeSealing {
+export interface PermissionRestrictionMarker {
   /** Marks a tree as restricted without any check. */
   seal<T extends object>(tree: T): PermissionRestricted<T>;
   /** The value of a field of one row as parsed JSON, without permissions; null when the row does not exist. */
@@ -259,7 +259,10 @@ export interface TreeSealing {
 }
 
 /** The service that creates `PermissionRestricted` trees, for `access` alone. */
-export const treeSealing = service<TreeSealing>('sealing', { version: '1.0.0', coreOnly: true });
+export const permissionRestrictionMarker = service<PermissionRestrictionMarker>('sealing', {
+  version: '1.0.0',
+  coreOnly: true,
+});
 
 /** The text that answers show instead of a concealed value. */
 export { CONCEALED_VALUE_MASK } from './compile/output.ts';

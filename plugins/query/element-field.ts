@@ -8,7 +8,7 @@ const ORDERED: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a field of the type `unknown` is compared by the type of its column and can be sorted by. */
-export const isOrderedUnknownField = ({ type, column }: Field): boolean =>
+export const isSortableUnknownTypeField = ({ type, column }: Field): boolean =>
   type === 'unknown' && column !== null && !column.array && (ORDERED.has(column.dataType) || isRangeColumn(column));
 
 /** A field that stands for the elements of an array or the bounds of a range: operands are checked and cast by its type. */

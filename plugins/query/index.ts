@@ -1,6 +1,6 @@
 import { definePlugin, fail } from '#kernel';
 import '../database/contract.ts';
-import { type PermissionRestricted, type QueryEngine, query, treeSealing } from './contract.ts';
+import { type PermissionRestricted, permissionRestrictionMarker, type QueryEngine, query } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { parseRead, parseWhere } from './parse/parse.ts';
 import type { QueryCeilings } from './parse/parse-context.ts';
@@ -40,7 +40,7 @@ export default definePlugin<Config>({
         parseWhere(collection, raw, schema, ceilings, options?.trusted ?? false),
       ...createQueryRunner(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
     });
-    host.provide(treeSealing, {
+    host.provide(permissionRestrictionMarker, {
       seal: <T extends object>(tree: T) => tree as PermissionRestricted<T>,
       readValue: createReadValue(host.db),
     });

@@ -4,19 +4,19 @@ import { Failure, fail } from '#kernel';
 export { decodeBase64 } from './base64.ts';
 /** Whether an operand is `$CURRENT_USER` or `$CURRENT_ROLE`. */
 export { isCurrentUserOrRole } from './caller-value.ts';
+/** SQL of the JSON text of a row as a statement that writes it answers it. */
+export { rowTextSql } from './compile/json-object.ts';
 /** SQL of keys of one column and of composite keys. */
 export { columnsSql, fieldsEqualSql, keyEqualsSql, keyInSql, keyTextSql } from './compile/key.ts';
 /** SQL of a field as answers show it, and of the same value as a part of `jsonb`. */
 export { jsonbExpression, outputExpression } from './compile/output.ts';
-/** SQL of the JSON text of a row as a statement that writes it answers it. */
-export { rowTextSql } from './compile/returning.ts';
-export { expandQuery } from './expand-query.ts';
+export { decodeRawQuery } from './decode-raw-query.ts';
 export { withoutQuotedValues } from './failures.ts';
 /** The columns of a collection's key, and the projections of reads that answer only keys. */
 export { keyColumns, keyProjections } from './key-columns.ts';
 /** Texts of composite keys. */
 export { joinCompositeKey, splitCompositeKey } from './key-text.ts';
-export { parseNow, timestampAt } from './now.ts';
+export { parseNow, timestampOfNowOffset } from './now.ts';
 /** Parses a GeoJSON geometry to text; INVALID_QUERY with the path for other values. */
 export { parseGeoJson } from './parse/geojson.ts';
 /** The operators that fit a field of this type, unless the field is concealed. */

@@ -37,7 +37,7 @@ export function parseNow(text: string): NowOffset | undefined {
  * The ISO 8601 timestamp that a `$NOW(…)` stands for. The 31st of a shorter month is its last day; an offset beyond the range of
  * dates gives the present.
  */
-export function timestampAt({ offset, months }: NowOffset, now = new Date()): string {
+export function timestampOfNowOffset({ offset, months }: NowOffset, now = new Date()): string {
   const moment = new Date(now.getTime() + offset);
   if (months !== 0) addMonths(moment, months);
   return Number.isNaN(moment.getTime()) ? now.toISOString() : moment.toISOString();

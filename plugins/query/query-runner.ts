@@ -1,6 +1,6 @@
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
-import { createPoolShare } from '../database/library.ts';
+import { createPoolShareHolder } from '../database/library.ts';
 import { compileCursorStatement, compileReadStatement } from './compile/read.ts';
 import { returningSql } from './compile/returning.ts';
 import { isRuntimeParameter, type RuntimeParameter, StatementBuilder } from './compile/statement.ts';
@@ -16,8 +16,8 @@ import type {
 } from './contract.ts';
 import { explainStatement } from './explain.ts';
 import { throwQueryFailure } from './failures.ts';
-import { timestampAt } from './now.ts';
-import { renderReadShape } from './read-shape.ts';
+import { timestampOfNowOffset } from './now.ts';
+import { renderReadForLog } from './render-read-for-log.ts';
 import type { RecordDuration } from './slow-log.ts';
 import { createStatementNames } from './statement-names.ts';
 import { streamRows } from './stream.ts';
@@ -72,7 +72,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     stream: (prepared, context, options) =>
       streamRows(db, prepared, resolveParameters(prepared.params, context), {
         signal: options?.signal ?? (context.owner === undefined ? requestScope.getStore()?.signal : undefined),
-        share: createPoolShare((prepared as PreparedRead).read.collection.name, context),
+        share: createPoolShareHolder((prepared as PreparedRead).read.collection.name, context),
         onEnd: (ms) => recordDuration(prepared, context, ms),
       }),
     explain: ({ text, params }) => explainStatement(db, text, params),
@@ -129,7 +129,7 @@ class PreparedRead implements PreparedStatement {
 
   /** Renders the shape only when a log line needs it. */
   get shape(): string {
-    return renderReadShape(this.read);
+    return renderReadForLog(this.read);
   }
 }
 
@@ -139,7 +139,7 @@ class PreparedRead implements PreparedStatement {
  */
 function statementOptions(prepared: PreparedStatement, context: ExecutionContext): StatementOptions {
   const { name } = prepared;
-  const share = createPoolShare((prepared as PreparedRead).read.collection.name, context);
+  const share = createPoolShareHolder((prepared as PreparedRead).read.collection.name, context);
   const scope = context.owner === undefined ? requestScope.getStore() : undefined;
   if (!scope) return { name, share };
   return { name, share, signal: () => scope.signal };
@@ -177,5 +177,5 @@ function resolveDynamicValue(
 ): string | number | null {
   if (value.dynamic === 'key') return context.key ?? null;
   if (value.dynamic !== 'now') return value.dynamic === 'user' ? context.user : context.role;
-  return timestampAt(value);
+  return timestampOfNowOffset(value);
 }

@@ -1,10 +1,10 @@
 import type { Db } from '../database/contract.ts';
 import { quoteIdentifier } from '../database/library.ts';
-import type { TreeSealing } from './contract.ts';
+import type { PermissionRestrictionMarker } from './contract.ts';
 
 /** Creates `Sealing.readValue`, which reads the value of a field of one row as parsed JSON, without permissions. */
 export const createReadValue =
-  (db: Db): TreeSealing['readValue'] =>
+  (db: Db): PermissionRestrictionMarker['readValue'] =>
   async ({ table, primary }, { column }, key) => {
     if (!table || primary === null || !column) return null;
     const { rows } = await db.query<{ value: unknown }>(

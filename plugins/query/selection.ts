@@ -11,7 +11,7 @@ export type ListParameters = Pick<RawQuery, 'filter' | 'sort' | 'limit' | 'offse
  * A format that differs from the REST representation: `text` for a GraphQL `ID`, `number` for a decimal as a JSON number (NaN is
  * null), `labels` for enum values with other names, by their texts. Values without a label are unchanged.
  */
-export type ColumnFormat = 'text' | 'number' | { readonly labels: ReadonlyMap<string, string> };
+export type ColumnOutputFormat = 'text' | 'number' | { readonly labels: ReadonlyMap<string, string> };
 
 /** Applies `labels` to a value, or to a list of values, in the REST representation. */
 export const applyEnumLabels = (value: unknown, labels: ReadonlyMap<string, string>): unknown =>
@@ -36,7 +36,7 @@ export type SelectionItem =
       readonly field: string;
       /** `{ name: 'year' }`, `{ name: 'json', path: 'a.b[0]' }`. */
       readonly fn?: { readonly name: string; readonly path?: string };
-      readonly as?: ColumnFormat;
+      readonly as?: ColumnOutputFormat;
     }
   /** Several members of a row in one object, such as functions of one field. */
   | { readonly kind: 'object'; readonly key: string; readonly items: readonly SelectionItem[] }

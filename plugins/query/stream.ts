@@ -1,10 +1,10 @@
-import type { Db, PoolShare } from '../database/contract.ts';
+import type { Db, PoolShareHolder } from '../database/contract.ts';
 import type { PreparedStatement, RowStream } from './contract.ts';
 import { throwQueryFailure } from './failures.ts';
 
 interface StreamOptions {
   readonly signal: AbortSignal | undefined;
-  readonly share: PoolShare;
+  readonly share: PoolShareHolder;
   /** Called once at the end with the milliseconds the database worked, without the time between batches. */
   readonly onEnd: (ms: number) => void;
 }

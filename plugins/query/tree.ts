@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../schema/contract.ts';
 import type { NowOffset } from './now.ts';
-import type { ColumnFormat } from './selection.ts';
+import type { ColumnOutputFormat } from './selection.ts';
 
 // The tree of a parsed query: nodes of rows, their projections, and their conditions. `access` writes `rule` and `when` into it.
 
@@ -148,7 +148,7 @@ export type Projection =
       readonly key: string;
       readonly field: Field;
       readonly fn?: FieldFunction;
-      readonly as?: ColumnFormat;
+      readonly as?: ColumnOutputFormat;
       readonly when?: ConditionTree;
     }
   /** A member with the same text in every row. */

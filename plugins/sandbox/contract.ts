@@ -1,9 +1,9 @@
 import { type Caller, service } from '#kernel';
 import type { Posture } from '../../sandbox/host/posture/posture.ts';
-import type { ActivationMessage, ArtifactEntry, InvocationFailureCode } from '../../sandbox/protocol/messages.ts';
+import type { ArtifactEntry, InvocationFailureCode, InvocationTrigger } from '../../sandbox/protocol/messages.ts';
 import type { Invocation, PackageHandle } from '../broker/contract.ts';
 
-export type { ActivationMessage, ArtifactEntry, InvocationFailureCode, Posture };
+export type { ArtifactEntry, InvocationFailureCode, InvocationTrigger, Posture };
 
 /** State of the confined runtime (specification, "Extension endpoints", `meta.confinedRuntime`). */
 export interface ConfinedRuntimeState {
@@ -38,7 +38,7 @@ export interface InvocationRequest {
   /** A key of the contract: '' or `type:name`. */
   readonly entry: string;
   readonly contributionId: string;
-  readonly activation: ActivationMessage;
+  readonly activation: InvocationTrigger;
   /**
    * The package handle of the entry, where entries of one program have grants of their own. Default: the handle of the program.
    */

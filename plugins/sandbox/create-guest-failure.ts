@@ -1,12 +1,12 @@
-import type { InvocationFailure } from '../../sandbox/host/supervisor/run-failure.ts';
-import { ARTIFACT_SCRIPT_NAME } from '../../sandbox/protocol/messages.ts';
+import type { InvocationFailure } from '../../sandbox/host/supervisor/invocation-failure.ts';
+import { ARTIFACT_NAME_IN_STACK_TRACES } from '../../sandbox/protocol/messages.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { GuestFailure, type HandlerRejection, type ThrownError } from './library.ts';
 
 /** Bytes of the body of a failure that a child process reports. Longer bodies are ignored. */
 const MAX_BODY = 32 * 1024;
 const MAX_MESSAGE_LENGTH = 500;
-const POSITION = new RegExp(`\\b${ARTIFACT_SCRIPT_NAME}:(\\d{1,7}):(\\d{1,8})\\b`);
+const POSITION = new RegExp(`\\b${ARTIFACT_NAME_IN_STACK_TRACES}:(\\d{1,7}):(\\d{1,8})\\b`);
 /** Control characters, including line ends and direction marks. */
 const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 

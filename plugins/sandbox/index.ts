@@ -1,5 +1,5 @@
 import { definePlugin } from '#kernel';
-import type { LauncherOptions } from '../../sandbox/host/child.ts';
+import type { LauncherOptions } from '../../sandbox/host/confined-child.ts';
 import { sandbox } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createSandbox } from './service.ts';

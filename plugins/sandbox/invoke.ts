@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, Log } from '#kernel';
-import type { InvocationResult } from '../../sandbox/host/supervisor/guest-run.ts';
-import { InvocationFailure } from '../../sandbox/host/supervisor/run-failure.ts';
+import type { InvocationResult } from '../../sandbox/host/supervisor/invocation.ts';
+import { InvocationFailure } from '../../sandbox/host/supervisor/invocation-failure.ts';
 import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
-import type { GuestContext, GuestLimits } from '../../sandbox/protocol/messages.ts';
+import type { GuestLimits, HandlerContextData } from '../../sandbox/protocol/messages.ts';
 import type { Invocation, PackageHandle } from '../broker/contract.ts';
 import { InvocationSecrets } from '../broker/library.ts';
 import type { HandlerResult, InvocationRequest } from './contract.ts';
 import { createGuestFailure } from './create-guest-failure.ts';
 import { parseGuestJson } from './guest-json.ts';
-import { createHostCalls } from './host-calls.ts';
+import { createHostCallDispatcher } from './host-call-dispatcher.ts';
 import { GuestFailure } from './library.ts';
 
 interface InvokeOptions {
@@ -19,7 +19,7 @@ interface InvokeOptions {
   readonly log: Log;
 }
 
-/** Runs one invocation of confined code. `createHostCalls` counts and carries out its host calls. */
+/** Runs one invocation of confined code. `createHostCallDispatcher` counts and carries out its host calls. */
 export async function invokeGuest(
   { process, limits, log, ...program }: InvokeOptions,
   run: InvocationRequest,
@@ -33,7 +33,7 @@ export async function invokeGuest(
     secrets: new InvocationSecrets(),
   };
   const input = run.prepare?.(invocation) ?? run.input;
-  const calls = createHostCalls({ brokerAccess, invocation, hostCall: limits.hostCall, log });
+  const calls = createHostCallDispatcher({ brokerAccess, invocation, hostCall: limits.hostCall, log });
   try {
     const context = buildContext(brokerAccess, run);
     const { entry, signal } = run;
@@ -53,7 +53,7 @@ export const toGuestFailure = (error: unknown, scrub = (text: string): string =>
 const buildContext = (
   { holder }: PackageHandle,
   { contributionId, activation, caller }: InvocationRequest,
-): GuestContext => ({
+): HandlerContextData => ({
   extensionId: holder.name,
   contributionId,
   activation,
@@ -64,7 +64,7 @@ const buildContext = (
  * The accountability for the handler: null for a caller without user and role. Host calls of such a caller still use
  * the Public role.
  */
-const toAccountability = ({ user, role, admin }: Caller): GuestContext['accountability'] =>
+const toAccountability = ({ user, role, admin }: Caller): HandlerContextData['accountability'] =>
   user === null && role === null && !admin ? null : { user, role, admin };
 
 function parseResult(answer: InvocationResult): HandlerResult {

@@ -1,10 +1,6 @@
 import type { Log } from '#kernel';
-import type { Launcher, LauncherOptions } from '../../sandbox/host/child.ts';
-import {
-  MINIMUM_CONFINEMENT_LAYERS,
-  type Posture,
-  REQUIRED_CONFINEMENT_LAYERS,
-} from '../../sandbox/host/posture/posture.ts';
+import type { Launcher, LauncherOptions } from '../../sandbox/host/confined-child.ts';
+import { MINIMUM_CONFINEMENT_LAYERS, type Posture, REQUIRED_MODE_LAYERS } from '../../sandbox/host/posture/posture.ts';
 import { createSupervisor, type Supervisor } from '../../sandbox/host/supervisor/supervisor.ts';
 import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 import type { ConfinedRuntimeState } from './contract.ts';
@@ -76,7 +72,7 @@ function createUnavailable(log: Log, reason: string, posture: Posture | null = n
 }
 
 function renderReason({ mode, missing }: Posture): string {
-  const needed = mode === 'required' ? REQUIRED_CONFINEMENT_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
+  const needed = mode === 'required' ? REQUIRED_MODE_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
   const lacking = missing.filter((layer) => needed.includes(layer)).join(', ');
   return mode === 'required'
     ? `EXTENSIONS_SANDBOX_OS_HARDENING is required, and these layers of confinement do not hold: ${lacking}.`

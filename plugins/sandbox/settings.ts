@@ -18,7 +18,7 @@ export interface SandboxConfig {
 }
 
 /** The share of processes for one kind of programs. */
-export interface ProcessShare {
+export interface ProcessQuota {
   /** Processes that execute at a time. */
   readonly slots: number;
   /** Processes that live at a time, including waiting and idle ones. */
@@ -30,9 +30,9 @@ export interface ProcessShare {
 export interface SandboxSettings {
   readonly limits: GuestLimits;
   /** The processes of endpoints and operations. */
-  readonly endpoints: ProcessShare;
+  readonly endpoints: ProcessQuota;
   /** The processes of hooks, which public endpoints cannot use up. */
-  readonly hooks: ProcessShare;
+  readonly hooks: ProcessQuota;
   /** Bytes of the largest artifact. */
   readonly artifact: number;
   readonly mode: 'auto' | 'required';
@@ -104,7 +104,7 @@ const WAITING_PROCESS_MEMORY = 64 * MB;
  * eight processes live per slot, and up to four for hooks.
  */
 function computeShares(slots: number, memory: number): Pick<SandboxSettings, 'endpoints' | 'hooks'> {
-  const share = (slots: number, living: number, bytes: number): ProcessShare => ({
+  const share = (slots: number, living: number, bytes: number): ProcessQuota => ({
     slots,
     processes: Math.max(slots, Math.min(living, Math.floor(bytes / WAITING_PROCESS_MEMORY))),
     memory: bytes,

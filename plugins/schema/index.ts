@@ -9,7 +9,7 @@ import manifest from './package.json' with { type: 'json' };
 import { buildSchemaSnapshot } from './snapshot/build.ts';
 import { collectDeclarations, type DeclaredCollections } from './system/declarations.ts';
 import { registryCollections } from './system/registry.ts';
-import { createSystemTablesMigration, hashDeclarations } from './system/tables.ts';
+import { buildDeclarationsHash, createSystemTablesMigration } from './system/tables.ts';
 import { findUnservedTables, renderUnservedMessage } from './unserved-tables.ts';
 import { createSchemaWrites } from './writes/index.ts';
 
@@ -36,7 +36,7 @@ export default definePlugin<Config>({
       build: (reading) =>
         buildSchemaSnapshot({
           content: reading.content(),
-          version: `${reading.digest.slice(0, 12)}${hashDeclarations(declared()).slice(0, 6)}`,
+          version: `${reading.digest.slice(0, 12)}${buildDeclarationsHash(declared()).slice(0, 6)}`,
           declarations: declared(),
           firstSchema: db.schemas[0] as string,
         }),

@@ -3,4 +3,4 @@ export { isDatabaseGenerated, isRangeColumn, isSearchVector } from './column-kin
 /** Failures for unknown names. */
 export { createCollectionNotFoundFailure, createNotFoundFailure } from './not-found.ts';
 export { toCollectionRecord, toFieldRecord, toReadableFieldRecord, toRelationRecord } from './records.ts';
-export { isRowLocation } from './snapshot/keys.ts';
+export { isRowLocationField } from './snapshot/keys.ts';

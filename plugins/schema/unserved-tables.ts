@@ -5,7 +5,7 @@ import type { DeclaredCollections } from './system/declarations.ts';
 /** The table of migrations, which the plugin `database` creates. */
 const MIGRATIONS_TABLE = `${SYSTEM_PREFIX}migrations`;
 
-/** Reads the tables that the catalog statement reads, with the privileges of the database role. */
+/** SQL of all tables and views of the served schemas, each with whether the database role may use its schema and read it. */
 const TABLES = `
 select n.nspname as schema, c.relname as name, current_user as role, has_schema_privilege(n.oid, 'usage') as enters,
   has_table_privilege(c.oid, 'select') or has_any_column_privilege(c.oid, 'select') as reads

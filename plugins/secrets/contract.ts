@@ -1,7 +1,7 @@
 import { service } from '#kernel';
 
 /** Encryption of values at rest by SECRETS_ENCRYPTION_KEY (conventions, "Encryption of inline secrets"). */
-export interface SecretStore {
+export interface SecretCipher {
   /** Whether SECRETS_ENCRYPTION_KEY is set. */
   available(): boolean;
   /**
@@ -17,4 +17,4 @@ export interface SecretStore {
 }
 
 /** The service that encrypts secrets, for plugins that store them. */
-export const secrets = service<SecretStore>('secrets', { version: '1.0.0' });
+export const secrets = service<SecretCipher>('secrets', { version: '1.0.0' });

@@ -2,7 +2,7 @@ import { definePlugin } from '#kernel';
 import { secrets } from './contract.ts';
 import { parseMasterKey } from './master-key.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createSecretStore } from './secret-store.ts';
+import { createSecretCipher } from './secret-cipher.ts';
 
 interface Config {
   SECRETS_ENCRYPTION_KEY: string | undefined;
@@ -11,6 +11,6 @@ interface Config {
 export default definePlugin<Config>({
   manifest,
   register({ config, provide }) {
-    provide(secrets, createSecretStore(parseMasterKey(config.SECRETS_ENCRYPTION_KEY)));
+    provide(secrets, createSecretCipher(parseMasterKey(config.SECRETS_ENCRYPTION_KEY)));
   },
 });

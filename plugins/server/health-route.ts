@@ -15,7 +15,10 @@ export async function sendHealth(ctx: HttpContext, admin: boolean, deps: HealthD
 }
 
 /** Creates the middleware that answers the health also while the database is down, when no caller can be identified. */
-export const createHealthFallback = (identity: Pick<Identity, 'isSignedAdmin'>, deps: HealthDeps): Middleware => ({
+export const createHealthFallbackMiddleware = (
+  identity: Pick<Identity, 'isSignedAdmin'>,
+  deps: HealthDeps,
+): Middleware => ({
   name: 'health',
   phase: 'edge',
   async handle(ctx, next) {

@@ -8,11 +8,11 @@ import { settings } from '../settings/contract.ts';
 import { health as healthChecks } from './contract.ts';
 import { createServerFields } from './graphql.ts';
 import { createHealthCheckRunner, type HealthDeps } from './health.ts';
-import { createHealthFallback, sendHealth } from './health-route.ts';
+import { createHealthFallbackMiddleware, sendHealth } from './health-route.ts';
 import { buildServerInfo } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
 import { pingMiddleware } from './ping.ts';
-import { createRootHandler } from './root.ts';
+import { createRootRouteHandler } from './root.ts';
 import { HEALTH_ROUTE_DESCRIPTION, INFO_ROUTE_DESCRIPTION, ROOT_ROUTE_DESCRIPTION } from './route-descriptions.ts';
 
 interface Config {
@@ -36,7 +36,7 @@ export default definePlugin<Config>({
     };
 
     host.contribute(middleware, pingMiddleware);
-    host.contribute(middleware, createHealthFallback(used.identity, healthDeps));
+    host.contribute(middleware, createHealthFallbackMiddleware(used.identity, healthDeps));
     host.contribute(routes, {
       method: 'GET',
       path: '/server/health',
@@ -53,7 +53,7 @@ export default definePlugin<Config>({
       method: 'GET',
       path: '/',
       description: ROOT_ROUTE_DESCRIPTION,
-      handle: createRootHandler(host.config.ROOT_REDIRECT),
+      handle: createRootRouteHandler(host.config.ROOT_REDIRECT),
     });
     for (const field of createServerFields({ ...used, health: healthDeps }))
       host.contribute<GraphqlField>('graphql.fields', field);

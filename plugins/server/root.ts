@@ -11,7 +11,7 @@ const LINKS = {
 };
 
 /** Answers `GET /` by links, or by a redirect to `target`; `false` is no redirect. */
-export const createRootHandler =
+export const createRootRouteHandler =
   (target: string) =>
   (ctx: HttpContext): void => {
     if (target === 'false') {

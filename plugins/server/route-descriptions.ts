@@ -1,20 +1,20 @@
 import type { RouteDescription } from '../http/contract.ts';
 import {
-  anyOf,
-  dataAnswer,
+  anyOfSchema,
+  describeDataAnswer,
+  enumSchema,
   exactObject,
   INTEGER_SCHEMA,
-  listOf,
-  nullable,
-  objectOf,
-  oneOfTexts,
+  listSchema,
+  nullableSchema,
+  objectSchema,
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
 
-const STATUS = oneOfTexts('ok', 'warn', 'error');
+const STATUS = enumSchema('ok', 'warn', 'error');
 const NUMBER = { type: 'number' };
-const OPTIONAL_TEXT = nullable(TEXT_SCHEMA);
+const OPTIONAL_TEXT = nullableSchema(TEXT_SCHEMA);
 
 const CHECK = exactObject(
   { componentType: TEXT_SCHEMA, status: STATUS, observedAt: { ...TEXT_SCHEMA, format: 'date-time' } },
@@ -26,13 +26,13 @@ const HEALTH = exactObject(
   {
     releaseId: TEXT_SCHEMA,
     serviceId: TEXT_SCHEMA,
-    checks: { type: 'object', additionalProperties: listOf(schemaRef('HealthCheck')) },
+    checks: { type: 'object', additionalProperties: listSchema(schemaRef('HealthCheck')) },
   },
 );
 /** JSON schema of `false`, which stands in the answer for a feature that is switched off. */
 const OFF = { const: false };
-const RATE_LIMIT = anyOf(OFF, exactObject({ points: INTEGER_SCHEMA, duration: INTEGER_SCHEMA }));
-const TRANSPORT = anyOf(OFF, exactObject({ authentication: TEXT_SCHEMA, path: TEXT_SCHEMA }));
+const RATE_LIMIT = anyOfSchema(OFF, exactObject({ points: INTEGER_SCHEMA, duration: INTEGER_SCHEMA }));
+const TRANSPORT = anyOfSchema(OFF, exactObject({ authentication: TEXT_SCHEMA, path: TEXT_SCHEMA }));
 const INFO = exactObject(
   {
     project: exactObject({
@@ -51,8 +51,11 @@ const INFO = exactObject(
   {
     rateLimit: RATE_LIMIT,
     rateLimitGlobal: RATE_LIMIT,
-    websocket: anyOf(OFF, exactObject({ rest: TRANSPORT, graphql: TRANSPORT, heartbeat: anyOf(OFF, INTEGER_SCHEMA) })),
-    queryLimit: objectOf({ default: INTEGER_SCHEMA, max: INTEGER_SCHEMA }, ['default', 'max']),
+    websocket: anyOfSchema(
+      OFF,
+      exactObject({ rest: TRANSPORT, graphql: TRANSPORT, heartbeat: anyOfSchema(OFF, INTEGER_SCHEMA) }),
+    ),
+    queryLimit: objectSchema({ default: INTEGER_SCHEMA, max: INTEGER_SCHEMA }, ['default', 'max']),
     service: exactObject({ version: TEXT_SCHEMA }),
   },
 );
@@ -83,7 +86,7 @@ export const INFO_ROUTE_DESCRIPTION: RouteDescription = {
   tag: 'server',
   access: 'public',
   summary: 'Answers what the caller may know of the project and the service.',
-  answers: dataAnswer(schemaRef('ServerInfo')),
+  answers: describeDataAnswer(schemaRef('ServerInfo')),
   components,
 };
 
@@ -91,6 +94,6 @@ export const ROOT_ROUTE_DESCRIPTION: RouteDescription = {
   tag: 'server',
   access: 'public',
   summary: 'Answers where the routes of the service begin, or redirects to ROOT_REDIRECT.',
-  answers: { ...dataAnswer(schemaRef('EntryPoint')), 302: {} },
+  answers: { ...describeDataAnswer(schemaRef('EntryPoint')), 302: {} },
   components,
 };

@@ -9,9 +9,9 @@ import { assertAssetPresets } from './asset-presets.ts';
 import { createCachedSettings, createSettingsTriggerMigration } from './cached-settings.ts';
 import { SETTINGS_COLLECTION, settingsCollection } from './collections.ts';
 import { settings } from './contract.ts';
-import { assertLoginAttempts } from './login-attempts.ts';
+import { assertLoginAttemptsSetting } from './login-attempts.ts';
 import manifest from './package.json' with { type: 'json' };
-import { assertPublicFilesReadable } from './public-files.ts';
+import { assertCallerMayReadFiles } from './public-file-permission.ts';
 
 export default definePlugin({
   manifest,
@@ -26,8 +26,8 @@ export default definePlugin({
     for (const action of ['create', 'update']) {
       events.onFilter(`settings.${action}`, async (payload, meta) => {
         assertAssetPresets((payload as Record<string, unknown>).storage_asset_presets);
-        assertLoginAttempts((payload as Record<string, unknown>).auth_login_attempts);
-        await assertPublicFilesReadable({ items: used.items, settings: remembered }, payload, meta);
+        assertLoginAttemptsSetting((payload as Record<string, unknown>).auth_login_attempts);
+        await assertCallerMayReadFiles({ items: used.items, settings: remembered }, payload, meta);
         // No other process may serve a file that is no longer public once this process has answered, so the answer waits.
         db.answerAfter(used.bus.waitForConfirmation);
         // The settings row has the id of its column's default; an update to another id is refused as in any system collection.

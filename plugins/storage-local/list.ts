@@ -3,7 +3,7 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredObject } from '../storage/contract.ts';
 import { undefinedIfMissing } from './missing-file.ts';
-import { canGroupContainPrefix, VARIANT_GROUPS_FOLDER, variantGroupOf } from './paths.ts';
+import { canVariantGroupMatchPrefix, VARIANT_GROUPS_FOLDER, variantGroupOf } from './paths.ts';
 import { statObject } from './read.ts';
 
 /** Entries read from a folder at a time, so that no whole listing is held in memory. */
@@ -15,7 +15,7 @@ export async function* listObjects(root: string, prefix: string): AsyncGenerator
   if (group !== undefined) return yield* objectsIn(join(root, VARIANT_GROUPS_FOLDER, group), prefix);
   yield* objectsIn(root, prefix);
   for await (const { name } of readEntries(join(root, VARIANT_GROUPS_FOLDER))) {
-    if (canGroupContainPrefix(name, prefix)) yield* objectsIn(join(root, VARIANT_GROUPS_FOLDER, name), prefix);
+    if (canVariantGroupMatchPrefix(name, prefix)) yield* objectsIn(join(root, VARIANT_GROUPS_FOLDER, name), prefix);
   }
 }
 

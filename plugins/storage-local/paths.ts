@@ -15,7 +15,7 @@ export function variantGroupOf(name: string): string | undefined {
 }
 
 /** True if objects of this group can have names that start with `prefix`. */
-export const canGroupContainPrefix = (group: string, prefix: string): boolean =>
+export const canVariantGroupMatchPrefix = (group: string, prefix: string): boolean =>
   `${group}${SEPARATOR}`.startsWith(prefix);
 
 /**

@@ -8,7 +8,7 @@ import type { S3Settings } from './settings.ts';
 import { writeObject } from './write.ts';
 
 /** Opens the storage driver that stores objects in a bucket. Sends no request before the first object. */
-export function openS3(settings: S3Settings, plan: PartPlan = DEFAULT_PART_PLAN): StorageDriver {
+export function openS3Driver(settings: S3Settings, plan: PartPlan = DEFAULT_PART_PLAN): StorageDriver {
   const bucket = createBucketClient(settings);
   return {
     open: (name, range) => openObject(bucket, name, range),

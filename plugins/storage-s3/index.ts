@@ -10,8 +10,8 @@ export default definePlugin({
       name: 's3',
       async open(settings) {
         const checked = parseS3Settings(settings);
-        const { openS3 } = await import('./driver.ts');
-        return openS3(checked);
+        const { openS3Driver } = await import('./driver.ts');
+        return openS3Driver(checked);
       },
     });
   },

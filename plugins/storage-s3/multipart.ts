@@ -5,7 +5,7 @@ import type { UploadPart } from './part.ts';
 import { statObject } from './read.ts';
 import { abortUpload, deleteObject } from './remove.ts';
 import { COMPLETION_TIMEOUT, RESPONSE_TIMEOUT, uploadTimeout } from './time-limits.ts';
-import type { ObjectInput } from './write.ts';
+import type { S3ObjectParameters } from './write.ts';
 
 /** A multipart upload. The object cannot be opened before it is complete. */
 export interface S3MultipartUpload {
@@ -23,7 +23,7 @@ const ATTEMPTS = 3;
 export async function beginS3MultipartUpload(
   bucket: BucketClient,
   name: string,
-  objectInput: ObjectInput,
+  objectInput: S3ObjectParameters,
 ): Promise<S3MultipartUpload> {
   const { UploadId } = await bucket.request(`beginning ${name}`, (s3) =>
     s3.createMultipartUpload(objectInput, { requestTimeout: RESPONSE_TIMEOUT }),

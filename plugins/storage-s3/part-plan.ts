@@ -3,7 +3,7 @@ const MIB = 2 ** 20;
 /**
  * The size of the parts up to a part number. S3 allows 10,000 parts of an object, all but the last with 5 MiB at least.
  */
-export interface PartStep {
+export interface PartSizeRange {
   /** The last part of this size, counted from 1. */
   readonly upTo: number;
   /** Bytes. */
@@ -12,7 +12,7 @@ export interface PartStep {
   readonly kept: 'memory' | 'disk';
 }
 
-export type PartPlan = readonly PartStep[];
+export type PartPlan = readonly PartSizeRange[];
 
 /**
  * The size of an object is not known before its end, so parts grow: the first 16 GB use parts of 8 MiB in memory, the rest uses
@@ -24,7 +24,7 @@ export const DEFAULT_PART_PLAN: PartPlan = [
   { upTo: 10_000, size: 1024 * MIB, kept: 'disk' },
 ];
 
-export function findPartStep(plan: PartPlan, number: number): PartStep {
+export function findPartSizeRange(plan: PartPlan, number: number): PartSizeRange {
   const step = plan.find(({ upTo }) => number <= upTo);
   if (!step) throw new Error('the object is larger than a bucket can keep');
   return step;

@@ -1,8 +1,8 @@
 import { createFilePart, createMemoryPart, type SpareBuffers, type UploadPart } from './part.ts';
-import { findPartStep, type PartPlan } from './part-plan.ts';
+import { findPartSizeRange, type PartPlan } from './part-plan.ts';
 
 /** A complete part. Its consumer must discard it. */
-export interface CompletePart {
+export interface NumberedUploadPart {
   readonly number: number;
   readonly part: UploadPart;
   /** True if the part is the whole object. */
@@ -10,10 +10,13 @@ export interface CompletePart {
 }
 
 /** Splits `source` into parts of the planned sizes; at least one, which may be empty. */
-export async function* splitIntoParts(source: AsyncIterable<Uint8Array>, plan: PartPlan): AsyncGenerator<CompletePart> {
+export async function* splitIntoParts(
+  source: AsyncIterable<Uint8Array>,
+  plan: PartPlan,
+): AsyncGenerator<NumberedUploadPart> {
   const spare: SpareBuffers = [];
   const begin = (number: number) => {
-    const { size, kept } = findPartStep(plan, number);
+    const { size, kept } = findPartSizeRange(plan, number);
     return kept === 'memory' ? createMemoryPart(size, spare) : createFilePart();
   };
   let number = 1;
@@ -22,10 +25,10 @@ export async function* splitIntoParts(source: AsyncIterable<Uint8Array>, plan: P
     for await (const chunk of source) {
       for (let rest = chunk; rest.length > 0; ) {
         part ??= await begin(number);
-        const taken = rest.subarray(0, findPartStep(plan, number).size - part.size());
+        const taken = rest.subarray(0, findPartSizeRange(plan, number).size - part.size());
         await part.add(taken);
         rest = rest.subarray(taken.length);
-        if (part.size() < findPartStep(plan, number).size) continue;
+        if (part.size() < findPartSizeRange(plan, number).size) continue;
         const whole = { number: number++, part, isAll: false };
         // From here on the consumer discards the part.
         part = undefined;

@@ -8,7 +8,7 @@ import { splitIntoParts } from './split-into-parts.ts';
 import { uploadTimeout } from './time-limits.ts';
 
 /** Parameters of a new object. */
-export type ObjectInput = Pick<
+export type S3ObjectParameters = Pick<
   PutObjectCommandInput,
   'Bucket' | 'Key' | 'ContentType' | 'ACL' | 'ServerSideEncryption'
 >;
@@ -51,22 +51,22 @@ function createObjectInput(
   { bucket, key, settings }: BucketClient,
   name: string,
   type: string | undefined,
-): ObjectInput {
+): S3ObjectParameters {
   return {
     Bucket: bucket,
     Key: key(name),
     ...(type === undefined ? {} : { ContentType: type }),
-    ...(settings.acl === undefined ? {} : { ACL: settings.acl as ObjectInput['ACL'] }),
+    ...(settings.acl === undefined ? {} : { ACL: settings.acl as S3ObjectParameters['ACL'] }),
     ...(settings.encryption === undefined
       ? {}
-      : { ServerSideEncryption: settings.encryption as ObjectInput['ServerSideEncryption'] }),
+      : { ServerSideEncryption: settings.encryption as S3ObjectParameters['ServerSideEncryption'] }),
   };
 }
 
 async function putObject(
   bucket: BucketClient,
   name: string,
-  objectInput: ObjectInput,
+  objectInput: S3ObjectParameters,
   part: UploadPart,
 ): Promise<void> {
   try {

@@ -3,12 +3,12 @@ import type { health } from '../server/contract.ts';
 import { type StorageDriver, type StorageLocation, storage, storageDrivers } from './contract.ts';
 import { createLocationCheck } from './health.ts';
 import { createLocation } from './location.ts';
-import { openDriver } from './open-driver.ts';
+import { openStorageDriver } from './open-driver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { type Config, parseLocations } from './settings.ts';
+import { parseLocations, type StorageConfig } from './settings.ts';
 import { removeAbandonedTemporaries } from './temporary-files.ts';
 
-export default definePlugin<Config>({
+export default definePlugin<StorageConfig>({
   manifest,
   register(host) {
     host.define(storageDrivers);
@@ -33,7 +33,7 @@ export default definePlugin<Config>({
       await removeAbandonedTemporaries();
       const known = host.read(storageDrivers);
       for (const config of configs) {
-        const driver = await openDriver(config, known);
+        const driver = await openStorageDriver(config, known);
         drivers.push(driver);
         locations.set(config.location, createLocation(config.location, driver));
       }

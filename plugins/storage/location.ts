@@ -1,5 +1,5 @@
 import type { StorageDriver, StorageIdentity, StorageLocation } from './contract.ts';
-import { reportStreamedBytes } from './heap-garbage-collection.ts';
+import { countBytesForHeapCollection } from './heap-garbage-collection.ts';
 import { assertObjectName, assertObjectNamePrefix, isObjectName } from './object-names.ts';
 import { withTemporaryCopy } from './temporary-copy.ts';
 
@@ -40,7 +40,7 @@ export function createLocation(location: string, driver: StorageDriver): Storage
 
 async function* countBytes(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   for await (const part of source) {
-    reportStreamedBytes(part.byteLength);
+    countBytesForHeapCollection(part.byteLength);
     yield part;
   }
 }

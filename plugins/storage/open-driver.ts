@@ -3,7 +3,7 @@ import type { DriverDeclaration, StorageDriver } from './contract.ts';
 import { type LocationConfig, storageVariableOf } from './settings.ts';
 
 /** Opens the driver of a location. @throws BootFailure with the variable to correct. */
-export async function openDriver(
+export async function openStorageDriver(
   plan: LocationConfig,
   drivers: ReadonlyMap<string, DriverDeclaration>,
 ): Promise<StorageDriver> {

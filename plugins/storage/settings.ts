@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BootFailure, CastError, castSetting } from '#kernel';
 import type { LocationSettings } from './contract.ts';
 
-export interface Config {
+export interface StorageConfig {
   STORAGE_LOCATIONS: readonly string[];
   /** All environment variables of this pattern, by name. */
   'STORAGE_*': Readonly<Record<string, string>>;
@@ -22,7 +22,10 @@ export const storageVariableOf = (location: string, key: string): string =>
   `STORAGE_${location.toUpperCase().replaceAll('-', '_')}_${key}`;
 
 /** Parses the storage locations, in their order. @throws BootFailure if a setting is invalid. */
-export function parseLocations({ STORAGE_LOCATIONS: names, 'STORAGE_*': set }: Config): readonly LocationConfig[] {
+export function parseLocations({
+  STORAGE_LOCATIONS: names,
+  'STORAGE_*': set,
+}: StorageConfig): readonly LocationConfig[] {
   assertLocationNames(names);
   return names.map((location) => {
     const setting = (key: string) => readSetting(set, storageVariableOf(location, key));
@@ -61,7 +64,7 @@ function assertLocationNames(names: readonly string[]): void {
   }
 }
 
-function readSetting(set: Config['STORAGE_*'], variable: string): string | undefined {
+function readSetting(set: StorageConfig['STORAGE_*'], variable: string): string | undefined {
   const path = set[`${variable}_FILE`];
   if (path === undefined) return set[variable]?.trim() || undefined;
   try {

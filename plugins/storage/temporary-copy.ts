@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { StorageDriver } from './contract.ts';
-import { temporaryFolder } from './temporary-files.ts';
+import { createTemporaryFolder } from './temporary-files.ts';
 
 /** Runs `work` with a temporary copy of the object, which is always deleted afterwards; undefined if there is no object. */
 export async function withTemporaryCopy<T>(
@@ -17,7 +17,7 @@ export async function withTemporaryCopy<T>(
   opened.bytes.on('error', () => {});
   let folder: string | undefined;
   try {
-    folder = await temporaryFolder('object');
+    folder = await createTemporaryFolder('object');
     // The copy keeps the name, for programs that use the extension.
     const path = join(folder, name);
     await pipeline(opened.bytes, createWriteStream(path));

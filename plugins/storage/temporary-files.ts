@@ -14,7 +14,8 @@ const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
  * Creates a temporary folder, for a file whose name matters. The caller removes it; `removeAbandonedTemporaries` removes those of
  * killed processes.
  */
-export const temporaryFolder = (purpose: Purpose): Promise<string> => mkdtemp(join(tmpdir(), `tenon-${purpose}-`));
+export const createTemporaryFolder = (purpose: Purpose): Promise<string> =>
+  mkdtemp(join(tmpdir(), `tenon-${purpose}-`));
 
 /**
  * A path for a new temporary file. Open it with `wx` and mode 600, since the folder is shared. The caller removes it;

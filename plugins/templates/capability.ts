@@ -1,9 +1,9 @@
 import { authorities, type Capability } from '#kernel';
-import type { RemoteMethod, RemoteTable } from '../broker/contract.ts';
+import type { RemoteCapabilityMethods, RemoteMethod } from '../broker/contract.ts';
 import { BrokerRefusal } from '../broker/library.ts';
 import type { Semaphores } from '../workers/contract.ts';
 import { createSemaphores } from '../workers/library.ts';
-import type { Delimiters, TemplateApi, Templates } from './contract.ts';
+import type { TemplateApi, TemplateDelimiters, Templates } from './contract.ts';
 import { MAX_DELIMITER_LENGTH } from './limits.ts';
 
 const delimiter = { type: 'string', minLength: 1, maxLength: MAX_DELIMITER_LENGTH } as const;
@@ -34,7 +34,7 @@ const renderLiquid: RemoteMethod<TemplateApi> = {
     { secrets },
     template: string,
     data?: Record<string, unknown> | null,
-    options?: { delimiters?: Delimiters } | null,
+    options?: { delimiters?: TemplateDelimiters } | null,
   ) {
     if (secrets.mentionedIn(template) || secrets.mentionedIn(JSON.stringify(data ?? null)))
       throw new BrokerRefusal('denied', 'A secret cannot be part of a template.');
@@ -45,7 +45,7 @@ const renderLiquid: RemoteMethod<TemplateApi> = {
 /** Templates of one package at a time, including waiting ones, since all packages share few processes. */
 const MAX_CONCURRENT = 8;
 
-export const templateMethods: RemoteTable = { capability: 'template', methods: { renderLiquid } };
+export const templateRemoteMethods: RemoteCapabilityMethods = { capability: 'template', methods: { renderLiquid } };
 
 const createTemplateSemaphores = (): Semaphores =>
   createSemaphores({

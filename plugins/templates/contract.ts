@@ -1,7 +1,7 @@
 import { service } from '#kernel';
 
 /** Delimiters of tags and outputs, 1 to 8 characters each. Default: `{% %}` and `{{ }}`. */
-export interface Delimiters {
+export interface TemplateDelimiters {
   readonly tagLeft?: string;
   readonly tagRight?: string;
   readonly outputLeft?: string;
@@ -15,7 +15,7 @@ export interface Templates {
    * @throws INVALID_PAYLOAD with one line where the template cannot be parsed or rendered within the limits;
    * SERVICE_UNAVAILABLE where no process is free.
    */
-  render(template: string, data?: Readonly<Record<string, unknown>>, delimiters?: Delimiters): Promise<string>;
+  render(template: string, data?: Readonly<Record<string, unknown>>, delimiters?: TemplateDelimiters): Promise<string>;
 }
 
 /** The service that renders templates of users, for core plugins. Extensions use the capability `template`. */
@@ -30,7 +30,7 @@ export interface TemplateApi {
   renderLiquid(
     template: string,
     data?: Readonly<Record<string, unknown>>,
-    options?: { readonly delimiters?: Delimiters },
+    options?: { readonly delimiters?: TemplateDelimiters },
   ): Promise<string>;
 }
 

@@ -1,5 +1,5 @@
 import { type FS, Liquid } from 'liquidjs';
-import type { Delimiters } from './contract.ts';
+import type { TemplateDelimiters } from './contract.ts';
 import { MAX_ENGINES, TEMPLATE_LIMITS } from './limits.ts';
 
 /** A template that cannot be rendered. The message is one line, about the template. */
@@ -23,7 +23,7 @@ const NO_FILES: FS = {
 /** Tags that load another template. */
 const REMOVED_TAGS = ['include', 'render', 'layout', 'block'];
 
-function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters): Liquid {
+function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: TemplateDelimiters): Liquid {
   const engine = new Liquid({
     fs: NO_FILES,
     root: [],
@@ -47,13 +47,17 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters
   return engine;
 }
 
-export type RenderTemplate = (template: string, data: Record<string, unknown>, delimiters: Delimiters) => string;
+export type RenderTemplate = (
+  template: string,
+  data: Record<string, unknown>,
+  delimiters: TemplateDelimiters,
+) => string;
 
 /** Creates the function that renders a template; it throws a TemplateError with one line. */
 export function createTemplateRenderer(): RenderTemplate {
   const engines = new Map<string, Liquid>();
 
-  function engineFor(delimiters: Delimiters): Liquid {
+  function engineFor(delimiters: TemplateDelimiters): Liquid {
     const { tagLeft, tagRight, outputLeft, outputRight } = delimiters;
     const key = JSON.stringify([tagLeft, tagRight, outputLeft, outputRight]);
     const engine = engines.get(key) ?? createEngine(delimiters);

@@ -1,11 +1,11 @@
 import { capabilities, definePlugin } from '#kernel';
 import { remoteMethods } from '../broker/contract.ts';
 import { workers } from '../workers/contract.ts';
-import { templateCapability, templateMethods } from './capability.ts';
+import { templateCapability, templateRemoteMethods } from './capability.ts';
 import { templates } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createTemplatePoolOptions } from './processes.ts';
 import { createTemplates } from './service.ts';
+import { createTemplatePoolOptions } from './template-pool-options.ts';
 
 export default definePlugin({
   manifest,
@@ -14,6 +14,6 @@ export default definePlugin({
     const service = createTemplates(used.workers.pool(createTemplatePoolOptions()));
     host.provide(templates, service);
     host.contribute(capabilities, templateCapability(service));
-    host.contribute(remoteMethods, templateMethods);
+    host.contribute(remoteMethods, templateRemoteMethods);
   },
 });

@@ -1,6 +1,6 @@
 import { type Failure, fail } from '#kernel';
 import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
-import type { Delimiters, Templates } from './contract.ts';
+import type { TemplateDelimiters, Templates } from './contract.ts';
 import { MAX_DELIMITER_LENGTH, RENDER_PROCESS_LIMITS, TEMPLATE_LIMITS } from './limits.ts';
 import type { TemplateJob, TemplateWorkerReply } from './messages.ts';
 
@@ -38,11 +38,11 @@ const isReply = (reply: unknown): reply is TemplateWorkerReply =>
   reply !== null &&
   (('text' in reply && typeof reply.text === 'string') || ('reason' in reply && typeof reply.reason === 'string'));
 
-function assertDelimiters({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters): Delimiters {
+function assertDelimiters({ tagLeft, tagRight, outputLeft, outputRight }: TemplateDelimiters): TemplateDelimiters {
   const values = { tagLeft, tagRight, outputLeft, outputRight };
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined && (value.length < 1 || value.length > MAX_DELIMITER_LENGTH))
       throw createInvalidFailure(`${name} has 1 to ${MAX_DELIMITER_LENGTH} characters`);
   }
-  return values as Delimiters;
+  return values as TemplateDelimiters;
 }

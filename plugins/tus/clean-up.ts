@@ -4,10 +4,10 @@ import type { JobHandle, Schedule } from '../schedule/contract.ts';
 import type { Storage } from '../storage/contract.ts';
 import { uploadLockName } from './locker.ts';
 import { removePieces } from './pieces.ts';
-import type { Uploads } from './uploads.ts';
+import type { UploadRepository } from './upload-repository.ts';
 
 interface Deps {
-  readonly uploads: Uploads;
+  readonly uploads: UploadRepository;
   readonly storage: Storage;
   readonly lock: Pick<Lock, 'attempt'>;
   readonly log: Pick<Log, 'warn' | 'error'>;

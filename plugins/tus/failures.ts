@@ -14,7 +14,7 @@ export const createUploadLockedFailure = () =>
 export const isUploadLockedFailure = (error: unknown): boolean =>
   error instanceof CustomFailure && error.status === LOCKED;
 
-export const createVersionFailure = () =>
+export const createTusVersionFailure = () =>
   createStatusFailure(
     412,
     'TUS_VERSION_NOT_SUPPORTED',
@@ -25,27 +25,27 @@ export const createVersionFailure = () =>
 export const createUnknownUploadFailure = (detail: string) => fail('FORBIDDEN', detail);
 
 /** Sizes in bytes: the announced length of the upload, and the limit. */
-export interface UploadSize {
+export interface UploadLengthAndLimit {
   readonly length: number;
   readonly limit: number | undefined;
 }
 
-const createTooLargeFailure = ({ length, limit }: UploadSize) =>
+const createTooLargeFailure = ({ length, limit }: UploadLengthAndLimit) =>
   limit !== undefined && length > limit
     ? fail('CONTENT_TOO_LARGE', `The upload has ${length} bytes, more than the ${limit} allowed.`, { limit })
     : fail('CONTENT_TOO_LARGE', 'The request has more bytes than are left of the Upload-Length.');
 
 /** Failures for the statuses of the tus library. */
-const BY_STATUS: Readonly<Record<number, (size: UploadSize) => Failure>> = {
+const BY_STATUS: Readonly<Record<number, (size: UploadLengthAndLimit) => Failure>> = {
   404: () => createUnknownUploadFailure('there is no such upload'),
   409: () => createStatusFailure(409, 'UPLOAD_OFFSET_MISMATCH', 'Upload-Offset is not where the upload ends.'),
   410: () => createStatusFailure(410, 'UPLOAD_EXPIRED', 'The upload has expired.'),
-  412: createVersionFailure,
+  412: createTusVersionFailure,
   413: createTooLargeFailure,
 };
 
 /** Converts an error of the tus library (status and text) to a failure. Failures of the service pass unchanged. */
-export function toTusFailure(error: unknown, size: UploadSize): unknown {
+export function toTusFailure(error: unknown, size: UploadLengthAndLimit): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   const { status_code: status, body = '' } = error as { status_code?: number; body?: string };
   if (status === undefined) return error;

@@ -5,10 +5,10 @@ import { createUnknownUploadFailure } from './failures.ts';
 import type { UploadLocker } from './locker.ts';
 import type { UploadDescription } from './metadata.ts';
 import { assertPiecesComplete, joinPieces, removePieces } from './pieces.ts';
-import { hasAllBytes, type Uploads } from './uploads.ts';
+import { hasReceivedAllBytes, type UploadRepository } from './upload-repository.ts';
 
 export interface FinishDeps {
-  readonly uploads: Uploads;
+  readonly uploads: UploadRepository;
   readonly files: Files;
   readonly storage: Storage;
   readonly locker: UploadLocker;
@@ -28,7 +28,7 @@ export async function finishUpload(
   await locker.runExclusive(id, async () => {
     const upload = await uploads.find(id);
     if (!upload) throw createUnknownUploadFailure(`the upload ${id} is gone`);
-    if (!hasAllBytes(upload) || upload.completed) return;
+    if (!hasReceivedAllBytes(upload) || upload.completed) return;
     const location = storage.at(upload.storage);
     const { incoming, replaces } = await aboutOf(upload.metadata);
     // A crash may have happened after the file was created and before the upload was marked as completed below.

@@ -10,7 +10,7 @@ import { piecesCollection, uploadsCollection } from './collections.ts';
 import { createLocker } from './locker.ts';
 import manifest from './package.json' with { type: 'json' };
 import { tusRoutes } from './routes.ts';
-import { createUploadRecords } from './uploads.ts';
+import { createUploadRepository } from './upload-repository.ts';
 
 interface TusConfig {
   readonly TUS_ENABLED: boolean;
@@ -32,7 +32,7 @@ export default definePlugin<TusConfig, Shared>({
     const used = host.use({ bus, files, lock, schedule, schema, storage });
     host.contribute(systemCollections, uploadsCollection);
     host.contribute(systemCollections, piecesCollection);
-    const uploadRecords = createUploadRecords(db, config.TUS_UPLOAD_EXPIRATION);
+    const uploadRecords = createUploadRepository(db, config.TUS_UPLOAD_EXPIRATION);
 
     // The clean-up also runs with TUS_ENABLED=false: uploads from before must still expire.
     let cleaning: JobHandle | undefined;

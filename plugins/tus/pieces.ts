@@ -2,10 +2,10 @@ import { fail, type Log } from '#kernel';
 import type { StorageLocation } from '../storage/contract.ts';
 import { createUploadLockedFailure } from './failures.ts';
 import { splitBytes } from './split.ts';
-import type { UploadPiece, Uploads } from './uploads.ts';
+import type { UploadPiece, UploadRepository } from './upload-repository.ts';
 
 interface Deps {
-  readonly uploads: Uploads;
+  readonly uploads: UploadRepository;
   readonly location: StorageLocation;
   readonly log: Pick<Log, 'warn'>;
 }

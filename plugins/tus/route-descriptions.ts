@@ -1,17 +1,17 @@
 import type { ErrorCode } from '#kernel';
-import { FILE_ERRORS } from '../files/library.ts';
-import type { BodySchemas, RouteDescription } from '../http/contract.ts';
+import { FILE_ERROR_CODES } from '../files/library.ts';
+import type { RouteDescription, SchemaByMediaType } from '../http/contract.ts';
 import { describeParameter, errorComponents, schemaRef } from '../http/library.ts';
 
 const params = { id: describeParameter('The id of the upload, the last segment of Location.') };
 const base = { tag: 'files', access: 'permissions', components: errorComponents } as const;
 
 /** Errors with codes of their own, whose status clients of the tus protocol depend on. */
-const refusal: BodySchemas = { 'application/json': schemaRef('Errors') };
+const refusal: SchemaByMediaType = { 'application/json': schemaRef('Errors') };
 const REFUSALS = { 409: refusal, 410: refusal, 412: refusal, 423: refusal };
 
-const errors: readonly ErrorCode[] = [...FILE_ERRORS, 'INVALID_METADATA', 'INVALID_PAYLOAD'];
-const BYTES: BodySchemas = { 'application/offset+octet-stream': {} };
+const errors: readonly ErrorCode[] = [...FILE_ERROR_CODES, 'INVALID_METADATA', 'INVALID_PAYLOAD'];
+const BYTES: SchemaByMediaType = { 'application/offset+octet-stream': {} };
 
 export const TUS_CREATE_DESCRIPTION: RouteDescription = {
   ...base,
@@ -54,4 +54,4 @@ export const TUS_OPTIONS_DESCRIPTION: RouteDescription = {
   answers: { 200: {}, 204: {} },
   errors: ['METHOD_NOT_ALLOWED'],
 };
-export const TUS_UPLOAD_OPTIONS_DESCRIPTION: RouteDescription = { ...TUS_OPTIONS_DESCRIPTION, params };
+export const TUS_OPTIONS_WITH_ID_DESCRIPTION: RouteDescription = { ...TUS_OPTIONS_DESCRIPTION, params };

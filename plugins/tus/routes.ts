@@ -3,7 +3,7 @@ import type { Server } from '@tus/server';
 import { type Caller, fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import type { Schema } from '../schema/contract.ts';
-import { createUnknownUploadFailure, createVersionFailure } from './failures.ts';
+import { createTusVersionFailure, createUnknownUploadFailure } from './failures.ts';
 import { type FinishDeps, finishUpload } from './finish.ts';
 import { parseUploadMetadata, type UploadDescription } from './metadata.ts';
 import {
@@ -11,12 +11,12 @@ import {
   TUS_CREATE_DESCRIPTION,
   TUS_OFFSET_DESCRIPTION,
   TUS_OPTIONS_DESCRIPTION,
+  TUS_OPTIONS_WITH_ID_DESCRIPTION,
   TUS_TERMINATE_DESCRIPTION,
-  TUS_UPLOAD_OPTIONS_DESCRIPTION,
 } from './route-descriptions.ts';
 import { createStore, type StoreDeps } from './store.ts';
 import { forwardToTusServer } from './tus-server-adapter.ts';
-import { hasAllBytes, type Upload } from './uploads.ts';
+import { hasReceivedAllBytes, type Upload } from './upload-repository.ts';
 
 export interface RoutesDeps extends StoreDeps, FinishDeps {
   readonly schema: Pick<Schema, 'snapshot'>;
@@ -99,7 +99,7 @@ export function tusRoutes(deps: RoutesDeps): readonly Route[] {
       method: '*',
       path: one,
       cors: CORS,
-      description: TUS_UPLOAD_OPTIONS_DESCRIPTION,
+      description: TUS_OPTIONS_WITH_ID_DESCRIPTION,
       handle: (ctx) => handleOtherMethods(deps, ctx, ['HEAD', 'PATCH', 'DELETE', 'OPTIONS']),
     },
   ];
@@ -128,7 +128,7 @@ async function sendOffset(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
   const upload = await findUpload(deps, ctx);
   // After a crash or a temporary failure all bytes may have arrived without a file. A client that reads the last offset never
   // returns, so the file is created before the offset is sent.
-  if (hasAllBytes(upload) && !upload.completed && upload.expires.getTime() > Date.now()) {
+  if (hasReceivedAllBytes(upload) && !upload.completed && upload.expires.getTime() > Date.now()) {
     await finishUpload(deps, ctx.state.caller, upload.id, (await loadLibrary(deps)).aboutOf);
   }
   await handleTusRequest(deps, ctx, upload.id);
@@ -144,7 +144,7 @@ function assertVersion(ctx: HttpContext): void {
   ctx.set('Tus-Resumable', VERSION);
   if (ctx.get('Tus-Resumable') === VERSION) return;
   ctx.set('Tus-Version', VERSION);
-  throw createVersionFailure();
+  throw createTusVersionFailure();
 }
 
 /** The upload of the path, if the caller began it or is an admin. @throws FORBIDDEN for every other caller. */

@@ -6,10 +6,10 @@ import { removeUpload } from './clean-up.ts';
 import { createUnknownUploadFailure } from './failures.ts';
 import type { UploadDescription } from './metadata.ts';
 import { receivePieces } from './pieces.ts';
-import type { Upload, Uploads } from './uploads.ts';
+import type { Upload, UploadRepository } from './upload-repository.ts';
 
 export interface StoreDeps {
-  readonly uploads: Uploads;
+  readonly uploads: UploadRepository;
   readonly files: Files;
   readonly storage: Storage;
   readonly log: Pick<Log, 'warn'>;

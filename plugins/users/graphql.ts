@@ -1,7 +1,7 @@
 import type { Access } from '../access/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import type { Items, Payload } from '../items/contract.ts';
-import { assertUserOrShare, requireUserKey, USERS_COLLECTION } from './require-user-key.ts';
+import { assertUserOrShare, requireCallerUser, USERS_COLLECTION } from './require-caller-user.ts';
 
 /**
  * GraphQL fields for the caller's own user, role and permissions. The rows are read and written with the caller's permissions.
@@ -15,7 +15,7 @@ export const createUserGraphqlFields = (
     operation: 'query',
     definition: 'users_me: platform_users',
     row: USERS_COLLECTION,
-    resolve: (_args, { caller }) => requireUserKey(caller),
+    resolve: (_args, { caller }) => requireCallerUser(caller),
   },
   {
     scope: 'system',
@@ -24,7 +24,7 @@ export const createUserGraphqlFields = (
     offeredTo: { collection: USERS_COLLECTION, action: 'update' },
     row: USERS_COLLECTION,
     async resolve({ data }, { caller }) {
-      const user = requireUserKey(caller);
+      const user = requireCallerUser(caller);
       await items.updateOne(caller, USERS_COLLECTION, user, data as Payload);
       return user;
     },
@@ -35,7 +35,7 @@ export const createUserGraphqlFields = (
     definition: 'roles_me: platform_roles',
     row: 'platform_roles',
     resolve(_args, { caller }) {
-      if (!caller.share) requireUserKey(caller);
+      if (!caller.share) requireCallerUser(caller);
       return caller.role;
     },
   },

@@ -16,9 +16,9 @@ import { meRoutes } from './routes/me.ts';
 import { ownRightsRoutes } from './routes/own-rights.ts';
 import { permissionRoutes } from './routes/permissions.ts';
 import { createPasswordPolicy } from './rules/password-policy.ts';
-import { registerPermissionRules } from './rules/permissions.ts';
-import { registerRoleRules } from './rules/roles.ts';
-import { registerUserRules } from './rules/users.ts';
+import { registerPermissionWriteChecks } from './rules/permission-write-checks.ts';
+import { registerRoleWriteChecks } from './rules/roles.ts';
+import { registerUserWriteChecks } from './rules/users.ts';
 import { userStatements } from './statements.ts';
 
 interface Config {
@@ -34,7 +34,7 @@ export default definePlugin<Config>({
     host.contribute(systemCollections, usersCollection);
     const statements = userStatements(db);
     const checkPassword = createPasswordPolicy(used.settings, events);
-    for (const rules of [registerUserRules, registerRoleRules, registerPermissionRules])
+    for (const rules of [registerUserWriteChecks, registerRoleWriteChecks, registerPermissionWriteChecks])
       rules({ db, statements, access: used.access, checkPassword }, events);
     for (const route of [
       ...meRoutes({ items: used.items, db, trackPage: statements.TRACK_PAGE }),

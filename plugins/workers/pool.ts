@@ -1,6 +1,6 @@
 import type { Semaphore, WorkerJobOptions, WorkerOutcome, WorkerPool, WorkerPoolOptions } from './contract.ts';
 import { createSemaphore } from './semaphore.ts';
-import type { WorkerRun } from './worker.ts';
+import type { WorkerProcessOutcome } from './worker.ts';
 import { WorkerSet } from './worker-set.ts';
 
 /** The error with which the semaphores of a stopped pool refuse callers. */
@@ -18,7 +18,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   let pending = 0;
   let stopped = false;
 
-  async function attempt(job: object, jobOptions: WorkerJobOptions): Promise<WorkerRun | 'stopped'> {
+  async function attempt(job: object, jobOptions: WorkerJobOptions): Promise<WorkerProcessOutcome | 'stopped'> {
     if (stopped) return 'stopped';
     const worker = workers.acquire();
     const outcome = await worker.run(job, jobOptions);
@@ -29,7 +29,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   /** Runs a job that has its place among the running ones. */
   async function serve(job: object, jobOptions: WorkerJobOptions): Promise<WorkerOutcome> {
     await jobOptions.prepare?.();
-    let outcome: WorkerRun | 'stopped';
+    let outcome: WorkerProcessOutcome | 'stopped';
     try {
       outcome = await attempt(job, jobOptions);
       // A process that was gone before it had the job has not begun it, so another process gets the job.

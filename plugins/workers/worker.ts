@@ -1,17 +1,17 @@
 import type { WorkerJobOptions, WorkerPoolOptions } from './contract.ts';
 import { startProcess } from './start-process.ts';
-import { WorkerMessages } from './worker-messages.ts';
+import { WorkerMessageReceiver } from './worker-message-receiver.ts';
 
 /** Milliseconds that `end` waits for a killed process to be gone. */
 const KILL_TIMEOUT = 3000;
 
 /** How a job ended in one process. `missed`: the process was gone before it had the job, or did not come up. */
-export type WorkerRun = { readonly reply: unknown } | 'timeout' | 'crashed' | 'missed';
+export type WorkerProcessOutcome = { readonly reply: unknown } | 'timeout' | 'crashed' | 'missed';
 
 /** A child process that does one job at a time. */
 export interface Worker {
   /** Runs one job. Never rejects. */
-  run(job: object, options: Pick<WorkerJobOptions, 'timeout' | 'onNote'>): Promise<WorkerRun>;
+  run(job: object, options: Pick<WorkerJobOptions, 'timeout' | 'onNote'>): Promise<WorkerProcessOutcome>;
   /** False once the process has ended, is about to end, or has used `replaceAfter` seconds. */
   isUsable(): boolean;
   /** Kills the process; resolves when it is gone. */
@@ -26,7 +26,7 @@ export interface Worker {
  */
 export function startWorker(options: WorkerPoolOptions): Worker {
   const child = startProcess(options);
-  const messages = new WorkerMessages(child);
+  const messages = new WorkerMessageReceiver(child);
   const { gone } = messages;
   let usable = true;
   const isUsable = () => usable && !messages.isGone;

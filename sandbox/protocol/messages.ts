@@ -6,7 +6,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Script name in stack traces of the guest. */
-export const ARTIFACT_SCRIPT_NAME = 'artifact';
+export const ARTIFACT_NAME_IN_STACK_TRACES = 'artifact';
 
 /** Limits of one child, sent with `prepare`; times in milliseconds, sizes in bytes. */
 export interface GuestLimits {
@@ -22,16 +22,16 @@ export interface GuestLimits {
   readonly hostCall: number;
 }
 
-export interface ActivationMessage {
+export interface InvocationTrigger {
   readonly type: 'json-endpoint' | 'flow-operation' | 'event-filter' | 'event-action' | 'exec';
   readonly event?: string;
 }
 
 /** `context` of a handler without `host` and `reject`. */
-export interface GuestContext {
+export interface HandlerContextData {
   readonly extensionId: string;
   readonly contributionId: string;
-  readonly activation: ActivationMessage;
+  readonly activation: InvocationTrigger;
   readonly accountability: {
     readonly user: string | null;
     readonly role: string | null;
@@ -75,7 +75,7 @@ export type HostMessage =
   /** Body: the artifact as a script, whose completion value is `function (module, exports)`. Once per child. */
   | { readonly type: 'load'; readonly reuse: boolean }
   /** Body: the input as JSON. `entry` is a contract key. Ids are never used twice. */
-  | { readonly type: 'invoke'; readonly id: number; readonly entry: string; readonly context: GuestContext }
+  | { readonly type: 'invoke'; readonly id: number; readonly entry: string; readonly context: HandlerContextData }
   /** Body: the value as JSON where `ok`, else `{ code, message, details? }` as JSON. */
   | { readonly type: 'reply'; readonly id: number; readonly call: number; readonly ok: boolean }
   /** Cancels the invocation. */

@@ -1,9 +1,9 @@
 import type IsolatedVm from 'isolated-vm';
 import type { GuestLimits } from '../protocol/messages.ts';
-import { ARTIFACT_SCRIPT_NAME } from '../protocol/messages.ts';
+import { ARTIFACT_NAME_IN_STACK_TRACES } from '../protocol/messages.ts';
 import { listNonLanguageGlobals } from './language-globals.ts';
 import { REALM_OP } from './realm-ops.ts';
-import { createTimeSliceRunner, type EnterReference, type TimeSlice } from './time-slice.ts';
+import { createTimeSliceRunner, type EnterReference, type TimeSliceResult } from './time-slice.ts';
 
 /** The bundled text of `guest/`, defined when the runner is built. */
 declare const PRELUDE: string;
@@ -15,7 +15,7 @@ export interface GuestRealm {
   /** The result of evaluating the artifact in this realm. */
   readonly state: 'ready' | 'timeout' | 'broken';
   /** Runs guest code and the promise jobs that follow for at most `time` milliseconds. */
-  enter(op: number, id: number, key: number, text: string, more: string | number, time: number): TimeSlice;
+  enter(op: number, id: number, key: number, text: string, more: string | number, time: number): TimeSliceResult;
   /** The oldest message of the realm; see `guest/outbox.ts`. Runs no guest code. */
   fetch(): string | undefined;
   release(): void;
@@ -101,7 +101,7 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
       while (prepared.length < realms) prepared.push(createBareRealm());
     },
     load(artifact) {
-      program = isolate.compileScriptSync(artifact, { filename: ARTIFACT_SCRIPT_NAME });
+      program = isolate.compileScriptSync(artifact, { filename: ARTIFACT_NAME_IN_STACK_TRACES });
     },
     createRealm,
     touch: flushPromiseJobs,

@@ -1,8 +1,8 @@
-import type { ChildFailureCode, ChildMessage, GuestContext, GuestLimits } from '../protocol/messages.ts';
+import type { ChildFailureCode, ChildMessage, GuestLimits, HandlerContextData } from '../protocol/messages.ts';
 import type { GuestRealm } from './isolate.ts';
 import { parseRealmMessage } from './realm-message.ts';
 import { REALM_OP } from './realm-ops.ts';
-import { createSharedRealm, createSpareRealms, type RealmSource } from './realm-source.ts';
+import { createSharedRealm, createSpareRealms, type RealmProvider } from './realm-provider.ts';
 
 interface Invocation {
   readonly id: number;
@@ -30,7 +30,8 @@ export interface LoadedArtifactOptions {
   send(message: ChildMessage, body?: Buffer | string): void;
 }
 
-export const serializeInvocation = (entry: string, context: GuestContext): string => JSON.stringify({ entry, context });
+export const serializeInvocation = (entry: string, context: HandlerContextData): string =>
+  JSON.stringify({ entry, context });
 
 /** Failure codes of the protocol by the words that the realm uses for them. */
 const FAILURES: Readonly<Record<string, ChildFailureCode>> = {
@@ -52,7 +53,7 @@ class ArtifactRunner implements LoadedArtifact {
   readonly #reuse: boolean;
   readonly #send: LoadedArtifactOptions['send'];
   readonly #shared: ReturnType<typeof createSharedRealm> | undefined;
-  readonly #realms: RealmSource;
+  readonly #realms: RealmProvider;
   readonly #invocations = new Map<number, Invocation>();
 
   constructor({ limits, reuse, first, createRealm, send }: LoadedArtifactOptions) {

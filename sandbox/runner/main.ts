@@ -7,8 +7,8 @@ import { constants } from 'node:os';
 import {
   type ArtifactEntry,
   type ChildMessage,
-  type GuestContext,
   type GuestLimits,
+  type HandlerContextData,
   type HostMessage,
   PROTOCOL_VERSION,
 } from '../protocol/messages.ts';
@@ -16,7 +16,7 @@ import { type HostChannel, openChannel } from './channel.ts';
 import { createIsolate, type GuestRealm, type Isolate, type Ivm } from './isolate.ts';
 import { createLoadedArtifact, type LoadedArtifact, serializeInvocation } from './loaded-artifact.ts';
 import { parseRealmMessage } from './realm-message.ts';
-import { SPARE_REALMS } from './realm-source.ts';
+import { SPARE_REALMS } from './realm-provider.ts';
 import { warmUpRunner } from './warm-up.ts';
 
 const EXIT_FAILED = 70;
@@ -68,7 +68,7 @@ function handleMessage(message: HostMessage, body: Buffer): void {
   }
 }
 
-function invoke(id: number, entry: string, context: GuestContext, input: string): void {
+function invoke(id: number, entry: string, context: HandlerContextData, input: string): void {
   if (program) program.invoke(id, serializeInvocation(entry, context), input);
   else channel.send({ type: 'failure', id, code: 'guest-error' });
 }

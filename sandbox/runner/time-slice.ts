@@ -4,7 +4,7 @@ import type { GuestLimits } from '../protocol/messages.ts';
 export type EnterReference = IsolatedVm.Reference<(...args: unknown[]) => string | undefined>;
 
 /** The result of one time slice of guest code. `cpuTime`: milliseconds of CPU. */
-export interface TimeSlice {
+export interface TimeSliceResult {
   readonly cpuTime: number;
   /** The slice was interrupted: its realm must be released and not entered again. */
   readonly isInterrupted: boolean;
@@ -17,7 +17,7 @@ export interface TimeSliceRunner {
    * result counts CPU time. Outside of the limit isolated-vm reads `message` and `stack` of unhandled rejections: a
    * getter there can hang this process, which the host ends at its own deadline.
    */
-  runSlice(time: number, work: (options: { timeout: number }) => void): TimeSlice;
+  runSlice(time: number, work: (options: { timeout: number }) => void): TimeSliceResult;
   /**
    * Runs the promise jobs of an interrupted slice for a short time; the engine drops those that do not end. In the next
    * slice they would use the time of another invocation.

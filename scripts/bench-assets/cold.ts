@@ -10,7 +10,7 @@ import type { SharpResizeJob } from './bare-sharp.ts';
 import type { AssetBenchSides } from './sides.ts';
 
 /** Largest allowed ratio of the service's time per image to that of sharp alone. */
-export const COLD_TRANSFORM_AIM = 1.15;
+export const COLD_TRANSFORM_MAX_RATIO = 1.15;
 
 export interface ColdTransformTimes {
   readonly name: string;

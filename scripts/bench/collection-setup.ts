@@ -21,7 +21,7 @@ export const createEditorUser = (service: Service): Promise<Person> =>
  * Creates the alias fields of the tables and the editor. Returns an access token of the editor, of the same kind as that of the
  * admin, since both are compared.
  */
-export async function prepareBenchModel(service: Service): Promise<string> {
+export async function createBenchAliasesAndEditor(service: Service): Promise<string> {
   for (const [parent, alias, child, key, more] of ALIASES) {
     const special = more ? 'm2m' : 'o2m';
     await requestAsAdmin(service, 'POST', `/fields/${parent}`, {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
  * The handlers that are measured against each other: `full` and `work` are in the service's own process, `work` and `calls`
  * ask for a setting several times.
  */
-export const BENCH_HANDLERS: readonly string[] = ['full', 'work', 'fresh', 'reused', 'calls'];
+export const BENCH_HANDLER_NAMES: readonly string[] = ['full', 'work', 'fresh', 'reused', 'calls'];
 
 const BODY = `{ hello: query.name ?? 'world', list: [1, 2, 3] }`;
 
@@ -25,7 +25,7 @@ export const installConfinedEndpoint = (folder: string, name: string, before?: s
   install(folder, name, confined(name, before), runtime);
 
 /** Installs the handlers as packages, and six more packages that are called only once. */
-export async function installHandlers(folder: string, calls: number): Promise<void> {
+export async function installBenchPackages(folder: string, calls: number): Promise<void> {
   await install(
     folder,
     'full',

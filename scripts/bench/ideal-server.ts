@@ -3,11 +3,11 @@
  * checks no permission, parses no query, and serves the paths of `shapes.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createBenchPool, readBodyText, shapeFinder } from './hand-written.ts';
+import { createBenchPool, createBenchShapeFinder, readBodyText } from './hand-written-shared.ts';
 import { BENCH_SHAPES } from './shapes.ts';
 
 const pool = createBenchPool('ideal', process.env.IDEAL_DATABASE_URL);
-const find = shapeFinder(BENCH_SHAPES);
+const find = createBenchShapeFinder(BENCH_SHAPES);
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const found = find(`${request.method} ${request.url}`);

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { type FreshDatabase, freshDatabase } from '../../test/support/database.ts';
-import { createLargeSchema } from '../../test/support/large-database.ts';
+import { createLargeSchema } from '../../test/support/large-schema.ts';
 import { type SpawnedService, spawnService } from '../../test/support/service.ts';
 import { cpuByProcess, findServerProcesses } from './processes.ts';
 

@@ -6,7 +6,7 @@ export const cpuProfileFlags = (folder: string | undefined): readonly string[] =
   folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
 
 /** Starts the service with the settings for measurements, in a process of its own. `profile`: a folder for its CPU profile. */
-export async function spawnMeasured(database: FreshDatabase, profile?: string): Promise<SpawnedService> {
+export async function spawnBenchService(database: FreshDatabase, profile?: string): Promise<SpawnedService> {
   // The servers beside it write no log, so neither does the service but for warnings.
   const service = await spawnService({
     database,

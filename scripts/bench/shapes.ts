@@ -261,11 +261,11 @@ export interface BenchRequest {
 }
 
 /** The key in the path of the `n`-th request: spread over the table, so that consecutive requests read different rows. */
-export const benchKeyOf = (table: keyof typeof BENCH_ROW_COUNTS, n: number, scale: number): number =>
+export const benchRowKeyOf = (table: keyof typeof BENCH_ROW_COUNTS, n: number, scale: number): number =>
   1 + ((n * 7919) % scaledRowCount(table, scale));
 
 /** The `n`-th request of a shape. */
 export function buildBenchRequest({ method, path, table, body }: BenchShape, n: number, scale: number): BenchRequest {
-  const id = table ? benchKeyOf(table, n, scale) : 0;
+  const id = table ? benchRowKeyOf(table, n, scale) : 0;
   return { method, path: path.replace(':id', String(id)), ...(body ? { body: body(n) } : {}) };
 }

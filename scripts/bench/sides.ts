@@ -1,8 +1,8 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
 import type { Service } from '../../test/support/service.ts';
-import { prepareBenchModel } from './collection-setup.ts';
+import { createBenchAliasesAndEditor } from './collection-setup.ts';
 import { type ForkedServer, forkServer } from './fork-server.ts';
-import { cpuProfileFlags, spawnMeasured } from './service-process.ts';
+import { cpuProfileFlags, spawnBenchService } from './service-process.ts';
 import type { BenchShape } from './shapes.ts';
 
 /** A process under measurement. */
@@ -33,7 +33,7 @@ export interface BenchSides {
  * for CPU profiles of both.
  */
 export async function startBenchSides(database: FreshDatabase, profile?: string): Promise<BenchSides> {
-  const service = await spawnMeasured(database, profile);
+  const service = await spawnBenchService(database, profile);
   let ideal: ForkedServer | undefined;
   const stop = async () => {
     await ideal?.stop();
@@ -42,7 +42,7 @@ export async function startBenchSides(database: FreshDatabase, profile?: string)
   try {
     const module = new URL('./ideal-server.ts', import.meta.url);
     ideal = await forkServer(module, { IDEAL_DATABASE_URL: database.url }, cpuProfileFlags(profile));
-    const tokens = { admin: service.admin.token, editor: await prepareBenchModel(service) };
+    const tokens = { admin: service.admin.token, editor: await createBenchAliasesAndEditor(service) };
     return {
       spawned: service,
       service: {

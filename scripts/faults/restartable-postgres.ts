@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLog } from '../../kernel/log.ts';
-import { findRunningServer, isProcessAlive } from '../../plugins/database/embedded/postmaster.ts';
+import { findRunningPostgres, isProcessAlive } from '../../plugins/database/embedded/postmaster.ts';
 import { openEmbeddedServer } from '../../plugins/database/embedded/server.ts';
 
 const SIGNALS = { 'in order': 'SIGINT', 'as after a loss of power': 'SIGQUIT' } as const;
@@ -25,7 +25,7 @@ export async function startRestartableServer() {
     url: `postgres://${user}:${encodeURIComponent(String(password))}@${host}:${port}/postgres`,
     restarts: () => restarts,
     async restart(how: keyof typeof SIGNALS): Promise<void> {
-      const postmaster = await findRunningServer(await realpath(join(folder, 'postgres')));
+      const postmaster = await findRunningPostgres(await realpath(join(folder, 'postgres')));
       if (!postmaster) throw new Error('PostgreSQL does not run');
       process.kill(postmaster.pid, SIGNALS[how]);
       while (isProcessAlive(postmaster.pid)) await pause(20);

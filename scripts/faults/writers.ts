@@ -10,7 +10,7 @@ export interface ExpectedRow {
   readonly batch: string | null;
 }
 
-export type WriteRecord = ReadonlyMap<string, ExpectedRow>;
+export type ExpectedRows = ReadonlyMap<string, ExpectedRow>;
 
 const BATCH = 20;
 /** Milliseconds of pause after a request without an answer, or with an error. */
@@ -124,7 +124,7 @@ export function startFaultTestWriters(options: { token: string; count: number; g
 
   const working = Promise.all([...Array.from({ length: options.count }, (_, at) => writer(at)), designer()]);
   return {
-    record: record as WriteRecord,
+    record: record as ExpectedRows,
     endings: () => endings,
     unexpected: () => unexpected,
     acknowledged: () => acknowledged,

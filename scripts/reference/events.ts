@@ -1,4 +1,4 @@
-import type { CoreManifest } from './composition.ts';
+import type { CoreManifest } from './core-plugins.ts';
 import { inlineCode, inlineCodes, markdownPage, markdownTable } from './markdown.ts';
 
 interface EventText {

@@ -1,5 +1,5 @@
 import { capabilitiesPage } from './capabilities.ts';
-import { coreManifests, loadRegisteredCatalog } from './composition.ts';
+import { coreManifests, loadRegisteredCatalog } from './core-plugins.ts';
 import { errorsPage } from './errors.ts';
 import { eventsPage } from './events.ts';
 import { manifestPage } from './manifest.ts';

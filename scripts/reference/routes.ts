@@ -1,4 +1,4 @@
-import { COMMON_ERRORS, type DescribedRoute, type RouteAccess } from '../../plugins/http/contract.ts';
+import { COMMON_ERROR_CODES, type DescribedRoute, type RouteAccess } from '../../plugins/http/contract.ts';
 import { inlineCode, inlineCodes, markdownPage, markdownTable } from './markdown.ts';
 
 const ACCESS: Readonly<Record<RouteAccess, string>> = {
@@ -17,7 +17,7 @@ export function routesPage(routes: readonly DescribedRoute[]): string {
     'Routes',
     `Every route of the service. \`:name\` stands for one segment of the path. \`SEARCH\` is a read whose query is in the body. GraphQL serves
 the same items at \`/graphql\` and the service's own collections at \`/graphql/system\`. The errors named are those beside the ones any
-route may answer: ${inlineCodes(COMMON_ERRORS)}. Extensions add paths of their own.`,
+route may answer: ${inlineCodes(COMMON_ERROR_CODES)}. Extensions add paths of their own.`,
     ...tags.map(
       (tag) =>
         `## ${tag}\n\n${markdownTable(

@@ -1,5 +1,5 @@
 import { type ConfigKey, KERNEL_CONFIG } from '#kernel/boot';
-import { type CoreManifest, coreManifests } from './composition.ts';
+import { type CoreManifest, coreManifests } from './core-plugins.ts';
 import { markdownPage, markdownTable } from './markdown.ts';
 
 /** docs/reference/settings.md: every setting that a core plugin declares. */

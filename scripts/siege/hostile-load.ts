@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
-export interface HostileLoad {
+export interface HostileClientOptions {
   readonly url: string;
   /** Token of the readers of the locked table. */
   readonly token: string;
@@ -32,7 +32,7 @@ const AGAIN_MS = 100;
 const NEXT_BODY_MS = { least: 10_000, most: 20_000 };
 
 setPriority(0, constants.priority.PRIORITY_LOW);
-const load = JSON.parse(process.argv[2] ?? '{}') as HostileLoad;
+const load = JSON.parse(process.argv[2] ?? '{}') as HostileClientOptions;
 const target = new URL(load.url);
 const agent = new Agent({ keepAlive: true });
 const endings: Record<string, Record<string, number>> = {};

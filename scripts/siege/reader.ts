@@ -11,7 +11,7 @@ export interface ReadLatencies {
 const PACE_MS = 10;
 
 /** Creates a client that reads one URL again and again on one connection and measures the latencies. */
-export function createLatencyReader(url: URL, token: string) {
+export function createReadLatencyClient(url: URL, token: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const read = () =>
     new Promise<number>((resolve, reject) => {

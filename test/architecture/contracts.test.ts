@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ERRORS } from '#kernel';
 import {
-  callerPosition,
+  callerParameterIndex,
   parseExports,
   parseMethods,
   readExports,
@@ -11,7 +11,7 @@ import {
   readMethods,
   readServices,
 } from '../support/contract-text.ts';
-import { pluginFolders, projectRoot } from '../support/manifests.ts';
+import { pluginFolders, projectRoot } from '../support/plugin-folders.ts';
 
 /** Recognises keys of facets and services, which contracts may export although they have functions of the kernel as members. */
 const isKey = (value: unknown): boolean =>
@@ -71,7 +71,7 @@ describe('contract.ts of a plugin', () => {
       const keys = serviceKeysOf(await import(join(projectRoot, path)));
       const wrong = services.flatMap(({ id, type, methods }) => {
         if (!methods) return [`${path}: the interface ${type} of the service ${id} is not in this file`];
-        const inText = new Map(methods.map((method) => [method.name, callerPosition(method)]));
+        const inText = new Map(methods.map((method) => [method.name, callerParameterIndex(method)]));
         const inKey = new Map(Object.entries(keys.get(id)?.callers ?? {}));
         return [...new Set([...inText.keys(), ...inKey.keys()])]
           .filter((name) => inText.get(name) !== inKey.get(name))
@@ -121,7 +121,7 @@ export interface Verbs {
   });
 
   it('counts the position of a caller by top-level commas', () => {
-    const positions = parseMethods(text, 'Verbs')?.map((method) => [method.name, callerPosition(method)]);
+    const positions = parseMethods(text, 'Verbs')?.map((method) => [method.name, callerParameterIndex(method)]);
     expect(positions).to.deep.equal([
       ['scheduled', undefined],
       ['optional', 1],

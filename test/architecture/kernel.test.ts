@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { packageOf, sourcesIn } from '../support/sources.ts';
+import { packageNameOf, sourcesIn } from '../support/sources.ts';
 
 const MAX_LINES = 2500;
 const PACKAGES = ['koa', 'ajv', 'semver', 'pino'];
@@ -13,7 +13,7 @@ describe('architecture: kernel', () => {
         .filter(({ specifier, target }) =>
           target
             ? !target.startsWith('kernel/') && target !== 'package.json'
-            : !specifier.startsWith('node:') && !PACKAGES.includes(packageOf(specifier)),
+            : !specifier.startsWith('node:') && !PACKAGES.includes(packageNameOf(specifier)),
         )
         .map(({ specifier }) => `${path} imports ${specifier}`),
     );

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { validatePackage } from '../../kernel/manifest/validate.ts';
-import { floorOf, type PluginFolder, pluginFolders, projectRoot } from '../support/manifests.ts';
-import { isPure, packageOf, type SourceFile, sourcesIn } from '../support/sources.ts';
+import { type PluginFolder, pluginFloorOf, pluginFolders, projectRoot } from '../support/plugin-folders.ts';
+import { isPure, packageNameOf, type SourceFile, sourcesIn } from '../support/sources.ts';
 
 const plugins = pluginFolders();
 const byFolder = new Map(plugins.map((plugin) => [plugin.folder, plugin]));
@@ -56,7 +56,7 @@ function importProblem(
       : 'a module that native.modules does not list';
   }
   if (target === null) {
-    return plugin.native.packages.includes(packageOf(specifier))
+    return plugin.native.packages.includes(packageNameOf(specifier))
       ? undefined
       : 'a package that native.packages does not list';
   }
@@ -67,7 +67,7 @@ function importProblem(
   if (!OPEN_FILES.includes(rest.join('/'))) return "another plugin's file that is neither its contract nor its library";
   const other = byFolder.get(folder);
   if (!other) return 'a plugin that is not in the preset';
-  if (floorOf(folder) > floorOf(plugin.folder)) {
+  if (pluginFloorOf(folder) > pluginFloorOf(plugin.folder)) {
     const isFacetType = typeOnly && rest.join('/') === 'contract.ts' && facetsOf(plugin, other).length > 0;
     return isFacetType
       ? undefined
@@ -86,13 +86,15 @@ describe('architecture: plugins', () => {
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name);
     expect([...byFolder.keys()].sort()).to.deep.equal(folders.sort());
-    expect(folders.filter((folder) => floorOf(folder) < 0)).to.deep.equal([]);
+    expect(folders.filter((folder) => pluginFloorOf(folder) < 0)).to.deep.equal([]);
   });
 
   it('plugins use no service and hold no capability of a higher floor', () => {
     const upwards = plugins.flatMap((plugin) =>
       plugins
-        .filter((other) => floorOf(other.folder) > floorOf(plugin.folder) && needsOf(plugin, other).length > 0)
+        .filter(
+          (other) => pluginFloorOf(other.folder) > pluginFloorOf(plugin.folder) && needsOf(plugin, other).length > 0,
+        )
         .map((other) => `${plugin.folder} → ${other.folder}`),
     );
     expect(upwards).to.deep.equal([]);
@@ -101,7 +103,7 @@ describe('architecture: plugins', () => {
   it('contributions to facets of a higher floor are optional', () => {
     const upwards = plugins.flatMap((plugin) =>
       plugins
-        .filter((other) => floorOf(other.folder) > floorOf(plugin.folder))
+        .filter((other) => pluginFloorOf(other.folder) > pluginFloorOf(plugin.folder))
         .flatMap((other) => facetsOf(plugin, other))
         .filter((id) => (plugin.manifest.contributes?.[id] as { optional?: boolean } | undefined)?.optional !== true)
         .map((id) => `${plugin.folder} → ${id}`),
@@ -162,7 +164,7 @@ describe('architecture: plugins', () => {
         const text = sourcesOf(plugin)
           .map((source) => source.text)
           .join('\n');
-        const packages = new Set([...imported].map(packageOf));
+        const packages = new Set([...imported].map(packageNameOf));
         // A plugin may also look up the path of a package without loading it: `require.resolve('…')`.
         const resolved = (name: string) => text.includes(`.resolve('${name}')`);
         const idle = [

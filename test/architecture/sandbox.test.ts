@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { packageOf, type SourceFile, sourcesIn } from '../support/sources.ts';
+import { packageNameOf, type SourceFile, sourcesIn } from '../support/sources.ts';
 
 type Import = SourceFile['imports'][number];
 
@@ -59,9 +59,9 @@ describe('architecture: sandbox', () => {
         isIn('sandbox/host/launch', one),
     );
     expect(wrong).to.deep.equal([]);
-    expect(supervisor.flatMap(({ imports }) => imports.map(({ specifier }) => packageOf(specifier)))).not.to.include(
-      'node:child_process',
-    );
+    expect(
+      supervisor.flatMap(({ imports }) => imports.map(({ specifier }) => packageNameOf(specifier))),
+    ).not.to.include('node:child_process');
   });
 });
 

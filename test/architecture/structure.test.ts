@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { codeIn, findCycle, type SourceFile, sourcesIn } from '../support/sources.ts';
+import { findCycle, readCodeFiles, type SourceFile, sourcesIn } from '../support/sources.ts';
 
 /** All folders with code of the project; `extensions/local` holds third-party code. */
 const FOLDERS = ['kernel', 'plugins', 'sandbox', 'extensions/sdk', 'extensions/examples', 'scripts', 'test'];
@@ -48,7 +48,7 @@ describe('architecture: structure', () => {
   });
 
   it('no folder has an import cycle between files', () => {
-    const cycle = findCycle(FOLDERS.flatMap(codeIn));
+    const cycle = findCycle(FOLDERS.flatMap(readCodeFiles));
     expect(cycle, cycle).to.equal(undefined);
   });
 });

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import type { DescribedRoute } from '../../plugins/http/contract.ts';
-import { dataAnswer, describeJsonBody, exactObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../plugins/http/library.ts';
+import {
+  describeDataAnswer,
+  describeJsonBody,
+  exactObject,
+  INTEGER_SCHEMA,
+  TEXT_SCHEMA,
+} from '../../plugins/http/library.ts';
 import { findMismatch } from '../support/described-exchange.ts';
 import { createDescribedApi } from '../support/route-descriptions.ts';
 
@@ -15,7 +21,7 @@ const routes: readonly DescribedRoute[] = [
       summary: 'Reads a note.',
       access: 'user',
       params: { id: { description: 'The key.', schema: INTEGER_SCHEMA } },
-      answers: dataAnswer(exactObject({ id: INTEGER_SCHEMA })),
+      answers: describeDataAnswer(exactObject({ id: INTEGER_SCHEMA })),
     },
   },
   {

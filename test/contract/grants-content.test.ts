@@ -1,3 +1,3 @@
-import { describeGrants } from './grants.ts';
+import { declareGrantTests } from './declare-grant-tests.ts';
 
-describeGrants('content');
+declareGrantTests('content');

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type PluginFolder, pluginFolders, projectRoot } from '../support/manifests.ts';
+import { type PluginFolder, pluginFolders, projectRoot } from '../support/plugin-folders.ts';
 
 /** One grant of a plugin's manifest, by its path in the member `service:extension` of package.json. */
 export interface ManifestGrant {

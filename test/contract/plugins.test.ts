@@ -5,8 +5,8 @@ import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import type { Plugin } from '../../kernel/plugin.ts';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
-import { type PluginFolder, pluginFolders } from '../support/manifests.ts';
 import { silentSettings } from '../support/plugin.ts';
+import { type PluginFolder, pluginFolders } from '../support/plugin-folders.ts';
 
 const folders = pluginFolders();
 // Turns on a feature that is off by default, so that the plugins contribute everything that their manifests declare.

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { ERRORS } from '../../kernel/errors.ts';
-import type { BodySchemas, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
+import type { DescribedRoute, JsonSchema, SchemaByMediaType } from '../../plugins/http/contract.ts';
 import { pathParameterNames } from '../../plugins/http/library.ts';
 import { captureError, silentSettings, withPlugins } from '../support/plugin.ts';
 import { contributedRoutes, createDescribedApi, type DescribedApi } from '../support/route-descriptions.ts';
@@ -69,7 +69,7 @@ describe('a contributed route', () => {
     const seen = new Map<string, { readonly shape: unknown; readonly title: string }>();
     const clashes = api.routes.flatMap((route) =>
       Object.entries(route.description.components ?? {}).flatMap(([kind, shapes]) =>
-        Object.entries(shapes as BodySchemas).flatMap(([name, shape]) => {
+        Object.entries(shapes as SchemaByMediaType).flatMap(([name, shape]) => {
           const before = seen.get(`${kind}/${name}`);
           seen.set(`${kind}/${name}`, before ?? { shape, title: titleOf(route) });
           return before && !isDeepStrictEqual(before.shape, shape)

@@ -13,7 +13,7 @@ export type Block =
   | { readonly kind: 'file'; readonly line: number; readonly path: string; readonly text: string };
 
 /** Shell commands and the output that the document shows for them in comment lines below; absent where it shows none. */
-export interface Step {
+export interface ShellStep {
   readonly commands: string;
   readonly output?: string;
 }
@@ -33,8 +33,8 @@ export function blocksIn(document: URL): readonly Block[] {
 }
 
 /** Splits a shell block into steps: each ends with the output that the document shows for it. */
-export function stepsOf(text: string): readonly Step[] {
-  const steps: Step[] = [];
+export function parseShellSteps(text: string): readonly ShellStep[] {
+  const steps: ShellStep[] = [];
   let commands: string[] = [];
   let output: string[] = [];
   const close = (): void => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { blocksIn, matchesDocumentedOutput, stepsOf } from './blocks.ts';
+import { BashSession } from './bash-session.ts';
+import { blocksIn, matchesDocumentedOutput, parseShellSteps } from './blocks.ts';
 import { freePort, GuideProject } from './project.ts';
-import { Shell } from './shell.ts';
 
 const DOCUMENTS = [
   'README.md',
@@ -21,7 +21,7 @@ for (const document of DOCUMENTS) {
     this.timeout(240_000);
 
     let project: GuideProject;
-    let shell: Shell;
+    let shell: BashSession;
     let database: FreshDatabase;
     let environment: NodeJS.ProcessEnv;
     let ports: readonly [string, string];
@@ -32,7 +32,7 @@ for (const document of DOCUMENTS) {
       ports = [await freePort(), await freePort()];
       const { PATH, HOME } = process.env;
       environment = { PATH, HOME, PORT: ports[0] };
-      shell = new Shell(project.folder, environment);
+      shell = new BashSession(project.folder, environment);
     });
 
     after(async () => {
@@ -88,7 +88,7 @@ for (const document of DOCUMENTS) {
       const title = block.text.split('\n')[0] ?? '';
       it(`line ${block.line}: "${title}" succeeds and prints what the document shows`, async () => {
         if (block.stopsService) await project.stop();
-        for (const { commands, output } of stepsOf(block.text)) {
+        for (const { commands, output } of parseShellSteps(block.text)) {
           const printed = await run(localized(commands));
           if (output !== undefined)
             expect(matchesDocumentedOutput(printed, localized(output)), `${commands}\nprinted\n${printed}`).to.equal(

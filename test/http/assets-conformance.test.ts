@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { upload } from '../plugins/assets/transform/asset-requests.ts';
-import { decodeImage, SVG, samples } from '../plugins/assets/transform/sample-images.ts';
+import { createSampleImages, decodeImage, SVG } from '../plugins/assets/transform/sample-images.ts';
 import { createUserSender, type SendAsUser } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -13,7 +13,7 @@ import { type InProcessService, startService } from '../support/service.ts';
 type AnyJson = any;
 const sdk: AnyJson = published;
 
-const sampleFiles = await samples();
+const sampleFiles = await createSampleImages();
 const TEXT = 'some text of no importance';
 
 /** What the specification requires of /assets, tested over HTTP without a client library. */

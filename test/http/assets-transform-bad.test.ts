@@ -6,17 +6,17 @@ import { expect } from 'chai';
 import { requestAsset, upload } from '../plugins/assets/transform/asset-requests.ts';
 import {
   createPngDecodeBomb,
+  createSampleImages,
   decodeImage,
   drawQuarters,
   SVG,
-  samples,
 } from '../plugins/assets/transform/sample-images.ts';
 import { until } from '../plugins/files/files-fixture.ts';
 import { mediaWorkersCpuTime } from '../plugins/media/media-workers.ts';
 import { filesIn } from '../support/files-in.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../support/service.ts';
 
-const sampleFiles = await samples();
+const sampleFiles = await createSampleImages();
 const large = await drawQuarters(1200, 900);
 
 describe('assets: sources that cannot be transformed', () => {

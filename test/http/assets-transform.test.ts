@@ -5,14 +5,14 @@ import { expect } from 'chai';
 import { type AssetReply, requestAsset, upload } from '../plugins/assets/transform/asset-requests.ts';
 import {
   type Colour,
+  createSampleImages,
   type DecodedImage,
   decodeImage,
-  type Sample,
-  samples,
+  type SampleImage,
 } from '../plugins/assets/transform/sample-images.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-const sampleFiles = await samples();
+const sampleFiles = await createSampleImages();
 const json = (...operations: unknown[]) => ({ transforms: JSON.stringify(operations) });
 
 /** A transformation of an image of 60 × 40 pixels: query parameters, size of the result, and colours of its four quarters. */
@@ -166,7 +166,7 @@ describe('assets: transformations', () => {
   });
 
   it('the focal point of the file applies if the request has none', async () => {
-    const id = await upload(service, sampleFiles.png as Sample);
+    const id = await upload(service, sampleFiles.png as SampleImage);
     const body = { focal_point_x: 59, focal_point_y: 20 };
     expect((await service.request('PATCH', `/files/${id}`, { token: service.admin.token, body })).status).to.equal(200);
     const image = async (query: Record<string, string>) =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
+import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions, type Person } from './test-users.ts';
@@ -13,7 +13,7 @@ describe('the items API on the Chinook database', () => {
   let listener: Person;
   before(async () => {
     database = await freshDatabase('chinook');
-    await loadSql(database.url, new URL('../data/chinook.sql', import.meta.url));
+    await runSqlFile(database.url, new URL('../data/chinook.sql', import.meta.url));
     service = await startService({ database });
     listener = await createUserWithPermissions(service, [
       { collection: 'track', action: 'read', permissions: { genre_id: { name: { _eq: 'Jazz' } } } },

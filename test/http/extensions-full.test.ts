@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { withSentences } from '../../plugins/broker/library.ts';
+import { withAuditSentences } from '../../plugins/broker/library.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 /** The files of a package by their paths: package.json with this manifest, and the built files. */
@@ -167,7 +167,7 @@ describe('extensions with full authority in the service', () => {
   });
 
   it('GET /extensions/audit lists their authorities and their ledger entries', async () => {
-    const line = withSentences(service.kernel.audit()).find(({ name }) => name === 'service-extension-desk');
+    const line = withAuditSentences(service.kernel.audit()).find(({ name }) => name === 'service-extension-desk');
     expect(line?.runtime).to.equal('full');
     expect(line?.sentences).to.include.members(['serves /desk', 'may do everything this process can do']);
     const did = service.kernel.ledger.entries().find(({ plugin }) => plugin === 'service-extension-desk@2.0.0');

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import {
   createTestPermission,
@@ -85,7 +85,7 @@ describe('/files follows the specification', () => {
   const uploadFile = async (name = 'a.txt'): Promise<string> => (await upload(['file', file(name)])).id;
   const importing = (data: object) =>
     good('POST', '/files/import', { url: `http://127.0.0.1:${outside.port}/deep/some-style_sheet.css?x=1`, data });
-  const objects = async () => (await readStoredFiles(service.database, join(folder, 'bytes'))).objects.join();
+  const objects = async () => (await readStoredFilesState(service.database, join(folder, 'bytes'))).objects.join();
 
   it('an upload answers the complete record of the file', async () => {
     const shelf = await good('POST', '/folders', { name: 'Shelf' });

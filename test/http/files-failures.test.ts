@@ -16,7 +16,7 @@ import {
   expectConsistentFiles,
   type FormReply,
   fetchAssetAsAdmin,
-  PICTURE,
+  PICTURE_FORM_OPTIONS,
   type SharedFilesEnvironment,
   sendForm,
   slowForm,
@@ -297,9 +297,9 @@ describe('files: failures of the database', function () {
     it(`uploads and reads do not deadlock with ${connections} connection(s)`, async () => {
       const service = await ground.start({ DB_POOL_MAX: connections, DB_POOL_MIN: '0' });
       const bytes = await createTestPicture();
-      const shown = await upload(service, bytes, PICTURE);
+      const shown = await upload(service, bytes, PICTURE_FORM_OPTIONS);
       const uploads = Array.from({ length: 12 }, async (_, at) => {
-        const form = slowForm(service, PICTURE);
+        const form = slowForm(service, PICTURE_FORM_OPTIONS);
         form.write(bytes.subarray(0, 100));
         await pause(at * 5);
         form.write(bytes.subarray(100));
@@ -339,7 +339,10 @@ describe('files: failures of the storage', function () {
   const health = async () => (await service.request('GET', '/server/health', { token: service.admin.token })).status;
 
   it('a storage that cannot be written fails uploads only, and recovers', async () => {
-    const [kept, gone] = [await upload(service, await createTestPicture(), PICTURE), await upload(service, 'gone')];
+    const [kept, gone] = [
+      await upload(service, await createTestPicture(), PICTURE_FORM_OPTIONS),
+      await upload(service, 'gone'),
+    ];
     const partial = join(ground.folder, '.partial');
     await rm(partial, { recursive: true });
     await writeFile(partial, 'no folder');
@@ -392,7 +395,10 @@ describe('files: failures of the storage', function () {
   });
 
   it('an object removed by hand answers 403, and its file can be replaced and deleted', async () => {
-    const [one, other] = [await upload(service, 'x'), await upload(service, await createTestPicture(), PICTURE)];
+    const [one, other] = [
+      await upload(service, 'x'),
+      await upload(service, await createTestPicture(), PICTURE_FORM_OPTIONS),
+    ];
     for (const id of [one, other]) {
       await unlink(await disk(id));
       for (const query of ['', '?width=10'])
@@ -448,7 +454,7 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
   it('files of a removed location keep their rows, answer 503, and are cleaned up when it is back', async () => {
     const second = { STORAGE_LOCATIONS: 'local,second', STORAGE_SECOND_DRIVER: 'local', STORAGE_SECOND_ROOT: place };
     const before = await ground.start(second);
-    const options = { ...PICTURE, fields: { storage: 'second' } };
+    const options = { ...PICTURE_FORM_OPTIONS, fields: { storage: 'second' } };
     const bytes = await createTestPicture();
     const [kept, ...gone] = await Promise.all(Array.from({ length: 6 }, () => upload(before, bytes, options)));
     const resumable = await beginResumable(before, 10, `,storage ${btoa('second')}`);
@@ -512,14 +518,14 @@ describe('files: resources after hundreds of aborted and completed requests', fu
 
     const kinds: readonly ((at: number) => Promise<unknown>)[] = [
       async (at) => {
-        const form = slowForm(service, PICTURE);
+        const form = slowForm(service, PICTURE_FORM_OPTIONS);
         form.write(bytes.subarray(0, 200));
         await pause(at % 15);
         form.abort();
         return form.answer;
       },
       async (at) => {
-        const form = slowForm(service, PICTURE);
+        const form = slowForm(service, PICTURE_FORM_OPTIONS);
         form.write(bytes);
         form.end();
         await pause(at % 40);
@@ -543,7 +549,7 @@ describe('files: resources after hundreds of aborted and completed requests', fu
         expect((await tus(service, 'DELETE', path)).status).to.equal(204);
       },
       async (at) => {
-        const id = await upload(service, bytes, { ...PICTURE, agent });
+        const id = await upload(service, bytes, { ...PICTURE_FORM_OPTIONS, agent });
         const leaving = new AbortController();
         const headers = { authorization: `Bearer ${service.admin.token}` };
         const left = fetch(`${service.url}/assets/${id}?width=${20 + (at % 100)}`, { headers, signal: leaving.signal })

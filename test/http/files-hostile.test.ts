@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { connectRaw, type RawClient } from '../plugins/files-http/raw-client.ts';
-import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
@@ -270,7 +270,7 @@ describe('hostile requests to files', () => {
           ['PATCH', `/files/${existing.id}`, '', drop(`/permissions/${permission('update')}`), 403],
         ];
       for (const [method, path, before, meanwhile, status] of cases) {
-        const count = (await readStoredFiles(service.database, folder)).rows.length;
+        const count = (await readStoredFilesState(service.database, folder)).rows.length;
         const client = await begun(method, path, person.token, before);
         await meanwhile();
         await client.write(`rest${LINE}${END}`);
@@ -306,7 +306,7 @@ describe('hostile requests to files', () => {
       const form = before + file('first ').slice(0, -LINE.length);
       const length = Buffer.byteLength(`${form}rest${LINE}${END}`);
       const client = await connectRaw(service.url);
-      const there = async () => (await readStoredFiles(service.database, folder)).orphanEntries;
+      const there = async () => (await readStoredFilesState(service.database, folder)).orphanEntries;
       const count = await there();
       await client.write(
         `${method} ${path} HTTP/1.1${LINE}Host: x${LINE}Authorization: Bearer ${token}${LINE}` +
@@ -352,7 +352,7 @@ describe('hostile requests to files', () => {
 
     for (const [what, form, type = 'multipart/form-data; boundary=b'] of FORMS) {
       it(`a form with ${what} stores nothing and leaves the connection usable`, async () => {
-        const before = await readStoredFiles(service.database, folder);
+        const before = await readStoredFilesState(service.database, folder);
         const client = await connectRaw(service.url);
         const auth = `Authorization: Bearer ${service.admin.token}`;
         await client.write(

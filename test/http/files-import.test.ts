@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { connectRaw } from '../plugins/files-http/raw-client.ts';
-import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import {
   createUserSender,
@@ -86,9 +86,9 @@ describe('POST /files/import', () => {
   const fetchFile = (url: unknown, data?: unknown, query = '') =>
     admin('POST', `/files/import${query}`, data === undefined ? { url } : { url, data });
   const refused = async (url: unknown, data?: unknown) => {
-    const before = (await readStoredFiles(service.database, folder)).rows.length;
+    const before = (await readStoredFilesState(service.database, folder)).rows.length;
     const reply = await fetchFile(url, data);
-    expect((await readStoredFiles(service.database, folder)).rows.length, 'files that are kept').to.equal(before);
+    expect((await readStoredFilesState(service.database, folder)).rows.length, 'files that are kept').to.equal(before);
     return statusAndCodeOf(reply);
   };
 

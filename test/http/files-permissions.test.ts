@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
-import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import {
   createTestPermission,
   createUserSender,
@@ -54,9 +54,11 @@ describe('permissions of files', () => {
     return body.data;
   };
   const nothingOf = async (work: () => Promise<HttpReply>) => {
-    const before = (await readStoredFiles(service.database, folder)).rows;
+    const before = (await readStoredFilesState(service.database, folder)).rows;
     const reply = await work();
-    expect((await readStoredFiles(service.database, folder)).rows, 'nothing is made or changed').to.deep.equal(before);
+    expect((await readStoredFilesState(service.database, folder)).rows, 'nothing is made or changed').to.deep.equal(
+      before,
+    );
     return statusAndCodeOf(reply);
   };
   const row = async (id: string) => (await admin('GET', `/files/${id}`)).body.data;
@@ -81,13 +83,13 @@ describe('permissions of files', () => {
 
   it('create permission alone answers 204', async () => {
     const ask = await person(grant('create'));
-    const before = (await readStoredFiles(service.database, folder)).rows.length;
+    const before = (await readStoredFilesState(service.database, folder)).rows.length;
     for (const files of [1, 2]) {
       const form = formOf(...Array.from({ length: files }, (_, at): Part => ['file', textFile(`${at}.txt`)]));
       const { status, body } = await ask('POST', '/files', form);
       expect([status, body]).to.deep.equal([204, undefined]);
     }
-    expect((await readStoredFiles(service.database, folder)).rows.length).to.equal(before + 3);
+    expect((await readStoredFilesState(service.database, folder)).rows.length).to.equal(before + 3);
   });
 
   it("a field list of create limits the sender's fields, not those of the platform", async () => {
@@ -158,7 +160,7 @@ describe('permissions of files', () => {
     expect(await nothingOf(() => ask('DELETE', `/files/${closed.id}`))).to.deep.equal([403, 'FORBIDDEN']);
     expect(await nothingOf(() => ask('DELETE', '/files', [open.id, closed.id]))).to.deep.equal([403, 'FORBIDDEN']);
     expect((await ask('DELETE', `/files/${open.id}`)).status).to.equal(204);
-    expect((await readStoredFiles(service.database, folder)).rows).to.not.include(open.filename_disk);
+    expect((await readStoredFilesState(service.database, folder)).rows).to.not.include(open.filename_disk);
   });
 
   it('read permission decides what a write answers', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
-import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import { createUserSender, type SendAsUser, statusAndCodeOf } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
@@ -32,7 +32,11 @@ describe('/files', () => {
   });
   beforeEach(async () => {
     expect((await admin('DELETE', '/files', { query: { limit: -1 } })).status).to.equal(204);
-    expect(await readStoredFiles(service.database, folder)).to.deep.equal({ rows: [], orphanEntries: 0, objects: [] });
+    expect(await readStoredFilesState(service.database, folder)).to.deep.equal({
+      rows: [],
+      orphanEntries: 0,
+      objects: [],
+    });
   });
   afterEach(async () => {
     const kept = await waitUntilConsistent(service.database, folder);
@@ -47,7 +51,7 @@ describe('/files', () => {
     return Array.isArray(body.data) ? body.data : [body.data];
   };
   const objects = async () =>
-    (await readStoredFiles(service.database, folder)).objects.map((path) =>
+    (await readStoredFilesState(service.database, folder)).objects.map((path) =>
       path.split('/').at(-1)?.replace('.txt', ''),
     );
   const titles = async () =>

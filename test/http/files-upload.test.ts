@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { connectRaw } from '../plugins/files-http/raw-client.ts';
-import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import {
   createUserSender,
   makePerson,
@@ -63,7 +63,7 @@ describe('uploads by POST and PATCH /files', () => {
   });
 
   const upload = (...parts: readonly Part[]) => admin('POST', '/files', formOf(...parts));
-  const count = async () => (await readStoredFiles(service.database, folder)).rows.length;
+  const count = async () => (await readStoredFilesState(service.database, folder)).rows.length;
   /** Runs a request, and expects that it leaves no file row. */
   const nothingOf = async (work: () => Promise<HttpReply>): Promise<HttpReply> => {
     const before = await count();
@@ -286,7 +286,7 @@ describe('uploads by POST and PATCH /files', () => {
       );
       await client.write(whole.slice(0, sent));
       // Waits until the service has begun to write the object.
-      while ((await readStoredFiles(service.database, folder)).orphanEntries === 0)
+      while ((await readStoredFilesState(service.database, folder)).orphanEntries === 0)
         await new Promise((resolve) => setImmediate(resolve));
       client.socket.destroy();
     }
@@ -392,7 +392,7 @@ describe('uploads by POST and PATCH /files', () => {
       });
       expect(body.data.filename_disk).to.match(new RegExp(`^${old.id}-[0-9a-f]{8}\\.json$`));
       expect(await bytesOf(old.id)).to.deep.equal({ new: true });
-      const { objects } = await readStoredFiles(service.database, folder);
+      const { objects } = await readStoredFilesState(service.database, folder);
       expect(objects.some((name) => name.endsWith(old.filename_disk))).to.equal(false);
     });
 

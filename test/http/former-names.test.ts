@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
+import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -15,7 +15,7 @@ describe('a database whose tables and triggers have the names of an earlier vers
 
   before(async () => {
     database = await freshDatabase('former_names');
-    await loadSql(database.url, new URL('../data/before-renames.sql', import.meta.url));
+    await runSqlFile(database.url, new URL('../data/before-renames.sql', import.meta.url));
     // Without users the service creates the first admin at its start, and the test needs this admin.
     await database.query('delete from platform_users');
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ReadResultText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
-import { withSelectHarness } from './select-harness.ts';
+import { withItemsSelectFixture } from './items-select-fixture.ts';
 
 type Row = Record<string, unknown>;
 
@@ -45,7 +45,7 @@ describe('/graphql with a listener that changes queries', () => {
   async function readWith(change: (query: Row) => Row): Promise<readonly [row: Row, received: Row]> {
     let received: Row = {};
     let row: Row = {};
-    await withSelectHarness(
+    await withItemsSelectFixture(
       SQL,
       async ({ items, admin, send }) => {
         await send('POST', '/fields/post', { field: 'remarks', type: 'alias', meta: { special: ['o2m'] } });

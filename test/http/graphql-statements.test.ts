@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { prepareBenchModel } from '../../scripts/bench/collection-setup.ts';
+import { createBenchAliasesAndEditor } from '../../scripts/bench/collection-setup.ts';
 import { loadBenchData } from '../../scripts/bench/data.ts';
 import { GRAPHQL_BENCH_SHAPES } from '../../scripts/bench/graphql/shapes.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -22,7 +22,7 @@ describe('/graphql runs one statement for each root field, however deep it is', 
     database = await createMigratedDatabase('graphql_statements');
     await loadBenchData(database, SCALE);
     service = await startService({ database });
-    editor = await prepareBenchModel(service);
+    editor = await createBenchAliasesAndEditor(service);
   });
   after(async () => {
     await service?.stop();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { prepareBenchModel } from '../../scripts/bench/collection-setup.ts';
+import { createBenchAliasesAndEditor } from '../../scripts/bench/collection-setup.ts';
 import { loadBenchData } from '../../scripts/bench/data.ts';
 import { BENCH_SHAPES, type BenchShape, buildBenchRequest, isWriteShape } from '../../scripts/bench/shapes.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -24,7 +24,7 @@ describe('statements per request', () => {
         begin update stamped set name = name || ' stamped' where id = new.id; return null; end $$;
       create trigger stamp after insert on stamped for each row execute function stamp()`);
     service = await startService({ database });
-    editor = await prepareBenchModel(service);
+    editor = await createBenchAliasesAndEditor(service);
   });
   after(async () => {
     await service?.stop();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PARAMETER_KINDS } from './permissions/cases.ts';
+import { QUERY_PARAMETER_KINDS } from './permissions/cases.ts';
 import {
   CASE_COUNT,
   CASES_PER_WORLD,
@@ -11,7 +11,7 @@ import {
 import { ExpectedGraphqlSchema } from './permissions/expected-graphql-schema.ts';
 import { askByGraphql } from './permissions/graphql-cases.ts';
 import { SKIPPED_DETAILED_LISTS, SKIPPED_WRITE_BY_QUERY } from './permissions/graphql-payloads.ts';
-import { findSchemaFaults, INTROSPECTION, type IntrospectedSchema } from './permissions/graphql-schema.ts';
+import { findSchemaPermissionFaults, INTROSPECTION, type IntrospectedSchema } from './permissions/graphql-schema.ts';
 import { SKIPPED_FOLLOW } from './permissions/graphql-translator.ts';
 import { MODEL } from './permissions/model.ts';
 import { startPermissionTestService } from './permissions/permission-test-service.ts';
@@ -20,7 +20,7 @@ import { requestAsAdmin } from './test-users.ts';
 const VERBS = ['list', 'one', 'create', 'update', 'update each', 'delete'];
 const KINDS = [
   ...VERBS,
-  ...PARAMETER_KINDS.filter((part) => part !== '$FOLLOW'),
+  ...QUERY_PARAMETER_KINDS.filter((part) => part !== '$FOLLOW'),
   ...['to-one create', 'to-one update', 'to-one link', 'to-many create', 'to-many update'],
   ...['deselect by nullify', 'deselect by delete', 'key changed'],
   ...VERBS.map((verb) => `composite ${verb}`),
@@ -76,8 +76,9 @@ describe('GraphQL answers and schemas under random permissions', () => {
           const introspected: IntrospectedSchema = reply.body.data.__schema;
           types += introspected.types.length;
           whole ??= introspected;
-          if (path === '/graphql' && findSchemaFaults(whole, person, visibleSchema, tables).length > 0) narrower++;
-          for (const fault of findSchemaFaults(introspected, person, visibleSchema, tables))
+          if (path === '/graphql' && findSchemaPermissionFaults(whole, person, visibleSchema, tables).length > 0)
+            narrower++;
+          for (const fault of findSchemaPermissionFaults(introspected, person, visibleSchema, tables))
             faults.push(`${person.about} ${path}: ${fault}`);
         }
       }

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { PARAMETER_KINDS, runCase } from './permissions/cases.ts';
+import { QUERY_PARAMETER_KINDS, runCase } from './permissions/cases.ts';
 import { CASE_COUNT, CASES_PER_WORLD, runDrawnCases, SEED, SINGLE_CASE } from './permissions/drawn-cases.ts';
 
 const VERBS = ['list', 'one', 'create', 'update', 'update each', 'update found', 'delete', 'delete found'];
 const KINDS = [
   ...VERBS,
-  ...PARAMETER_KINDS,
+  ...QUERY_PARAMETER_KINDS,
   ...['to-one create', 'to-one update', 'to-one link', 'to-many create', 'to-many update', 'to-many link'],
   ...[
     'deselect by nullify',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Host } from '#kernel';
 import type { GroupSelection, ReadResultText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
-import { type SelectHarness, withSelectHarness } from './select-harness.ts';
+import { type ItemsSelectFixture, withItemsSelectFixture } from './items-select-fixture.ts';
 
 type Row = Record<string, unknown>;
 
@@ -105,9 +105,9 @@ const GROUPS: GroupSelection = {
 describe('read listeners of a selection', () => {
   async function listening(
     listen: (host: Host) => void,
-    work: (harness: SelectHarness) => Promise<void>,
+    work: (harness: ItemsSelectFixture) => Promise<void>,
   ): Promise<void> {
-    await withSelectHarness(
+    await withItemsSelectFixture(
       SQL,
       async (harness) => {
         const alias = (collection: string, field: string) =>
@@ -125,8 +125,11 @@ describe('read listeners of a selection', () => {
       listen,
     );
   }
-  const select = async ({ items, admin }: SelectHarness, selection: Selection | GroupSelection, rest: object = {}) =>
-    ((await items.select(admin, 'post', { selection: () => selection, ...rest })) as ReadResultText).data as string;
+  const select = async (
+    { items, admin }: ItemsSelectFixture,
+    selection: Selection | GroupSelection,
+    rest: object = {},
+  ) => ((await items.select(admin, 'post', { selection: () => selection, ...rest })) as ReadResultText).data as string;
 
   it('a listener that changes nothing leaves the answer unchanged', async () => {
     const alone: string[] = [];

@@ -3,7 +3,7 @@ import type { Caller } from '#kernel';
 import type { PlaceholderValues, ReadResultText } from '../../plugins/query/contract.ts';
 import { OperandPlaceholder } from '../../plugins/query/library.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { type SelectHarness, withSelectHarness } from './select-harness.ts';
+import { type ItemsSelectFixture, withItemsSelectFixture } from './items-select-fixture.ts';
 
 const SQL = `
   create table post (id serial primary key, title text, size int);
@@ -12,7 +12,7 @@ const SQL = `
 
 /** Selects the posts with these ids, this size and this text in the title; all three are placeholders. */
 async function found(
-  { items, admin }: SelectHarness,
+  { items, admin }: ItemsSelectFixture,
   values: PlaceholderValues,
   caller: Caller = admin,
 ): Promise<string> {
@@ -32,7 +32,7 @@ const ids = [1, 2, 3, 4, 5, 6];
 
 describe('placeholder values of a selection', () => {
   it('each run of one statement uses its own values', () =>
-    withSelectHarness(SQL, async (harness) => {
+    withItemsSelectFixture(SQL, async (harness) => {
       const answers: string[] = [];
       const sent = await statementsDuring(async () => {
         answers.push(await found(harness, { size: 1, text: 'post', ids }));
@@ -52,7 +52,7 @@ describe('placeholder values of a selection', () => {
     }));
 
   it('each run validates its values like those of a query, in the order of the filter', () =>
-    withSelectHarness(SQL, async (harness) => {
+    withItemsSelectFixture(SQL, async (harness) => {
       const wrong = (values: PlaceholderValues) =>
         found(harness, values).then(
           () => undefined,
@@ -72,7 +72,7 @@ describe('placeholder values of a selection', () => {
 
   it('query listeners receive the values and can change them', async () => {
     const readListeners: unknown[] = [];
-    await withSelectHarness(
+    await withItemsSelectFixture(
       SQL,
       async (harness) => {
         expect(await found(harness, { size: 1, text: 'post', ids })).to.equal('[{"id":1},{"id":4}]');
@@ -85,7 +85,7 @@ describe('placeholder values of a selection', () => {
         }),
     );
     expect(readListeners).to.deep.equal([{ _eq: 1 }, { _eq: 2 }]);
-    await withSelectHarness(
+    await withItemsSelectFixture(
       SQL,
       async (harness) => {
         expect(await found(harness, { size: 1, text: 'post', ids })).to.equal('[{"id":3},{"id":6}]');
@@ -100,7 +100,7 @@ describe('placeholder values of a selection', () => {
   });
 
   it('a read by keys needs no placeholder: its statement is compiled once and run for other keys', () =>
-    withSelectHarness(SQL, async (harness) => {
+    withItemsSelectFixture(SQL, async (harness) => {
       let created = 0;
       const byKeys = async (keys: readonly unknown[], caller = harness.admin) => {
         const selection = () => {

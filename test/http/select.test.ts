@@ -3,7 +3,7 @@ import type { Caller } from '#kernel';
 import type { SelectionRequest } from '../../plugins/items/contract.ts';
 import type { ReadResultText, RowStream, Selection, SelectionItem } from '../../plugins/query/contract.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { type SelectHarness, withSelectHarness } from './select-harness.ts';
+import { type ItemsSelectFixture, withItemsSelectFixture } from './items-select-fixture.ts';
 
 const SQL = `
   create table author (id serial primary key, name text);
@@ -21,13 +21,13 @@ const typename = (value: string): SelectionItem => ({ kind: 'constant', key: '__
 const POST: Selection = { items: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, column('title', 'called')] };
 
 describe('items.select', () => {
-  let harness: SelectHarness;
+  let harness: ItemsSelectFixture;
   let done = () => {};
   let over: Promise<void>;
   before(
     () =>
       new Promise<void>((resolve, reject) => {
-        over = withSelectHarness(SQL, async (one) => {
+        over = withItemsSelectFixture(SQL, async (one) => {
           harness = one;
           resolve();
           await new Promise<void>((end) => {

@@ -145,7 +145,7 @@ export async function upload(
   return body.data.id;
 }
 
-export const PICTURE = { name: 'picture.png', type: 'image/png' } as const;
+export const PICTURE_FORM_OPTIONS = { name: 'picture.png', type: 'image/png' } as const;
 export const createTestPicture = (): Promise<Buffer> =>
   sharp({ create: { width: 300, height: 200, channels: 3, background: '#336699' } })
     .png()

@@ -4,8 +4,8 @@ import {
   createTusStorageFolder,
   createTusUpload,
   idOf,
-  metadataOf,
   readStoredFile,
+  renderUploadMetadata,
   send,
   type TusStorageFolder,
   until,
@@ -39,7 +39,7 @@ describe('tus: permissions', () => {
   const create = (token: string | undefined, metadata: Record<string, string>) =>
     send(service, 'POST', '/files/tus', {
       token,
-      headers: { 'Upload-Length': '3', 'Upload-Metadata': metadataOf(metadata) },
+      headers: { 'Upload-Length': '3', 'Upload-Metadata': renderUploadMetadata(metadata) },
     }).reply;
 
   it('an upload needs create permission, checked before anything is stored', async () => {

@@ -4,8 +4,8 @@ import { connectRaw } from '../plugins/files-http/raw-client.ts';
 import {
   createTusStorageFolder,
   idOf,
-  metadataOf,
   readStoredFile,
+  renderUploadMetadata,
   type TusStorageFolder,
 } from '../plugins/tus/tus-client.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
@@ -47,7 +47,7 @@ describe('hostile requests to tus uploads', () => {
       ...(body ? { body } : {}),
     });
   const begin = async (headers: Record<string, string> = {}, token = person.token): Promise<string> => {
-    const named = { 'upload-length': '6', 'upload-metadata': metadataOf({ filename: 'a.txt' }), ...headers };
+    const named = { 'upload-length': '6', 'upload-metadata': renderUploadMetadata({ filename: 'a.txt' }), ...headers };
     const reply = await ask('POST', '/files/tus', named, undefined, token);
     expect(reply.status, JSON.stringify(reply.body)).to.equal(201);
     return reply.headers.get('location') as string;
@@ -100,7 +100,7 @@ describe('hostile requests to tus uploads', () => {
     const reply = await service.request('POST', '/files', { token: service.admin.token, body: form });
     const id = reply.body.data.id as string;
     for (const one of [id, id.toUpperCase(), randomUUID()]) {
-      const headers = { 'upload-length': '6', 'upload-metadata': metadataOf({ filename: 'a.txt', id: one }) };
+      const headers = { 'upload-length': '6', 'upload-metadata': renderUploadMetadata({ filename: 'a.txt', id: one }) };
       expect((await ask('POST', '/files/tus', headers, undefined, otherUser.token)).status).to.equal(403);
     }
     expect((await readStoredFile(service, here, id))?.bytes.toString()).to.equal('not yours');
@@ -132,7 +132,7 @@ describe('hostile requests to tus uploads', () => {
     };
     const proto = { 'upload-length': '6', 'upload-metadata': `filename YQ==,__proto__ ${btoa('{"polluted":true}')}` };
     expect((await ask('POST', '/files/tus', proto)).status).to.equal(400);
-    const path = await begin({ 'upload-metadata': metadataOf(form) });
+    const path = await begin({ 'upload-metadata': renderUploadMetadata(form) });
     expect((await patch(path, 'abcdef')).status).to.equal(204);
     const row = (await readStoredFile(service, here, idOf(path)))?.row;
     expect(row).to.include({ uploaded_by: person.id, filename_download: 'evilX-Evil: 1.sh', detected_type: null });
@@ -175,11 +175,11 @@ describe('hostile requests to tus uploads', () => {
         'filen\u00e4me YQ==',
         'constructor eA==',
       ],
-      metadataOf({ filename: 'a\0b' }),
-      metadataOf({ filename: 'a', storage: '../..' }),
-      metadataOf({ filename: 'a', storage: '__proto__' }),
-      metadataOf({ filename: 'a', id: '../../x' }),
-      metadataOf({ filename: 'a', tags: '['.repeat(5000) }),
+      renderUploadMetadata({ filename: 'a\0b' }),
+      renderUploadMetadata({ filename: 'a', storage: '../..' }),
+      renderUploadMetadata({ filename: 'a', storage: '__proto__' }),
+      renderUploadMetadata({ filename: 'a', id: '../../x' }),
+      renderUploadMetadata({ filename: 'a', tags: '['.repeat(5000) }),
     ];
     for (const one of metadata) {
       const reply = await ask('POST', '/files/tus', { 'upload-length': '6', 'upload-metadata': one });

@@ -4,8 +4,8 @@ import {
   createTusUpload,
   hashOf,
   idOf,
+  readReceivedByteCount,
   readStoredFile,
-  receivedOf,
   send,
   someBytes,
   TUS_PIECE_SIZE,
@@ -66,7 +66,7 @@ describe('tus: several processes', () => {
       headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
     });
     request.write(bytes.subarray(0, TUS_PIECE_SIZE + 100));
-    await until(async () => (await receivedOf(one, path)) === TUS_PIECE_SIZE);
+    await until(async () => (await readReceivedByteCount(one, path)) === TUS_PIECE_SIZE);
     const refused = await patch(two, path, TUS_PIECE_SIZE, someBytes(100));
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([423, 'UPLOAD_LOCKED']);
     const first = await reply;
@@ -108,7 +108,7 @@ describe('tus: several processes', () => {
         headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
       });
       request.write(bytes.subarray(0, 3 * TUS_PIECE_SIZE + 500));
-      await until(async () => (await receivedOf(one, path)) === 3 * TUS_PIECE_SIZE);
+      await until(async () => (await readReceivedByteCount(one, path)) === 3 * TUS_PIECE_SIZE);
       // Waits until the process is writing the fourth piece.
       await until(async () => (await pieces()).filter((name) => name.startsWith(idOf(path))).length === 4);
       await victim.kill('SIGKILL');

@@ -4,16 +4,16 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import * as tus from 'tus-js-client';
 import {
+  createStallingHttpStack,
   createTusStorageFolder,
   createTusUpload,
   hashOf,
   idOf,
-  metadataOf,
+  readReceivedByteCount,
   readStoredFile,
-  receivedOf,
+  renderUploadMetadata,
   send,
   someBytes,
-  stallingAfter,
   TUS_PIECE_SIZE,
   type TusStorageFolder,
   until,
@@ -100,9 +100,10 @@ describe('/files/tus', () => {
     it('tus-js-client resumes an upload at its offset', async () => {
       const bytes = someBytes(10 * TUS_PIECE_SIZE + 3);
       const half = 5 * TUS_PIECE_SIZE + 100;
-      const broken = upload(service, bytes, { token, httpStack: stallingAfter(half) });
+      const broken = upload(service, bytes, { token, httpStack: createStallingHttpStack(half) });
       await until(
-        async () => broken.client.url !== null && (await receivedOf(service, broken.client.url)) >= 5 * TUS_PIECE_SIZE,
+        async () =>
+          broken.client.url !== null && (await readReceivedByteCount(service, broken.client.url)) >= 5 * TUS_PIECE_SIZE,
       );
       await broken.client.abort();
 
@@ -127,7 +128,7 @@ describe('/files/tus', () => {
       request.write(bytes.subarray(0, 1000));
       await until(async () => (await pieces()).some((name) => name.startsWith(idOf(path))));
       request.destroy();
-      await until(async () => (await receivedOf(service, path)) === 1000);
+      await until(async () => (await readReceivedByteCount(service, path)) === 1000);
       expect((await ask('HEAD', path)).headers['upload-offset']).to.equal('1000');
       expect((await patch(path, 1000, bytes.subarray(1000))).status).to.equal(204);
       expect((await readStoredFile(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
@@ -250,7 +251,7 @@ describe('/files/tus', () => {
     });
 
     it('HEAD returns metadata as it was sent', async () => {
-      const metadata = metadataOf({ filename: 'ä b.txt', title: 'x' });
+      const metadata = renderUploadMetadata({ filename: 'ä b.txt', title: 'x' });
       const path = await createTusUpload(service, 5, { token, metadata: { filename: 'ä b.txt', title: 'x' } });
       expect((await ask('HEAD', path)).headers['upload-metadata']).to.equal(metadata);
       await ask('DELETE', path);
@@ -259,12 +260,12 @@ describe('/files/tus', () => {
     const bad: Readonly<Record<string, [metadata: string, status: number, code: string]>> = {
       'no Base64': ['filename !!!', 400, 'INVALID_METADATA'],
       'a name twice': ['title YQ==,title YQ==', 400, 'INVALID_METADATA'],
-      'an id that is none': [metadataOf({ id: 'x' }), 400, 'INVALID_METADATA'],
-      'a NUL character': [metadataOf({ title: 'a\0b' }), 400, 'INVALID_METADATA'],
-      'tags that are no list': [metadataOf({ tags: '[1' }), 400, 'INVALID_METADATA'],
-      'a location that is none': [metadataOf({ storage: 'moon' }), 400, 'INVALID_PAYLOAD'],
+      'an id that is none': [renderUploadMetadata({ id: 'x' }), 400, 'INVALID_METADATA'],
+      'a NUL character': [renderUploadMetadata({ title: 'a\0b' }), 400, 'INVALID_METADATA'],
+      'tags that are no list': [renderUploadMetadata({ tags: '[1' }), 400, 'INVALID_METADATA'],
+      'a location that is none': [renderUploadMetadata({ storage: 'moon' }), 400, 'INVALID_PAYLOAD'],
       'a file to replace that is not there': [
-        metadataOf({ id: '00000000-0000-4000-8000-000000000000' }),
+        renderUploadMetadata({ id: '00000000-0000-4000-8000-000000000000' }),
         403,
         'FORBIDDEN',
       ],
@@ -315,7 +316,10 @@ describe('/files/tus', () => {
     });
 
     it('an announced length over the limit is rejected', async () => {
-      const headers = { 'Upload-Length': String(LIMIT + 1), 'Upload-Metadata': metadataOf({ filename: 'a' }) };
+      const headers = {
+        'Upload-Length': String(LIMIT + 1),
+        'Upload-Metadata': renderUploadMetadata({ filename: 'a' }),
+      };
       const refused = await ask('POST', '/files/tus', { headers });
       expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CONFIRMATION_TIMEOUT } from '../../plugins/cluster/contract.ts';
-import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
+import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
 import { type SpawnedService, spawnService } from '../support/service.ts';
 import { createUserWithPermissions } from './test-users.ts';
 
@@ -13,7 +13,7 @@ describe('two processes on one database', () => {
   before(async function () {
     this.timeout(120_000);
     database = await freshDatabase('two');
-    await loadSql(database.url, new URL('../data/chinook.sql', import.meta.url));
+    await runSqlFile(database.url, new URL('../data/chinook.sql', import.meta.url));
     // Both processes start at the same moment on a database without tables of the service.
     const env = { LOG_LEVEL: 'warn' };
     services = await Promise.all([spawnService({ database, env }), spawnService({ database, env })]);

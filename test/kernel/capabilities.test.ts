@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { authorities, type BootFailure, facet, type Host, isSystem, service } from '#kernel';
-import { withSentences } from '../../plugins/broker/library.ts';
+import { withAuditSentences } from '../../plugins/broker/library.ts';
 import { publicCaller } from '../support/caller.ts';
 import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
@@ -239,7 +239,7 @@ describe('kernel capabilities', () => {
     };
     await withPlugins([lamp, reader], ({ kernel }) => {
       expect(answers).to.deep.equal(['red for reader', false]);
-      expect(withSentences(kernel.audit()).map((line) => line.sentences)).to.deep.equal([
+      expect(withAuditSentences(kernel.audit()).map((line) => line.sentences)).to.deep.equal([
         ['defines capability lamp'],
         ['provides red (light)'],
       ]);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { authorities, type BootFailure, facet } from '#kernel';
-import { withSentences } from '../../plugins/broker/library.ts';
+import { withAuditSentences } from '../../plugins/broker/library.ts';
 import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
 interface Book {
@@ -103,7 +103,7 @@ describe('kernel facets', () => {
 
   it("the audit describes contributions in the words of the facet's owner", async () => {
     await withPlugins([library(), publisher('a', moby, ['sea', 'land'])], ({ kernel }) => {
-      const [a, owner] = withSentences(kernel.audit());
+      const [a, owner] = withAuditSentences(kernel.audit());
       expect(a?.sentences).to.deep.equal(['provides land, sea (books)']);
       expect(owner?.sentences).to.deep.equal(['opens shelf']);
     });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { projectRoot } from '../support/manifests.ts';
+import { projectRoot } from '../support/plugin-folders.ts';
 import { LONGEST_TEST_FILES, sortTestFiles } from '../support/test-file-order.ts';
 
 describe('the order of test files in a run', () => {

@@ -69,7 +69,7 @@ export const parseServices = (text: string): readonly ContractService[] =>
   }));
 
 /** Position of the first parameter of the type `Caller`; undefined where there is none. */
-export function callerPosition({ parameters, doc }: ContractMethod): number | undefined {
+export function callerParameterIndex({ parameters, doc }: ContractMethod): number | undefined {
   const at = parameters.findIndex((parameter) => /^\w+\??:\s*Caller(?:\s*\|\s*null)?$/.test(parameter));
   if (at < 0) return undefined;
   // The kernel refuses null for declared caller parameters, so methods whose doc gives null a meaning are left out.

@@ -47,7 +47,7 @@ export async function freshDatabase(name = 'test', options: { template?: string 
 }
 
 /** Runs all statements of an SQL file in the database at `url`. */
-export async function loadSql(url: string, file: string | URL): Promise<void> {
+export async function runSqlFile(url: string, file: string | URL): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

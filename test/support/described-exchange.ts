@@ -1,6 +1,6 @@
 import { AssertionError } from 'chai';
 import { ERRORS, type ErrorCode } from '../../kernel/errors.ts';
-import type { BodySchemas, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
+import type { DescribedRoute, JsonSchema, SchemaByMediaType } from '../../plugins/http/contract.ts';
 import { ERRORS_SCHEMA, errorCodesOf } from '../../plugins/http/library.ts';
 import { type DescribedApi, describedApi } from './route-descriptions.ts';
 import type { HttpReply, RequestOptions, SendRequest } from './send.ts';
@@ -51,7 +51,7 @@ function answerMismatch(
 
 function contentMismatch(
   api: DescribedApi,
-  content: BodySchemas,
+  content: SchemaByMediaType,
   { status, body, headers }: HttpReply,
 ): string | undefined {
   const types = Object.keys(content);

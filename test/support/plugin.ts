@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Host } from '#kernel';
-import { type BootOptions, boot, type Kernel, type PluginComposition } from '#kernel/boot';
+import { type BootOptions, boot, type CorePluginFolders, type Kernel } from '#kernel/boot';
 import { type ThirdPartyLifecycle, ThirdPartyPlugins } from '../../plugins/extensions/third-party/plugins.ts';
 
 /** A plugin that a test defines, by `register`, a closure that runs in this process, or by `code`, the source of a module. */
@@ -24,7 +24,7 @@ export interface TestPlugin {
 }
 
 export interface TestComposition {
-  readonly composition: PluginComposition;
+  readonly composition: CorePluginFolders;
   readonly folder: string;
   /** Folder of the third-party plugins. */
   readonly local: string;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, loadSql } from './database.ts';
+import { type FreshDatabase, runSqlFile } from './database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from './service.ts';
 
 /** A row in an answer or in the database, of any shape. */
@@ -27,7 +27,7 @@ export async function startRental(name: string): Promise<Rental> {
   const database = await createMigratedDatabase(name);
   let service: InProcessService;
   try {
-    await loadSql(database.url, new URL('../data/rental.sql', import.meta.url));
+    await runSqlFile(database.url, new URL('../data/rental.sql', import.meta.url));
     service = await startService({ database, env: { DB_SCHEMAS: 'public,office' } });
   } catch (error) {
     await database.drop();
@@ -123,7 +123,7 @@ export const columnsOf = (database: FreshDatabase, collection: string): Promise<
   );
 
 /** SQL expression that renders a column's value as the API answers it. */
-export function shownSql({ name, type }: RentalColumn, isOfKey = false): string {
+export function apiValueSql({ name, type }: RentalColumn, isOfKey = false): string {
   const column = `"${name}"`;
   if (type === 'bytea') return `translate(encode(${column}, 'base64'), chr(10), '')`;
   if (type === 'timestamp with time zone' && isOfKey)
@@ -159,7 +159,7 @@ export interface StoredRow {
 export async function storedRows(database: FreshDatabase, collection: string, where = 'true'): Promise<StoredRow[]> {
   const columns = await columnsOf(database, collection);
   const shown = columns.map(
-    (column) => `${shownSql(column, RENTAL_KEYS[collection]?.includes(column.name))} as "${column.name}"`,
+    (column) => `${apiValueSql(column, RENTAL_KEYS[collection]?.includes(column.name))} as "${column.name}"`,
   );
   const order = (RENTAL_KEYS[collection] ?? columns.map(({ name }) => name)).map((name) => `"${name}"`);
   return database.query<StoredRow>(

@@ -6,7 +6,7 @@ import { createRouter } from '../../plugins/http/router.ts';
 import { silentSettings, writePlugins } from './plugin.ts';
 
 /** A valid description for routes of test plugins. */
-export const TEST_ROUTE: RouteDescription = {
+export const TEST_ROUTE_DESCRIPTION: RouteDescription = {
   summary: 'Answers what a test needs.',
   access: 'public',
   answers: { 200: { 'application/json': {} } },

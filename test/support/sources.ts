@@ -30,7 +30,7 @@ export interface SourceFile {
 export const sourcesIn = (folder: string): readonly SourceFile[] => parseFiles(`${folder}/**/*.ts`);
 
 /** Reads and parses all TypeScript and JavaScript files under a folder. */
-export const codeIn = (folder: string): readonly SourceFile[] => parseFiles(`${folder}/**/*.{ts,js,mjs,cjs}`);
+export const readCodeFiles = (folder: string): readonly SourceFile[] => parseFiles(`${folder}/**/*.{ts,js,mjs,cjs}`);
 
 const parseFiles = (pattern: string): readonly SourceFile[] =>
   globSync(pattern, { cwd: projectRoot, exclude: (path) => /node_modules/.test(String(path)) })
@@ -124,7 +124,7 @@ export function findCycle(sources: readonly SourceFile[]): string | undefined {
 }
 
 /** The package name of an import path: `@scope/name/sub` gives `@scope/name`, `name/sub` gives `name`. */
-export const packageOf = (specifier: string): string =>
+export const packageNameOf = (specifier: string): string =>
   specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DatabaseGrant, DENIED_ACTIONS, isGranted } from '../../plugins/database/grant.ts';
+import { type DatabaseGrant, isTableGranted, TABLE_DENIAL_TEXTS } from '../../plugins/database/grant.ts';
 import type { ObservedStatement } from '../../plugins/database/library.ts';
-import { type NamedTable, parseStatements } from '../../plugins/database/parse-statement.ts';
-import { pluginFolders } from './manifests.ts';
+import { parseStatements, type StatementTable } from '../../plugins/database/parse-statement.ts';
+import { pluginFolders } from './plugin-folders.ts';
 
 export interface GrantReport {
   /** Statements with tables that the database grant of their plugin does not cover. */
@@ -16,7 +16,7 @@ export interface GrantReport {
 interface Use {
   readonly plugin: string;
   readonly table: string;
-  readonly use: NamedTable['use'];
+  readonly use: StatementTable['use'];
 }
 
 /** Schemas of PostgreSQL itself, which need no grant. */
@@ -41,8 +41,8 @@ export async function compareGrants(folder: string): Promise<GrantReport> {
       for (const { schema, name, use } of await tablesIn(text)) {
         if (isCatalog(schema, name)) continue;
         uses.push({ plugin, table: name, use });
-        if (!isGranted(grant, name, use) && grant.sql === undefined)
-          undeclared.add(`${plugin} may not ${DENIED_ACTIONS[use](name)}, and runs: ${text}`);
+        if (!isTableGranted(grant, name, use) && grant.sql === undefined)
+          undeclared.add(`${plugin} may not ${TABLE_DENIAL_TEXTS[use](name)}, and runs: ${text}`);
       }
   }
   return {
@@ -60,7 +60,7 @@ function readRecordedStatements(folder: string): readonly ObservedStatement[] {
   return [...new Set(lines)].filter((line) => line !== '').map((line) => JSON.parse(line));
 }
 
-const NEEDED: Readonly<Record<'own' | 'read' | 'write' | 'watch', readonly NamedTable['use'][]>> = {
+const NEEDED: Readonly<Record<'own' | 'read' | 'write' | 'watch', readonly StatementTable['use'][]>> = {
   own: ['read', 'write', 'own', 'watch'],
   read: ['read'],
   write: ['write'],
@@ -87,12 +87,12 @@ function findUnusedGrants(
 }
 
 /** Parses the tables that a statement names; for `create function` also those in its body. */
-async function tablesIn(text: string): Promise<readonly NamedTable[]> {
+async function tablesIn(text: string): Promise<readonly StatementTable[]> {
   const parsed = await parseStatements(text);
   const own = parsed.flatMap(({ tables }) => tables);
   if (!parsed.some(({ kind }) => kind === 'CreateFunctionStmt')) return own;
   const { parsePlPgSQLSync } = await import('libpg-query');
-  const inner: NamedTable[] = [];
+  const inner: StatementTable[] = [];
   for (const query of queriesOf(parsePlPgSQLSync(text))) {
     // The body also has expressions and assignments, which parse only behind `select`.
     const statements = await parseStatements(query).catch(() => parseStatements(`select ${query}`).catch(() => []));

@@ -1,8 +1,8 @@
 import type { Caller } from '#kernel';
-import type { TreeSealing } from '../../query/contract.ts';
-import { parseNow, timestampAt } from '../../query/library.ts';
+import type { PermissionRestrictionMarker } from '../../query/contract.ts';
+import { parseNow, timestampOfNowOffset } from '../../query/library.ts';
 import type { Collection, SchemaOverview } from '../../schema/contract.ts';
-import type { RuleValues } from '../contract.ts';
+import type { DynamicValueCache } from '../contract.ts';
 import { NO_VALUE } from '../validation/compare.ts';
 
 const CALLER_VALUE = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
@@ -12,13 +12,20 @@ export type SubstituteDynamicValues = <T>(
   value: T,
   caller: Caller,
   schema: SchemaOverview,
-  known: RuleValues,
+  known: DynamicValueCache,
 ) => Promise<T>;
 
-export function createSubstituteDynamicValues(readValue: TreeSealing['readValue']): SubstituteDynamicValues {
-  async function resolved(text: string, caller: Caller, schema: SchemaOverview, known: RuleValues): Promise<unknown> {
+export function createSubstituteDynamicValues(
+  readValue: PermissionRestrictionMarker['readValue'],
+): SubstituteDynamicValues {
+  async function resolved(
+    text: string,
+    caller: Caller,
+    schema: SchemaOverview,
+    known: DynamicValueCache,
+  ): Promise<unknown> {
     const moment = parseNow(text);
-    if (moment) return timestampAt(moment);
+    if (moment) return timestampOfNowOffset(moment);
     const [whole, who, path] = CALLER_VALUE.exec(text) ?? [];
     if (!whole) return text;
     const key = who === 'USER' ? caller.user : caller.role;
@@ -55,7 +62,7 @@ export function createSubstituteDynamicValues(readValue: TreeSealing['readValue'
     value: unknown,
     caller: Caller,
     schema: SchemaOverview,
-    known: RuleValues,
+    known: DynamicValueCache,
   ): Promise<unknown> {
     if (typeof value === 'string') return value.startsWith('$') ? resolved(value, caller, schema, known) : value;
     if (Array.isArray(value)) return Promise.all(value.map((one) => substitute(one, caller, schema, known)));

@@ -1,8 +1,7 @@
 import { type Caller, fail, isSystem } from '#kernel';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
-import type { Access, Permission, PermissionSet, RuleValues } from '../contract.ts';
+import type { Access, DynamicValueCache, Permission, PermissionSet } from '../contract.ts';
 import { permissionListsField } from '../restrict/rules.ts';
-import { createIsNullByDefault, validateColumns } from '../validation/column-rules.ts';
 import { NO_VALUE } from '../validation/compare.ts';
 import {
   expandCompositeKeyPresets,
@@ -10,6 +9,7 @@ import {
   withCompositeKeyValues,
 } from '../validation/composite-foreign-keys.ts';
 import { throwValidationErrors } from '../validation/failures.ts';
+import { createIsNullByDefault, validateNotNullColumns } from '../validation/not-null-columns.ts';
 import { type ValidationError, validateRow } from '../validation/validate-row.ts';
 import type { SubstituteDynamicValues } from './dynamic-values.ts';
 import { selectWritableFieldNames, type UnknownFieldsSetting } from './writable-fields.ts';
@@ -94,7 +94,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
         ? submitted
         : Object.fromEntries([...adding.reverse(), submitted].flatMap((one) => Object.entries(one)));
     throwValidationErrors([
-      ...validateColumns(collection, action, row),
+      ...validateNotNullColumns(collection, action, row),
       ...(await validateFields(row, context)),
       ...(granted === 'all' ? [] : permissionErrors(collection, knownNames, branches)),
     ]);
@@ -119,7 +119,7 @@ interface PayloadContext {
   readonly caller: Caller;
   readonly schema: SchemaOverview;
   readonly options: Parameters<typeof validateRow>[2];
-  readonly values: RuleValues;
+  readonly values: DynamicValueCache;
 }
 
 const withJointKeys = (row: Row, { collection, schema, options }: PayloadContext): Row =>

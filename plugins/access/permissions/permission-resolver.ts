@@ -7,7 +7,7 @@ import { type PermissionSet, PUBLIC_ROLE, type Role } from '../contract.ts';
 import { appMinimumFor } from './app-minimum.ts';
 import { ACCESS_CHANGED } from './change-channel.ts';
 import { createAdminPermissionSet, createPermissionSet } from './permission-set.ts';
-import { type CacheableRead, createPermissionReader, createRoleReader } from './stored-permissions.ts';
+import { type AccessCacheCandidate, createPermissionReader, createRoleReader } from './stored-permissions.ts';
 
 const APP_SUFFIX = ' app';
 /** The size of each cache, in roles. */
@@ -34,7 +34,7 @@ export function createPermissionResolver({ db, bus }: Deps): PermissionResolver 
   let admin = Promise.resolve(createAdminPermissionSet(`${nonce}.0`));
 
   const permissionsOf = createPermissionReader(db);
-  async function readSet(key: string): Promise<CacheableRead<PermissionSet>> {
+  async function readSet(key: string): Promise<AccessCacheCandidate<PermissionSet>> {
     const before = edition;
     const { value, cacheable } = await permissionsOf(key.slice(0, PUBLIC_ROLE.length));
     const version = cacheable && before === edition ? `${nonce}.${before}` : `${nonce}.${before}.${++uncacheable}`;

@@ -1,5 +1,5 @@
 import { isSameValue, NO_VALUE } from './compare.ts';
-import { type OperatorCheck, toOperandList, toReported } from './operators.ts';
+import { type OperatorCheck, toErrorOperand, toOperandList } from './operators.ts';
 
 /** The elements in the value of an array column; null has none. */
 const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -19,7 +19,7 @@ const hasNoValue = (operand: unknown): boolean =>
   operand === NO_VALUE || (Array.isArray(operand) && operand.includes(NO_VALUE));
 
 const toReportedOperand = (operand: unknown): unknown =>
-  Array.isArray(operand) ? operand.map(toReported) : toReported(operand);
+  Array.isArray(operand) ? operand.map(toErrorOperand) : toErrorOperand(operand);
 
 const containsAny: OperatorCheck = (value, operand) =>
   toOperandList(operand).some((one) => includesElement(value, one))

@@ -2,7 +2,7 @@ import { compareValues, isSameValue, NO_VALUE, toText } from './compare.ts';
 import { parsePattern, testPattern } from './pattern.ts';
 
 /** The extensions of a violated rule, without its field (errors, "FAILED_VALIDATION payload"). */
-export interface RuleProblem {
+export interface RuleViolation {
   readonly type: string;
   readonly valid?: unknown;
   readonly invalid?: unknown;
@@ -10,7 +10,7 @@ export interface RuleProblem {
 }
 
 /** Checks a value with one filter operator: answers the problem, or undefined when the value satisfies the rule. */
-export type OperatorCheck = (value: unknown, operand: unknown) => RuleProblem | undefined;
+export type OperatorCheck = (value: unknown, operand: unknown) => RuleViolation | undefined;
 
 export const toOperandList = (operand: unknown): readonly unknown[] =>
   (Array.isArray(operand)
@@ -23,25 +23,25 @@ export const toOperandList = (operand: unknown): readonly unknown[] =>
 const isNull = (value: unknown) => value === null || value === undefined;
 const isEmpty = (value: unknown) => isNull(value) || value === '' || (Array.isArray(value) && value.length === 0);
 /** Whether the operand of an operator such as `_null` is on; stored rules have booleans, texts and numbers. */
-export const isFlagSet = (operand: unknown) =>
+export const isOperandTrue = (operand: unknown) =>
   operand !== false && operand !== 'false' && operand !== 0 && operand !== '0';
-export const toReported = (operand: unknown) => (operand === NO_VALUE ? null : operand);
+export const toErrorOperand = (operand: unknown) => (operand === NO_VALUE ? null : operand);
 
 /** A number in a rule equals the number and its text, so the error lists both. */
-function toEqualProblem(operand: unknown): RuleProblem {
+function toEqualProblem(operand: unknown): RuleViolation {
   const isNumber =
     typeof operand === 'number' ||
     (typeof operand === 'string' && operand.trim() !== '' && !Number.isNaN(Number(operand)));
   return isNumber
     ? { type: 'in', valid: [Number(operand), String(operand)] }
-    : { type: 'eq', valid: toReported(operand) };
+    : { type: 'eq', valid: toErrorOperand(operand) };
 }
 
 const createOrderCheck =
   (type: string, fits: (sign: number) => boolean): OperatorCheck =>
   (value, operand) => {
     const sign = compareValues(value, operand);
-    return sign !== undefined && fits(sign) ? undefined : { type, valid: toReported(operand) };
+    return sign !== undefined && fits(sign) ? undefined : { type, valid: toErrorOperand(operand) };
   };
 
 const lower = (text: string) => text.toLowerCase();
@@ -60,7 +60,7 @@ const createTextCheck =
     const whole = toText(value);
     const found = whole !== undefined && part !== undefined && fits(fold(whole), fold(part));
     const holds = negated ? part !== undefined && (isNull(value) || (whole !== undefined && !found)) : found;
-    return holds ? undefined : { type, substring: toReported(operand) };
+    return holds ? undefined : { type, substring: toErrorOperand(operand) };
   };
 
 const contains = (value: string, part: string) => value.includes(part);
@@ -73,7 +73,7 @@ const isAtMost = createOrderCheck('lte', (sign) => sign <= 0);
 const createPresenceCheck =
   (type: string, opposite: string, requested: (value: unknown) => boolean): OperatorCheck =>
   (value, operand) => {
-    const on = isFlagSet(operand);
+    const on = isOperandTrue(operand);
     return requested(value) === on ? undefined : { type: on ? type : opposite };
   };
 
@@ -83,13 +83,20 @@ export const OPERATOR_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<strin
   [
     '_neq',
     (value, operand) =>
-      isSameValue(value, operand) || operand === NO_VALUE ? { type: 'neq', invalid: toReported(operand) } : undefined,
+      isSameValue(value, operand) || operand === NO_VALUE
+        ? { type: 'neq', invalid: toErrorOperand(operand) }
+        : undefined,
   ],
-  ['_ieq', (value, operand) => (isSameFolded(value, operand) ? undefined : { type: 'eq', valid: toReported(operand) })],
+  [
+    '_ieq',
+    (value, operand) => (isSameFolded(value, operand) ? undefined : { type: 'eq', valid: toErrorOperand(operand) }),
+  ],
   [
     '_nieq',
     (value, operand) =>
-      isSameFolded(value, operand) || operand === NO_VALUE ? { type: 'neq', invalid: toReported(operand) } : undefined,
+      isSameFolded(value, operand) || operand === NO_VALUE
+        ? { type: 'neq', invalid: toErrorOperand(operand) }
+        : undefined,
   ],
   ['_lt', createOrderCheck('lt', (sign) => sign < 0)],
   ['_lte', isAtMost],

@@ -1,9 +1,9 @@
 import { ARRAY_OPERATOR_CHECKS } from './array-operators.ts';
 import { UNKNOWN_UNTIL_WRITTEN } from './composite-foreign-keys.ts';
-import { isFlagSet, OPERATOR_CHECKS, type RuleProblem } from './operators.ts';
+import { isOperandTrue, OPERATOR_CHECKS, type RuleViolation } from './operators.ts';
 
 /** One violated rule; `path` leads from the row to the value. */
-export interface ValidationError extends RuleProblem {
+export interface ValidationError extends RuleViolation {
   readonly path: readonly string[];
 }
 
@@ -122,7 +122,7 @@ function validateOperator(
 
 /** `_null: false` is `_nnull: true`. */
 const forbidsNull = (operator: string, operand: unknown): boolean =>
-  ['_nnull', '_nempty'].includes(operator) || (['_null', '_empty'].includes(operator) && !isFlagSet(operand));
+  ['_nnull', '_nempty'].includes(operator) || (['_null', '_empty'].includes(operator) && !isOperandTrue(operand));
 
 /**
  * Validates a rule on a related row or on members of a JSON value. A payload with only the key of the related row violates the

@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import type { Access } from '../../access/contract.ts';
-import type { GrantedCondition, QueryEngine } from '../../query/contract.ts';
+import type { QueryEngine, TrustedSqlCondition } from '../../query/contract.ts';
 import { isUnknownFieldFailure, isUuid } from '../../query/library.ts';
 import type { Schema, SchemaOverview } from '../../schema/contract.ts';
 import { PUBLIC_FILE_SETTINGS, type Settings, type SettingsValues } from '../../settings/contract.ts';
@@ -43,7 +43,7 @@ export function createFindReadableFile({
     return rules.length === 0 ? undefined : records.findAllowed(id, await createCondition(caller));
   }
 
-  async function createCondition(caller: Caller): Promise<GrantedCondition> {
+  async function createCondition(caller: Caller): Promise<TrustedSqlCondition> {
     const schemaSnapshot = await schema.snapshot();
     try {
       return await compileCondition(schemaSnapshot, caller);
@@ -54,7 +54,7 @@ export function createFindReadableFile({
     }
   }
 
-  async function compileCondition(schemaSnapshot: SchemaOverview, caller: Caller): Promise<GrantedCondition> {
+  async function compileCondition(schemaSnapshot: SchemaOverview, caller: Caller): Promise<TrustedSqlCondition> {
     const collection = schemaSnapshot.collections.get(FILES);
     if (!collection) throw fail('FORBIDDEN', 'there are no files');
     const allowed = await access.restrictFilter(collection, { kind: 'and', of: [] }, caller, schemaSnapshot);

@@ -1,7 +1,7 @@
 import type { Bus } from '../../cluster/contract.ts';
 import { createAnnouncedCache } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
-import type { GrantedCondition } from '../../query/contract.ts';
+import type { TrustedSqlCondition } from '../../query/contract.ts';
 import type { FileRecord } from '../variant.ts';
 import { FILES_CHANNEL } from './file-change-triggers.ts';
 
@@ -18,7 +18,7 @@ export interface FileRecords {
   /** The record of a file, for callers who may read every file. Cached until any file changes in any process. */
   get(id: string): Promise<FileRecord | undefined>;
   /** Reads a record from the database if its row satisfies the condition on the alias `t`, whose parameters start at 2. */
-  findAllowed(id: string, condition: GrantedCondition): Promise<FileRecord | undefined>;
+  findAllowed(id: string, condition: TrustedSqlCondition): Promise<FileRecord | undefined>;
   forget(): void;
   forgetOne(id: string): void;
 }

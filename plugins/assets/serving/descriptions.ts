@@ -1,5 +1,5 @@
 import type { RouteDescription } from '../../http/contract.ts';
-import { BOOLEAN_SCHEMA, describeParameter, INTEGER_SCHEMA, oneOfTexts } from '../../http/library.ts';
+import { BOOLEAN_SCHEMA, describeParameter, enumSchema, INTEGER_SCHEMA } from '../../http/library.ts';
 
 const atLeast = (minimum: number, maximum?: number) => ({
   ...INTEGER_SCHEMA,
@@ -19,8 +19,8 @@ export const ASSET_ROUTE: RouteDescription = {
     key: describeParameter('The name of a preset of the settings; in the place of all below.'),
     width: describeParameter('Pixels.', atLeast(1)),
     height: describeParameter('Pixels.', atLeast(1)),
-    fit: describeParameter('How an image fills width and height.', oneOfTexts('cover', 'contain', 'inside', 'outside')),
-    format: describeParameter('The format of the image.', oneOfTexts('jpg', 'png', 'webp', 'tiff', 'avif', 'auto')),
+    fit: describeParameter('How an image fills width and height.', enumSchema('cover', 'contain', 'inside', 'outside')),
+    format: describeParameter('The format of the image.', enumSchema('jpg', 'png', 'webp', 'tiff', 'avif', 'auto')),
     quality: describeParameter('Percent.', atLeast(1, 100)),
     withoutEnlargement: describeParameter('Leaves images as small as they are.', BOOLEAN_SCHEMA),
     focal_point_x: describeParameter('Pixels from the left that stay in sight when the image is cut.', atLeast(0)),

@@ -8,9 +8,9 @@ import {
   createRangeFailure,
   type ResponseDetails,
   sendBytes,
-  sendHead,
   sendUnchanged,
   sendWhole,
+  setContentHeaders,
 } from './send.ts';
 
 /** Answers with the bytes of a file, whole or the requested range. */
@@ -19,7 +19,7 @@ export type SendFile = (ctx: HttpContext, about: ResponseDetails, file: FileReco
 export function createSendFile(objects: ObjectCache): SendFile {
   async function sendAll(ctx: HttpContext, about: ResponseDetails, file: FileRecord): Promise<void> {
     const { storage, filename_disk: name } = file;
-    if (ctx.method === 'HEAD') return sendHead(ctx, about, assertPresent(await objects.size(storage, name)));
+    if (ctx.method === 'HEAD') return setContentHeaders(ctx, about, assertPresent(await objects.size(storage, name)));
     await sendWhole(
       ctx,
       about,
@@ -39,7 +39,7 @@ export function createSendFile(objects: ObjectCache): SendFile {
     const range = resolveRange(requestedRange, size);
     if (range === 'whole') return sendAll(ctx, about, file);
     if (!range) throw createRangeFailure(ctx, requestedRange, size);
-    if (isHead) return sendHead(ctx, about, size, range);
+    if (isHead) return setContentHeaders(ctx, about, size, range);
     await sendBytes(ctx, about, assertPresent(await objects.open(storage, name, range)), range);
   }
 

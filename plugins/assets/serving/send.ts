@@ -6,7 +6,7 @@ import type { WholeObject } from '../variant.ts';
 import type { AssetHeaders } from './asset-headers.ts';
 import type { AssetCachePolicy } from './cache-policy.ts';
 import type { RequestedRange } from './range.ts';
-import { assertLength, untilClientLeaves } from './stream-length.ts';
+import { assertStreamLength, untilClientLeaves } from './stream-length.ts';
 
 /** Headers and caching of a response. */
 export interface ResponseDetails {
@@ -37,7 +37,7 @@ function setHeaders(ctx: HttpContext, { headers, caching, varies }: ResponseDeta
 export const sendUnchanged = (ctx: HttpContext, about: ResponseDetails): void => setHeaders(ctx, about, 304);
 
 /** Sets the status and the headers of a 200 or 206 response, without its bytes. */
-export function sendHead(ctx: HttpContext, about: ResponseDetails, size: number, part?: ByteRange): void {
+export function setContentHeaders(ctx: HttpContext, about: ResponseDetails, size: number, part?: ByteRange): void {
   setHeaders(ctx, about, part ? 206 : 200);
   ctx.res.setHeader('Content-Type', about.headers.type);
   ctx.res.setHeader('Content-Length', part ? part.end - part.start + 1 : size);
@@ -47,10 +47,10 @@ export function sendHead(ctx: HttpContext, about: ResponseDetails, size: number,
 export async function sendWhole(ctx: HttpContext, about: ResponseDetails, whole: WholeObject): Promise<void> {
   if (ctx.method === 'HEAD') {
     if (!whole.buffer) whole.bytes.destroy();
-    return sendHead(ctx, about, whole.size);
+    return setContentHeaders(ctx, about, whole.size);
   }
   if (!whole.buffer) return sendBytes(ctx, about, whole);
-  sendHead(ctx, about, whole.size);
+  setContentHeaders(ctx, about, whole.size);
   ctx.body = whole.buffer;
 }
 
@@ -68,7 +68,9 @@ export async function sendBytes(
 ): Promise<void> {
   const length = part ? part.end - part.start + 1 : size;
   // Waits for the first bytes: a failure until then is an ordinary error response.
-  await untilClientLeaves(bytes, () => sendStream(ctx, assertLength(bytes, length), { type: about.headers.type }));
+  await untilClientLeaves(bytes, () =>
+    sendStream(ctx, assertStreamLength(bytes, length), { type: about.headers.type }),
+  );
   setHeaders(ctx, about, part ? 206 : 200);
   ctx.res.setHeader('Content-Length', length);
   if (part) ctx.res.setHeader('Content-Range', renderContentRange(part, size));

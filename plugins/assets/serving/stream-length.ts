@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import { requestScope } from '#kernel';
 import type { OpenedObject } from '../../storage/contract.ts';
-import { reportStreamedBytes } from '../../storage/library.ts';
+import { countBytesForHeapCollection } from '../../storage/library.ts';
 
 /**
  * Passes on the bytes of an object and throws unless they have the promised length: Content-Length is sent already, and a shorter
  * body would look complete to some clients, a longer one would run into the next response. Leaving the iterator destroys the
  * reader at once, also while it waits for a slow backend.
  */
-export function assertLength(bytes: Readable, length: number): AsyncIterable<Uint8Array> {
+export function assertStreamLength(bytes: Readable, length: number): AsyncIterable<Uint8Array> {
   const parts = bytes[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   let left = length;
   const iterator: AsyncIterator<Uint8Array> = {
@@ -16,7 +16,7 @@ export function assertLength(bytes: Readable, length: number): AsyncIterable<Uin
       const part = await parts.next();
       if (!part.done) {
         left -= part.value.length;
-        reportStreamedBytes(part.value.length);
+        countBytesForHeapCollection(part.value.length);
       }
       if (left < 0 || (part.done && left > 0)) {
         bytes.destroy();

@@ -8,10 +8,10 @@ import type { VariantService } from '../variant.ts';
 import { sourceFormat } from './formats.ts';
 import { type TransformConfig, toLimits } from './limits.ts';
 import { parseTransformRequest } from './parameters.ts';
-import { createPlan, describeVariant } from './plan.ts';
+import { buildVariant, createPlan } from './plan.ts';
 import { resolveParameters } from './presets.ts';
 import { createRemoteCompletion } from './remote-completion.ts';
-import { createSingleFlight } from './single-flight.ts';
+import { createVariantSingleFlight } from './single-flight.ts';
 import { createVariantMaker } from './variant-maker.ts';
 
 export type { TransformConfig } from './limits.ts';
@@ -41,7 +41,7 @@ export function createVariantService({
   const limits = toLimits(config);
   const maxOperations = config.ASSETS_TRANSFORM_MAX_OPERATIONS;
   const maker = createVariantMaker({ db, log, media });
-  const ensureStored = createSingleFlight({
+  const ensureStored = createVariantSingleFlight({
     lock,
     remoteCompletion: createRemoteCompletion(bus),
     make: maker.make,
@@ -58,7 +58,7 @@ export function createVariantService({
       const plan = source && createPlan(parameters, file, source, accept, limits);
       // A file that is sent unchanged varies by `Accept` as well: its bytes may be replaced by an image later.
       const varies = parameters.format === 'auto';
-      return plan ? { variant: describeVariant(file, plan), varies } : { varies };
+      return plan ? { variant: buildVariant(file, plan), varies } : { varies };
     },
 
     async open(file, variant) {

@@ -21,7 +21,7 @@ export const toLimits = (config: TransformConfig): TransformLimits => ({
 });
 
 /** Rejects an image whose row says that it is too large, before its bytes are read. @throws ILLEGAL_ASSET_TRANSFORMATION. */
-export function assertSourceSize(file: FileRecord, { maxSource }: ImagePlan): void {
+export function assertImageSourceSize(file: FileRecord, { maxSource }: ImagePlan): void {
   const oversized = (['width', 'height'] as const).filter((side) => (file[side] ?? 0) > maxSource);
   if (oversized.length === 0) return;
   throw fail(

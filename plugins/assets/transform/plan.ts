@@ -86,7 +86,7 @@ function resizeOperations(
 }
 
 /** Describes the variant that a plan makes. Its name is a hash of everything that determines the bytes, and of nothing else. */
-export function describeVariant(file: FileRecord, plan: ImagePlan): Variant {
+export function buildVariant(file: FileRecord, plan: ImagePlan): Variant {
   const { operations, format, quality, animated, orient, failOn } = plan;
   const text = JSON.stringify([RECIPE_VERSION, operations, format, quality ?? null, animated, orient, failOn]);
   const extension = extensionOfFormat(format);

@@ -5,7 +5,7 @@ import type { StorageLocation } from '../../storage/contract.ts';
 import { createSemaphore } from '../../workers/library.ts';
 import type { FileRecord, Variant } from '../variant.ts';
 import { createFailureCache, createNonImageCache, toTransformFailure } from './failures.ts';
-import { assertSourceSize } from './limits.ts';
+import { assertImageSourceSize } from './limits.ts';
 import type { RemoteCompletion } from './remote-completion.ts';
 import type { VariantMaker } from './variant-maker.ts';
 
@@ -30,7 +30,7 @@ type VariantOutcome = 'stored' | 'noImage' | Buffer;
  * Answers a function that ensures that a variant is stored. Concurrent requests make it once: requests of one process share a
  * promise, processes share a lock.
  */
-export function createSingleFlight({ lock, remoteCompletion, make, log, maxConcurrent }: Deps) {
+export function createVariantSingleFlight({ lock, remoteCompletion, make, log, maxConcurrent }: Deps) {
   const inFlight = new Map<string, Promise<VariantOutcome>>();
   const failures = createFailureCache();
   const nonImages = createNonImageCache();
@@ -77,7 +77,7 @@ export function createSingleFlight({ lock, remoteCompletion, make, log, maxConcu
     variant: Variant,
     object: string,
   ): Promise<VariantOutcome> {
-    assertSourceSize(file, variant.plan);
+    assertImageSourceSize(file, variant.plan);
     try {
       return await makeUnderLock(location, file, variant, object);
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { GraphqlField } from '../../graphql/contract.ts';
 import type { CollectionVerbs } from '../collection-verbs.ts';
-import { COLLECTION_GRAPHQL_TYPES, CREATE_COLLECTION, UPDATE_COLLECTION } from './types.ts';
+import { COLLECTION_GRAPHQL_TYPES, CREATE_COLLECTION_GRAPHQL_INPUT, UPDATE_COLLECTION_GRAPHQL_INPUT } from './types.ts';
 
 const query = {
   scope: 'system',
@@ -25,14 +25,14 @@ export const createCollectionGraphqlFields = (verbs: CollectionVerbs): readonly 
   {
     ...mutation,
     definition: 'create_collections_item(data: create_platform_collections_input!): platform_collections',
-    types: COLLECTION_GRAPHQL_TYPES + CREATE_COLLECTION,
+    types: COLLECTION_GRAPHQL_TYPES + CREATE_COLLECTION_GRAPHQL_INPUT,
     resolve: ({ data }, { caller }) => verbs.create(caller, data),
   },
   {
     ...mutation,
     definition:
       'update_collections_item(collection: String!, data: update_platform_collections_input!): platform_collections',
-    types: COLLECTION_GRAPHQL_TYPES + UPDATE_COLLECTION,
+    types: COLLECTION_GRAPHQL_TYPES + UPDATE_COLLECTION_GRAPHQL_INPUT,
     resolve: ({ collection, data }, { caller }) => verbs.update(caller, collection as string, data),
   },
   {

@@ -1,6 +1,6 @@
 import type { GraphqlField } from '../../graphql/contract.ts';
 import type { FieldVerbs } from '../field-verbs.ts';
-import { CREATE_FIELD, FIELD_GRAPHQL_TYPES, UPDATE_FIELD } from './types.ts';
+import { CREATE_FIELD_GRAPHQL_INPUT, FIELD_GRAPHQL_TYPES, UPDATE_FIELD_GRAPHQL_INPUT } from './types.ts';
 
 const query = {
   scope: 'system',
@@ -30,14 +30,14 @@ export const createFieldGraphqlFields = (verbs: FieldVerbs): readonly GraphqlFie
   {
     ...mutation,
     definition: 'create_fields_item(collection: String!, data: create_platform_fields_input!): platform_fields',
-    types: FIELD_GRAPHQL_TYPES + CREATE_FIELD,
+    types: FIELD_GRAPHQL_TYPES + CREATE_FIELD_GRAPHQL_INPUT,
     resolve: ({ collection, data }, { caller }) => verbs.create(caller, collection as string, data),
   },
   {
     ...mutation,
     definition:
       'update_fields_item(collection: String!, field: String!, data: update_platform_fields_input!): platform_fields',
-    types: FIELD_GRAPHQL_TYPES + UPDATE_FIELD,
+    types: FIELD_GRAPHQL_TYPES + UPDATE_FIELD_GRAPHQL_INPUT,
     resolve: ({ collection, field, data }, { caller }) =>
       verbs.update(caller, collection as string, field as string, data),
   },

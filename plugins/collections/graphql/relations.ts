@@ -1,6 +1,6 @@
 import type { GraphqlField } from '../../graphql/contract.ts';
 import type { RelationVerbs } from '../relation-verbs.ts';
-import { CREATE_RELATION, RELATION_GRAPHQL_TYPES, UPDATE_RELATION } from './types.ts';
+import { CREATE_RELATION_GRAPHQL_INPUT, RELATION_GRAPHQL_TYPES, UPDATE_RELATION_GRAPHQL_INPUT } from './types.ts';
 
 const query = {
   scope: 'system',
@@ -30,14 +30,14 @@ export const createRelationGraphqlFields = (verbs: RelationVerbs): readonly Grap
   {
     ...mutation,
     definition: 'create_relations_item(data: create_platform_relations_input!): platform_relations',
-    types: RELATION_GRAPHQL_TYPES + CREATE_RELATION,
+    types: RELATION_GRAPHQL_TYPES + CREATE_RELATION_GRAPHQL_INPUT,
     resolve: ({ data }, { caller }) => verbs.create(caller, data),
   },
   {
     ...mutation,
     definition:
       'update_relations_item(collection: String!, field: String!, data: update_platform_relations_input!): platform_relations',
-    types: RELATION_GRAPHQL_TYPES + UPDATE_RELATION,
+    types: RELATION_GRAPHQL_TYPES + UPDATE_RELATION_GRAPHQL_INPUT,
     resolve: ({ collection, field, data }, { caller }) =>
       verbs.update(caller, collection as string, field as string, data),
   },

@@ -130,16 +130,17 @@ const FIELD_PARTS = renderInputParts('fields', FIELD_META, FIELD_SCHEMA);
 const COLLECTION_PARTS = renderInputParts('collections', COLLECTION_META, COLLECTION_SCHEMA);
 const RELATION_PARTS = renderInputParts('relations', RELATION_META, RELATION_SCHEMA);
 
-export const CREATE_FIELD =
+export const CREATE_FIELD_GRAPHQL_INPUT =
   FIELD_PARTS + renderInput('create', 'fields', 'collection: String field: String! type: String');
-export const UPDATE_FIELD =
+export const UPDATE_FIELD_GRAPHQL_INPUT =
   FIELD_PARTS + renderInput('update', 'fields', 'collection: String field: String type: String');
-export const CREATE_COLLECTION =
+export const CREATE_COLLECTION_GRAPHQL_INPUT =
   COLLECTION_PARTS +
   renderInput('create', 'collections', 'collection: String! fields: [create_platform_fields_input!]') +
-  CREATE_FIELD;
-export const UPDATE_COLLECTION = COLLECTION_PARTS + renderInput('update', 'collections', 'collection: String');
-export const CREATE_RELATION =
+  CREATE_FIELD_GRAPHQL_INPUT;
+export const UPDATE_COLLECTION_GRAPHQL_INPUT =
+  COLLECTION_PARTS + renderInput('update', 'collections', 'collection: String');
+export const CREATE_RELATION_GRAPHQL_INPUT =
   RELATION_PARTS + renderInput('create', 'relations', 'collection: String! field: String! related_collection: String');
-export const UPDATE_RELATION =
+export const UPDATE_RELATION_GRAPHQL_INPUT =
   RELATION_PARTS + renderInput('update', 'relations', 'collection: String field: String related_collection: String');

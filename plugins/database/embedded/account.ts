@@ -91,5 +91,8 @@ export async function runProgram(
  * Whether the account may enter (`x`) or read (`r`) a path. Runs `test` as that user, so that modes, groups and access lists all
  * count.
  */
-export const canAccess = async (account: SystemAccount | undefined, mode: 'x' | 'r', path: string): Promise<boolean> =>
-  (await runProgram('test', [`-${mode}`, path], account)).code === 0;
+export const canAccountAccessPath = async (
+  account: SystemAccount | undefined,
+  mode: 'x' | 'r',
+  path: string,
+): Promise<boolean> => (await runProgram('test', [`-${mode}`, path], account)).code === 0;

@@ -3,7 +3,7 @@ import { chown, cp, lstat, mkdir, readlink, realpath, rename, rm, stat, symlink 
 import { join } from 'node:path';
 import type { Log } from '#kernel';
 import { RemediableError } from '../connect-failure.ts';
-import { canAccess, findServerAccount, runProgram, type SystemAccount } from './account.ts';
+import { canAccountAccessPath, findServerAccount, runProgram, type SystemAccount } from './account.ts';
 import { type Binaries, programPath } from './binaries.ts';
 
 /** The folders of the embedded server and the user that runs it. */
@@ -31,7 +31,7 @@ export async function findPostgresClusterLocation(
   const account = existing ? await ownerOf(existing) : await findServerAccount();
   const binaries = await findUsableBinaries(found, account);
   if (existing) {
-    if (!(await canAccess(account, 'x', existing))) {
+    if (!(await canAccountAccessPath(account, 'x', existing))) {
       throw new RemediableError(
         `the database folder ${link} cannot be entered`,
         'start as the user that created it, or correct its owner and permissions',
@@ -39,7 +39,8 @@ export async function findPostgresClusterLocation(
     }
     return { account, binaries, cluster: existing };
   }
-  if (account === undefined || (await canAccess(account, 'x', dataPath))) return { account, binaries, cluster: link };
+  if (account === undefined || (await canAccountAccessPath(account, 'x', dataPath)))
+    return { account, binaries, cluster: link };
   const cluster = await createSharedCluster(dataPath, link, account);
   log.info(
     { folder: cluster },
@@ -72,7 +73,7 @@ async function ownerOf(cluster: string): Promise<SystemAccount | undefined> {
 async function findUsableBinaries(found: Binaries, account: SystemAccount | undefined): Promise<Binaries> {
   const areUsable = async (binaries: Binaries) =>
     (await runProgram(programPath(binaries, 'postgres'), ['--version'], account)).code === 0 &&
-    (await canAccess(account, 'r', join(binaries.folder, 'share', 'postgresql', 'postgres.bki')));
+    (await canAccountAccessPath(account, 'r', join(binaries.folder, 'share', 'postgresql', 'postgres.bki')));
   if (await areUsable(found)) return found;
   if (account) {
     const copied = { ...found, folder: join(SHARED_FOLDER, `server-${found.version}`) };

@@ -22,7 +22,7 @@ export function isProcessAlive(pid: number): boolean {
 }
 
 /** The server that runs in this cluster, also where another process started it. */
-export async function findRunningServer(cluster: string): Promise<Postmaster | undefined> {
+export async function findRunningPostgres(cluster: string): Promise<Postmaster | undefined> {
   const postmaster = parsePidFile(await readFile(pidFile(cluster), 'utf8').catch(() => ''));
   return postmaster && (await isServerProcess(postmaster.pid, cluster)) ? postmaster : undefined;
 }

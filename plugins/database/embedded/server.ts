@@ -8,8 +8,8 @@ import type { ConnectionTarget } from '../target.ts';
 import { findBinaries } from './binaries.ts';
 import { preparePostgresCluster, SUPERUSER } from './cluster.ts';
 import { findPostgresClusterLocation, type PostgresClusterLocation } from './cluster-location.ts';
-import { findRunningServer, isProcessAlive, type Postmaster } from './postmaster.ts';
-import { startServer } from './start.ts';
+import { findRunningPostgres, isProcessAlive, type Postmaster } from './postmaster.ts';
+import { startPostgresServer } from './start.ts';
 
 const DATABASE = 'tenon';
 /**
@@ -61,7 +61,7 @@ export async function openEmbeddedServer(options: {
       await ensureDatabase((database) => client(port, database, APPLICATION_NAME));
     } catch (error) {
       // Another process may have stopped the server after it was found running.
-      if ((await findRunningServer(cluster))?.status === 'ready' || Date.now() > deadline) throw error;
+      if ((await findRunningPostgres(cluster))?.status === 'ready' || Date.now() > deadline) throw error;
       continue;
     }
     return {
@@ -95,11 +95,11 @@ async function ensureRunning(
 ): Promise<Postmaster> {
   let attempts = 0;
   while (Date.now() < deadline) {
-    const running = await findRunningServer(location.cluster);
+    const running = await findRunningPostgres(location.cluster);
     if (running?.status === 'ready') return running;
     if (!running) {
-      const failure = await startServer(location, logFile, overrides);
-      if (failure !== undefined && !(await findRunningServer(location.cluster)) && ++attempts >= 3) {
+      const failure = await startPostgresServer(location, logFile, overrides);
+      if (failure !== undefined && !(await findRunningPostgres(location.cluster)) && ++attempts >= 3) {
         throw new RemediableError(`PostgreSQL did not start:\n${failure}`, `see ${logFile}`);
       }
     }
@@ -153,7 +153,7 @@ async function stopUnlessShared(pid: number, cluster: string, config: pg.ClientC
   } finally {
     await connection.end().catch(() => {});
   }
-  const isRunning = async () => (await findRunningServer(cluster))?.pid === pid;
+  const isRunning = async () => (await findRunningPostgres(cluster))?.pid === pid;
   if (!(await isRunning())) return;
   process.kill(pid, 'SIGINT');
   for (const until = Date.now() + STOP_TIMEOUT; (await isRunning()) && Date.now() < until; ) await wait(20);

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { postgresEnvironment } from './account.ts';
 import { programPath } from './binaries.ts';
 import type { PostgresClusterLocation } from './cluster-location.ts';
-import { findRunningServer, removeStalePidFile } from './postmaster.ts';
+import { findRunningPostgres, removeStalePidFile } from './postmaster.ts';
 
 /**
  * PostgreSQL settings with small values: the server runs beside a Node process on small machines, and the file cache of the
@@ -31,7 +31,7 @@ const SETTINGS = {
  * Starts a server. Answers undefined once it is ready, or its log output where it exits before. The server gets its own process
  * session, so that Ctrl-C in a terminal stops this process, which then stops the server.
  */
-export async function startServer(
+export async function startPostgresServer(
   { account, binaries, cluster }: PostgresClusterLocation,
   logFile: string,
   overrides: Readonly<Record<string, string>> = {},
@@ -59,7 +59,7 @@ export async function startServer(
   try {
     for (;;) {
       if (await Promise.race([exited, wait(15, false)])) return (await readFile(logFile, 'utf8')).slice(logSize).trim();
-      const running = await findRunningServer(cluster);
+      const running = await findRunningPostgres(cluster);
       if (running?.pid === child.pid && running?.status === 'ready') return undefined;
     }
   } finally {

@@ -1,4 +1,4 @@
-import type { EventNames, ExtensionManifest, ServerExtensionType } from '../../extensions/contract.ts';
+import type { ExtensionManifest, ListenableEvents, ServerExtensionType } from '../../extensions/contract.ts';
 import { LoadFailure, serverEntries, stripNamePrefix } from '../../extensions/library.ts';
 import type { ArtifactEntry } from '../../sandbox/contract.ts';
 
@@ -10,7 +10,7 @@ export interface ConfinedContribution {
   /** The id in requests, flows and the log. */
   readonly id: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  readonly events: EventNames;
+  readonly events: ListenableEvents;
   /** Options whose values the code receives as secret references only. */
   readonly secretOptions: readonly string[];
 }
@@ -18,7 +18,7 @@ export interface ConfinedContribution {
 /**
  * The ids that a package with one contribution may export: its name, or the name without prefix, with or without scope.
  */
-export function listAllowedIds(name: string): readonly string[] {
+export function listAllowedContributionIds(name: string): readonly string[] {
   const short = stripNamePrefix(name);
   const scope = /^@(?!service\/)[^/]+\//.exec(name)?.[0];
   return [...new Set([name, short, ...(scope === undefined ? [] : [scope + short])])];
@@ -51,7 +51,7 @@ export function matchContributions(
       'the built entry exports no single contract; export one object by default, as the kit makes it',
     );
   }
-  return [matchContribution(manifest as Declared, exportedEntry, exportedEntry.id, listAllowedIds(name))];
+  return [matchContribution(manifest as Declared, exportedEntry, exportedEntry.id, listAllowedContributionIds(name))];
 }
 
 type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDelivery'> & {

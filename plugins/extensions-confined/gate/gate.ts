@@ -2,11 +2,11 @@ import type { DiscoveredExtension, ManifestDeps, ReasonCode } from '../../extens
 import { LoadFailure, openPackageFiles, serverEntries } from '../../extensions/library.ts';
 import type { Sandbox, ScriptText } from '../../sandbox/contract.ts';
 import { GuestFailure } from '../../sandbox/library.ts';
-import { buildConfinedScript } from './artifact.ts';
+import { buildConfinedScript } from './build-script.ts';
 import { type ConfinedContribution, matchContributions } from './contributions.ts';
 import { NO_POSITIONS, type SourcePositions } from './positions.ts';
 import { rereadManifest } from './reread-manifest.ts';
-import { assertSources, listServerSources } from './sources.ts';
+import { assertNoForbiddenUses, listServerSources } from './scan-package-sources.ts';
 
 /** A package that passed the gate, ready to load. No file of the package is read after this. */
 export interface GatedPackage {
@@ -37,7 +37,7 @@ export async function runLoadGate(extension: DiscoveredExtension, deps: GateDeps
     const refused = await deps.consent(extension);
     if (refused) throw refused;
     const files = await openPackageFiles(extension.folder);
-    await assertSources(files, listServerSources(manifest));
+    await assertNoForbiddenUses(files, listServerSources(manifest));
     const isStateful = manifest.stateful === true;
     if (manifest.type === 'bundle' && serverEntries(manifest).length === 0) {
       return { extension, version, script: '', positions: NO_POSITIONS, contributions: [], isStateful };

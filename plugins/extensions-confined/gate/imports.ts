@@ -29,9 +29,9 @@ export function findImports(tokens: readonly SourceToken[]): readonly ModuleImpo
   tokens.forEach((token, index) => {
     if (token.kind !== 'name' || isMember(tokens[index - 1])) return;
     const next = tokens[index + 1];
-    if (token.text === 'require' && isToken(next, 'mark', '(') && !isDefinition(tokens, index)) {
+    if (token.text === 'require' && isToken(next, 'mark', '(') && !isMethodDefinition(tokens, index)) {
       found.push(parseCall(tokens, index, 'require'));
-    } else if (token.text === 'import' && isToken(next, 'mark', '(') && !isDefinition(tokens, index)) {
+    } else if (token.text === 'import' && isToken(next, 'mark', '(') && !isMethodDefinition(tokens, index)) {
       found.push(parseCall(tokens, index, 'dynamic'));
     } else if (token.text === 'import' || token.text === 'export') {
       const statement = parseStatement(tokens, index);
@@ -108,7 +108,7 @@ function isTypeOnly(tokens: readonly SourceToken[], index: number): boolean {
 }
 
 /** `name(…) {` and `name(…): Type` in a class, an object or an interface: a definition, not a call. */
-export function isDefinition(tokens: readonly SourceToken[], index: number): boolean {
+export function isMethodDefinition(tokens: readonly SourceToken[], index: number): boolean {
   const before = tokens[index - 1];
   if (isToken(before, 'name', 'function')) return true;
   const after = tokens[findClosing(tokens, index + 1) + 1];

@@ -6,7 +6,7 @@ import { LoadFailure, readManifest, serverEntries } from '../../extensions/libra
 const MAX_BYTES = 256 * 1024;
 
 /** A confined package whose manifest is the same as when it was discovered. */
-export interface VerifiedPackage {
+export interface RereadPackage {
   readonly extension: DiscoveredExtension;
   readonly manifest: ExtensionManifest;
   readonly version: string;
@@ -19,7 +19,7 @@ export interface VerifiedPackage {
  * what the administrator was shown.
  * @throws LoadFailure MANIFEST_INVALID or MANIFEST_TOO_LARGE.
  */
-export async function rereadManifest(extension: DiscoveredExtension, deps: ManifestDeps): Promise<VerifiedPackage> {
+export async function rereadManifest(extension: DiscoveredExtension, deps: ManifestDeps): Promise<RereadPackage> {
   const { name, version, manifest } = await readManifest(extension.folder, deps, MAX_BYTES);
   const before = extension.manifest;
   const built = extension.files.api;

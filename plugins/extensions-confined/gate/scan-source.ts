@@ -1,5 +1,5 @@
 import type { ReasonCode } from '../../extensions/contract.ts';
-import { findImports, isDefinition } from './imports.ts';
+import { findImports, isMethodDefinition } from './imports.ts';
 import { CONFINED_SDK, CONFINED_SDK_EXPORTS, findRefusedImport, getAdvice, isRelative } from './refused-imports.ts';
 import { type SourceToken, tokenize } from './tokens.ts';
 
@@ -66,7 +66,7 @@ function findGlobalUse(tokens: readonly SourceToken[], index: number): Omit<Forb
   const token = tokens[index] as SourceToken;
   if (!isGlobal(tokens, index)) return undefined;
   const next = tokens[index + 1];
-  const isCall = next?.text === '(' && next.kind === 'mark' && !isDefinition(tokens, index);
+  const isCall = next?.text === '(' && next.kind === 'mark' && !isMethodDefinition(tokens, index);
   if (token.text === 'fetch' && isCall) {
     return { code: 'USES_RAW_NETWORK', what: 'calls fetch', advice: getAdvice('USES_RAW_NETWORK') };
   }

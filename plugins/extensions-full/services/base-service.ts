@@ -18,7 +18,7 @@ export interface ServiceMethodOptions {
 }
 
 /** The base class of all services: caller and transaction. */
-export function createBaseService(runtime: ExtensionRuntime) {
+export function createBaseServiceClass(runtime: ExtensionRuntime) {
   return class Acting {
     readonly schema: unknown;
     readonly accountability: object | null;
@@ -46,4 +46,4 @@ export function createBaseService(runtime: ExtensionRuntime) {
   };
 }
 
-export type BaseServiceClass = ReturnType<typeof createBaseService>;
+export type BaseServiceClass = ReturnType<typeof createBaseServiceClass>;

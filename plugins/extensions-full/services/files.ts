@@ -7,7 +7,7 @@ import type { ItemsServiceClass } from './items.ts';
 type Bytes = Parameters<Files['create']>[1]['bytes'];
 
 /** `FilesService`: the verbs of items for rows of files, and uploads. */
-export function createFilesService(runtime: ExtensionRuntime, ItemsService: ItemsServiceClass) {
+export function createFilesServiceClass(runtime: ExtensionRuntime, ItemsService: ItemsServiceClass) {
   const { files } = runtime.deps;
 
   return class FilesService extends ItemsService {

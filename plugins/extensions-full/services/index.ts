@@ -1,7 +1,7 @@
 import type { ExtensionRuntime } from '../extension-runtime.ts';
-import { createBaseService, type ServiceOptions } from './base-service.ts';
-import { createFilesService } from './files.ts';
-import { createItemsService } from './items.ts';
+import { createBaseServiceClass, type ServiceOptions } from './base-service.ts';
+import { createFilesServiceClass } from './files.ts';
+import { createItemsServiceClass } from './items.ts';
 import { createSchemaServices } from './schema.ts';
 
 /** Services that are the items service over one system collection. */
@@ -28,8 +28,8 @@ export type Services = ReturnType<typeof createServices>;
  * audit counts what they do without accountability under its name.
  */
 export function createServices(runtime: ExtensionRuntime) {
-  const Acting = createBaseService(runtime);
-  const ItemsService = createItemsService(runtime, Acting);
+  const Acting = createBaseServiceClass(runtime);
+  const ItemsService = createItemsServiceClass(runtime, Acting);
   const createFor = (name: string, collection: string) => {
     const service = class extends ItemsService {
       constructor(options?: ServiceOptions) {
@@ -45,7 +45,7 @@ export function createServices(runtime: ExtensionRuntime) {
   return Object.freeze({
     ItemsService,
     ...(systemServices as Readonly<Record<keyof typeof COLLECTIONS, Fixed>>),
-    FilesService: createFilesService(runtime, ItemsService),
+    FilesService: createFilesServiceClass(runtime, ItemsService),
     ...createSchemaServices(runtime, Acting),
   });
 }

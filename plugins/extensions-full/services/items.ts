@@ -73,7 +73,7 @@ function createReadingService(runtime: ExtensionRuntime, Acting: BaseServiceClas
 }
 
 /** `ItemsService`: the verbs of the items engine under the names of the conventions, with rows instead of JSON text. */
-export function createItemsService(runtime: ExtensionRuntime, Acting: BaseServiceClass) {
+export function createItemsServiceClass(runtime: ExtensionRuntime, Acting: BaseServiceClass) {
   const { items } = runtime.deps;
 
   return class ItemsService extends createReadingService(runtime, Acting) {
@@ -162,4 +162,4 @@ async function exists(runtime: ExtensionRuntime, collection: string, primary: st
   }
 }
 
-export type ItemsServiceClass = ReturnType<typeof createItemsService>;
+export type ItemsServiceClass = ReturnType<typeof createItemsServiceClass>;

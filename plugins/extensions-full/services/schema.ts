@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { CollectionRecord, FieldRecord, RelationRecord } from '../../schema/contract.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
 import type { BaseServiceClass, ServiceMethodOptions } from './base-service.ts';
-import { createVisibleSchema } from './visible-schema.ts';
+import { createVisibleSchemaReader } from './visible-schema.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -12,12 +12,16 @@ const createMissing = (what: string) => fail('FORBIDDEN', `there is no ${what}, 
 interface SchemaServiceDeps {
   readonly Acting: BaseServiceClass;
   readonly writes: ExtensionRuntime['deps']['schemaWrites'];
-  readonly visible: ReturnType<typeof createVisibleSchema>;
+  readonly visible: ReturnType<typeof createVisibleSchemaReader>;
 }
 
 /** `CollectionsService`, `FieldsService` and `RelationsService`. Only admins may change the schema. */
 export function createSchemaServices(runtime: ExtensionRuntime, Acting: BaseServiceClass) {
-  const parts: SchemaServiceDeps = { Acting, writes: runtime.deps.schemaWrites, visible: createVisibleSchema(runtime) };
+  const parts: SchemaServiceDeps = {
+    Acting,
+    writes: runtime.deps.schemaWrites,
+    visible: createVisibleSchemaReader(runtime),
+  };
   return {
     CollectionsService: createCollectionsService(parts),
     FieldsService: createFieldsService(parts),

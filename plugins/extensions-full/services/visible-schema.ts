@@ -6,13 +6,13 @@ import type { ExtensionRuntime } from '../extension-runtime.ts';
 type Registry = 'platform_collections' | 'platform_fields' | 'platform_relations';
 
 /** The part of the schema that a caller may read: all of it for admins, else readable collections and fields. */
-export interface VisibleSchema {
+export interface VisibleSchemaReader {
   collections(caller: Caller): Promise<CollectionRecord[]>;
   fields(caller: Caller, collection?: string): Promise<FieldRecord[]>;
   relations(caller: Caller, collection?: string): Promise<RelationRecord[]>;
 }
 
-export function createVisibleSchema({ deps }: Pick<ExtensionRuntime, 'deps'>): VisibleSchema {
+export function createVisibleSchemaReader({ deps }: Pick<ExtensionRuntime, 'deps'>): VisibleSchemaReader {
   const { access, schema } = deps;
 
   /**

@@ -1,5 +1,5 @@
 import type { AuditLine, KernelCommand, PackagesApi } from '#kernel';
-import { renderAudit, withSentences } from '../../broker/library.ts';
+import { renderAudit, withAuditSentences } from '../../broker/library.ts';
 
 interface Deps {
   readonly packages: Pick<PackagesApi, 'auditLines'>;
@@ -25,7 +25,7 @@ export const auditCommand = ({ packages, packageLines }: Deps): KernelCommand =>
   },
 });
 
-const renderJson = (lines: readonly AuditLine[]): string => `${JSON.stringify(withSentences(lines), null, 2)}\n`;
+const renderJson = (lines: readonly AuditLine[]): string => `${JSON.stringify(withAuditSentences(lines), null, 2)}\n`;
 
 const renderPackages = (lines: readonly AuditLine[]): string =>
   lines.length === 0

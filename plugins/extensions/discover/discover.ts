@@ -51,7 +51,7 @@ export async function createExtensionFolders(local: string, log: Pick<Log, 'warn
 }
 
 /** A placeholder row for a failure that belongs to no single extension (conventions, "States and records"). */
-export const createPlaceholder = (name: string, failure: LoadFailure, local = true): DiscoveredExtension => ({
+export const createFailurePlaceholder = (name: string, failure: LoadFailure, local = true): DiscoveredExtension => ({
   id: createPackageId(name),
   folder: '',
   name,
@@ -80,7 +80,7 @@ async function orPlaceholder(
               cause: error,
             },
           );
-    return [createPlaceholder(name, failure)];
+    return [createFailurePlaceholder(name, failure)];
   }
 }
 

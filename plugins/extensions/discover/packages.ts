@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isExtensionName, OTHER_FOLDERS, TYPE_FOLDERS } from '../manifest/names.ts';
+import { isExtensionName, NON_EXTENSION_FOLDERS, TYPE_FOLDERS } from '../manifest/names.ts';
 import { readPackageJson } from '../manifest/read.ts';
 import { type ManifestDeps, validatePackage } from '../manifest/validate.ts';
 import { type DiscoveredExtension, type ExtensionManifest, LoadFailure } from '../model.ts';
@@ -37,7 +37,7 @@ export async function findPackageFolders(root: string, deps: DiscoverDeps): Prom
 
 /** The folder itself, or for a scope folder the packages in it: `@acme/service-extension-orders`. */
 async function listCandidates(root: string, name: string): Promise<readonly PackageLocation[]> {
-  if (name.startsWith('.') || Object.hasOwn(TYPE_FOLDERS, name) || OTHER_FOLDERS.includes(name)) return [];
+  if (name.startsWith('.') || Object.hasOwn(TYPE_FOLDERS, name) || NON_EXTENSION_FOLDERS.includes(name)) return [];
   const location = (folder: string): PackageLocation => ({
     path: join(root, folder),
     key: `local:${folder}`,

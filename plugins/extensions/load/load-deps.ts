@@ -9,7 +9,12 @@ export const PHASES = ['hooks', 'endpoints', 'operations', 'bundles'] as const;
 /** One phase of a load: all extensions of one kind are loaded before those of the next. */
 export type LoadPhase = (typeof PHASES)[number];
 /** The phases in the order in which confined extensions load (conventions, "Mounting, order, collisions"). */
-export const CONFINED_PHASES = ['operations', 'endpoints', 'hooks', 'bundles'] as const satisfies readonly LoadPhase[];
+export const CONFINED_LOAD_ORDER = [
+  'operations',
+  'endpoints',
+  'hooks',
+  'bundles',
+] as const satisfies readonly LoadPhase[];
 
 /** Steps for confined packages: `passGate` validates, `load` registers what passed. */
 export interface ConfinedSteps<Gated> {

@@ -1,7 +1,7 @@
 import type { ConfinedRuntimeState } from '../../sandbox/contract.ts';
 import { LoadFailure } from '../model.ts';
 import { withDeadline } from './deadline.ts';
-import { CONFINED_PHASES, type LoadDeps, type LoadPhase, PHASES } from './load-deps.ts';
+import { CONFINED_LOAD_ORDER, type LoadDeps, type LoadPhase, PHASES } from './load-deps.ts';
 import { hasServerPart, isConfined, type PackageSlot } from './slot.ts';
 import { createSlotSteps } from './slot-steps.ts';
 
@@ -75,7 +75,7 @@ export function createLoadSteps(deps: LoadDeps, isStopped: () => boolean): LoadS
       }
     },
     async loadConfined(slots) {
-      for (const phase of CONFINED_PHASES) {
+      for (const phase of CONFINED_LOAD_ORDER) {
         for (const slot of slots) {
           if (slot.failure || slot.gated === undefined || phaseOf(slot) !== phase) continue;
           await load(slot, DEADLINES.confined, () => confined.load(slot.gated, phase));

@@ -1,10 +1,10 @@
 import { type DiscoveredExtension, SERVER_EXTENSION_TYPES } from '../model.ts';
-import type { ExtensionRow } from '../records/record.ts';
+import type { ExtensionRow } from '../records/info-record.ts';
 import type { ThirdPartyRecord } from '../third-party/plugins.ts';
 import { isConfined, type PackageSlot } from './slot.ts';
 
 /** Which events a package filters, and which of them it does not filter now: for plugins that rely on packages. */
-export interface PackageState {
+export interface PackageFilterState {
   /** A UUID computed from the location of the package. */
   readonly id: string;
   readonly name: string;
@@ -17,10 +17,10 @@ export interface PackageState {
 }
 
 /** The state of an extension, from its slot and its row in the list. */
-export function toPackageState(
+export function toExtensionFilterState(
   { extension, loaded }: PackageSlot,
   { status, entries }: Pick<ExtensionRow, 'status' | 'entries'>,
-): PackageState {
+): PackageFilterState {
   const { id, name, manifest } = extension;
   const filters = isConfined(extension) ? listConfinedFilters(extension) : listFullFilters(extension, loaded?.filters);
   const about = { id, name, declared: extension.type === null ? undefined : manifest?.required === true, filters };
@@ -31,10 +31,10 @@ export function toPackageState(
 }
 
 /** The state of a third-party plugin. */
-export function toPluginState(
+export function toPluginFilterState(
   { manifest, status }: ThirdPartyRecord,
   { id, name }: Pick<DiscoveredExtension, 'id' | 'name'>,
-): PackageState {
+): PackageFilterState {
   const { events } = (manifest?.capabilities ?? {}) as { events?: { filter?: readonly string[] } };
   return {
     id,

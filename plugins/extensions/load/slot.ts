@@ -7,7 +7,7 @@ import {
   type LoadFailure,
   SERVER_EXTENSION_TYPES,
 } from '../model.ts';
-import { type ExtensionRow, type ExtensionStatus, type ToReason, toEntryOutcomes } from '../records/record.ts';
+import { type ExtensionRow, type ExtensionStatus, type ToReason, toEntryOutcomes } from '../records/info-record.ts';
 
 /** One discovered extension with its state. */
 export interface PackageSlot {
@@ -44,7 +44,7 @@ export const hasAppPart = ({ type, manifest }: DiscoveredExtension): boolean =>
     : includes(APP_EXTENSION_TYPES, type) || type === 'operation';
 
 /** Renders a slot as a row of the list. `laterFailure` is a failure after it was loaded. */
-export function toRow(slot: PackageSlot, toReason: ToReason, laterFailure?: LoadFailure): ExtensionRow {
+export function toExtensionRow(slot: PackageSlot, toReason: ToReason, laterFailure?: LoadFailure): ExtensionRow {
   const { extension, settings, appFailure } = slot;
   const failure = laterFailure ?? slot.failure;
   const reason = failure && toReason(failure, slot.failedAtGate === true && !laterFailure, extension.name);

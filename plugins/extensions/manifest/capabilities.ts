@@ -46,7 +46,7 @@ const originProblems = (grant: unknown, at: string): readonly string[] =>
   );
 
 /** The effective grants of a valid block: without reserved ones and without those that are `false`. */
-export const selectGrants = (declared: Capabilities = {}): Capabilities =>
+export const selectEffectiveGrants = (declared: Capabilities = {}): Capabilities =>
   Object.fromEntries(
     Object.entries(declared).filter(([name, grant]) => !Object.hasOwn(RESERVED, name) && grant !== false),
   );

@@ -28,4 +28,4 @@ export const TYPE_FOLDERS = {
 } as const satisfies Record<string, ExtensionType>;
 
 /** Folders under EXTENSIONS_PATH that belong to other conventions. */
-export const OTHER_FOLDERS: readonly string[] = ['migrations', 'templates', 'node_modules'];
+export const NON_EXTENSION_FOLDERS: readonly string[] = ['migrations', 'templates', 'node_modules'];

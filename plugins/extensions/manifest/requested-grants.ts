@@ -1,6 +1,6 @@
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
 import { type BundleEntry, type ExtensionManifest, SERVER_EXTENSION_TYPES } from '../model.ts';
-import { selectGrants } from './capabilities.ts';
+import { selectEffectiveGrants } from './capabilities.ts';
 
 /** Grants by capability, as the broker takes them. */
 export type Grants = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export function grantsByEntry(
     settings: manifest.settings === undefined ? {} : settings.parseDeclaration(manifest.settings).declaration,
   };
   const grants = ({ capabilities, events }: Pick<ExtensionManifest, 'capabilities' | 'events'>): Grants => ({
-    ...selectGrants(capabilities),
+    ...selectEffectiveGrants(capabilities),
     ...(events === undefined ? {} : { events }),
     ...own,
   });

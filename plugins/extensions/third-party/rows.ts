@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { BootFailure } from '#kernel';
 import type { ReasonCode } from '../model.ts';
-import type { ExtensionRow, ToReason } from '../records/record.ts';
+import type { ExtensionRow, ToReason } from '../records/info-record.ts';
 import { createPluginId } from './folders.ts';
 import type { ThirdPartyRecord } from './plugins.ts';
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/contract.ts';
 import type { Storage, StorageLocation, StoredObject } from '../../storage/contract.ts';
-import { countReferencedObjects, findMissingObjects } from './missing.ts';
+import { countReferencedStoredObjects, findMissingObjects } from './missing.ts';
 import { classifyAgain, classifyObjects } from './objects.ts';
 
 /**
@@ -53,7 +53,7 @@ async function checkLocation(
   const { db, report } = deps;
   const reportHere = (line: string) => report(`${location.name}: ${line}`);
   const counts = { file: 0, variant: 0, orphan: 0, stray: 0, strayVariant: 0, foreign: 0 };
-  const referencedCount = await countReferencedObjects(db, location.name);
+  const referencedCount = await countReferencedStoredObjects(db, location.name);
   let seen = 0;
   const reportProgress = createProgressReport(deps, location.name);
   for await (const { object, kind, expected } of classifyObjects(db, location)) {

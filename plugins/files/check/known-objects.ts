@@ -1,5 +1,5 @@
 import type { Db } from '../../database/contract.ts';
-import { parseStem } from '../object-names.ts';
+import { parseObjectNameStem } from '../object-names.ts';
 
 /** What the database knows about some objects of one location. */
 export interface KnownObjects {
@@ -18,7 +18,7 @@ interface LookupRow {
 
 /** Looks up objects in one statement: between two, an object could move from the ledger to its row and be in neither result. */
 export async function lookUpObjects(db: Db, location: string, names: readonly string[]): Promise<KnownObjects> {
-  const ids = [...new Set(names.flatMap((name) => parseStem(name)?.slice(0, 36) ?? []))];
+  const ids = [...new Set(names.flatMap((name) => parseObjectNameStem(name)?.slice(0, 36) ?? []))];
   const { rows } = await db.query<LookupRow>(
     db.sql`select filename_disk as name, filesize::text as size, false as "isOrphan" from ${db.read('platform_files')}
       where storage = $1 and filename_disk is not null and (filename_disk = any($2::text[]) or id = any($3::uuid[]))
@@ -32,6 +32,6 @@ export async function lookUpObjects(db: Db, location: string, names: readonly st
       rows.flatMap(({ name, size, isOrphan }) => (isOrphan ? [] : [[name, size === null ? null : Number(size)]])),
     ),
     orphans: new Set(rows.flatMap(({ name, isOrphan }) => (isOrphan ? [name] : []))),
-    stems: new Set(rows.flatMap(({ name }) => parseStem(name) ?? [])),
+    stems: new Set(rows.flatMap(({ name }) => parseObjectNameStem(name) ?? [])),
   };
 }

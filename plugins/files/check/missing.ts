@@ -14,7 +14,7 @@ export interface MissingObject extends ReferenceRow {
 }
 
 /** The number of objects that rows name in this location. */
-export async function countReferencedObjects(db: Db, location: string): Promise<number> {
+export async function countReferencedStoredObjects(db: Db, location: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     db.sql`select count(distinct filename_disk)::int as count from ${db.read('platform_files')} where storage = $1`,
     [location],

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/contract.ts';
 import type { StorageLocation, StoredObject } from '../../storage/contract.ts';
-import { parseStem } from '../object-names.ts';
+import { parseObjectNameStem } from '../object-names.ts';
 import { type KnownObjects, lookUpObjects } from './known-objects.ts';
 
 const BATCH = 500;
@@ -58,7 +58,7 @@ function classify(object: StoredObject, known: KnownObjects): ClassifiedObject {
   if (expected !== undefined)
     return { object, kind: 'file', ...(expected === null || expected === size ? {} : { expected }) };
   if (known.orphans.has(name)) return { object, kind: 'orphan' };
-  const stem = parseStem(name);
+  const stem = parseObjectNameStem(name);
   if (stem === undefined) return { object, kind: 'foreign' };
   if (!name.includes('__')) return { object, kind: 'stray' };
   return { object, kind: known.stems.has(stem) ? 'variant' : 'strayVariant' };

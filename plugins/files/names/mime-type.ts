@@ -21,7 +21,7 @@ export const guessTypeByName = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : lookup(name) || undefined;
 
 /** A filter by patterns such as `image/*`. The pattern for all types also allows text that is no MIME type. */
-export function createTypeFilter(patterns: readonly string[]): (type: string) => boolean {
+export function createMimeTypeFilter(patterns: readonly string[]): (type: string) => boolean {
   if (patterns.includes('*/*') || patterns.includes('*')) return () => true;
   const one = (pattern: string) =>
     pattern

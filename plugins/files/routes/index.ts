@@ -7,7 +7,12 @@ import type { RouteDeps } from '../deps.ts';
 import { importFileFor } from '../import/import.ts';
 import { parseImportRequest } from '../import/request.ts';
 import { isMultipart } from '../multipart/with-form.ts';
-import { CREATE_SUMMARY, describeFormBody, IMPORT_DESCRIPTION, UPDATE_SUMMARY } from './descriptions.ts';
+import {
+  describeFormBody,
+  FILE_CREATE_SUMMARY,
+  FILE_IMPORT_ROUTE_DESCRIPTION,
+  FILE_UPDATE_SUMMARY,
+} from './descriptions.ts';
 import { createFilesFromForm, updateFromForm } from './upload.ts';
 
 const PATH = '/files';
@@ -26,14 +31,14 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
         case `POST ${PATH}`:
           return acceptForm(
             deps,
-            { ...route, description: describeFormBody(route.description, CREATE_SUMMARY) },
+            { ...route, description: describeFormBody(route.description, FILE_CREATE_SUMMARY) },
             'create',
             async (ctx) => send(ctx, await createFilesFromForm(deps, ctx)),
           );
         case `PATCH ${PATH}/:id`:
           return acceptForm(
             deps,
-            { ...route, description: describeFormBody(route.description, UPDATE_SUMMARY) },
+            { ...route, description: describeFormBody(route.description, FILE_UPDATE_SUMMARY) },
             'update',
             async (ctx) => send(ctx, [await updateFromForm(deps, ctx, ctx.params.id ?? '')]),
           );
@@ -47,7 +52,7 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       path: `${PATH}/import`,
-      description: IMPORT_DESCRIPTION,
+      description: FILE_IMPORT_ROUTE_DESCRIPTION,
       async handle(ctx) {
         await assertAnswerShape(deps.items, ctx, FILES_COLLECTION_NAME);
         const key = await importFile(ctx.state.caller, parseImportRequest(bodyOf(ctx)), createClientSignal(ctx));

@@ -10,7 +10,7 @@ import { parseMimeType } from '../names/mime-type.ts';
 import { objectExtensionFor } from '../names/object-extension.ts';
 import { toTitle } from '../names/title.ts';
 import { updatableFiles } from '../upload/writable-files.ts';
-import { type AssertTypeAllowed, createAssertMimeTypeAllowed } from './allowed-mime-types.ts';
+import { type AssertMimeTypeAllowed, createAssertMimeTypeAllowed } from './allowed-mime-types.ts';
 import { withoutPlatformFields } from './platform-fields.ts';
 import { readCreatePresets } from './presets.ts';
 import { createLocationChangeFailure, parseStorageLocation } from './storage.ts';
@@ -21,7 +21,7 @@ type WriteRuleDeps = Pick<Deps, 'access' | 'config' | 'db' | 'query'> & {
 };
 
 interface RuleDeps extends WriteRuleDeps {
-  readonly assertTypeAllowed: AssertTypeAllowed;
+  readonly assertTypeAllowed: AssertMimeTypeAllowed;
 }
 
 /** Registers the rules for every write of rows of files, nested writes included. */

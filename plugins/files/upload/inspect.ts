@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Log } from '#kernel';
 import type { FileInspection, Media } from '../../media/contract.ts';
 import type { StorageLocation } from '../../storage/contract.ts';
-import { temporaryFolder } from '../../storage/library.ts';
+import { createTemporaryFolder } from '../../storage/library.ts';
 import { isPlainText } from './plain-text.ts';
 import type { ReceivedBytes } from './receive.ts';
 
@@ -45,7 +45,7 @@ async function withHead(
   object: string,
   work: (path: string) => Promise<FileInspection>,
 ): Promise<FileInspection> {
-  const folder = await temporaryFolder('beginning');
+  const folder = await createTemporaryFolder('beginning');
   const path = join(folder, object);
   try {
     const opened = await location.open(object, { start: 0, end: HEAD_SIZE - 1 });

@@ -9,7 +9,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { schemaIndependentFailure } from './limits.ts';
-import { fragmentsOf, isIntrospection, operationsOf } from './selection-size.ts';
+import { fragmentsOf, isIntrospectionField, operationsOf } from './selection-size.ts';
 
 /** Typical lengths of the lists of introspection, to estimate the size of the answer. */
 const TYPICAL_LIST_SIZES: Readonly<Record<string, number>> = {
@@ -72,7 +72,7 @@ function createCostFunction(fragments: ReadonlyMap<string, FragmentDefinitionNod
     for (const one of selections) {
       if (one.kind === Kind.FRAGMENT_SPREAD) weight += fragmentCost(one.name.value, inside);
       else if (one.kind === Kind.INLINE_FRAGMENT) weight += costOf(one.selectionSet, inside);
-      else if (inside || isIntrospection(one)) {
+      else if (inside || isIntrospectionField(one)) {
         weight += 1 + (one.selectionSet ? listSize(one.name.value) * costOf(one.selectionSet, true) : 0);
       } else if (one.selectionSet) weight += costOf(one.selectionSet, false);
     }

@@ -43,7 +43,8 @@ export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, Fragmen
   );
 
 /** Introspection fields answer the schema and no rows, so they have limits of their own. */
-export const isIntrospection = ({ name }: FieldNode): boolean => name.value === '__schema' || name.value === '__type';
+export const isIntrospectionField = ({ name }: FieldNode): boolean =>
+  name.value === '__schema' || name.value === '__type';
 
 /**
  * Measures operations with their fragments expanded. Each fragment is measured once, so this takes no longer than
@@ -124,7 +125,7 @@ function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
       nesting = Math.max(nesting, innerSize.nesting);
       schemaNodes += innerSize.schemaNodes;
       const isField = one.kind === Kind.FIELD;
-      if (isField && isIntrospection(one)) {
+      if (isField && isIntrospectionField(one)) {
         schemaNodes += innerSize.nodes;
         continue;
       }

@@ -1,6 +1,6 @@
 import { type Failure, fail } from '#kernel';
 import type { ReadResultText, RowStream } from '../../query/contract.ts';
-import { jsonTextOf } from './reads.ts';
+import { readResultTextOf } from './reads.ts';
 
 /**
  * Root fields of a request that are read at the same time: half of the database connections of a process by default, so
@@ -43,7 +43,7 @@ export function takeFromBudget(text: string, budget: TextBudget): string {
 
 /** Reads a possibly long list completely. @throws INVALID_QUERY over the budget. */
 export async function readCompleteListText(answer: ReadResultText | RowStream, budget: TextBudget): Promise<string> {
-  if (!('batches' in answer)) return takeFromBudget(jsonTextOf(answer), budget);
+  if (!('batches' in answer)) return takeFromBudget(readResultTextOf(answer), budget);
   const parts: string[] = [];
   let length = 0;
   for await (const batch of answer.batches) {

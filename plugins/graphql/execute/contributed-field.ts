@@ -8,7 +8,7 @@ import { executeByGraphqlPackage } from './execute-by-graphql-package.ts';
 import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
 import { toOrdinaryObjects } from './ordinary-objects.ts';
 import { precheckSelection, readBackRow } from './read-back.ts';
-import { jsonTextOf } from './reads.ts';
+import { readResultTextOf } from './reads.ts';
 import type { RootResult } from './root-result.ts';
 
 /**
@@ -36,14 +36,14 @@ export async function resolveContributed(
     text: root.cacheText(run.coercedVariables),
     key,
   });
-  return { text: jsonTextOf(answer) };
+  return { text: readResultTextOf(answer) };
 }
 
 /**
  * Refuses a second field with `once` in a request, so that one request cannot try several secrets.
  * @throws DocumentFailure
  */
-export function assertOncePerRequest(roots: readonly RootField[]): void {
+export function assertAtMostOneOnceField(roots: readonly RootField[]): void {
   const [, second] = roots.filter(({ binding }) => binding?.kind === 'contributed' && binding.field.once);
   if (second)
     throw schemaIndependentFailure(

@@ -1,6 +1,6 @@
 import { type ASTNode, GraphQLError } from 'graphql';
 import { type Caller, ClientGone, errorEnvelope, Failure, fail, type Log } from '#kernel';
-import type { GraphqlErrorEntry } from './response.ts';
+import type { GraphqlErrorEntry } from './operation-types.ts';
 
 /** Where an error occurred: the path in the response and the nodes of the document. */
 export interface ErrorLocation {
@@ -38,4 +38,4 @@ export const toInvalidQueryFailure = (error: unknown): unknown =>
   error instanceof GraphQLError ? fail('INVALID_QUERY', error.message) : error;
 
 /** Whether the client disconnected, so that no response is needed. */
-export const isClientGone = (error: unknown): boolean => error instanceof ClientGone;
+export const isClientGoneError = (error: unknown): boolean => error instanceof ClientGone;

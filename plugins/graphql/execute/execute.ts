@@ -2,11 +2,11 @@ import { OperationTypeNode } from 'graphql';
 import { schemaIndependentFailure } from '../document/limits.ts';
 import { findRootFields, type RootField } from '../plan/root-fields.ts';
 import { mapConcurrently, readCompleteListText, takeFromBudget } from './concurrent-reads.ts';
-import { assertOncePerRequest, resolveContributed } from './contributed-field.ts';
+import { assertAtMostOneOnceField, resolveContributed } from './contributed-field.ts';
 import { resolveIntrospection } from './introspection.ts';
-import { coerceVariables, createCounter, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
-import { jsonTextOf, type ReadFieldBinding, readRootField } from './reads.ts';
-import type { ExecuteOperation, GraphqlResponse } from './response.ts';
+import { coerceVariables, createLimitedCounter, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
+import type { ExecuteOperation, GraphqlResponse } from './operation-types.ts';
+import { type ReadFieldBinding, readResultTextOf, readRootField } from './reads.ts';
 import { createResponseParts } from './response-parts.ts';
 import { createGraphqlResponse, failRootField, type RootMember, settleRootField } from './root-member.ts';
 import type { RootResult } from './root-result.ts';
@@ -29,13 +29,13 @@ export function createOperationExecutor(deps: ExecuteDeps): ExecuteOperation {
       coercedVariables: coerceVariables(deps, callerSchema, operation),
     };
     assertVariableRepetition(run);
-    const spend = createCounter(deps.ceilings.nodes, () =>
+    const spend = createLimitedCounter(deps.ceilings.nodes, () =>
       schemaIndependentFailure(
         `The document asks for more at its root than the ${deps.ceilings.nodes} parts allowed (QUERY_MAX_NODES).`,
       ),
     );
     const roots = findRootFields(callerSchema, document, node, { variables: run.coercedVariables, spend });
-    assertOncePerRequest(roots);
+    assertAtMostOneOnceField(roots);
     const [only] = roots;
     if (roots.length === 1 && only?.binding?.kind === 'list') return executeSingleList(deps, run, only, only.binding);
     return createGraphqlResponse(
@@ -56,7 +56,7 @@ async function executeSingleList(
   try {
     const answer = await readRootField(deps, run, root, binding, 'long');
     if ('batches' in answer) return { kind: 'parts', parts: createResponseParts(root.key, answer) };
-    return createGraphqlResponse([{ key: root.key, text: jsonTextOf(answer), errors: [], isFatal: false }]);
+    return createGraphqlResponse([{ key: root.key, text: readResultTextOf(answer), errors: [], isFatal: false }]);
   } catch (error) {
     return createGraphqlResponse([failRootField(deps, run, root, error)]);
   }
@@ -106,7 +106,7 @@ async function resolveRoot(deps: ExecuteDeps, run: GraphqlOperationRun, root: Ro
     case 'singleton':
     case 'by id':
     case 'aggregated':
-      return { text: jsonTextOf(await readRootField(deps, run, root, binding)) };
+      return { text: readResultTextOf(await readRootField(deps, run, root, binding)) };
     default:
       return { text: await executeWrite(deps, run, root, binding) };
   }

@@ -2,8 +2,8 @@ import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { RootField } from '../plan/root-fields.ts';
 import { executeByGraphqlPackage } from './execute-by-graphql-package.ts';
-import { renderIntrospection } from './introspection-text.ts';
 import type { GraphqlOperationRun } from './operation-run.ts';
+import { renderIntrospection } from './render-introspection.ts';
 import type { RootResult } from './root-result.ts';
 
 /** Cached introspection queries of one schema: a tool sends the same one each time it starts. */

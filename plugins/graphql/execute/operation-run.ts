@@ -7,7 +7,7 @@ import type { GraphqlCall } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { SelectionContext } from '../plan/selection.ts';
 import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
-import type { GraphqlOperation } from './response.ts';
+import type { GraphqlOperation } from './operation-types.ts';
 
 export interface ExecuteDeps {
   readonly items: Pick<
@@ -70,7 +70,7 @@ function isLarge(variables: object): boolean {
 }
 
 /** A counter of visited entries that throws over `limit`: nested fragments make large trees of small documents. */
-export function createCounter(limit: number, tooMany: () => Error): () => void {
+export function createLimitedCounter(limit: number, tooMany: () => Error): () => void {
   let count = 0;
   return () => {
     if (++count > limit) throw tooMany();
@@ -89,7 +89,7 @@ export function createSelectionContext(
     fragments: document.fragments,
     variables,
     maxDepth: depth,
-    spend: createCounter(nodes, () =>
+    spend: createLimitedCounter(nodes, () =>
       fail('INVALID_QUERY', `the field asks for more than the ${nodes} parts allowed (QUERY_MAX_NODES)`),
     ),
     ...(onParameters ? { onParameters } : {}),

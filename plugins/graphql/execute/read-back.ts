@@ -6,7 +6,7 @@ import type { Field } from '../../schema/contract.ts';
 import type { RootField } from '../plan/root-fields.ts';
 import { toSelection } from '../plan/selection.ts';
 import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
-import { jsonTextOf } from './reads.ts';
+import { readResultTextOf } from './reads.ts';
 
 /**
  * Translates the selection of a mutation, and checks it with its conditions, before anything is written.
@@ -34,7 +34,10 @@ export function readBackRow(
   key: Key,
 ): Promise<string> {
   const request = { selection: () => selection, key, text: root.cacheText(coercedVariables) };
-  return readUnlessForbidden(async () => jsonTextOf(await items.select(call.caller, collection, request)), 'null');
+  return readUnlessForbidden(
+    async () => readResultTextOf(await items.select(call.caller, collection, request)),
+    'null',
+  );
 }
 
 /** Reads written rows in the order of the write, or in the order and number that the document sets. */
@@ -55,7 +58,10 @@ export async function readBackRows(
   const request = listSelection
     ? { selection: () => listSelection }
     : { selection: () => selection, keys, text: root.cacheText(coercedVariables) };
-  return readUnlessForbidden(async () => jsonTextOf(await deps.items.select(call.caller, collection, request)), '[]');
+  return readUnlessForbidden(
+    async () => readResultTextOf(await deps.items.select(call.caller, collection, request)),
+    '[]',
+  );
 }
 
 /** Parameters that have no meaning for a list of keys, which sets order and number itself. */

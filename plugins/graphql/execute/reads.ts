@@ -1,7 +1,7 @@
 import { getArgumentValues } from 'graphql';
 import type { ReadResultText, RowStream } from '../../query/contract.ts';
 import { toGroupSelection } from '../plan/groups.ts';
-import { withPlaceholders } from '../plan/operands.ts';
+import { withVariablePlaceholders } from '../plan/operands.ts';
 import { toPayload } from '../plan/payload.ts';
 import type { RootField } from '../plan/root-fields.ts';
 import { toSelection } from '../plan/selection.ts';
@@ -29,7 +29,7 @@ export function readRootField(
       translate(
         createSelectionContext(
           deps,
-          isOpen ? { ...run, coercedVariables: withPlaceholders(run.coercedVariables, placeholders) } : run,
+          isOpen ? { ...run, coercedVariables: withVariablePlaceholders(run.coercedVariables, placeholders) } : run,
         ),
         field,
         nodes,
@@ -49,4 +49,5 @@ const readKeyArgument = ({ field, nodes }: RootField, { coercedVariables }: Grap
   );
 
 /** The JSON text of an answer that was not requested in parts. */
-export const jsonTextOf = (answer: ReadResultText | RowStream): string => (answer as ReadResultText).data ?? 'null';
+export const readResultTextOf = (answer: ReadResultText | RowStream): string =>
+  (answer as ReadResultText).data ?? 'null';

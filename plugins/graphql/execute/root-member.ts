@@ -1,7 +1,7 @@
 import type { RootField } from '../plan/root-fields.ts';
-import { isClientGone, toErrorEntries, toInvalidQueryFailure } from './error-entries.ts';
+import { isClientGoneError, toErrorEntries, toInvalidQueryFailure } from './error-entries.ts';
 import type { ExecuteDeps, GraphqlOperationRun } from './operation-run.ts';
-import type { GraphqlErrorEntry, GraphqlResponse } from './response.ts';
+import type { GraphqlErrorEntry, GraphqlResponse } from './operation-types.ts';
 import type { RootResult } from './root-result.ts';
 
 /** The member of a finished root field in `data`, and its errors. */
@@ -39,7 +39,7 @@ export function failRootField(
   { key, nodes, nonNull }: RootField,
   error: unknown,
 ): RootMember {
-  if (isClientGone(error)) throw error;
+  if (isClientGoneError(error)) throw error;
   const errors = toErrorEntries(log, call.caller, toInvalidQueryFailure(error), { path: [key], nodes });
   return { key, text: null, errors, isFatal: nonNull };
 }

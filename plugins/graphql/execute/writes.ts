@@ -1,7 +1,7 @@
 import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
-import { clientSignal } from '../../http/library.ts';
+import { createDisconnectSignalGetter } from '../../http/library.ts';
 import type { Key, Payload } from '../../items/contract.ts';
-import { castKey } from '../../items/library.ts';
+import { parseKeyValue } from '../../items/library.ts';
 import { collectFields, selectionSetsOf } from '../plan/collect-fields.ts';
 import { toPayload } from '../plan/payload.ts';
 import type { RootField } from '../plan/root-fields.ts';
@@ -51,7 +51,7 @@ async function writeRows(
 ): Promise<Key | readonly Key[]> {
   const row = (data ?? {}) as Payload;
   const rows = (data ?? []) as readonly Payload[];
-  const limits = { signal: clientSignal(ctx) };
+  const limits = { signal: createDisconnectSignalGetter(ctx) };
   switch (kind) {
     case 'create one':
       return items.createOne(caller, collection, row, limits);
@@ -81,10 +81,10 @@ async function deleteRows(
     type instanceof GraphQLObjectType
       ? collectFields(createSelectionContext(deps, run), type, selectionSetsOf(root.nodes))
       : undefined;
-  await deps.items.deleteMany(run.call.caller, name, ids, { signal: clientSignal(run.call.ctx) });
+  await deps.items.deleteMany(run.call.caller, name, ids, { signal: createDisconnectSignalGetter(run.call.ctx) });
   if (!fields) return 'true';
   const key = (await deps.schema.snapshot()).collections.get(name)?.key;
-  const keys = ids.map((one) => String(key?.parts ? castKey(key, one) : one));
+  const keys = ids.map((one) => String(key?.parts ? parseKeyValue(key, one) : one));
   const values: Readonly<Record<string, unknown>> = { __typename: type.name, id: keys[0], ids: keys };
   return JSON.stringify(Object.fromEntries(fields.map(({ key, field }) => [key, values[field.name] ?? null])));
 }

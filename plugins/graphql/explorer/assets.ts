@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { EXPLORER_FILE_ROUTE } from '../http/descriptions.ts';
+import { EXPLORER_FILE_ROUTE_DESCRIPTION } from '../http/descriptions.ts';
 import type { ExplorerBundle } from './bundle.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -16,10 +16,10 @@ const TYPES: Readonly<Record<string, string>> = {
  * The route of the explorer page's files (scripts, styles, fonts). It serves files of the bundle in memory and never
  * reads a path.
  */
-export const explorerFileRoute = (loadBundle: () => Promise<ExplorerBundle>): Route => ({
+export const createExplorerFileRoute = (loadBundle: () => Promise<ExplorerBundle>): Route => ({
   method: 'GET',
   path: '/graphql/explorer/:file',
-  description: EXPLORER_FILE_ROUTE,
+  description: EXPLORER_FILE_ROUTE_DESCRIPTION,
   async handle(ctx) {
     const name = ctx.params.file as string;
     const type = TYPES[extname(name)];
@@ -39,7 +39,7 @@ async function send(ctx: HttpContext, type: string, compressed: Uint8Array): Pro
   if (acceptsGzip) ctx.set('Content-Encoding', 'gzip');
   ctx.body = acceptsGzip
     ? Buffer.from(compressed.buffer, compressed.byteOffset, compressed.byteLength)
-    : await decompress(compressed);
+    : await decompressExplorerFile(compressed);
 }
 
 const decompressedFiles = new WeakMap<Uint8Array, Promise<Buffer>>();
@@ -48,7 +48,7 @@ const decompressedFiles = new WeakMap<Uint8Array, Promise<Buffer>>();
  * Decompresses a file once for all clients without gzip: otherwise a client with a hundred unread requests would hold
  * it in memory a hundred times.
  */
-export function decompress(compressed: Uint8Array): Promise<Buffer> {
+export function decompressExplorerFile(compressed: Uint8Array): Promise<Buffer> {
   const decompressed = decompressedFiles.get(compressed) ?? promisify(gunzip)(compressed);
   decompressedFiles.set(compressed, decompressed);
   return decompressed;

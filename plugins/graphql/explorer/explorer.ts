@@ -1,7 +1,7 @@
 import { fail, type Log } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { explorerFileRoute } from './assets.ts';
+import { createExplorerFileRoute } from './assets.ts';
 import { buildExplorerBundle, type ExplorerBundle } from './bundle.ts';
 import { sendExplorerPage } from './page.ts';
 
@@ -61,6 +61,6 @@ export function createGraphqlExplorer({
     acceptsPage: (ctx) =>
       introspection && (ctx.method === 'GET' || ctx.method === 'HEAD') && ctx.accepts(MEDIA_TYPES) === 'text/html',
     sendPage: async (ctx, scope) => sendExplorerPage(ctx, scope, await loadBundle()),
-    routes: introspection ? [explorerFileRoute(loadBundle)] : [],
+    routes: introspection ? [createExplorerFileRoute(loadBundle)] : [],
   };
 }

@@ -11,7 +11,7 @@ export interface DistinctGraphqlFields {
 }
 
 /** The field name at the beginning of a definition. */
-export const graphqlFieldNameOf = (definition: string): string => /^\w*/.exec(definition)?.[0] ?? '';
+export const parseGraphqlFieldName = (definition: string): string => /^\w*/.exec(definition)?.[0] ?? '';
 
 /**
  * Keeps the first of several fields with one name in one root, so that no extension replaces a field of a core plugin.
@@ -20,7 +20,7 @@ export function keepFirstByName(all: readonly OwnedGraphqlField[]): DistinctGrap
   const firstByName = new Map<string, OwnedGraphqlField>();
   for (const one of all) {
     const { scope, operation, definition } = one.value;
-    const rootKey = `${scope} ${operation} ${graphqlFieldNameOf(definition)}`;
+    const rootKey = `${scope} ${operation} ${parseGraphqlFieldName(definition)}`;
     if (!firstByName.has(rootKey)) firstByName.set(rootKey, one);
   }
   const kept = [...firstByName.values()];

@@ -1,5 +1,5 @@
 import type { Log } from '#kernel';
-import { graphqlFieldNameOf, type OwnedGraphqlField } from './distinct-fields.ts';
+import { type OwnedGraphqlField, parseGraphqlFieldName } from './distinct-fields.ts';
 
 /**
  * Logs each contributed GraphQL field that is left out because another field has its name, once for as long as it is
@@ -10,7 +10,7 @@ export function createRefusedFieldReporter(log: Pick<Log, 'warn'>): (refused: re
   return (refused) => {
     for (const one of refused.filter(({ value }) => !reported.some((other) => other.value === value))) {
       const { owner, value } = one;
-      const field = graphqlFieldNameOf(value.definition);
+      const field = parseGraphqlFieldName(value.definition);
       log.warn(
         { extension: owner, field },
         `${owner}: the GraphQL field ${field} is left out: another plugin has contributed a field with this name before`,

@@ -1,11 +1,11 @@
-import type { BodySchemas, RouteDescription } from '../../http/contract.ts';
+import type { RouteDescription, SchemaByMediaType } from '../../http/contract.ts';
 import {
   describeParameter,
+  enumSchema,
   exactObject,
-  listOf,
-  nullable,
-  objectOf,
-  oneOfTexts,
+  listSchema,
+  nullableSchema,
+  objectSchema,
   RECORD_SCHEMA,
   schemaRef,
   TEXT_SCHEMA,
@@ -15,19 +15,21 @@ import {
 const RESPONSE_SCHEMA = exactObject(
   {},
   {
-    data: nullable(RECORD_SCHEMA),
+    data: nullableSchema(RECORD_SCHEMA),
     errors: {
-      ...listOf(objectOf({ message: TEXT_SCHEMA, extensions: objectOf({ code: TEXT_SCHEMA }) }, ['message'])),
+      ...listSchema(
+        objectSchema({ message: TEXT_SCHEMA, extensions: objectSchema({ code: TEXT_SCHEMA }) }, ['message']),
+      ),
       minItems: 1,
     },
   },
 );
-const REQUEST_SCHEMA = objectOf(
+const REQUEST_SCHEMA = objectSchema(
   {
     query: TEXT_SCHEMA,
-    variables: nullable(RECORD_SCHEMA),
-    operationName: nullable(TEXT_SCHEMA),
-    extensions: nullable(RECORD_SCHEMA),
+    variables: nullableSchema(RECORD_SCHEMA),
+    operationName: nullableSchema(TEXT_SCHEMA),
+    extensions: nullableSchema(RECORD_SCHEMA),
   },
   ['query'],
 );
@@ -35,15 +37,15 @@ const REQUEST_SCHEMA = objectOf(
 const components = { schemas: { GraphqlAnswer: RESPONSE_SCHEMA, GraphqlRequest: REQUEST_SCHEMA } };
 const base = { tag: 'graphql', components } as const;
 
-const responseContent: BodySchemas = {
+const responseContent: SchemaByMediaType = {
   'application/json': schemaRef('GraphqlAnswer'),
   'application/graphql-response+json': schemaRef('GraphqlAnswer'),
 };
 /** 400 has codes of GraphQL, and `locations` in the document. */
 const responses = { 200: responseContent, 400: responseContent } as const;
-const pageContent: BodySchemas = { 'text/html': TEXT_SCHEMA };
+const pageContent: SchemaByMediaType = { 'text/html': TEXT_SCHEMA };
 
-export const GRAPHQL_GET_ROUTE: RouteDescription = {
+export const GRAPHQL_GET_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   access: 'permissions',
   summary: 'Runs a GraphQL query; sends the explorer to browsers.',
@@ -57,7 +59,7 @@ export const GRAPHQL_GET_ROUTE: RouteDescription = {
   errors: ['INVALID_PAYLOAD', 'METHOD_NOT_ALLOWED'],
 };
 
-export const GRAPHQL_POST_ROUTE: RouteDescription = {
+export const GRAPHQL_POST_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   access: 'permissions',
   summary: 'Runs a GraphQL query or mutation.',
@@ -65,7 +67,7 @@ export const GRAPHQL_POST_ROUTE: RouteDescription = {
   answers: responses,
 };
 
-export const GRAPHQL_OTHER_METHODS_ROUTE: RouteDescription = {
+export const GRAPHQL_405_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   access: 'public',
   summary: 'Refuses all other methods.',
@@ -73,25 +75,25 @@ export const GRAPHQL_OTHER_METHODS_ROUTE: RouteDescription = {
   errors: ['METHOD_NOT_ALLOWED'],
 };
 
-export const GRAPHQL_SDL_ROUTE: RouteDescription = {
+export const GRAPHQL_SDL_ROUTE_DESCRIPTION: RouteDescription = {
   tag: 'graphql',
   access: 'permissions',
   summary: 'Sends the GraphQL schema of the caller in the schema language, as a file.',
   answers: { 200: { 'text/plain': TEXT_SCHEMA } },
 };
 
-export const GRAPHQL_SCOPE_SDL_ROUTE: RouteDescription = {
-  ...GRAPHQL_SDL_ROUTE,
+export const GRAPHQL_SCOPE_SDL_DESCRIPTION: RouteDescription = {
+  ...GRAPHQL_SDL_ROUTE_DESCRIPTION,
   params: {
     scope: describeParameter(
       'The schema of user collections (`items`) or of system collections (`system`).',
-      oneOfTexts('items', 'system'),
+      enumSchema('items', 'system'),
     ),
   },
   errors: ['ROUTE_NOT_FOUND'],
 };
 
-export const EXPLORER_FILE_ROUTE: RouteDescription = {
+export const EXPLORER_FILE_ROUTE_DESCRIPTION: RouteDescription = {
   tag: 'graphql',
   access: 'public',
   summary: 'Sends a file of the explorer.',

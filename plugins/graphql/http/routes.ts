@@ -4,8 +4,12 @@ import { sendStream } from '../../http/library.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
-import type { GraphqlResponse } from '../execute/response.ts';
-import { GRAPHQL_GET_ROUTE, GRAPHQL_OTHER_METHODS_ROUTE, GRAPHQL_POST_ROUTE } from './descriptions.ts';
+import type { GraphqlResponse } from '../execute/operation-types.ts';
+import {
+  GRAPHQL_405_ROUTE_DESCRIPTION,
+  GRAPHQL_GET_ROUTE_DESCRIPTION,
+  GRAPHQL_POST_ROUTE_DESCRIPTION,
+} from './descriptions.ts';
 import { graphqlMediaTypeFor } from './media-type.ts';
 import { parseGraphqlRequest } from './request.ts';
 
@@ -29,9 +33,14 @@ const PATHS: readonly (readonly [GraphqlScope, string])[] = [
  */
 export const graphqlRoutes = (deps: GraphqlRoutesDeps): readonly Route[] =>
   PATHS.flatMap(([scope, path]): readonly Route[] => [
-    { method: 'GET', path, description: GRAPHQL_GET_ROUTE, handle: (ctx) => answerGet(deps, scope, ctx) },
-    { method: 'POST', path, description: GRAPHQL_POST_ROUTE, handle: (ctx) => answerDocument(deps, scope, ctx) },
-    { method: '*', path, description: GRAPHQL_OTHER_METHODS_ROUTE, handle: refuseMethod },
+    { method: 'GET', path, description: GRAPHQL_GET_ROUTE_DESCRIPTION, handle: (ctx) => answerGet(deps, scope, ctx) },
+    {
+      method: 'POST',
+      path,
+      description: GRAPHQL_POST_ROUTE_DESCRIPTION,
+      handle: (ctx) => answerDocument(deps, scope, ctx),
+    },
+    { method: '*', path, description: GRAPHQL_405_ROUTE_DESCRIPTION, handle: refuseMethod },
   ]);
 
 function refuseMethod(ctx: HttpContext): never {

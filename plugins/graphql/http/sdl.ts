@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlField, GraphqlScope } from '../contract.ts';
 import type { GraphqlEngine } from '../engine.ts';
-import { GRAPHQL_SCOPE_SDL_ROUTE, GRAPHQL_SDL_ROUTE } from './descriptions.ts';
+import { GRAPHQL_SCOPE_SDL_DESCRIPTION, GRAPHQL_SDL_ROUTE_DESCRIPTION } from './descriptions.ts';
 
 type LoadEngine = () => Promise<Pick<GraphqlEngine, 'sdl'>>;
 
@@ -20,11 +20,11 @@ export function sdlRoutes(engine: LoadEngine): readonly Route[] {
     ctx.body = text;
   };
   return [
-    { method: 'GET', path: PATH, description: GRAPHQL_SDL_ROUTE, handle: (ctx) => send(ctx, 'items') },
+    { method: 'GET', path: PATH, description: GRAPHQL_SDL_ROUTE_DESCRIPTION, handle: (ctx) => send(ctx, 'items') },
     {
       method: 'GET',
       path: `${PATH}/:scope`,
-      description: GRAPHQL_SCOPE_SDL_ROUTE,
+      description: GRAPHQL_SCOPE_SDL_DESCRIPTION,
       handle(ctx) {
         const { scope } = ctx.params;
         if (scope !== 'items' && scope !== 'system')

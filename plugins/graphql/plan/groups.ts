@@ -3,7 +3,7 @@ import type { GroupSelection, GroupSelectionItem } from '../../query/contract.ts
 import { bindingOf } from '../schema/binding.ts';
 import { type CollectedField, collectFields, selectionSetsOf } from './collect-fields.ts';
 import { toListParameters } from './list-parameters.ts';
-import { objectTypeOf, type SelectionContext } from './selection.ts';
+import { objectTypeOfField, type SelectionContext } from './selection.ts';
 
 /** Converts the selection of `<c>_aggregated` into a selection of groups. */
 export function toGroupSelection(
@@ -12,7 +12,7 @@ export function toGroupSelection(
   nodes: readonly [FieldNode, ...FieldNode[]],
 ): GroupSelection {
   const parameters = toListParameters(context, field, nodes[0]);
-  const groups = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) =>
+  const groups = collectFields(context, objectTypeOfField(field), selectionSetsOf(nodes)).map((one) =>
     toGroupItem(context, field, one),
   );
   return { ...(parameters ? { parameters: parameters } : {}), groups };
@@ -32,7 +32,7 @@ function toGroupItem(
     case 'count':
       return { kind: binding.kind, key };
     case 'aggregate': {
-      const items = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) =>
+      const items = collectFields(context, objectTypeOfField(field), selectionSetsOf(nodes)).map((one) =>
         toAggregateItem(field, one),
       );
       return { kind: 'aggregate', key, name: binding.name, of: items } as const;
@@ -50,4 +50,4 @@ function toAggregateItem(parentField: GraphQLField<unknown, unknown>, { key, fie
 }
 
 const typeNameItem = (key: string, parentField: GraphQLField<unknown, unknown>) =>
-  ({ kind: 'constant', key, value: objectTypeOf(parentField).name }) as const;
+  ({ kind: 'constant', key, value: objectTypeOfField(parentField).name }) as const;

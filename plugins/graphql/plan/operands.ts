@@ -17,13 +17,13 @@ import {
 } from 'graphql';
 import type { PlaceholderValues } from '../../query/contract.ts';
 import { isReplaceableByPlaceholder, OperandPlaceholder } from '../../query/library.ts';
-import { type ComparedKind, comparedBy } from '../schema/operators.ts';
+import { type OperandKind, operandKindOf } from '../schema/operators.ts';
 
 /**
  * The variables of a field and its subfields that are used only as operands of conditions. Statements have placeholders
  * for them, so that one statement serves all values.
  */
-export function findOperands(
+export function findOperandVariables(
   schema: GraphQLSchema,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   field: GraphQLField<unknown, unknown>,
@@ -33,14 +33,14 @@ export function findOperands(
   const others = new Set<string>();
   const visitedFragments = new Set<string>();
 
-  function visitValue(node: ValueNode, type: GraphQLInputType | undefined, compared?: ComparedKind): void {
+  function visitValue(node: ValueNode, type: GraphQLInputType | undefined, compared?: OperandKind): void {
     if (node.kind === Kind.VARIABLE) (compared === 'value' ? operands : others).add(node.name.value);
     if (node.kind === Kind.LIST) for (const one of node.values) visitValue(one, type, compared && 'value');
     if (node.kind !== Kind.OBJECT) return;
     const input = type && getNamedType(type);
     for (const { name, value: inner } of node.fields) {
       if (isInputObjectType(input))
-        visitValue(inner, input.getFields()[name.value]?.type, comparedBy(input, name.value));
+        visitValue(inner, input.getFields()[name.value]?.type, operandKindOf(input, name.value));
       else visitValue(inner, undefined);
     }
   }
@@ -76,7 +76,7 @@ export const toPlaceholderValues = (operands: readonly string[], { coerced }: Va
   );
 
 /** The variables with placeholders for these values. */
-export function withPlaceholders(
+export function withVariablePlaceholders(
   { sources, coerced }: VariableValues,
   placeholders: PlaceholderValues,
 ): VariableValues {

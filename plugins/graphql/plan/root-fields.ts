@@ -12,8 +12,8 @@ import { GraphqlDocumentFailure } from '../document/failure.ts';
 import { bindingOf, type RootFieldBinding } from '../schema/binding.ts';
 import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
 import { type CollectedField, collectFields, type GraphqlDocumentContext } from './collect-fields.ts';
-import { findOperands, toPlaceholderValues } from './operands.ts';
-import { findConditionVariables, findVariables } from './variables.ts';
+import { findOperandVariables, toPlaceholderValues } from './operands.ts';
+import { findSkipIncludeVariables, findVariables } from './variables.ts';
 
 /** A selected field of `Query` or `Mutation`. */
 export interface RootField extends CollectedField {
@@ -55,7 +55,7 @@ export function findRootFields(
   rootFieldCache.set(document, cache);
   const cached = cache.get(operation);
   if (cached && cached !== 'varying') return cached;
-  const conditions = findConditionVariables(operation.selectionSet, document.fragments);
+  const conditions = findSkipIncludeVariables(operation.selectionSet, document.fragments);
   const roots = collectRootFields(built, document, operation, options).map((one) =>
     createRootField(built, document, operation, one, conditions),
   );
@@ -93,7 +93,9 @@ function createRootField(
     ...(node.selectionSet ? [node.selectionSet] : []),
   ]);
   const names = [...new Set([...conditions, ...findVariables(relevantNodes, document.fragments)])];
-  const operands = findOperands(schema, document.fragments, field, nodes).filter((name) => !conditions.includes(name));
+  const operands = findOperandVariables(schema, document.fragments, field, nodes).filter(
+    (name) => !conditions.includes(name),
+  );
   const start = `g${document.id}.${operation.name?.value ?? ''}.${collectedField.key} `;
   // A missing variable is left out, so that it differs from null.
   const textOf = ({ coerced }: VariableValues, placeholders: PlaceholderValues): string =>

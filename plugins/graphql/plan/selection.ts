@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { fail } from '#kernel';
 import type { ListParameters, Selection, SelectionItem } from '../../query/contract.ts';
-import { bindingOf, collectionOf } from '../schema/binding.ts';
+import { bindingOf, collectionOfObjectType } from '../schema/binding.ts';
 import { type CollectedField, collectFields, type GraphqlDocumentContext, selectionSetsOf } from './collect-fields.ts';
 import { toListParameters } from './list-parameters.ts';
 
@@ -26,7 +26,7 @@ export function toSelection(
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
 ): Selection {
-  return toSelectionAt(context, field, nodes, objectTypeOf(field), 0);
+  return toSelectionAt(context, field, nodes, objectTypeOfField(field), 0);
 }
 
 function toSelectionAt(
@@ -42,7 +42,7 @@ function toSelectionAt(
       `${nodes[0].name.value}: is ${depth} levels deep, more than the ${context.maxDepth} allowed`,
     );
   const parameters = toListParameters(context, field, nodes[0]);
-  if (parameters) context.onParameters?.(collectionOf(type), parameters);
+  if (parameters) context.onParameters?.(collectionOfObjectType(type), parameters);
   return { ...(parameters ? { parameters: parameters } : {}), items: toItems(context, type, nodes, depth) };
 }
 
@@ -67,19 +67,19 @@ function toItem(
     case 'column':
       return { ...binding, key };
     case 'functions': {
-      const inner = objectTypeOf(field);
+      const inner = objectTypeOfField(field);
       const shown = collectFields(context, inner, selectionSetsOf(nodes)).map((fn) =>
         toFunctionItem(context, inner, binding.field, fn),
       );
       return { kind: 'object', key, items: shown };
     }
     case 'related': {
-      const related = toSelectionAt(context, field, nodes, objectTypeOf(field), depth + 1);
+      const related = toSelectionAt(context, field, nodes, objectTypeOfField(field), depth + 1);
       return { kind: 'related', key, field: binding.field, selection: related };
     }
     case 'any': {
       const selections = unionMembersOf(field).map((target) => [
-        collectionOf(target),
+        collectionOfObjectType(target),
         toSelectionAt(context, field, nodes, target, depth + 1),
       ]);
       return { kind: 'any', key, field: binding.field, of: Object.fromEntries(selections) };
@@ -104,7 +104,7 @@ function toFunctionItem(
   return { kind: 'column', key, field: fieldName, fn };
 }
 
-export function objectTypeOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType {
+export function objectTypeOfField(field: GraphQLField<unknown, unknown>): GraphQLObjectType {
   const type = getNamedType(field.type);
   if (type instanceof GraphQLObjectType) return type;
   throw new Error(`${field.name} is not of an object type`);

@@ -21,7 +21,7 @@ export function findVariables(nodes: readonly ASTNode[], fragments: Fragments): 
 }
 
 /** The variables of `@skip` and `@include` directly in a selection set and its fragments. */
-export function findConditionVariables(set: SelectionSetNode, fragments: Fragments): readonly string[] {
+export function findSkipIncludeVariables(set: SelectionSetNode, fragments: Fragments): readonly string[] {
   const conditions: ASTNode[] = [];
   const visitedFragments = new Set<string>();
   const visitSelections = ({ selections }: SelectionSetNode): void => {

@@ -1,5 +1,5 @@
 import type { GraphQLField, GraphQLInputField, GraphQLObjectType } from 'graphql';
-import type { AggregateName, ColumnFormat } from '../../query/contract.ts';
+import type { AggregateName, ColumnOutputFormat } from '../../query/contract.ts';
 import type { GraphqlField } from '../contract.ts';
 
 // What the fields of a schema mean, in their `extensions`: set when types are built, read when documents run, so that
@@ -35,7 +35,7 @@ export type RootFieldBinding =
 
 /** Fields of the object type of a collection, and of `<field>_func` below it. */
 export type RowBinding =
-  | { readonly kind: 'column'; readonly field: string; readonly as?: ColumnFormat }
+  | { readonly kind: 'column'; readonly field: string; readonly as?: ColumnOutputFormat }
   /** A many-to-one or a to-many alias; the latter's field has the list arguments. */
   | { readonly kind: 'related'; readonly field: string }
   /** A many-to-any: its type is a union of the types of collections. */
@@ -83,7 +83,7 @@ export const collectionTypeExtensions = (collection: string): GraphqlExtensions 
 };
 
 /** The collection of an object type. */
-export const collectionOf = ({ name, extensions }: GraphQLObjectType): string =>
+export const collectionOfObjectType = ({ name, extensions }: GraphQLObjectType): string =>
   (extensions[COLLECTION] as string | undefined) ?? name;
 
 // Inputs: most names are those of REST. The bindings of all others hold the name in REST.

@@ -41,7 +41,7 @@ const BY_TYPE: Partial<Readonly<Record<FieldType, LeafType>>> = {
 export const isPrimaryKey = (collection: Collection, field: Field): boolean => collection.primary === field.name;
 
 /** The enum type of a field; none for a key, which is an `ID`, and for a concealed field. */
-export function enumOf(enums: ColumnEnums, collection: Collection, field: Field): ColumnEnum | undefined {
+export function columnEnumOf(enums: ColumnEnums, collection: Collection, field: Field): ColumnEnum | undefined {
   const { column, concealed, type } = field;
   if (!column?.enumValues || concealed || type === 'hash' || isPrimaryKey(collection, field)) return undefined;
   return enums.get(elementSqlType(column));
@@ -50,7 +50,7 @@ export function enumOf(enums: ColumnEnums, collection: Collection, field: Field)
 /** The type of a column's value in answers and payloads. */
 export function leafType(enums: ColumnEnums, collection: Collection, field: Field): LeafType {
   if (field.concealed || field.type === 'hash') return HashScalar;
-  const values = enumOf(enums, collection, field);
+  const values = columnEnumOf(enums, collection, field);
   if (values) return field.column?.array ? new GraphQLList(values) : values;
   if (field.column?.array) return JsonScalar;
   return isPrimaryKey(collection, field) ? GraphQLID : (BY_TYPE[field.type] ?? GeoJsonScalar);
@@ -60,7 +60,10 @@ export function leafType(enums: ColumnEnums, collection: Collection, field: Fiel
 const NON_TEXT_TYPES: readonly FieldType[] = ['integer', 'float', 'boolean'];
 
 /** The output format where it differs from REST: an `ID` is a text, a `Float` a number, an enum value its name. */
-export function columnFormat(field: Field, type: LeafType): Pick<Extract<RowBinding, { kind: 'column' }>, 'as'> {
+export function graphqlOutputFormatOf(
+  field: Field,
+  type: LeafType,
+): Pick<Extract<RowBinding, { kind: 'column' }>, 'as'> {
   const elementOrValue = type instanceof GraphQLList ? type.ofType : type;
   if (elementOrValue instanceof ColumnEnum)
     return elementOrValue.labels ? { as: { labels: elementOrValue.labels } } : {};

@@ -2,7 +2,7 @@ import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList } fro
 import { FILTER_OPERATORS } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './binding.ts';
-import { enumOf, isPrimaryKey } from './field-type.ts';
+import { columnEnumOf, isPrimaryKey } from './field-type.ts';
 import { functionGroupOf } from './functions.ts';
 import { FUNCTION_OPERATORS, OPERATORS_BY_KIND, operatorsOf } from './operators.ts';
 import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
@@ -114,4 +114,4 @@ const createManyToAnyEntries = (
 
 /** The enum of a field; none for an array, which is compared as a whole. */
 const scalarEnumOf = (types: TypeRegistry, { collection }: GraphqlCollectionNames, field: Field) =>
-  field.column?.array ? undefined : enumOf(types.model.names.enums, collection, field);
+  field.column?.array ? undefined : columnEnumOf(types.model.names.enums, collection, field);

@@ -1,7 +1,7 @@
 import { type GraphQLFieldConfig, GraphQLList, GraphQLObjectType, GraphQLString, GraphQLUnionType } from 'graphql';
 import type { Field } from '../../schema/contract.ts';
 import { bindingExtensions, collectionTypeExtensions } from './binding.ts';
-import { columnFormat, leafType, withNullability } from './field-type.ts';
+import { graphqlOutputFormatOf, leafType, withNullability } from './field-type.ts';
 import { createJsonFunctionsType, FUNCTION_TYPES, functionGroupOf } from './functions.ts';
 import { listArguments } from './list-arguments.ts';
 import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
@@ -56,7 +56,7 @@ function createFieldConfig(
   const type = relation?.kind === 'any' ? GraphQLString : leafType(types.model.names.enums, collection, field);
   return {
     type: withNullability(collection, field, type, availability),
-    extensions: bindingExtensions({ kind: 'column', field: name, ...columnFormat(field, type) }),
+    extensions: bindingExtensions({ kind: 'column', field: name, ...graphqlOutputFormatOf(field, type) }),
   };
 }
 

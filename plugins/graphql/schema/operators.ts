@@ -93,9 +93,9 @@ OPERATOR_TYPES.add(OPERATORS_BY_KIND.json);
 export const isOperatorsType = (type: unknown): boolean => OPERATOR_TYPES.has(type as GraphQLInputObjectType);
 
 /** What an operator compares with: a value or a whole list, or the two bounds of a range. */
-export type ComparedKind = 'value' | 'range';
+export type OperandKind = 'value' | 'range';
 
-export function comparedBy(type: GraphQLInputObjectType, name: string): ComparedKind | undefined {
+export function operandKindOf(type: GraphQLInputObjectType, name: string): OperandKind | undefined {
   // An element may be a list or an object, which cannot be a placeholder.
   if (type === OPERATORS_BY_KIND.list) return undefined;
   if (!OPERATOR_TYPES.has(type) || name === '_json' || FLAG_OPERATORS.includes(name as FilterOperator))

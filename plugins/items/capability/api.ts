@@ -15,7 +15,7 @@ import { createItemRights, type ItemRights } from './item-rights.ts';
 import { parseItemKey, parseKeys, parsePayload, parsePayloads, WRITE_BOUNDS } from './payload.ts';
 
 /** Largest reply to one call of confined code, in bytes of JSON. */
-export const MAX_REPLY = 2 * 1024 * 1024;
+export const MAX_ITEMS_REPLY_BYTES = 2 * 1024 * 1024;
 
 type ListenerFreeReads = Pick<ReadVerbs, 'readWithoutListeners'>;
 type ItemsApiReads = Pick<ItemsApi, 'readMany' | 'readOne'>;
@@ -131,6 +131,6 @@ function nullIfForbidden(error: unknown): null {
 }
 
 function parseReply({ data }: ReadResultText): unknown {
-  if (Buffer.byteLength(data ?? '') > MAX_REPLY) throw invalidRequest('The answer is too long.');
+  if (Buffer.byteLength(data ?? '') > MAX_ITEMS_REPLY_BYTES) throw invalidRequest('The answer is too long.');
   return JSON.parse(data ?? 'null');
 }

@@ -1,10 +1,10 @@
 import type { Capability } from '#kernel';
-import type { Invocation, RemoteMethod, RemoteTable } from '../../broker/contract.ts';
+import type { Invocation, RemoteCapabilityMethods, RemoteMethod } from '../../broker/contract.ts';
 import { BrokerRefusal } from '../../broker/library.ts';
 import type { ItemsApi } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import type { ReadVerbs } from '../read/read.ts';
-import { createItemsApi, MAX_REPLY } from './api.ts';
+import { createItemsApi, MAX_ITEMS_REPLY_BYTES } from './api.ts';
 import { createCallLimit } from './call-limit.ts';
 import { describeItemsGrant, type ItemsGrant, itemsGrantSchema, widensItemsGrant } from './grant.ts';
 
@@ -21,7 +21,7 @@ function remoteMethod<Args extends unknown[]>(
 ): RemoteMethod<ItemsApi> {
   return {
     args: { type: 'array', minItems: min + 1, items: [NAME, ...args], additionalItems: false },
-    maxReply: MAX_REPLY,
+    maxReply: MAX_ITEMS_REPLY_BYTES,
     // Replaces control characters, which could split a line of the ledger in two.
     target: (collection: string) => collection.replace(/\p{C}+/gu, '?'),
     call(api, invocation, collection: string, ...rest: Args) {
@@ -57,7 +57,7 @@ const remoteMethods = {
   deleteMany: remoteMethod([1, LIST], (api, run, collection, keys: unknown) => api.deleteMany(run, collection, keys)),
 };
 
-export const itemsRemoteMethods: RemoteTable = { capability: 'items', methods: remoteMethods };
+export const itemsRemoteMethods: RemoteCapabilityMethods = { capability: 'items', methods: remoteMethods };
 
 /** `host.items` for code that is held to its grant; core plugins use the service `items`. */
 export const itemsCapability = (

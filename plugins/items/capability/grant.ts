@@ -19,7 +19,7 @@ const ALIASES = {
   system: { accountability: 'full-access' },
 } as const satisfies Record<string, ItemsGrantObject>;
 
-export const accountabilitySchema = { enum: ['user', 'full-access'] } as const;
+export const grantAccountabilitySchema = { enum: ['user', 'full-access'] } as const;
 
 export const itemsGrantSchema: Capability['schema'] = {
   if: { type: 'string' },
@@ -30,7 +30,7 @@ export const itemsGrantSchema: Capability['schema'] = {
     additionalProperties: false,
     required: ['accountability'],
     properties: {
-      accountability: accountabilitySchema,
+      accountability: grantAccountabilitySchema,
       collections: {
         type: 'array',
         minItems: 1,
@@ -47,7 +47,7 @@ export const normalizeItemsGrant = (grant: ItemsGrant): ItemsGrantObject =>
   typeof grant === 'string' ? ALIASES[grant] : grant;
 
 /** For the audit: whose permissions apply to the reads and writes of a package. */
-export const ACCOUNTABILITY_TEXTS = {
+export const GRANT_ACCOUNTABILITY_TEXTS = {
   user: 'as the calling user',
   'full-access': 'without permissions (full access)',
 } as const;
@@ -58,7 +58,7 @@ export function describeItemsGrant(grant: ItemsGrant): readonly Authority[] {
   const { accountability, collections, actions = ITEMS_VERBS } = normalizeItemsGrant(grant);
   const objects = collections ? [...collections].sort().map((name) => `items of ${name}`) : ['items'];
   return ITEMS_VERBS.filter((verb) => actions.includes(verb)).flatMap((verb) =>
-    authorities(VERB_TEXTS[verb], objects, ACCOUNTABILITY_TEXTS[accountability]),
+    authorities(VERB_TEXTS[verb], objects, GRANT_ACCOUNTABILITY_TEXTS[accountability]),
   );
 }
 

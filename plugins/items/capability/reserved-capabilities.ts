@@ -1,6 +1,6 @@
 import type { Capability } from '#kernel';
 import { authorities, listsWiden } from '#kernel';
-import { ACCOUNTABILITY_TEXTS, accountabilitySchema } from './grant.ts';
+import { GRANT_ACCOUNTABILITY_TEXTS, grantAccountabilitySchema } from './grant.ts';
 
 interface FilesGrant {
   readonly accountability: 'user' | 'full-access';
@@ -13,10 +13,10 @@ export const filesCapability: Capability<FilesGrant, undefined> = {
     type: 'object',
     additionalProperties: false,
     required: ['accountability'],
-    properties: { accountability: accountabilitySchema },
+    properties: { accountability: grantAccountabilitySchema },
   },
   bind: () => undefined,
-  describe: ({ accountability }) => authorities('reserves', ['files'], ACCOUNTABILITY_TEXTS[accountability]),
+  describe: ({ accountability }) => authorities('reserves', ['files'], GRANT_ACCOUNTABILITY_TEXTS[accountability]),
   widens: (before, after) =>
     before === undefined || (before.accountability === 'user' && after.accountability === 'full-access'),
 };

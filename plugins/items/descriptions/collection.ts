@@ -1,22 +1,22 @@
 import type { ErrorCode } from '#kernel';
-import type { BodySchemas, JsonSchema, RouteDescription } from '../../http/contract.ts';
+import type { JsonSchema, RouteDescription, SchemaByMediaType } from '../../http/contract.ts';
 import {
-  anyOf,
-  dataAnswer,
+  anyOfSchema,
   dataEnvelope,
+  describeDataAnswer,
   describeJsonBody,
   describeParameter,
-  listOf,
+  listSchema,
   NO_CONTENT,
-  nullable,
-  objectOf,
+  nullableSchema,
+  objectSchema,
   schemaRef,
   TEXT_SCHEMA,
 } from '../../http/library.ts';
 import { ANSWER_SHAPE_PARAMETERS, LIST_PARAMETERS, queryComponents, SINGLE_ROW_PARAMETERS } from './query.ts';
 
 /** Error codes of writes of rows. */
-export const WRITE_ERRORS: readonly ErrorCode[] = [
+export const WRITE_ERROR_CODES: readonly ErrorCode[] = [
   'FAILED_VALIDATION',
   'INVALID_FOREIGN_KEY',
   'NOT_NULL_VIOLATION',
@@ -27,10 +27,14 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Content types of `export`. JSON is a list without an envelope. */
-const EXPORT_CONTENT: BodySchemas = { 'text/csv': TEXT_SCHEMA, 'text/xml': TEXT_SCHEMA, 'text/yaml': TEXT_SCHEMA };
+const EXPORT_CONTENT: SchemaByMediaType = {
+  'text/csv': TEXT_SCHEMA,
+  'text/xml': TEXT_SCHEMA,
+  'text/yaml': TEXT_SCHEMA,
+};
 
 const QUERY = schemaRef('Query');
-const KEYS = listOf(schemaRef('Key'));
+const KEYS = listSchema(schemaRef('Key'));
 
 /**
  * A row of a collection. The annotation `x-collection` names the collection, so that a document can insert its fields
@@ -76,12 +80,19 @@ function describeList(subject: DocumentedCollection): ListDescriptions {
   const { collection, plural, holds } = subject;
   const item = itemSchema(collection);
   const base = describeBase(subject);
-  const rows = { many: listOf(item), one: nullable(item), either: anyOf(listOf(item), nullable(item)) }[holds];
-  const sent = { 'application/json': anyOf(dataEnvelope(rows, schemaRef('Meta')), listOf(item)), ...EXPORT_CONTENT };
+  const rows = {
+    many: listSchema(item),
+    one: nullableSchema(item),
+    either: anyOfSchema(listSchema(item), nullableSchema(item)),
+  }[holds];
+  const sent = {
+    'application/json': anyOfSchema(dataEnvelope(rows, schemaRef('Meta')), listSchema(item)),
+    ...EXPORT_CONTENT,
+  };
   const changes = {
-    many: anyOf(listOf(item), ...keysOrQueryBodies({ data: item })),
+    many: anyOfSchema(listSchema(item), ...keysOrQueryBodies({ data: item })),
     one: item,
-    either: anyOf(listOf(item), item),
+    either: anyOfSchema(listSchema(item), item),
   };
   return {
     list: {
@@ -94,15 +105,15 @@ function describeList(subject: DocumentedCollection): ListDescriptions {
       ...base,
       summary: `Reads ${plural} by a query or by keys in the body.`,
       query: LIST_PARAMETERS,
-      body: describeJsonBody(objectOf({ query: QUERY, keys: KEYS })),
+      body: describeJsonBody(objectSchema({ query: QUERY, keys: KEYS })),
       answers: { 200: sent },
     },
     create: {
       ...base,
       summary: `Creates ${plural}, one or a list; answers what the caller may read of them.`,
       query: ANSWER_SHAPE_PARAMETERS,
-      body: describeJsonBody(anyOf(item, listOf(item))),
-      answers: writtenAnswers(anyOf(item, listOf(item))),
+      body: describeJsonBody(anyOfSchema(item, listSchema(item))),
+      answers: writtenAnswers(anyOfSchema(item, listSchema(item))),
       errors: writeErrors(subject),
     },
     updateMany: {
@@ -116,7 +127,7 @@ function describeList(subject: DocumentedCollection): ListDescriptions {
     deleteMany: {
       ...base,
       summary: `Deletes ${plural} by keys or by a query.`,
-      body: describeJsonBody(anyOf(KEYS, ...keysOrQueryBodies({}))),
+      body: describeJsonBody(anyOfSchema(KEYS, ...keysOrQueryBodies({}))),
       answers: NO_CONTENT,
       errors: writeErrors(subject),
     },
@@ -133,7 +144,7 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
       ...single,
       summary: `Reads one row of ${plural} by its key.`,
       query: SINGLE_ROW_PARAMETERS,
-      answers: dataAnswer(item, schemaRef('Meta')),
+      answers: describeDataAnswer(item, schemaRef('Meta')),
     },
     updateOne: {
       ...single,
@@ -163,13 +174,13 @@ const describeBase = ({ collection, tag, holds }: DocumentedCollection): BaseDes
 });
 
 const writeErrors = ({ holds }: DocumentedCollection): readonly ErrorCode[] =>
-  holds === 'either' ? [...WRITE_ERRORS, 'ROUTE_NOT_FOUND'] : WRITE_ERRORS;
+  holds === 'either' ? [...WRITE_ERROR_CODES, 'ROUTE_NOT_FOUND'] : WRITE_ERROR_CODES;
 
 /** The written rows, or 204 where the caller may not read them. */
-const writtenAnswers = (schema: JsonSchema) => ({ ...dataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
+const writtenAnswers = (schema: JsonSchema) => ({ ...describeDataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
 
 /** A body that selects rows by keys or by a query. */
 const keysOrQueryBodies = (more: Readonly<Record<string, JsonSchema>>): readonly JsonSchema[] => [
-  objectOf({ keys: KEYS, ...more }, ['keys', ...Object.keys(more)]),
-  objectOf({ query: QUERY, ...more }, ['query', ...Object.keys(more)]),
+  objectSchema({ keys: KEYS, ...more }, ['keys', ...Object.keys(more)]),
+  objectSchema({ query: QUERY, ...more }, ['query', ...Object.keys(more)]),
 ];

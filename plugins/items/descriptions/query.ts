@@ -1,13 +1,13 @@
 import type { ComponentReference, JsonSchema, OpenApiComponents, ParameterDescription } from '../../http/contract.ts';
 import {
-  anyOf,
+  anyOfSchema,
   BOOLEAN_SCHEMA,
   describeParameter,
+  enumSchema,
   exactObject,
   INTEGER_SCHEMA,
-  listOf,
-  nullable,
-  oneOfTexts,
+  listSchema,
+  nullableSchema,
   parameterRef,
   RECORD_SCHEMA,
   TEXT_SCHEMA,
@@ -15,9 +15,9 @@ import {
 import { EXPORT_FORMATS } from '../read/export/formats.ts';
 
 /** Names, as a list or as one text with commas. */
-const NAMES = anyOf(TEXT_SCHEMA, listOf(TEXT_SCHEMA));
+const NAMES = anyOfSchema(TEXT_SCHEMA, listSchema(TEXT_SCHEMA));
 /** An object, or the JSON text of one. */
-const NESTED = anyOf(RECORD_SCHEMA, TEXT_SCHEMA);
+const NESTED = anyOfSchema(RECORD_SCHEMA, TEXT_SCHEMA);
 const META_NAMES = ['total_count', 'filter_count', '*'];
 
 const SHAPE_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
@@ -50,9 +50,9 @@ const SELECTION_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
 const RESPONSE_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
   meta: describeParameter(
     'Counts that are sent beside the rows.',
-    anyOf(oneOfTexts(...META_NAMES), listOf(oneOfTexts(...META_NAMES))),
+    anyOfSchema(enumSchema(...META_NAMES), listSchema(enumSchema(...META_NAMES))),
   ),
-  export: describeParameter('Sends the rows as a file of this format.', oneOfTexts(...Object.keys(EXPORT_FORMATS))),
+  export: describeParameter('Sends the rows as a file of this format.', enumSchema(...Object.keys(EXPORT_FORMATS))),
 };
 
 const parameters = { ...SHAPE_DESCRIPTIONS, ...SELECTION_DESCRIPTIONS, ...RESPONSE_DESCRIPTIONS };
@@ -77,7 +77,7 @@ export const ANSWER_SHAPE_PARAMETERS = toParameterReferences(SHAPE_DESCRIPTIONS)
  * as in a query string.
  */
 const toBodyMember = ({ schema }: ParameterDescription): JsonSchema =>
-  nullable(anyOf(schema, TEXT_SCHEMA, RECORD_SCHEMA));
+  nullableSchema(anyOfSchema(schema, TEXT_SCHEMA, RECORD_SCHEMA));
 
 /** The parameters as one object, in the bodies of SEARCH and of changes by query. */
 const QUERY: JsonSchema = {
@@ -93,7 +93,7 @@ export const queryComponents = {
       description: 'A key of several columns is their texts, joined by commas, or an object of these columns.',
       type: ['string', 'number', 'object'],
     },
-    Meta: nullable(exactObject({}, { total_count: INTEGER_SCHEMA, filter_count: INTEGER_SCHEMA })),
+    Meta: nullableSchema(exactObject({}, { total_count: INTEGER_SCHEMA, filter_count: INTEGER_SCHEMA })),
     /** A row of a collection. `x-collection` beside a reference names it; the fields come from the schema. */
     Item: RECORD_SCHEMA,
   },

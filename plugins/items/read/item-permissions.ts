@@ -3,7 +3,7 @@ import type { RowPermission } from '../../access/contract.ts';
 import { mergePermissionFields } from '../../access/library.ts';
 import { columnsSql } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import { type CollectionTarget, castKey, findCollection, keyField } from '../collection-target.ts';
+import { type CollectionTarget, findCollection, keyField, parseKeyValue } from '../collection-target.ts';
 import type { ItemPermissions, Items } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { createKeyCondition, tableSql } from '../write/sql.ts';
@@ -57,7 +57,7 @@ async function findMatchingPermissions(
   raw: unknown,
 ): Promise<readonly RowPermission[] | undefined> {
   const key = keyField(collection);
-  const own = raw === undefined ? undefined : castOrNull(() => castKey(key, raw));
+  const own = raw === undefined ? undefined : castOrNull(() => parseKeyValue(key, raw));
   if (own === null) return undefined;
   const row = own === undefined ? undefined : createKeyCondition(key, [own], 1);
   const params: unknown[] = row ? [row.value] : [];

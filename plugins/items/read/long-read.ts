@@ -9,13 +9,14 @@ const MAX_BUFFERED_CHARACTERS = 256 * 1024;
  * Whether a read may have more rows than should be in memory at a time. Groups need all rows anyway, and a single row
  * is one.
  */
-export const mayBeLong = ({ limit, single, aggregate, keys }: ReadNode): boolean =>
+export const isPossiblyLongRead = ({ limit, single, aggregate, keys }: ReadNode): boolean =>
   !single && !aggregate && !keys && (limit === null || limit > MAX_ROWS_IN_ONE_TEXT);
 
-export const isShortText = ({ data }: ReadResultText): boolean => (data?.length ?? 0) <= 4 * MAX_BUFFERED_CHARACTERS;
+export const isShortReadResult = ({ data }: ReadResultText): boolean =>
+  (data?.length ?? 0) <= 4 * MAX_BUFFERED_CHARACTERS;
 
 /** Turns a stream that ends early into an ordinary answer, with its length and its entity tag. */
-export async function toTextIfShort({ meta, batches }: RowStream): Promise<ReadResultText | RowStream> {
+export async function toReadResultTextIfShort({ meta, batches }: RowStream): Promise<ReadResultText | RowStream> {
   const iterator = batches[Symbol.asyncIterator]();
   const buffered: (readonly string[])[] = [];
   for (let size = 0; size < MAX_BUFFERED_CHARACTERS; ) {
@@ -37,7 +38,7 @@ export async function toTextIfShort({ meta, batches }: RowStream): Promise<ReadR
 }
 
 /** The answer of a long read, in parts: a batch is joined and encoded at once. */
-export async function* renderEnvelope({ meta, batches }: RowStream): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* renderReadEnvelope({ meta, batches }: RowStream): AsyncGenerator<Uint8Array, void, undefined> {
   let before = '{"data":[';
   for await (const batch of batches) {
     yield Buffer.from(before + batch.join(','));

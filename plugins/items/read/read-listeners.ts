@@ -1,6 +1,6 @@
 import type { Caller, EventsApi } from '#kernel';
 import type { RawQuery, ReadResultText } from '../../query/contract.ts';
-import { expandQuery } from '../../query/library.ts';
+import { decodeRawQuery } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { eventNames } from '../event-names.ts';
 
@@ -26,7 +26,7 @@ export async function applyReadListeners(
   const hasFilters = names.some((name) => events.hasListeners('filter', name));
   const parsed = JSON.parse(text.data as string);
   const isList = Array.isArray(parsed);
-  const meta = { caller, collection: collection.name, query: expandQuery(query) };
+  const meta = { caller, collection: collection.name, query: decodeRawQuery(query) };
   const rows = await events.filter(names, isList ? parsed : [parsed], meta);
   events.action(names, { ...meta, payload: rows });
   if (shapeRow) return { ...text, data: JSON.stringify(isList ? rows.map(shapeRow) : shapeRow(rows[0])) };

@@ -14,10 +14,10 @@ import { createUnknownFieldFailure } from '../../query/library.ts';
 import { type CollectionTarget, keyField } from '../collection-target.ts';
 import type { Deps } from '../deps.ts';
 import { eventNames } from '../event-names.ts';
-import { mayBeLong } from './long-read.ts';
+import { isPossiblyLongRead } from './long-read.ts';
+import { runQueryListeners } from './query-listeners.ts';
 import { hasReadListeners } from './read-listeners.ts';
-import { resolveQuery } from './resolved-query.ts';
-import { estimateBytes } from './statement-size.ts';
+import { estimateStatementBytes } from './statement-size.ts';
 
 /** A read as a route requests it. `query` is called only where no compiled statement is cached for `text`. */
 export interface ReadRequest {
@@ -69,7 +69,7 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
     max: 2000,
     // Short queries can make long statements (`*.*.*`), so the cache is bounded by size as well.
     maxSize: MAX_CACHED_CHARACTERS,
-    sizeCalculation: ({ prepared }, key) => key.length + estimateBytes(prepared),
+    sizeCalculation: ({ prepared }, key) => key.length + estimateStatementBytes(prepared),
   });
 
   return async (caller, set, target, request) => {
@@ -93,7 +93,7 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
       if (cachedPlan.prepared.form === 'text') cachedPlan.prepared = query.keepPrepared(cachedPlan.prepared);
       return cachedPlan;
     }
-    const resolved = await resolveQuery(events, caller, collection, request, {
+    const resolved = await runQueryListeners(events, caller, collection, request, {
       onQuery: hasQueryListeners,
       onRead: listenerKey !== '',
     });
@@ -121,7 +121,7 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
       schemaSnapshot,
     );
     const isStreamed =
-      streaming === 'always' ? !read.single && !read.aggregate : streaming === 'long' && mayBeLong(read);
+      streaming === 'always' ? !read.single && !read.aggregate : streaming === 'long' && isPossiblyLongRead(read);
     const newPlan: ReadPlan = {
       prepared: query.prepare(read, schemaSnapshot, isStreamed ? 'rows' : 'text'),
       read,

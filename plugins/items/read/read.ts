@@ -1,14 +1,14 @@
 import { type Caller, fail } from '#kernel';
 import type { RawQuery, ReadResultText, RowStream } from '../../query/contract.ts';
 import { isUnknownFieldFailure } from '../../query/library.ts';
-import { type CollectionTarget, castKey, findCollection, keyField } from '../collection-target.ts';
+import { type CollectionTarget, findCollection, keyField, parseKeyValue } from '../collection-target.ts';
 import type { Items, SelectionRequest } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { isOutdatedStatement } from '../outdated-statement.ts';
 import { type ReadExplanation, toReadExplanation } from './explanation.ts';
 import { createDownload, type ExportDownload } from './export/download.ts';
 import { createReadPlanner, type ReadRequest } from './read-plan.ts';
-import { createReadPlanRunner, toExecutionContext, type UseReadPlan } from './run-read-plan.ts';
+import { createReadPlanRunner, executionContextOfCaller, type UseReadPlan } from './run-read-plan.ts';
 import { createWrittenRowSql, type WrittenRowSql } from './written-row.ts';
 
 export type ReadVerbs = Pick<
@@ -79,7 +79,7 @@ export function createItemReads(deps: Deps): ReadVerbs {
         collection,
         request,
         async (planCaller, _target, _request, { prepared }) =>
-          toReadExplanation(collection, prepared, await query.explain(prepared, toExecutionContext(planCaller))),
+          toReadExplanation(collection, prepared, await query.explain(prepared, executionContextOfCaller(planCaller))),
       );
     },
     async checkQuery(caller, name, raw) {
@@ -98,7 +98,7 @@ export function createItemReads(deps: Deps): ReadVerbs {
 
 /** Casts the keys to the type of their column, since they are values of a compiled statement. */
 const withCastKeys = (request: ReadRequest, { collection }: CollectionTarget): ReadRequest =>
-  request.keys ? { ...request, keys: request.keys.map((key) => castKey(keyField(collection), key)) } : request;
+  request.keys ? { ...request, keys: request.keys.map((key) => parseKeyValue(keyField(collection), key)) } : request;
 
 /**
  * The cache key of a query object is its JSON text. The leading line break keeps it apart from query strings, which

@@ -7,7 +7,7 @@ import type {
   SelectionItem,
 } from '../../query/contract.ts';
 import { toAggregateParameter } from '../../query/library.ts';
-import { ANY_COLLECTION_KEY, createGroupConverter, createRowConverter } from './selection-shape.ts';
+import { createGroupConverter, createRowConverter, MANY_TO_ANY_COLLECTION_KEY } from './row-converters.ts';
 
 // Listeners know fields by their names and queries as REST clients write them. With listeners a selection is therefore
 // read without its aliases, and the answer is made of the rows that the listeners return.
@@ -93,7 +93,7 @@ function buildRestLayout(shown: readonly SelectionItem[]): RestLayout {
     const items = entries.flatMap((entry) => (entry.kind === 'any' ? Object.entries(entry.of) : []));
     const of = [...Map.groupBy(items, ([name]) => name)].map(([name, selections]) => {
       const [[, selection]] = selections as [[string, Selection]];
-      const collectionItem: SelectionItem = { kind: 'constant', key: ANY_COLLECTION_KEY, value: name };
+      const collectionItem: SelectionItem = { kind: 'constant', key: MANY_TO_ANY_COLLECTION_KEY, value: name };
       const inner = selections.flatMap(([, nestedSelection]) => nestedSelection.items);
       return [
         name,

@@ -1,9 +1,9 @@
 import { type Caller, fail } from '#kernel';
 import type { ExecutionContext, ReadResultText, RowStream } from '../../query/contract.ts';
-import { type CollectionTarget, castKey, keyField } from '../collection-target.ts';
+import { type CollectionTarget, keyField, parseKeyValue } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { isShortText, toTextIfShort } from './long-read.ts';
+import { isShortReadResult, toReadResultTextIfShort } from './long-read.ts';
 import { applyReadListeners, hasReadListeners } from './read-listeners.ts';
 import type { ReadPlan, ReadRequest } from './read-plan.ts';
 import { singletonDefaults } from './singleton-defaults.ts';
@@ -34,12 +34,12 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
     { prepared, read, readListeners },
   ) => {
     const { collection } = target;
-    const execution = toExecutionContext(caller, {
+    const execution = executionContextOfCaller(caller, {
       boundValues: query.bindPlaceholders(prepared, request.placeholders),
       ...(request.keys ? { keys: request.keys as readonly Key[] } : {}),
     });
     if (prepared.form === 'rows') return query.stream(prepared, execution);
-    const key = request.key === undefined ? null : castKey(keyField(collection), request.key);
+    const key = request.key === undefined ? null : parseKeyValue(keyField(collection), request.key);
     const text = await query.run(prepared, { ...execution, key });
     if (text.data === null) {
       if (request.key === undefined && collection.singleton)
@@ -57,19 +57,19 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
   const runLong: UseReadPlan<ReadResultText | RowStream> = async (caller, target, request, plan) => {
     if (plan.prepared.form === 'text') return run(caller, target, request, plan);
     if (plan.preparedText) {
-      const execution = toExecutionContext(caller, {
+      const execution = executionContextOfCaller(caller, {
         boundValues: query.bindPlaceholders(plan.preparedText, request.placeholders),
       });
       let isKept = false;
       try {
         const text = await query.run(plan.preparedText, execution);
-        isKept = isShortText(text);
+        isKept = isShortReadResult(text);
         return text;
       } finally {
         if (!isKept) plan.preparedText = null;
       }
     }
-    const found = await toTextIfShort((await run(caller, target, request, plan)) as RowStream);
+    const found = await toReadResultTextIfShort((await run(caller, target, request, plan)) as RowStream);
     const isRemembered = request.text !== undefined;
     if (!('batches' in found) && isRemembered && plan.preparedText === undefined)
       plan.preparedText = query.keepPrepared(query.prepare(plan.read, target.schemaSnapshot));
@@ -80,7 +80,7 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
 }
 
 /** The values that a statement takes from its caller, and `more`. */
-export const toExecutionContext = (
+export const executionContextOfCaller = (
   { user, role, owner, ip, admin }: Caller,
   more: Pick<ExecutionContext, 'boundValues' | 'keys'> = {},
 ): ExecutionContext => ({

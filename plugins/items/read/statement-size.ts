@@ -7,7 +7,7 @@ const BYTES_OF_SMALL_VALUE = 8;
  * Approximate memory of a statement, in bytes: its text and its values. The cached query text does not contain the
  * values of a document, and one of those may be a megabyte.
  */
-export const estimateBytes = ({ text, params }: Pick<PreparedStatement, 'text' | 'params'>): number =>
+export const estimateStatementBytes = ({ text, params }: Pick<PreparedStatement, 'text' | 'params'>): number =>
   2 * text.length + params.reduce<number>((sum, one) => sum + estimateValueBytes(one), 0);
 
 const estimateValueBytes = (value: unknown): number => {

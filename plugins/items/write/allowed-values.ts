@@ -32,11 +32,11 @@ const INTEGER_RANGES: Readonly<Record<string, readonly [min: string, max: string
 };
 
 /** The form of the values of a field; undefined where its type has no form that a client understands. */
-export const allowedFormatOf = ({ column, type }: Field): AllowedValues | undefined =>
+export const allowedValueFormatOf = ({ column, type }: Field): AllowedValues | undefined =>
   column?.enumValues ?? FORM_TEXTS[type];
 
 /** The numbers that a field accepts; undefined where its type has no bounds. */
-export function allowedRangeOf({ column }: Field): AllowedValues | undefined {
+export function allowedNumberRangeOf({ column }: Field): AllowedValues | undefined {
   const range = INTEGER_RANGES[column?.dataType ?? ''];
   if (range) return { min: range[0], max: range[1] };
   if (column?.dataType !== 'numeric' || column.precision === null) return undefined;

@@ -1,10 +1,10 @@
 import type { RevisionIdRef } from '../../activity/contract.ts';
 import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import { castKey } from '../collection-target.ts';
+import { parseKeyValue } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { RowChange } from './level-writes.ts';
-import { changesKey } from './row-key.ts';
+import { hasKeyColumns } from './row-key.ts';
 import type { RowPath } from './row-path.ts';
 import type { PayloadParts } from './split-payload.ts';
 
@@ -28,7 +28,7 @@ export function splitAtRepeatedKeys(changes: readonly RowChange[], key: Field): 
   const parts: RowChange[][] = [];
   let seenKeys = new Set<Key>();
   for (const change of changes) {
-    const keys = change.keys.map((raw) => castKey(key, raw));
+    const keys = change.keys.map((raw) => parseKeyValue(key, raw));
     if (parts.length === 0 || keys.some((one) => seenKeys.has(one))) {
       parts.push([]);
       seenKeys = new Set();
@@ -47,7 +47,7 @@ export interface ChangeGroup {
 }
 
 /** Rows that set the same fields under the same rule share one statement. A row whose key changes is written alone. */
-export function groupByStatement(
+export function groupChangesByStatement(
   rows: readonly PreparedChange[],
   columns: readonly Payload[],
   key: Field,
@@ -55,7 +55,7 @@ export function groupByStatement(
   const groups = new Map<string, { rows: PreparedChange[]; columns: Payload[]; positions: number[] }>();
   for (const [at, row] of rows.entries()) {
     const ownColumns = columns[at] as Payload;
-    const kind = changesKey(key, ownColumns)
+    const kind = hasKeyColumns(key, ownColumns)
       ? `${at}`
       : `${row.requestedFields}\n${Object.keys(ownColumns).sort().join('\0')}\n`;
     const group = groups.get(kind) ?? { rows: [], columns: [], positions: [] };

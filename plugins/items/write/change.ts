@@ -1,18 +1,23 @@
 import type { Caller } from '#kernel';
-import type { RuleValues } from '../../access/contract.ts';
+import type { DynamicValueCache } from '../../access/contract.ts';
 import type { RevisionIdRef } from '../../activity/contract.ts';
 import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import { type CollectionTarget, castKey, findWritableCollection } from '../collection-target.ts';
+import { type CollectionTarget, findWritableCollection, parseKeyValue } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { eventNames } from '../event-names.ts';
-import { type ChangeGroup, groupByStatement, type PreparedChange, splitAtRepeatedKeys } from './change-groups.ts';
+import {
+  type ChangeGroup,
+  groupChangesByStatement,
+  type PreparedChange,
+  splitAtRepeatedKeys,
+} from './change-groups.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import type { RowChange, WriteContext } from './level-writes.ts';
 import { lockRows } from './lookups.ts';
 import { mergeChanges } from './merge-changes.ts';
-import { assertSameKey, isEmptyPayload, withoutFields, withoutSensitiveFields } from './platform-values.ts';
-import { changesKey, sortKeysLike, withoutUnchangedKey } from './row-key.ts';
+import { assertSameKey, isEmptyPayload, withoutPlatformValues, withoutSensitiveFields } from './platform-values.ts';
+import { hasKeyColumns, sortKeysLike, withoutUnchangedKey } from './row-key.ts';
 import { prefixErrorPath } from './row-path.ts';
 import { withGeneratedValues } from './special-fields.ts';
 import { splitPayload } from './split-payload.ts';
@@ -24,7 +29,7 @@ import { forbiddenRowsFailure, type WriteStatement } from './write-statement.ts'
 type WritableTarget = CollectionTarget & { readonly key: Field };
 
 /** Changes rows of one collection. Returns the keys of the rows after each change. */
-export async function changeRows(
+export async function updateLevelRows(
   context: WriteContext,
   caller: Caller,
   name: string,
@@ -86,7 +91,7 @@ async function changeDistinctRows(
   const changed = columns.map((values, at) => ({ keys: (rows[at] as PreparedChange).keys, values }));
   await deps.access.assertAuthority(caller, collection.name, 'update', changed);
   const hasToMany = rows.some(({ parts }) => parts.toMany.length > 0);
-  const groups = groupByStatement(rows, columns, key);
+  const groups = groupChangesByStatement(rows, columns, key);
   const changedKeys: Key[][] = [];
   for (const [at, group] of groups.entries()) {
     const isLastGroup = isLast && !hasToMany && at === groups.length - 1;
@@ -150,7 +155,7 @@ function createChangePreparer(
   { collection, schemaSnapshot, key }: WritableTarget,
 ) {
   const rules = new Map<string, PermissionRestricted<ConditionTree>>();
-  const values: RuleValues = new Map();
+  const values: DynamicValueCache = new Map();
   const ruleFor = async (
     fields: readonly string[],
     requestedFields: string,
@@ -169,7 +174,7 @@ function createChangePreparer(
     parentRevision = null,
     path = [],
   }: RowChange): Promise<PreparedChange> => {
-    const keys = [...new Set(raw.map((one) => castKey(key, one)))];
+    const keys = [...new Set(raw.map((one) => parseKeyValue(key, one)))];
     countRows(keys.length);
     const meta = { caller, collection: collection.name, keys };
     const platformValues = expandCompositeForeignKeys(collection, rawPlatformValues);
@@ -180,7 +185,7 @@ function createChangePreparer(
     );
     const filtered = expandCompositeForeignKeys(collection, filterResult);
     const granted = withoutSensitiveFields(collection, platformValues);
-    const submitted = withoutFields(filtered, granted);
+    const submitted = withoutPlatformValues(filtered, granted);
     const fields = Object.keys(submitted);
     const requestedFields = fields.join('\0');
     const rowRule = await ruleFor(fields, requestedFields);
@@ -233,7 +238,7 @@ async function updateGroup(
   const [ownColumns] = columns as readonly [Payload];
   // A statement that changes the key does not answer its row: foreign keys that cascade to the new key, even one of the
   // row itself, change after the statement.
-  const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !changesKey(key, ownColumns);
+  const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !hasKeyColumns(key, ownColumns);
   const statement = {
     caller,
     collection,
@@ -252,7 +257,7 @@ async function updateGroup(
       conditionAt,
     );
     // Rows whose key changed are known by their new keys.
-    if (changesKey(key, ownColumns)) return [[...sortKeysLike(first.keys, key, ownColumns, changedKeys)]];
+    if (hasKeyColumns(key, ownColumns)) return [[...sortKeysLike(first.keys, key, ownColumns, changedKeys)]];
     return collection.hasKey ? rows.map(({ keys }) => [...keys]) : [changedKeys];
   }
   const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, columns: columns[at] as Payload })));

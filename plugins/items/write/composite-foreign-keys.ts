@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import { parseKey, splitCompositeKey } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { castKey } from '../collection-target.ts';
+import { parseKeyValue } from '../collection-target.ts';
 import type { Payload } from '../contract.ts';
 import { isPayload } from './to-many-value.ts';
 
@@ -18,7 +18,7 @@ export function expandCompositeForeignKeys({ compositeForeignKeys }: Collection,
   const names = keyFields.map(({ name }) => name);
   const written: Payload = Object.fromEntries(Object.entries(payload).filter(([name]) => !names.includes(name)));
   for (const field of keyFields)
-    setForeignKeyColumns(field, columnsOfCompositeKey(field, payload[field.name]), written);
+    setForeignKeyColumns(field, buildForeignKeyColumns(field, payload[field.name]), written);
   return written;
 }
 
@@ -26,7 +26,7 @@ export function expandCompositeForeignKeys({ compositeForeignKeys }: Collection,
  * The columns of a composite foreign key with the values of a key. Null clears the nullable columns without another
  * relation.
  */
-export function columnsOfCompositeKey(field: Field, value: unknown): Payload {
+export function buildForeignKeyColumns(field: Field, value: unknown): Payload {
   const parts = field.parts ?? [];
   if (value === null) {
     const nullable = parts.filter(({ column }) => column?.nullable);
@@ -42,7 +42,9 @@ export function columnsOfCompositeKey(field: Field, value: unknown): Payload {
     });
   const values = splitCompositeKey(String(text));
   // An empty text is no key by itself, but can be a part of one.
-  return Object.fromEntries(parts.map((part, at) => [part.name, values[at] === '' ? '' : castKey(part, values[at])]));
+  return Object.fromEntries(
+    parts.map((part, at) => [part.name, values[at] === '' ? '' : parseKeyValue(part, values[at])]),
+  );
 }
 
 /**

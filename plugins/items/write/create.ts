@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import type { RuleValues } from '../../access/contract.ts';
+import type { DynamicValueCache } from '../../access/contract.ts';
 import type { RevisionIdRef } from '../../activity/contract.ts';
 import { type CollectionTarget, findWritableCollection } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
@@ -7,7 +7,7 @@ import { eventNames } from '../event-names.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import { insertRows } from './insert.ts';
 import type { RowCreate, WriteContext } from './level-writes.ts';
-import { isEmptyPayload, withoutFields, withoutSensitiveFields } from './platform-values.ts';
+import { isEmptyPayload, withoutPlatformValues, withoutSensitiveFields } from './platform-values.ts';
 import { prefixErrorPath, type RowPath } from './row-path.ts';
 import { withGeneratedValues } from './special-fields.ts';
 import { type PayloadParts, splitPayload } from './split-payload.ts';
@@ -25,7 +25,7 @@ interface PreparedCreate {
 
 /** The values that all rows of one call share. */
 interface Batch {
-  readonly values: RuleValues;
+  readonly values: DynamicValueCache;
   /** Without a filter no payload is copied for its listeners. */
   readonly hasFilters: boolean;
 }
@@ -43,7 +43,7 @@ export async function createRows(
   const target = await findWritableCollection(deps.schema, name);
   const { collection } = target;
   const rows: PreparedCreate[] = [];
-  const values: RuleValues = new Map();
+  const values: DynamicValueCache = new Map();
   const names = eventNames(collection, 'create');
   const hasFilters = names.some((event) => deps.events.hasListeners('filter', event));
   for (const entry of entries) rows.push(await prepareCreate(context, caller, target, entry, { values, hasFilters }));
@@ -127,7 +127,7 @@ async function prepareCreateUnlocated(
         )
       : initial,
   );
-  const submitted = withoutFields(filtered, granted);
+  const submitted = withoutPlatformValues(filtered, granted);
   const validated = await deps.access.validatePayload(
     collection,
     'create',

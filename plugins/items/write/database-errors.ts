@@ -1,23 +1,28 @@
 import { type ErrorCode, Failure, Failures, fail } from '#kernel';
 import { withoutQuotedValues } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { type AllowedValues, allowedFormatOf, allowedRangeOf, renderAllowedValues } from './allowed-values.ts';
 import {
-  type FieldOfParam,
+  type AllowedValues,
+  allowedNumberRangeOf,
+  allowedValueFormatOf,
+  renderAllowedValues,
+} from './allowed-values.ts';
+import {
+  disclosableKeyFields,
+  type FieldOfStatementParam,
   fieldOfColumn,
-  fieldOfParameterContext,
+  fieldOfPostgresErrorContext,
   isFromNestedStatement,
   isPostgresError,
-  nameableKeyFields,
   parseKeyDetail,
 } from './postgres-error.ts';
 import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts';
 
 /** What is known of a write statement when PostgreSQL rejects it. */
-export interface StatementFields {
+export interface StatementErrorContext {
   readonly action?: RefusedStatement['action'];
   readonly paramCount?: number;
-  readonly fieldOfParam?: FieldOfParam;
+  readonly fieldOfParam?: FieldOfStatementParam;
 }
 
 /**
@@ -27,14 +32,14 @@ export interface StatementFields {
 export function toWriteError(
   error: unknown,
   collection: Collection,
-  { action, paramCount = 0, fieldOfParam = () => undefined }: StatementFields = {},
+  { action, paramCount = 0, fieldOfParam = () => undefined }: StatementErrorContext = {},
 ): unknown {
   if (error instanceof Failure || error instanceof Failures || !isPostgresError(error)) return error;
   const written = new Set(Array.from({ length: paramCount }, (_, at) => fieldOfParam(at + 1) ?? []).flat());
   const statement: RefusedStatement = { error, collection, action, written };
   const failure = translateError(
     statement,
-    isFromNestedStatement(error) ? undefined : fieldOfParameterContext(error, fieldOfParam),
+    isFromNestedStatement(error) ? undefined : fieldOfPostgresErrorContext(error, fieldOfParam),
   );
   if (failure === undefined) return error;
   const { code, detail, extensions } = failure;
@@ -60,7 +65,7 @@ function translateError(statement: RefusedStatement, param: Field | undefined): 
       return fieldFailure('NOT_NULL_VIOLATION', `${field?.name ?? 'A value'} must not be null.`, collection, field);
     }
     case '22003': {
-      const allowed = param && allowedRangeOf(param);
+      const allowed = param && allowedNumberRangeOf(param);
       const reason = `${param?.name ?? 'A number'} is out of range${allowed ? `: ${renderAllowedValues(allowed)} allowed` : ' for its column'}.`;
       return fieldFailure('VALUE_OUT_OF_RANGE', reason, collection, param, allowed);
     }
@@ -95,7 +100,7 @@ function keyFailure(
 ): Failure {
   const key = isFromNestedStatement(error) ? undefined : parseKeyDetail(error, collection);
   // A delete sets no field: the error is about a row that refers to this one.
-  const fields = action === 'delete' ? [] : nameableKeyFields(error, key, collection, written);
+  const fields = action === 'delete' ? [] : disclosableKeyFields(error, key, collection, written);
   const names = fields.map(({ name }) => name);
   return fail(code, message(names.join(', ')), {
     collection: collection.name,
@@ -135,7 +140,7 @@ function dataFailure({ error, collection }: RefusedStatement, param: Field | und
   if (code.startsWith('54'))
     return fail('INVALID_PAYLOAD', `A value is too large: ${withoutQuotedValues(message)}`, { path: [] });
   if (!code.startsWith('22')) return undefined;
-  const allowed = param && allowedFormatOf(param);
+  const allowed = param && allowedValueFormatOf(param);
   const reason = allowed ? `: ${renderAllowedValues(allowed)} expected` : `: ${withoutQuotedValues(message)}`;
   return fieldFailure(
     'INVALID_PAYLOAD',

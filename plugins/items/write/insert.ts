@@ -4,7 +4,7 @@ import { keyField } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { writeRows } from './refused-row.ts';
 import { columnSql, keySql, rowsPerStatement, splitIntoSlices, tableSql } from './sql.ts';
-import { castSql, toParameterValue } from './values.ts';
+import { castSql, toSqlParameterValue } from './values.ts';
 import {
   createStatementRunner,
   renderAnswerColumn,
@@ -67,7 +67,7 @@ async function insertArrays(
   const { collection } = context;
   const runner = createStatementRunner(deps, 'create', context);
   const first = runner.values.length + 1;
-  const arrays = fields.map((field) => rows.map((row, at) => toParameterValue(field, row, context.paths[at])));
+  const arrays = fields.map((field) => rows.map((row, at) => toSqlParameterValue(field, row, context.paths[at])));
   const statement = deps.statements(
     collection,
     `${runner.variant} arrays ${fields.map(({ name }) => name).join('\0')}`,
@@ -127,7 +127,7 @@ async function insertTuples(
   for (const [at, row] of rows.entries()) {
     for (const field of fields) {
       if (!Object.hasOwn(row, field.name)) continue;
-      values.push(toParameterValue(field, row, context.paths[at]));
+      values.push(toSqlParameterValue(field, row, context.paths[at]));
       fieldOfValue.push(field);
     }
   }

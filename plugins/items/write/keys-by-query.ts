@@ -4,7 +4,7 @@ import type { RawQuery } from '../../query/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { RowLocation } from '../row-location.ts';
+import { PhysicalRowLocation } from '../physical-row-location.ts';
 import { tableSql } from './sql.ts';
 
 /** Parameters that select rows, and those that only shape an answer and are ignored. */
@@ -54,5 +54,5 @@ export async function findKeysByQuery(
   // The keys are not answered, so they are read even where the caller may not read them.
   const keys = { ...read, projections: [{ kind: 'column', key: key.name, field: key }] } as const;
   const rows = await deps.query.readRows(keys, caller, schemaSnapshot);
-  return rows.map((row) => (collection.hasKey ? row[key.name] : new RowLocation(String(row[key.name]))) as Key);
+  return rows.map((row) => (collection.hasKey ? row[key.name] : new PhysicalRowLocation(String(row[key.name]))) as Key);
 }

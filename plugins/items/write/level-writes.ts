@@ -1,15 +1,15 @@
 import { type Caller, fail } from '#kernel';
 import type { RevisionIdRef } from '../../activity/contract.ts';
-import { castKey, findWritableCollection } from '../collection-target.ts';
+import { findWritableCollection, parseKeyValue } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { eventNames } from '../event-names.ts';
-import { changeRows } from './change.ts';
+import { updateLevelRows } from './change.ts';
 import { createRows } from './create.ts';
 import { deleteRows } from './delete.ts';
-import { locateKey } from './refused-row.ts';
+import { locateRefusedKey } from './refused-row.ts';
 import type { RowPath } from './row-path.ts';
-import type { RowAnswer } from './write-statement.ts';
+import type { WrittenRowText } from './write-statement.ts';
 
 /** A row to create. `platformValues` need no grant of the caller. */
 export interface RowCreate {
@@ -25,13 +25,13 @@ export interface RowCreate {
 export interface RowChange extends RowCreate {
   readonly keys: readonly unknown[];
   /** For a single row: lets the last statement of the unit of work answer it. */
-  readonly answer?: RowAnswer | undefined;
+  readonly answer?: WrittenRowText | undefined;
 }
 
 /** Write verbs inside of a unit of work, for all rows of one level at once. */
 export interface LevelWrites {
   /** `answer`: lets the last statement of the unit of work answer the rows, where one statement creates all of them. */
-  create(caller: Caller, collection: string, entries: readonly RowCreate[], answer?: RowAnswer): Promise<Key[]>;
+  create(caller: Caller, collection: string, entries: readonly RowCreate[], answer?: WrittenRowText): Promise<Key[]>;
   /** Returns the keys of the rows after each change. */
   update(caller: Caller, collection: string, changes: readonly RowChange[]): Promise<Key[][]>;
   /** `isList`: the request itself lists the keys, so that the path of an error is an index. */
@@ -68,7 +68,7 @@ export function createLevelWrites(deps: Deps): LevelWrites {
     },
     async update(caller, name, changes) {
       deps.guard?.(name, 'update');
-      return changeRows(work, caller, name, changes, isLast);
+      return updateLevelRows(work, caller, name, changes, isLast);
     },
     async remove(caller, name, keys, isList = false) {
       deps.guard?.(name, 'delete');
@@ -88,7 +88,7 @@ async function removeRows(
 ) {
   const { access, events, query } = deps;
   const { collection, schemaSnapshot, key } = await findWritableCollection(deps.schema, name);
-  const requestedKeys = [...new Set(raw.map((one) => castKey(key, one)))];
+  const requestedKeys = [...new Set(raw.map((one) => parseKeyValue(key, one)))];
   countRows(requestedKeys.length);
   const meta = { caller, collection: name };
   const names = eventNames(collection, 'delete');
@@ -102,7 +102,7 @@ async function removeRows(
     keys,
     condition,
   ).catch((error) => {
-    throw isList ? locateKey(error, collection, key, raw) : error;
+    throw isList ? locateRefusedKey(error, collection, key, raw) : error;
   });
   // A delete that found no row fires no action.
   if (deletedKeys.length > 0) events.action(names, { ...meta, payload: deletedKeys, keys: deletedKeys });

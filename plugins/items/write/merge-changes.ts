@@ -1,5 +1,5 @@
 import type { Collection, Field } from '../../schema/contract.ts';
-import { castKey } from '../collection-target.ts';
+import { parseKeyValue } from '../collection-target.ts';
 import type { Payload } from '../contract.ts';
 import type { RowChange } from './level-writes.ts';
 import { isPayload } from './to-many-value.ts';
@@ -13,7 +13,7 @@ export function mergeChanges(collection: Collection, key: Field, changes: readon
   const result: (RowChange | undefined)[] = [];
   const places = new Map<string, number>();
   for (const change of changes) {
-    const name = change.keys.length === 1 ? String(castKey(key, change.keys[0])) : undefined;
+    const name = change.keys.length === 1 ? String(parseKeyValue(key, change.keys[0])) : undefined;
     const place = name === undefined ? undefined : places.get(name);
     const before = place === undefined ? undefined : result[place];
     const mergedChange = before && mergeTwoChanges(collection, before, change);

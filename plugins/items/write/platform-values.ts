@@ -15,7 +15,7 @@ export const withoutSensitiveFields = (collection: Collection, platformValues: P
  * The payload without the platform values: listeners receive them as well, but permissions are checked for the other
  * fields only.
  */
-export const withoutFields = (payload: Payload, platformValues: Payload): Payload =>
+export const withoutPlatformValues = (payload: Payload, platformValues: Payload): Payload =>
   isEmptyPayload(platformValues)
     ? payload
     : Object.fromEntries(Object.entries(payload).filter(([name]) => !Object.hasOwn(platformValues, name)));

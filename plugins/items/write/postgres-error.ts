@@ -21,7 +21,7 @@ export const isPostgresError = (error: unknown): error is PostgresError =>
   error instanceof Error && /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '') && 'severity' in error;
 
 /** The field of a parameter's value; parameters are counted from 1. */
-export type FieldOfParam = (param: number) => Field | undefined;
+export type FieldOfStatementParam = (param: number) => Field | undefined;
 
 /**
  * Whether a trigger or a cascading foreign key failed inside of our statement. The error then names columns and values
@@ -33,8 +33,10 @@ export const fieldOfColumn = (collection: Collection, column: string | undefined
   column === undefined ? undefined : [...collection.fields.values()].find((field) => field.column?.name === column);
 
 /** `unnamed portal parameter $2 = '...'`: the field whose value is invalid for its type. */
-export const fieldOfParameterContext = ({ where }: PostgresError, field: FieldOfParam): Field | undefined =>
-  field(Number(/\$(\d+)(?: = |$)/m.exec(where ?? '')?.[1] ?? 0));
+export const fieldOfPostgresErrorContext = (
+  { where }: PostgresError,
+  field: FieldOfStatementParam,
+): Field | undefined => field(Number(/\$(\d+)(?: = |$)/m.exec(where ?? '')?.[1] ?? 0));
 
 /** Columns and values of a key, as PostgreSQL writes them. Only for comparison: values never leave this folder. */
 export interface PostgresErrorKey {
@@ -58,7 +60,7 @@ export function parseKeyDetail({ detail = '' }: PostgresError, collection: Colle
  * The fields of the key that an answer may name. PostgreSQL names all columns of a composite key, generated ones
  * included, so only fields that the statement writes are named.
  */
-export function nameableKeyFields(
+export function disclosableKeyFields(
   { code }: PostgresError,
   key: PostgresErrorKey | undefined,
   collection: Collection,

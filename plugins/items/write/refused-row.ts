@@ -1,9 +1,9 @@
 import type { Db } from '../../database/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { castKey } from '../collection-target.ts';
+import { parseKeyValue } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { fieldOfColumn, isFromNestedStatement, parseKeyDetail } from './postgres-error.ts';
-import { prefixCommonPath, prefixErrorPath, type RowPath } from './row-path.ts';
+import { prefixCommonErrorPath, prefixErrorPath, type RowPath } from './row-path.ts';
 import { StatementRefusal } from './statement-refusal.ts';
 
 /** Writes the rows from index `from` up to, but without, `to`. */
@@ -26,7 +26,7 @@ export async function writeRows(
   } catch (error) {
     if (!(error instanceof StatementRefusal)) throw error;
     const at = rows.length === 1 ? 0 : findRowOfKey(error, collection, rows);
-    throw at === undefined ? prefixCommonPath(paths, error) : withLocation(paths[at] ?? [], error);
+    throw at === undefined ? prefixCommonErrorPath(paths, error) : withLocation(paths[at] ?? [], error);
   }
 }
 
@@ -50,11 +50,11 @@ function findRowOfKey(
 }
 
 /** Adds the index of the key whose row cannot be deleted, since other rows refer to it. */
-export function locateKey(error: unknown, collection: Collection, key: Field, raw: readonly unknown[]): unknown {
+export function locateRefusedKey(error: unknown, collection: Collection, key: Field, raw: readonly unknown[]): unknown {
   if (!(error instanceof StatementRefusal) || isFromNestedStatement(error.statement.error)) return error;
   const { columns = [], value } = parseKeyDetail(error.statement.error, collection) ?? {};
   if (columns.length !== 1 || columns[0] !== key.column?.name) return error;
-  const at = raw.findIndex((one) => String(castKey(key, one)) === value);
+  const at = raw.findIndex((one) => String(parseKeyValue(key, one)) === value);
   return at < 0 ? error : withLocation([at], error);
 }
 
@@ -73,11 +73,11 @@ async function writeByHalves(db: Db, count: number, paths: readonly RowPath[], w
     const middle = to - from > 1 ? (from + to) >> 1 : to;
     const part = await attempt(from, middle);
     if (part instanceof StatementRefusal) {
-      if (!hasSameCause(part, wholeError)) throw prefixCommonPath(paths, wholeError);
+      if (!hasSameCause(part, wholeError)) throw prefixCommonErrorPath(paths, wholeError);
       to = middle;
       refusal = part;
     } else {
-      if (middle === to) throw prefixCommonPath(paths, wholeError);
+      if (middle === to) throw prefixCommonErrorPath(paths, wholeError);
       from = middle;
       refusal = undefined;
     }

@@ -9,7 +9,7 @@ import { isPayload } from './to-many-value.ts';
 export const keyNames = (key: Field): readonly string[] => (key.parts ?? [key]).map(({ name }) => name);
 
 /** Whether an update of these columns changes the key. */
-export const changesKey = (key: Field, columns: Payload): boolean =>
+export const hasKeyColumns = (key: Field, columns: Payload): boolean =>
   keyNames(key).some((name) => Object.hasOwn(columns, name));
 
 /** The key in a payload; undefined where a column of it is missing, null, or a row to create. */
@@ -43,7 +43,7 @@ export const withoutKey = (key: Field, payload: Payload): Payload => {
  * unchanged.
  */
 export function keysAfterUpdate(before: readonly Key[], key: Field, columns: Payload): readonly Key[] {
-  if (!key.parts || !changesKey(key, columns)) return before;
+  if (!key.parts || !hasKeyColumns(key, columns)) return before;
   const names = keyNames(key);
   return before.map((one) => {
     const parts = splitCompositeKey(String(one)).map((text, at) => columns[names[at] as string] ?? text);
@@ -74,7 +74,7 @@ export function sortKeysLike(
 
 /** Removes an unchanged key, which a client sends back with the row and which generated columns would reject. */
 export function withoutUnchangedKey(key: Field, keys: readonly Key[], payload: Payload): Payload {
-  if (keys.length !== 1 || !changesKey(key, payload)) return payload;
+  if (keys.length !== 1 || !hasKeyColumns(key, payload)) return payload;
   const texts = key.parts ? splitCompositeKey(String(keys[0])) : [String(keys[0])];
   const isSame = (name: string, value: unknown): boolean => {
     const at = keyNames(key).indexOf(name);

@@ -21,7 +21,7 @@ export function prefixErrorPath(path: RowPath, error: unknown): unknown {
 }
 
 /** A failure about an unknown one of several rows: its path has the relation fields that lead to all of them. */
-export const prefixCommonPath = (paths: readonly RowPath[], error: unknown): unknown =>
+export const prefixCommonErrorPath = (paths: readonly RowPath[], error: unknown): unknown =>
   prefixErrorPath(
     (paths[0] ?? []).filter((part) => typeof part === 'string'),
     error,

@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field, RelationEnd, SchemaOverview } from '../../schema/contract.ts';
 import { isDatabaseGenerated } from '../../schema/library.ts';
-import { castKey, keyField } from '../collection-target.ts';
+import { keyField, parseKeyValue } from '../collection-target.ts';
 import type { Payload } from '../contract.ts';
 import { keyNames } from './row-key.ts';
 import { isPayload, parseToManyValue, type ToManyValue } from './to-many-value.ts';
@@ -112,7 +112,7 @@ function castAnyKey(schemaSnapshot: SchemaOverview, field: Field, to: string, va
   const target = schemaSnapshot.collections.get(to);
   if (!target) throw invalidField(field, `leads to ${to}, which is not there`);
   try {
-    return String(castKey(keyField(target), value));
+    return String(parseKeyValue(keyField(target), value));
   } catch {
     throw invalidField(field, `must be a key of ${to}`);
   }

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { RevisionIdRef } from '../../activity/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
-import { castKey } from '../collection-target.ts';
+import { parseKeyValue } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import { keyOfPayload, withoutKey } from './row-key.ts';
@@ -86,11 +86,11 @@ export function keysOfToManyValue(
   const linkColumns = expandCompositeForeignKeys(alias.to, { [alias.link.name]: parent });
   const raw =
     value.kind === 'list' ? value.entries.map((entry) => keyOfEntry(alias, entry, linkColumns)) : value.remove;
-  return raw.flatMap((one) => (one === undefined ? [] : castKey(alias.key, one)));
+  return raw.flatMap((one) => (one === undefined ? [] : parseKeyValue(alias.key, one)));
 }
 
 const storedKey = ({ key, storedKeys }: ToManyAlias, raw: unknown): Key => {
-  const entryKey = castKey(key, raw);
+  const entryKey = parseKeyValue(key, raw);
   return storedKeys?.get(String(entryKey)) ?? entryKey;
 };
 

@@ -1,9 +1,9 @@
 import type { Caller } from '#kernel';
 import type { RevisionIdRef } from '../../activity/contract.ts';
-import { castKey, findWritableCollection } from '../collection-target.ts';
+import { findWritableCollection, parseKeyValue } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { columnsOfCompositeKey, setForeignKeyColumns } from './composite-foreign-keys.ts';
+import { buildForeignKeyColumns, setForeignKeyColumns } from './composite-foreign-keys.ts';
 import type { LevelWrites, WriteContext } from './level-writes.ts';
 import { findExistingKeys } from './lookups.ts';
 import { keyOfPayload, withoutKey } from './row-key.ts';
@@ -44,7 +44,7 @@ export async function writeToOneFields(
     const keys = await upsertRows(context.deps, context.nested, caller, to, rows);
     for (const [index, { at }] of group.entries()) {
       const rowColumns = columns[at] as Payload;
-      if (field.parts) setForeignKeyColumns(field, columnsOfCompositeKey(field, keys[index]), rowColumns);
+      if (field.parts) setForeignKeyColumns(field, buildForeignKeyColumns(field, keys[index]), rowColumns);
       else rowColumns[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
     }
   }
@@ -73,7 +73,7 @@ export async function upsertRows(
   const { collection, key, schemaSnapshot } = await findWritableCollection(deps.schema, name);
   const requestKeys = rows.map(({ value, platformValues }) => {
     const payloadKey = keyOfPayload(key, key.parts ? { ...platformValues, ...value } : value, schemaSnapshot);
-    return payloadKey === undefined ? undefined : castKey(key, payloadKey);
+    return payloadKey === undefined ? undefined : parseKeyValue(key, payloadKey);
   });
   const requestedKeys = [...new Set(requestKeys.filter((one) => one !== undefined))];
   const existing = new Map(await findExistingKeys(deps.db, collection, requestedKeys));

@@ -14,7 +14,7 @@ import {
   splitIntoSlices,
   tableSql,
 } from './sql.ts';
-import { castSql, toParameterValue } from './values.ts';
+import { castSql, toSqlParameterValue } from './values.ts';
 import {
   createStatementRunner,
   forbiddenRowsFailure,
@@ -56,7 +56,7 @@ export async function updateRows(
     ...runner.values,
     rows.value,
     ...condition.params,
-    ...fields.map((field) => toParameterValue(field, payload, context.paths[0])),
+    ...fields.map((field) => toSqlParameterValue(field, payload, context.paths[0])),
   ];
   const render = () => {
     const sets = fields.map((field, at) => `${columnSql(field)} = ${castSql(field, `$${before + at + 1}`)}`);
@@ -132,7 +132,7 @@ async function updateSlice(
   };
   const tuples = rows.map((row, at) => {
     const cells = fields.map((field) =>
-      castSql(field, param(toParameterValue(field, row.columns, context.paths[at]), field)),
+      castSql(field, param(toSqlParameterValue(field, row.columns, context.paths[at]), field)),
     );
     return `(${[`${param(row.key)}::${keySqlType(key)}`, ...cells].join(', ')})`;
   });

@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import { decodeBase64, isUuid, parseGeoJson } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
-import { allowedFormatOf, renderAllowedValues } from './allowed-values.ts';
+import { allowedValueFormatOf, renderAllowedValues } from './allowed-values.ts';
 import { fieldFailure } from './database-errors.ts';
 import { prefixErrorPath, type RowPath } from './row-path.ts';
 
@@ -32,7 +32,7 @@ const unsafeNumberFailure = (field: Field) =>
  * Converts a value of a payload to a parameter that its column accepts.
  * @throws INVALID_PAYLOAD with the field for a value of the wrong type
  */
-export function toParameter(field: Field, value: unknown): StatementParameter {
+export function toSqlParameter(field: Field, value: unknown): StatementParameter {
   const type = field.column?.sqlType ?? 'text';
   return { type, value: value === null || value === undefined ? null : toColumnValue(field, value) };
 }
@@ -40,9 +40,9 @@ export function toParameter(field: Field, value: unknown): StatementParameter {
 /** Internal types of PostgreSQL, which no client can write. */
 const INTERNAL_TYPES = /^(pg_node_tree|pg_ndistinct|pg_dependencies|pg_mcv_list|pg_brin_.*|gtsvector)$/;
 /** The parameter of a row's field; an error has the path of the row in the request. */
-export function toParameterValue(field: Field, row: Payload, path: RowPath = []): unknown {
+export function toSqlParameterValue(field: Field, row: Payload, path: RowPath = []): unknown {
   try {
-    return toParameter(field, row[field.name]).value;
+    return toSqlParameter(field, row[field.name]).value;
   } catch (error) {
     throw prefixErrorPath(path, error);
   }
@@ -119,7 +119,8 @@ function toGeometry(field: Field, value: unknown): unknown {
 function toMoment(field: Field, value: unknown): string {
   const text = toText(field, value).trim();
   if (/^-?infinity$/.test(text)) return text;
-  if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw invalidValue(field, String(allowedFormatOf(field)));
+  if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text)))
+    throw invalidValue(field, String(allowedValueFormatOf(field)));
   return text;
 }
 

@@ -1,10 +1,10 @@
 import { type Caller, type Failure, fail } from '#kernel';
-import type { HistorySql, RecordedStatement, RevisionPlace } from '../../activity/contract.ts';
-import { jsonbExpression } from '../../query/library.ts';
+import type { HistorySql, HistoryStatement, RevisionPlace } from '../../activity/contract.ts';
+import { jsonbExpression, rowTextSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { RowLocation } from '../row-location.ts';
+import { PhysicalRowLocation } from '../physical-row-location.ts';
 import { toWriteError } from './database-errors.ts';
 import { toInputError } from './input-error.ts';
 import type { RowPath } from './row-path.ts';
@@ -24,11 +24,11 @@ export interface WriteStatement {
   /** The last statement of the unit of work. */
   readonly isLast: boolean;
   /** What the statement answers of its rows. */
-  readonly answer?: RowAnswer | undefined;
+  readonly answer?: WrittenRowText | undefined;
 }
 
 /** The SQL of the JSON text of a written row `t`, and the text itself once the statement has run: of a list where `isList`. */
-export interface RowAnswer {
+export interface WrittenRowText {
   readonly sql: string;
   readonly isList?: boolean;
   data?: string;
@@ -58,7 +58,7 @@ const NO_HISTORY: HistorySql = { returning: '', readsBefore: false, ctes: '', fr
 /** `keys`: passed where the statement finds several rows by their keys. */
 export function createStatementRunner(
   { db, activity }: StatementDeps,
-  action: RecordedStatement['action'],
+  action: HistoryStatement['action'],
   { caller, collection, revisionPlaces, hasNestedRows, isLast, answer }: WriteStatement,
   keys?: readonly Key[],
 ): StatementRunner {
@@ -79,6 +79,7 @@ export function createStatementRunner(
             collection,
             sets,
             expression: jsonbExpression,
+            rowText: rowTextSql,
             answer: answer?.sql,
             firstParameter: 1,
             nested,
@@ -92,7 +93,7 @@ export function createStatementRunner(
         if (answer && answerJson !== null) answer.data = answerJson;
         if (revisionsJson !== null) history?.settle(JSON.parse(revisionsJson));
         const keys: Key[] = JSON.parse(keysJson);
-        return collection.hasKey ? keys : keys.map((key) => new RowLocation(String(key)) as never);
+        return collection.hasKey ? keys : keys.map((key) => new PhysicalRowLocation(String(key)) as never);
       } catch (error) {
         if (isRowCountMismatch(error)) throw refusal();
         const statementFields = { action, paramCount: values.length, fieldOfParam: ownerOf };
@@ -117,7 +118,7 @@ type FinalRow = readonly [keys: string, complete: string | null, answer: string 
 export const renderFinalSelect = (
   { from, order, places: revisionPlaces }: HistorySql,
   expected?: string,
-  answer?: RowAnswer,
+  answer?: WrittenRowText,
 ): string => {
   // Without an aggregate, which costs more than the rest of this select. A key with a second row, in a table that
   // inherits from this one, is not a single value and fails the statement as well.
@@ -136,7 +137,7 @@ export const renderFinalSelect = (
 };
 
 /** SQL of the column of `changed` with the row's JSON text, which `renderFinalSelect` answers. */
-export const renderAnswerColumn = (answer: RowAnswer | undefined): string =>
+export const renderAnswerColumn = (answer: WrittenRowText | undefined): string =>
   answer ? `, ${answer.sql} as answer` : '';
 
 const isRowCountMismatch = (error: unknown): boolean => {

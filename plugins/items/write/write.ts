@@ -1,6 +1,6 @@
 import { type Caller, Failure, fail, isSystem } from '#kernel';
 import type { PermissionAction } from '../../access/contract.ts';
-import { createPoolShare } from '../../database/library.ts';
+import { createPoolShareHolder } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
 import type { Items, Key, Payload, WriteCancellation, WrittenAnswer } from '../contract.ts';
@@ -11,10 +11,10 @@ import { toWriteError } from './database-errors.ts';
 import { explainRefusal, withConstraintName } from './explain-refusal.ts';
 import { findKeysByQuery } from './keys-by-query.ts';
 import { createLevelWrites, type LevelWrites } from './level-writes.ts';
-import { EventFilterRecorder, locateRefusedRow } from './replay.ts';
+import { EventFilterRecorder, locateRefusedRow } from './replay-refused-write.ts';
 import { keyNames, keyOfPayload, withoutKey } from './row-key.ts';
 import { StatementRefusal } from './statement-refusal.ts';
-import type { RowAnswer } from './write-statement.ts';
+import type { WrittenRowText } from './write-statement.ts';
 
 type Writes = Pick<
   Items,
@@ -39,16 +39,15 @@ export function createItemWrites(deps: Deps, writtenRow: WrittenRowSql = async (
       await assertAllowed(access, caller, name, 'create');
       const entries = payloads.map((payload, at) => ({ payload, path: [at] }));
       return runUnitOfWork(deps, { caller, name, payloads, cancellation }, (writes) =>
-        withRowAnswer(writtenRow, { caller, name, answer, isList: true }, (row) =>
-          writes.create(caller, name, entries, row),
+        withRowAnswer(writtenRow, { caller, name, answer, isList: true }, (list) =>
+          writes.create(caller, name, entries, list),
         ),
       );
     },
-    async updateOne(caller, name, key, payload, options) {
+    async updateOne(caller, name, key, payload, { platformValues, answer, ...cancellation } = {}) {
       await assertAllowed(access, caller, name, 'update');
-      const platformValues = options?.platformValues;
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation: options }, (writes) =>
-        withRowAnswer(writtenRow, { caller, name, answer: options?.answer }, async (row) =>
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation }, (writes) =>
+        withRowAnswer(writtenRow, { caller, name, answer }, async (row) =>
           first(await updateByKeys(writes, caller, name, [key], payload, { platformValues, answer: row })),
         ),
       );
@@ -149,7 +148,7 @@ async function runUnitOfWork<T>(
 ): Promise<T> {
   const { db, schema, timeout } = deps;
   const options = {
-    share: createPoolShare(name, caller),
+    share: createPoolShareHolder(name, caller),
     timeout,
     ...(cancellation.signal ? { signal: cancellation.signal } : {}),
   };
@@ -198,11 +197,11 @@ interface AnswerRequest {
 async function withRowAnswer<T>(
   writtenRow: WrittenRowSql,
   { caller, name, answer, isList = false }: AnswerRequest,
-  work: (row: RowAnswer | undefined) => Promise<T>,
+  work: (row: WrittenRowText | undefined) => Promise<T>,
 ): Promise<T> {
   const sql = answer && (await writtenRow(caller, name, answer.query).catch(() => undefined));
   if (!answer || sql === undefined) return work(undefined);
-  const row: RowAnswer = { sql, isList };
+  const row: WrittenRowText = { sql, isList };
   const written = await work(row);
   if (row.data !== undefined) answer.data = row.data;
   return written;
@@ -222,7 +221,7 @@ async function updateByKeys(
   {
     platformValues,
     answer,
-  }: { readonly platformValues?: Payload | undefined; readonly answer?: RowAnswer | undefined } = {},
+  }: { readonly platformValues?: Payload | undefined; readonly answer?: WrittenRowText | undefined } = {},
 ): Promise<Key[]> {
   return (
     await writes.update(caller, name, [{ keys, payload, answer, ...(platformValues ? { platformValues } : {}) }])

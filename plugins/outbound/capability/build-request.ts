@@ -4,7 +4,7 @@ import type { SendOptions } from '../contract.ts';
 import { isHeaderName, isHeaderValue, isReservedHeader, pickForwardableHeaders } from '../headers.ts';
 
 /** Bytes of a request and of an answer, as JSON (conventions, "request.send"). */
-export const MAX_REQUEST_MESSAGE_BYTES = 2 * 1024 * 1024;
+export const MAX_OUTBOUND_MESSAGE_BYTES = 2 * 1024 * 1024;
 
 type Headers = Record<string, string>;
 
@@ -12,7 +12,7 @@ type Headers = Record<string, string>;
 export function assertNoSecretReference({ url, headers, body }: SendOptions, secrets: Secrets): void {
   const open = JSON.stringify([url, headers ?? null, body ?? null]);
   const text = typeof body === 'string' ? body : '';
-  if (Buffer.byteLength(open) > MAX_REQUEST_MESSAGE_BYTES)
+  if (Buffer.byteLength(open) > MAX_OUTBOUND_MESSAGE_BYTES)
     throw new BrokerRefusal('invalid_request', 'The request is too long.');
   if (secrets.mentionedIn(open) || secrets.mentionedIn(text) || holdsReference(headers) || holdsReference(body))
     throw new BrokerRefusal('denied', 'A secret can be sent by "auth" only.');

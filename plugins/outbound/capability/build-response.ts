@@ -1,7 +1,7 @@
 import type { Secrets } from '../../broker/contract.ts';
 import { BrokerRefusal } from '../../broker/library.ts';
 import type { OutboundResponse, SendResponse } from '../contract.ts';
-import { MAX_REQUEST_MESSAGE_BYTES } from './build-request.ts';
+import { MAX_OUTBOUND_MESSAGE_BYTES } from './build-request.ts';
 
 const TOO_LONG = 'The answer is too long.';
 /** JSON nested more deeply stays a string. */
@@ -18,7 +18,7 @@ export function buildResponse({ status, headers, body }: OutboundResponse, secre
     headers: Object.fromEntries(clean) as Record<string, string>,
     body: parseResponseBody(new TextDecoder().decode(body), headers['content-type'] ?? '', secrets),
   };
-  if (Buffer.byteLength(JSON.stringify(answer)) > MAX_REQUEST_MESSAGE_BYTES)
+  if (Buffer.byteLength(JSON.stringify(answer)) > MAX_OUTBOUND_MESSAGE_BYTES)
     throw new BrokerRefusal('invalid_request', TOO_LONG);
   return answer;
 }

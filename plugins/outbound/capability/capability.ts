@@ -1,14 +1,14 @@
 import { authorities, type Capability, Failure, listsWiden } from '#kernel';
-import type { Invocation, RemoteMethod, RemoteTable } from '../../broker/contract.ts';
+import type { Invocation, RemoteCapabilityMethods, RemoteMethod } from '../../broker/contract.ts';
 import { BrokerRefusal } from '../../broker/library.ts';
 import type { Outbound, RequestApi, SendOptions } from '../contract.ts';
 import { DENIED_REMEDY, OutboundFailure } from '../failure.ts';
 import { type BufferShare, createBufferShares, nextTurn } from './buffer-share.ts';
-import { addSecretHeader, assertNoSecretReference, buildBody, MAX_REQUEST_MESSAGE_BYTES } from './build-request.ts';
+import { addSecretHeader, assertNoSecretReference, buildBody, MAX_OUTBOUND_MESSAGE_BYTES } from './build-request.ts';
 import { buildResponse } from './build-response.ts';
 import {
   type AllowedRequests,
-  listCanonicalOrigins,
+  listGrantedOrigins,
   OUTBOUND_METHODS,
   parseRequestGrant,
   type RequestGrant,
@@ -37,7 +37,7 @@ const send: RemoteMethod<RequestApi> = {
       },
     },
   },
-  maxReply: MAX_REQUEST_MESSAGE_BYTES,
+  maxReply: MAX_OUTBOUND_MESSAGE_BYTES,
   target({ url, method = 'GET' }: SendOptions) {
     const known = OUTBOUND_METHODS.find((one) => one === method.toUpperCase());
     return `${known ?? 'another method'} ${URL.parse(url)?.origin ?? 'an invalid address'}`;
@@ -45,7 +45,7 @@ const send: RemoteMethod<RequestApi> = {
   call: (api, invocation, options: SendOptions) => api.send(options, invocation),
 };
 
-export const requestRemoteMethods: RemoteTable = { capability: 'request', methods: { send } };
+export const requestRemoteMethods: RemoteCapabilityMethods = { capability: 'request', methods: { send } };
 
 /** `host.request`: requests to granted origins, as far as the operator's deny list allows them. */
 export const requestCapability = (
@@ -60,13 +60,13 @@ export const requestCapability = (
     return { send: (options, invocation) => sendGranted(allowed, outbound, shareOf(name), options, invocation) };
   },
   describe: (grant) =>
-    authorities('sends requests to', listCanonicalOrigins(grant), (grant.methods ?? ['GET']).join(', ')),
+    authorities('sends requests to', listGrantedOrigins(grant), (grant.methods ?? ['GET']).join(', ')),
   widens: (before, after) => listsWiden(before && toComparableGrant(before), toComparableGrant(after)),
 });
 
 /** The grant in a form in which equal grants in different spellings are equal. */
 const toComparableGrant = (grant: RequestGrant): Record<string, unknown> => ({
-  origins: listCanonicalOrigins(grant),
+  origins: listGrantedOrigins(grant),
   methods: grant.methods ?? ['GET'],
 });
 
@@ -94,7 +94,7 @@ async function sendGranted(
     ...(body === undefined ? {} : { body }),
     signal: invocation.signal,
     timeout: Math.min(options.timeoutMs ?? TIMEOUT.default, TIMEOUT.most),
-    maxBytes: MAX_REQUEST_MESSAGE_BYTES,
+    maxBytes: MAX_OUTBOUND_MESSAGE_BYTES,
     canBuffer,
   };
   try {

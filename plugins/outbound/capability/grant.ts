@@ -62,7 +62,7 @@ export function parseRequestGrant(grant: RequestGrant): AllowedRequests {
 }
 
 /** The canonical origins of a grant, for the audit. An invalid origin is shown as written. */
-export const listCanonicalOrigins = (grant: RequestGrant): readonly string[] =>
+export const listGrantedOrigins = (grant: RequestGrant): readonly string[] =>
   [...new Set(listOrigins(grant).map((text) => toCanonicalOrigin(text) ?? text))].sort();
 
 const listOrigins = ({ origins, urls }: RequestGrant): readonly string[] => origins ?? urls ?? [];

@@ -1,10 +1,10 @@
 import type { Aggregation, FieldUse, GroupProjection, ReadNode } from '../contract.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
-import { constantSql, memberListSql, type ObjectMember, renderJsonObjectSql } from './json-object.ts';
+import { constantSql, memberSelectListSql, type ObjectMember, renderJsonObjectSql } from './json-object.ts';
 import { conditionsSql, EMPTY_SELECT_LIST, limitSql } from './node-clauses.ts';
 import { orderByClause } from './order.ts';
-import { isNumericField, numberSql, outputSql } from './output.ts';
+import { isNumericField, jsonNumberSql, outputSql } from './output.ts';
 import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts';
 
 type AggregateFn = Aggregation['functions'][number];
@@ -37,7 +37,7 @@ export function groupsSql(
   const members = shown
     ? projectionMembers(outer, read.aggregate, shown)
     : [...groupMembers(outer, groups), ...functionMembers(outer, functions)];
-  return `select ${memberListSql(members) || EMPTY_SELECT_LIST} from (${from}) ${outer}`;
+  return `select ${memberSelectListSql(members) || EMPTY_SELECT_LIST} from (${from}) ${outer}`;
 }
 
 const groupMembers = (outer: string, groups: Aggregation['groups']): readonly ObjectMember[] =>
@@ -103,7 +103,7 @@ const orderableSql = (value: string, { field }: FieldUse, name: string): string 
 function resultNumberSql(one: AggregateFn, value: string): string {
   const { name, use } = one;
   return use && !name.startsWith('count') && isNumericField(use.field)
-    ? numberSql(value, use.field)
+    ? jsonNumberSql(value, use.field)
     : resultSql(one, value);
 }
 

@@ -1,8 +1,8 @@
 import type { Field } from '../../schema/contract.ts';
 import type { FilterOperand, FilterOperator } from '../contract.ts';
-import { elementField, isOrderedUnknownField } from '../element-field.ts';
+import { elementField, isSortableUnknownTypeField } from '../element-field.ts';
 import type { StatementBuilder } from './statement.ts';
-import { hasValueSql, listSql } from './values.ts';
+import { callerHasValueSql, operandArraySql } from './values.ts';
 
 /**
  * A condition on an array column. A GIN index supports `&&` and `@>` on the bare column, so the column is cast only when its elements
@@ -17,12 +17,12 @@ export function arraySql(
 ): string {
   const { array, type } = comparableArray(left, field);
   const list = () => {
-    const sql = listSql(statement, elementField(field), values, type);
+    const sql = operandArraySql(statement, elementField(field), values, type);
     return sql.includes(' || ') ? `(${sql})` : sql;
   };
   // Without a user or role the values of `$CURRENT_…` are null, and neither a negation nor `_has_all` may match.
   const withCallerPresent = (sql: string) =>
-    [sql, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(' and ');
+    [sql, ...values.flatMap((value) => callerHasValueSql(statement, field, value))].join(' and ');
   switch (operator) {
     case '_null':
     case '_nnull':
@@ -55,7 +55,7 @@ function comparableArray(left: string, field: Field): { readonly array: string; 
   const element = elementField(field);
   const { sqlType = 'text', dataType } = element.column ?? {};
   if (element.type === 'json' && dataType === 'json') return { array: `${left}::jsonb[]`, type: 'jsonb' };
-  if (element.type.startsWith('geometry') || (element.type === 'unknown' && !isOrderedUnknownField(element)))
+  if (element.type.startsWith('geometry') || (element.type === 'unknown' && !isSortableUnknownTypeField(element)))
     return { array: `${left}::text[]`, type: 'text' };
   return { array: left, type: sqlType };
 }

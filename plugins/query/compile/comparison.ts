@@ -1,14 +1,21 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { isRangeColumn } from '../../schema/library.ts';
 import type { ConditionTree, FilterOperand, FilterOperator } from '../contract.ts';
-import { isOrderedUnknownField } from '../element-field.ts';
+import { isSortableUnknownTypeField } from '../element-field.ts';
 import { arraySql } from './array.ts';
 import { fieldUseSql } from './field-use.ts';
 import { jsonbSql } from './function.ts';
 import { outputSql } from './output.ts';
 import { rangeSql } from './range.ts';
 import type { RuntimeParameter, StatementBuilder } from './statement.ts';
-import { dynamicValueSql, geometrySql, hasValueSql, isMultiValued, listSql, valueSql } from './values.ts';
+import {
+  callerHasValueSql,
+  dynamicValueSql,
+  geometrySql,
+  hasMultiValuedPath,
+  operandArraySql,
+  valueSql,
+} from './values.ts';
 
 const COMPARISONS: Partial<Readonly<Record<FilterOperator, string>>> = {
   _eq: '=',
@@ -73,7 +80,7 @@ export function filterTestSql(statement: StatementBuilder, left: string, test: T
       return (operator === '_empty') === (first === true) ? empty : `not (${empty})`;
     }
     case '_in':
-      return `${comparableSql(left, field)} = any(${listSql(statement, field, values)})`;
+      return `${comparableSql(left, field)} = any(${operandArraySql(statement, field, values)})`;
     case '_nin':
       return notInSql(statement, comparableSql(left, field), field, values);
     case '_between':
@@ -83,7 +90,7 @@ export function filterTestSql(statement: StatementBuilder, left: string, test: T
       // PostgreSQL decides `not between` by one bound if the other is null, so a dynamic bound must have a value.
       return [
         `${comparableSql(left, field)} not ${range}`,
-        ...values.flatMap((value) => hasValueSql(statement, field, value)),
+        ...values.flatMap((value) => callerHasValueSql(statement, field, value)),
       ].join(' and ');
     }
     case '_ieq':
@@ -112,11 +119,13 @@ export function filterTestSql(statement: StatementBuilder, left: string, test: T
  * null and callers without a user or role are excluded explicitly.
  */
 function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly FilterOperand[]): string {
-  const outside = `${left} <> all(${listSql(statement, field, values)})`;
-  if (!values.some(isMultiValued)) return outside;
-  return [`${left} is not null`, outside, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(
-    ' and ',
-  );
+  const outside = `${left} <> all(${operandArraySql(statement, field, values)})`;
+  if (!values.some(hasMultiValuedPath)) return outside;
+  return [
+    `${left} is not null`,
+    outside,
+    ...values.flatMap((value) => callerHasValueSql(statement, field, value)),
+  ].join(' and ');
 }
 
 /** Renders a `like` test. Wildcards in the operand are escaped, so that they match themselves. */
@@ -156,7 +165,7 @@ const isResolvedAtRuntime = (value: FilterOperand): boolean =>
 
 /** The left side in a type that the operand can be cast to: a text for types without an equality. */
 const comparableSql = (left: string, field: Field): string =>
-  field.type === 'unknown' && !isOrderedUnknownField(field) ? `${left}::text` : left;
+  field.type === 'unknown' && !isSortableUnknownTypeField(field) ? `${left}::text` : left;
 
 /** The left side of text operators such as `_contains`, which cast it to text: base64 for `bytea`. */
 const textSourceSql = (left: string, field: Field): string => (field.type === 'binary' ? outputSql(left, field) : left);
@@ -169,7 +178,7 @@ function emptyTextSql(left: string, field: Field): string {
 
 /** `is null` also holds for a composite value of nulls, so columns of types without an order use `is distinct from`. */
 function nullSql(left: string, field: Field, isNull: boolean): string {
-  if (field.type === 'unknown' && !isOrderedUnknownField(field))
+  if (field.type === 'unknown' && !isSortableUnknownTypeField(field))
     return `${left} is ${isNull ? 'not ' : ''}distinct from null`;
   return `${left} is ${isNull ? '' : 'not '}null`;
 }

@@ -1,8 +1,8 @@
 import type { ConditionTree } from '../contract.ts';
-import { joinWithAnd } from './conjunction.ts';
+import { joinConditionsWithAnd } from './conjunction.ts';
 import { columnsSql, keyEqualsSql, keyInSql } from './key.ts';
 import type { StatementBuilder } from './statement.ts';
-import { listSql, valueSql } from './values.ts';
+import { operandArraySql, valueSql } from './values.ts';
 
 /** Renders a filter on a composite key or foreign key, compared column by column, so that PostgreSQL uses indexes. */
 export function compositeKeyFilterSql(
@@ -16,18 +16,18 @@ export function compositeKeyFilterSql(
   const filled = columnsSql(alias, field).map((column) => `${column} is not null`);
   const [first = null] = values;
   const equal = () => keyEqualsSql(alias, field, valueSql(statement, field, first));
-  const among = () => keyInSql(alias, field, listSql(statement, field, values));
+  const among = () => keyInSql(alias, field, operandArraySql(statement, field, values));
   switch (operator) {
     case '_eq':
-      return joinWithAnd([visible, equal()]);
+      return joinConditionsWithAnd([visible, equal()]);
     case '_neq':
-      return joinWithAnd([visible, ...filled, `not (${equal()})`]);
+      return joinConditionsWithAnd([visible, ...filled, `not (${equal()})`]);
     case '_in':
-      return joinWithAnd([visible, among()]);
+      return joinConditionsWithAnd([visible, among()]);
     case '_nin':
-      return joinWithAnd([visible, ...filled, `not (${among()})`]);
+      return joinConditionsWithAnd([visible, ...filled, `not (${among()})`]);
     default: {
-      const isFilled = joinWithAnd([visible, ...filled]);
+      const isFilled = joinConditionsWithAnd([visible, ...filled]);
       return (operator === '_null') === (first === true) ? `not (${isFilled})` : isFilled;
     }
   }

@@ -17,7 +17,7 @@ const areColumnNames = (keys: readonly string[]): boolean =>
   keys.every((key) => Buffer.byteLength(key) <= MAX_NAME_BYTES);
 
 /** The select list for `rowObjectSql`. */
-export function memberListSql(members: readonly ObjectMember[]): string {
+export function memberSelectListSql(members: readonly ObjectMember[]): string {
   const named = areColumnNames(members.map(({ key }) => key));
   return members.map(({ key, sql }, at) => `${sql} as ${named ? quoteIdentifierCached(key) : `c${at}`}`).join(', ');
 }
@@ -49,6 +49,10 @@ export const renderJsonObjectSql = (members: readonly ObjectMember[], alias: str
     : `(select ${rowObjectSql(
         members.map(({ key }) => key),
         alias,
-      )} from (select ${memberListSql(members)}) ${alias})`;
+      )} from (select ${memberSelectListSql(members)}) ${alias})`;
+
+/** SQL of the JSON text of a row with these members. Equal members have equal SQL, so that callers may compare it. */
+export const rowTextSql = (members: readonly ObjectMember[], alias = 't1'): string =>
+  `${renderJsonObjectSql(members, alias)}::text`;
 
 export const constantSql = (value: string | null): string => `${value === null ? 'null' : quoteLiteral(value)}::text`;

@@ -1,5 +1,5 @@
 import type { OrderBy, OrderByStep } from '../contract.ts';
-import { joinWithAnd, parenthesized, whereClause } from './conjunction.ts';
+import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
@@ -43,7 +43,7 @@ function joinRelated(statement: StatementBuilder, at: string, step: OrderByStep,
     ? manyToAnyJoin(joined, step.to, at, fieldUseSql(statement, at, step.use), step.by)
     : manyToOneJoin(statement, joined, step.to, at, step.use);
   const rule = parenthesized(step.rule && statement.where(joined, step.rule));
-  joins.push(` left join ${tableSql(step.to.table)} ${joined} on ${joinWithAnd([link, rule])}`);
+  joins.push(` left join ${tableSql(step.to.table)} ${joined} on ${joinConditionsWithAnd([link, rule])}`);
   return joined;
 }
 

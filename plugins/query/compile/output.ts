@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../database/library.ts';
 import type { Column, Field } from '../../schema/contract.ts';
-import type { ColumnFormat } from '../selection.ts';
+import type { ColumnOutputFormat } from '../selection.ts';
 import { fieldColumnSql } from './statement.ts';
 
 /** The text that answers show instead of a concealed value. */
@@ -64,8 +64,8 @@ export function outputSql(value: string, field: Field): string {
  * SQL of a value in the format that a selection requests: a number, a text or the label of an enum value. Concealed values stay
  * masked, and arrays have no text format.
  */
-export function outputSqlAs(value: string, field: Field, as: ColumnFormat | undefined): string {
-  if (as === 'number' && isNumericField(field)) return numberSql(value, field);
+export function outputSqlAs(value: string, field: Field, as: ColumnOutputFormat | undefined): string {
+  if (as === 'number' && isNumericField(field)) return jsonNumberSql(value, field);
   if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
     return field.column.array ? labelListSql(value, as.labels) : labelSql(value, as.labels);
   const shown = outputSql(value, field);
@@ -84,7 +84,7 @@ export const isNumericField = ({ type, concealed, column }: Field): boolean =>
   !concealed && !column?.array && ['integer', 'bigInteger', 'decimal', 'float'].includes(type);
 
 /** SQL of a value as a JSON number, also for types that answers show as text; null for NaN and infinity. */
-export const numberSql = (value: string, { type }: Field): string =>
+export const jsonNumberSql = (value: string, { type }: Field): string =>
   type === 'decimal' || type === 'float' ? `case when ${value} - ${value} = 0 then ${value} end` : value;
 
 const utcTextSql = (moment: string): string => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

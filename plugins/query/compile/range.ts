@@ -2,7 +2,7 @@ import type { Field } from '../../schema/contract.ts';
 import type { FilterOperand, FilterOperator } from '../contract.ts';
 import { elementField } from '../element-field.ts';
 import type { StatementBuilder } from './statement.ts';
-import { hasValueSql, typedValueSql, valueSql } from './values.ts';
+import { callerHasValueSql, typedValueSql, valueSql } from './values.ts';
 
 /** Renders the operators that only range and multirange columns have; undefined for all other operators. */
 export function rangeSql(
@@ -13,7 +13,7 @@ export function rangeSql(
   values: readonly FilterOperand[],
 ): string | undefined {
   const [value = null] = values;
-  const withCallerPresent = (sql: string) => [sql, ...hasValueSql(statement, field, value)].join(' and ');
+  const withCallerPresent = (sql: string) => [sql, ...callerHasValueSql(statement, field, value)].join(' and ');
   switch (operator) {
     case '_contains':
       return `${left} @> ${boundSql(statement, field, value)}`;

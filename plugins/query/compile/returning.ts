@@ -1,7 +1,7 @@
 import type { SchemaOverview } from '../../schema/contract.ts';
 import type { ReadNode } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
-import { type ObjectMember, renderJsonObjectSql } from './json-object.ts';
+import { rowTextSql } from './json-object.ts';
 import { objectMembers } from './rows.ts';
 import { StatementBuilder } from './statement.ts';
 import { whereSql } from './where.ts';
@@ -18,10 +18,6 @@ export function returningSql(read: ReadNode, schema: SchemaOverview, alias: stri
   const statement = new StatementBuilder(schema, whereSql);
   return rowTextSql(objectMembers(statement, alias, pick, []), statement.alias());
 }
-
-/** SQL of the JSON text of a row of these members. Equal members have equal texts, so that callers may compare the SQL. */
-export const rowTextSql = (members: readonly ObjectMember[], alias = 't1'): string =>
-  `${renderJsonObjectSql(members, alias)}::text`;
 
 const isPlainColumn = (pick: ReadNode['projections'][number]): boolean =>
   pick.kind === 'column' && !pick.fn && !pick.when;

@@ -4,10 +4,10 @@ import type { Projection, ReadNode } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
 import { groupsSql } from './aggregate.ts';
-import { joinWithAnd, parenthesized, whereClause } from './conjunction.ts';
+import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { functionSql } from './function.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
-import { constantSql, memberListSql, type ObjectMember, renderJsonObjectSql } from './json-object.ts';
+import { constantSql, memberSelectListSql, type ObjectMember, renderJsonObjectSql } from './json-object.ts';
 import { columnsSql, keyEqualsSql } from './key.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { conditionsSql, EMPTY_SELECT_LIST, limitSql, rowJsonSql } from './node-clauses.ts';
@@ -120,7 +120,7 @@ const selectList = (
   alias: string,
   picks: readonly Projection[],
   joins: string[],
-): string => memberListSql(objectMembers(statement, alias, picks, joins));
+): string => memberSelectListSql(objectMembers(statement, alias, picks, joins));
 
 /** The members of the JSON object of the row `alias`; appends the joins of relations to `joins`. */
 export const objectMembers = (
@@ -183,7 +183,7 @@ function joinedRow(
 ): string {
   const joined = statement.alias();
   const on = [link(joined), ...conditionsSql(statement, joined, read).map(parenthesized)];
-  joins.push(` left join ${tableSql(read.collection.table)} ${joined} on ${joinWithAnd(on)}`);
+  joins.push(` left join ${tableSql(read.collection.table)} ${joined} on ${joinConditionsWithAnd(on)}`);
   const row = statement.alias();
   const picks = selectList(statement, joined, read.projections, joins);
   const json =

@@ -1,15 +1,19 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import { type CurrentUserOrRoleValue, isCurrentUserOrRole } from '../caller-value.ts';
 import type { DynamicValue, FilterOperand, ValuePath, ValuePathStep } from '../contract.ts';
-import { isOrderedUnknownField } from '../element-field.ts';
-import { joinWithAnd, parenthesized, whereClause } from './conjunction.ts';
+import { isSortableUnknownTypeField } from '../element-field.ts';
+import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
 import { toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
 /** For `$CURRENT_USER` and `$CURRENT_ROLE`, the condition that the caller has a value; empty for other operands. */
-export const hasValueSql = (statement: StatementBuilder, field: Field, value: FilterOperand): readonly string[] =>
+export const callerHasValueSql = (
+  statement: StatementBuilder,
+  field: Field,
+  value: FilterOperand,
+): readonly string[] =>
   isCurrentUserOrRole(value)
     ? [
         `${value.path?.isMultiValued ? callerIdSql(statement, value) : dynamicValueSql(statement, value, sqlTypeOf(field, null))} is not null`,
@@ -24,7 +28,7 @@ export function valueSql(statement: StatementBuilder, field: Field, value: Filte
 }
 
 /** A list of operands as SQL of an array; `exact` is the type of its elements when it is compared with an array column. */
-export function listSql(
+export function operandArraySql(
   statement: StatementBuilder,
   field: Field,
   values: readonly FilterOperand[],
@@ -38,10 +42,10 @@ export function listSql(
   if (isPlaceholderList(only)) return dynamicValueSql(statement, only, `${type}[]`);
   // In a list of operands with a dynamic value or null, each entry is a parameter of its own.
   const lists = values
-    .filter(isMultiValued)
+    .filter(hasMultiValuedPath)
     .map((value) => `array(${pathSql(statement, value)})${castPathSql(value, type, '[]')}`);
   const rest = values
-    .filter((value) => !isMultiValued(value))
+    .filter((value) => !hasMultiValuedPath(value))
     .map((value) => (exact ? typedValueSql(statement, exact, value) : valueSql(statement, field, value)));
   return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
@@ -55,7 +59,7 @@ const isPlaceholderList = (
 ): value is Extract<DynamicValue, { dynamic: 'placeholder' }> =>
   typeof value === 'object' && value !== null && value.dynamic === 'placeholder' && value.list === true;
 
-export const isMultiValued = (value: FilterOperand): value is CurrentUserOrRoleValue =>
+export const hasMultiValuedPath = (value: FilterOperand): value is CurrentUserOrRoleValue =>
   isCurrentUserOrRole(value) && value.path?.isMultiValued === true;
 
 const widestValue = (values: readonly FilterOperand[]): FilterOperand =>
@@ -101,7 +105,9 @@ function sqlTypeOf(field: Field, value: FilterOperand): string {
 
 /** Whether the field is compared in the type of its column: enums, citext and ordered types of PostgreSQL. */
 const isComparedAsItself = (field: Field): boolean =>
-  field.column?.enumValues != null || field.column?.sqlType.includes('citext') === true || isOrderedUnknownField(field);
+  field.column?.enumValues != null ||
+  field.column?.sqlType.includes('citext') === true ||
+  isSortableUnknownTypeField(field);
 
 export function dynamicValueSql(statement: StatementBuilder, value: DynamicValue, type: string): string {
   if (!isCurrentUserOrRole(value) || !value.path)
@@ -139,7 +145,7 @@ function pathSql(statement: StatementBuilder, value: CurrentUserOrRoleValue): st
       toManyJoin(statement, step.use, to)?.(joined, alias) ?? manyToOneJoin(statement, joined, to, alias, step.use);
     const when = step.use.field.column ? undefined : step.use.when && statement.where(alias, step.use.when);
     const on = [link, when, step.rule && statement.where(joined, step.rule)].map(parenthesized);
-    from += ` join ${tableSql(to.table)} ${joined} on ${joinWithAnd(on)}`;
+    from += ` join ${tableSql(to.table)} ${joined} on ${joinConditionsWithAnd(on)}`;
     alias = joined;
   }
   const last = path.at(-1) as ValuePathStep;

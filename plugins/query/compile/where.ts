@@ -1,13 +1,13 @@
 import type { ConditionTree } from '../contract.ts';
 import { comparisonField, filterTestSql, jsonTestSql } from './comparison.ts';
 import { compositeKeyFilterSql } from './composite-key-filter.ts';
-import { joinWithAnd, whereClause } from './conjunction.ts';
+import { joinConditionsWithAnd, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
 import { rewriteToForeignKey } from './foreign-key-rewrite.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { type StatementBuilder, tableSql } from './statement.ts';
-import { hasValueSql } from './values.ts';
+import { callerHasValueSql } from './values.ts';
 
 /** A condition on the row `alias`; `true` when it always holds. */
 export function whereSql(statement: StatementBuilder, alias: string, where: ConditionTree): string {
@@ -50,7 +50,7 @@ function oneSql(statement: StatementBuilder, alias: string, where: Extract<Condi
   const some = `exists (${from}${whereClause([joined, rule, bracketed(statement, inner, where.where)])})`;
   const ofMissing = onRowOfNullsSql(statement, where.where);
   if (ofMissing === 'false') return some;
-  const missing = joinWithAnd([`not exists (${from}${whereClause([joined, rule])})`, ofMissing]);
+  const missing = joinConditionsWithAnd([`not exists (${from}${whereClause([joined, rule])})`, ofMissing]);
   return `(${some} or ${missing})`;
 }
 
@@ -136,6 +136,6 @@ function callerPresentSql(statement: StatementBuilder, where: ConditionTree): re
       return callerPresentSql(statement, where.where);
     case 'inside':
     case 'test':
-      return where.values.flatMap((value) => hasValueSql(statement, comparisonField(where), value));
+      return where.values.flatMap((value) => callerHasValueSql(statement, comparisonField(where), value));
   }
 }

@@ -5,7 +5,7 @@ import { buildConjunction, MATCH_ALL } from './conjunction.ts';
 import { isFollowKey, parseFollowKey } from './follow.ts';
 import { parseFieldUse } from './functions.ts';
 import { parseJsonFilter } from './json-filter.ts';
-import { isNull, parseOperands } from './operand.ts';
+import { isNullOperand, parseOperands } from './operand.ts';
 import { operatorsOfFieldUse } from './operators.ts';
 import { countQueryPart, isVisibleField, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { parseStep, splitSteps } from './path-steps.ts';
@@ -174,8 +174,8 @@ function parseTest(
       `${operator} does not fit ${use.fn ? `what ${use.fn.name} gives` : use.field.column?.array ? 'an array' : `a field of type ${use.field.type}`}`,
       path,
     );
-  if (operator === '_eq' && isNull(raw)) return parseTest(context, use, '_null', true, path);
-  if (operator === '_neq' && isNull(raw)) return parseTest(context, use, '_nnull', true, path);
+  if (operator === '_eq' && isNullOperand(raw)) return parseTest(context, use, '_null', true, path);
+  if (operator === '_neq' && isNullOperand(raw)) return parseTest(context, use, '_nnull', true, path);
   const values = parseOperands(context, use, operator, raw, path);
   return values ? { kind: 'test', use, operator, values } : MATCH_ALL;
 }

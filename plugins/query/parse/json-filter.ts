@@ -1,7 +1,7 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { type ConditionTree, FILTER_OPERATORS, type FieldUse, type FilterOperator } from '../contract.ts';
 import { buildConjunction, MATCH_ALL } from './conjunction.ts';
-import { isNull, parseOperands } from './operand.ts';
+import { isNullOperand, parseOperands } from './operand.ts';
 import { operatorsOfFieldUse } from './operators.ts';
 import { countQueryPart, type ParseContext } from './parse-context.ts';
 import { parseJsonPath } from './path-steps.ts';
@@ -47,7 +47,7 @@ function parseJsonTest(
   path: QueryPath,
 ): ConditionTree {
   if (!KNOWN.has(name)) throw invalidQuery(`"${name.slice(0, 40)}" is not an operator`, path);
-  if ((name === '_eq' || name === '_neq') && isNull(raw))
+  if ((name === '_eq' || name === '_neq') && isNullOperand(raw))
     return parseJsonTest(context, use, steps, name === '_eq' ? '_null' : '_nnull', true, path);
   const operator = name as FilterOperator;
   const as = comparedTypeOf(operator, raw);

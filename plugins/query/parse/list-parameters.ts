@@ -3,9 +3,9 @@ import type { ListParameters } from '../contract.ts';
 import { parseFilter } from './filter.ts';
 import type { NodePosition } from './node-position.ts';
 import { parsePaging } from './paging.ts';
-import { parseSearch, searchableFields } from './parameters.ts';
 import type { ParseContext } from './parse-context.ts';
 import { parameterPath, type QueryPath } from './raw-values.ts';
+import { parseSearch, searchableFields } from './search-meta-alias.ts';
 
 /** Parses the parameters that choose the rows of a node, for queries and selections alike. */
 export function parseListParameters(

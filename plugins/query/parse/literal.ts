@@ -36,7 +36,7 @@ export function operandType({ field, fn }: FieldUse, operator: FilterOperator): 
 }
 
 /** Whether an operand is null. The text `null` counts as well, since a query string cannot contain null. */
-export const isNull = (raw: unknown): boolean => raw === null || raw === 'null' || raw === 'NULL';
+export const isNullOperand = (raw: unknown): boolean => raw === null || raw === 'null' || raw === 'NULL';
 
 /** Parses `true`, `false` and their texts. The empty text is true: it is the value of `filter[a][_null]` without one. */
 export function parseFlag(raw: unknown, path: QueryPath): boolean {
@@ -47,7 +47,7 @@ export function parseFlag(raw: unknown, path: QueryPath): boolean {
 
 /** Parses an operand that is neither dynamic nor a placeholder. */
 export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): FilterOperand {
-  if (isNull(raw)) return null;
+  if (isNullOperand(raw)) return null;
   if (as.type.startsWith('geometry')) return parseGeoJson(raw, path);
   if (typeof raw === 'string' && raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
   if (as.key) return parseKeyLiteral(as.key, raw, path);

@@ -22,10 +22,10 @@ export const relatedPosition = ({ depth }: NodePosition, { kind, relation }: Rel
 });
 
 /** A many-to-one has at most one row, so limit, offset and order have no effect. */
-export const toSingleRow = (read: ReadNode): ReadNode => ({ ...read, limit: null, offset: 0, order: [] });
+export const withoutPagingAndOrder = (read: ReadNode): ReadNode => ({ ...read, limit: null, offset: 0, order: [] });
 
 /** The related collections of a many-to-any that have a table and a key. */
-export const readableTargets = (
+export const joinableCollections = (
   { schema }: ParseContext,
   { allowedCollections: allowed }: Extract<RelationEnd, { kind: 'any' }>,
 ): readonly Collection[] =>

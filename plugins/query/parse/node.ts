@@ -5,10 +5,10 @@ import { parseAggregate } from './aggregate.ts';
 import { groupFieldPaths, type RequestedField } from './fields.ts';
 import { parseFunction } from './functions.ts';
 import { parseListParameters } from './list-parameters.ts';
-import { type NodePosition, readableTargets, relatedPosition, toSingleRow } from './node-position.ts';
-import { parseAliases } from './parameters.ts';
+import { joinableCollections, type NodePosition, relatedPosition, withoutPagingAndOrder } from './node-position.ts';
 import { countQueryPart, type ParseContext, resolveCollection } from './parse-context.ts';
 import { invalidQuery, isObject, parameterPath, type QueryPath, relationPath, suggestionFor } from './raw-values.ts';
+import { parseAliases } from './search-meta-alias.ts';
 import { parseSort, withDefaultOrder } from './sort.ts';
 
 type OwnParameters = Pick<
@@ -74,7 +74,7 @@ function parseProjections(
   function toOne(key: string, to: Collection, fields: readonly string[], relation: RelationEnd): ReadNode {
     const read = nested(key, to, fields, relation);
     if (read.aggregate) throw invalidQuery('aggregates are for lists', relationPath(path, key));
-    return toSingleRow(read);
+    return withoutPagingAndOrder(read);
   }
 
   function parseField({ key, field, fn, nested: below, nestedByCollection }: RequestedField): ReadNode['projections'] {
@@ -93,7 +93,7 @@ function parseProjections(
       return [{ kind: 'one', key, field, read: toOne(key, resolveCollection(context, relation.to), below, relation) }];
     const by = relation?.kind === 'any' ? collection.fields.get(relation.collectionField) : undefined;
     if (relation?.kind === 'any' && by?.column && (below || nestedByCollection.size > 0)) {
-      const reads = readableTargets(context, relation).flatMap((to): readonly ReadNode[] => {
+      const reads = joinableCollections(context, relation).flatMap((to): readonly ReadNode[] => {
         const fields = [...(below ?? []), ...(nestedByCollection.get(to.name) ?? [])];
         if (fields.length === 0) return [];
         const own = node.below && Object.hasOwn(node.below, `${key}:${to.name}`) ? `${key}:${to.name}` : key;

@@ -3,11 +3,11 @@ import type { DynamicValue, FieldUse, FilterOperand, FilterOperator } from '../c
 import { OperandPlaceholder } from '../placeholder.ts';
 import type { BoundValue } from '../tree.ts';
 import { parseDynamicValue } from './dynamic.ts';
-import { isNull, type OperandType, operandType, parseFlag, parseLiteral } from './literal.ts';
+import { isNullOperand, type OperandType, operandType, parseFlag, parseLiteral } from './literal.ts';
 import type { ParseContext } from './parse-context.ts';
 import { invalidQuery, isObject, type QueryPath } from './raw-values.ts';
 
-export { isNull } from './literal.ts';
+export { isNullOperand } from './literal.ts';
 
 const LISTS: readonly FilterOperator[] = ['_in', '_nin', '_between', '_nbetween', '_has_any', '_has_all'];
 /** Operators that compare a whole array. */
@@ -107,6 +107,6 @@ const listBinder =
 
 /** Null equals no element, so only a comparison of the whole array may contain it. */
 function parseElementOrValue(as: OperandType, isWhole: boolean, raw: unknown, path: QueryPath): FilterOperand {
-  if (as.isElement && !isWhole && isNull(raw)) throw invalidQuery('null is equal to no element', path);
+  if (as.isElement && !isWhole && isNullOperand(raw)) throw invalidQuery('null is equal to no element', path);
   return parseLiteral(as, raw, path);
 }

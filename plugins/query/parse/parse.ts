@@ -5,9 +5,9 @@ import { parseFields } from './fields.ts';
 import { parseFilter } from './filter.ts';
 import { type NodeParameters, parseReadNode } from './node.ts';
 import type { NodePosition } from './node-position.ts';
-import { parseMetaParameter } from './parameters.ts';
 import type { ParseContext, QueryCeilings } from './parse-context.ts';
 import { invalidQuery, isObject, parseJson } from './raw-values.ts';
+import { parseMetaParameter } from './search-meta-alias.ts';
 import { parseSelection } from './selection.ts';
 
 /** Parses a query to a tree (architecture, section 4). The parser does not know the caller: `access` restricts the tree. */

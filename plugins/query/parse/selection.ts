@@ -5,7 +5,7 @@ import { assertDepth, assertParametersDepth } from './depth.ts';
 import { parseFunction } from './functions.ts';
 import { parseGroupSelection } from './group-selection.ts';
 import { parseListParameters } from './list-parameters.ts';
-import { type NodePosition, readableTargets, relatedPosition, toSingleRow } from './node-position.ts';
+import { joinableCollections, type NodePosition, relatedPosition, withoutPagingAndOrder } from './node-position.ts';
 import { countQueryPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { parseJsonPath } from './path-steps.ts';
 import { parameterPath, type QueryPath } from './raw-values.ts';
@@ -94,13 +94,13 @@ function parseSelectionItem(
         kind: 'one',
         key,
         field,
-        read: toSingleRow(behind(resolveCollection(context, relation.to), one.selection)),
+        read: withoutPagingAndOrder(behind(resolveCollection(context, relation.to), one.selection)),
       };
   } else if (relation?.kind === 'any') {
     const by = collection.fields.get(relation.collectionField);
-    const reads = readableTargets(context, relation).flatMap((to) => {
+    const reads = joinableCollections(context, relation).flatMap((to) => {
       const selection = Object.hasOwn(one.of, to.name) ? one.of[to.name] : undefined;
-      return selection ? [toSingleRow(behind(to, selection))] : [];
+      return selection ? [withoutPagingAndOrder(behind(to, selection))] : [];
     });
     if (by?.column) return { kind: 'any', key, field, by, reads, strict: true };
   }

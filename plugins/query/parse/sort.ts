@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { Collection, Column, Field } from '../../schema/contract.ts';
 import type { FieldUse, OrderBy, OrderByStep } from '../contract.ts';
-import { isOrderedUnknownField } from '../element-field.ts';
+import { isSortableUnknownTypeField } from '../element-field.ts';
 import { keyColumns } from '../key-columns.ts';
 import { parseFieldUse } from './functions.ts';
 import { countQueryPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
@@ -70,7 +70,7 @@ function assertSortable(use: FieldUse, at: QueryPath): FieldUse {
 }
 
 const isOrdered = (field: Field): boolean =>
-  isOrderedUnknownField(field) ||
+  isSortableUnknownTypeField(field) ||
   (!['json', 'unknown', 'binary'].includes(field.type) && !field.type.startsWith('geometry'));
 
 const typeName = (type: Field['type'], { array, dataType }: Column): string =>

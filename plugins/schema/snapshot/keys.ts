@@ -63,7 +63,7 @@ const createRowLocationField = (collection: string): Field => ({
 const ROW_LOCATION = 'row-place';
 
 /** Whether this is the row location, the key of a table without a key. */
-export const isRowLocation = ({ special }: Field): boolean => special.includes(ROW_LOCATION);
+export const isRowLocationField = ({ special }: Field): boolean => special.includes(ROW_LOCATION);
 
 const createSystemColumnField = (collection: string, name: string, sqlType: string): Field => {
   const column: Column = {

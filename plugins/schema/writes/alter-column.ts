@@ -5,7 +5,7 @@ import { renderColumnType } from '../column-sql.ts';
 import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Column, Field, FieldType } from '../contract.ts';
 import { parseDefaultValue } from '../default-value.ts';
-import { parseSize, renderAddIndex, renderAddUnique } from './column-ddl.ts';
+import { parseColumnSize, renderAddIndex, renderAddUnique } from './column-ddl.ts';
 import { renderDefaultSql } from './default-sql.ts';
 import { quoteTable, type WriteDeps } from './deps.ts';
 import { invalidPayload, ownMember, type Payload, parseFlag } from './payload.ts';
@@ -76,7 +76,7 @@ function assertChangeable(field: Field, column: Column, schema: Payload): void {
 
 async function isSizeChange({ db }: WriteDeps, field: Field, type: FieldType, schema: Payload): Promise<boolean> {
   const column = field.column as Column;
-  const { maxLength, precision, scale } = await parseSize(db, type, schema);
+  const { maxLength, precision, scale } = await parseColumnSize(db, type, schema);
   if (column.dataType === 'character varying') return (maxLength ?? column.maxLength) !== column.maxLength;
   if (column.dataType !== 'numeric') return false;
   return (precision ?? column.precision) !== column.precision || (scale ?? column.scale) !== column.scale;
@@ -84,7 +84,7 @@ async function isSizeChange({ db }: WriteDeps, field: Field, type: FieldType, sc
 
 async function changeType(target: ColumnTarget, type: FieldType, schema: Payload, fallback: unknown): Promise<void> {
   const { deps, field, column, alter } = target;
-  const requested = await parseSize(deps.db, type, schema);
+  const requested = await parseColumnSize(deps.db, type, schema);
   const keepsType = type === field.type;
   const sql = renderColumnType(type, {
     maxLength: requested.maxLength ?? (keepsType ? column.maxLength : undefined),

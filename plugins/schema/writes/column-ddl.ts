@@ -12,7 +12,11 @@ const KEY_TYPES: readonly FieldType[] = ['integer', 'bigInteger', 'uuid', 'strin
 export const isPrimaryKey = ({ schema }: NewField): boolean => parseFlag(schema, 'is_primary_key') === true;
 
 /** Parses the length, precision and scale that a request gives a column. @throws INVALID_PAYLOAD */
-export async function parseSize(db: Db, type: FieldType, schema: Payload | null | undefined): Promise<ColumnSize> {
+export async function parseColumnSize(
+  db: Db,
+  type: FieldType,
+  schema: Payload | null | undefined,
+): Promise<ColumnSize> {
   const precision = parseInteger(schema, 'numeric_precision', 1, 1000);
   const scale = parseInteger(schema, 'numeric_scale', 0, 1000);
   return {
@@ -34,7 +38,7 @@ export async function renderNewColumn(db: Db, field: NewField): Promise<string> 
     ? type === 'integer'
       ? 'serial'
       : 'bigserial'
-    : renderColumnType(type, await parseSize(db, type, schema));
+    : renderColumnType(type, await parseColumnSize(db, type, schema));
   const fallback = isAutoIncrement ? null : renderDefaultSql(type, ownMember(schema, 'default_value'));
   const isNotNull = isKey || parseFlag(schema, 'is_nullable') === false;
   return [

@@ -2,10 +2,10 @@ import type { Caller } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import { createColumnIndexes, isPrimaryKey, renderNewColumn } from './column-ddl.ts';
 import type { WriteDeps } from './deps.ts';
-import { applyFilters, createCollectionEventMeta, emitAction } from './events.ts';
+import { createCollectionEventMeta, emitAction, runRegistryFilters } from './events.ts';
 import { type NewField, parseNewField } from './field-input.ts';
 import { invalidPayload, ownMember, parseName, parseObjectMember } from './payload.ts';
-import { parseRegistryMeta, upsertRow } from './registry-row.ts';
+import { parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
 
 const DEFAULT_ID_FIELD: NewField = {
   name: 'id',
@@ -16,7 +16,7 @@ const DEFAULT_ID_FIELD: NewField = {
 
 /** Creates a table with its fields, or a folder, and their registry rows. */
 export async function createCollection(deps: WriteDeps, caller: Caller, input: unknown): Promise<string> {
-  const payload = await applyFilters(deps, 'collections', 'create', input, {
+  const payload = await runRegistryFilters(deps, 'collections', 'create', input, {
     caller,
     collection: 'platform_collections',
   });
@@ -31,7 +31,7 @@ export async function createCollection(deps: WriteDeps, caller: Caller, input: u
   else if (fields.length > 0) throw invalidPayload('Fields need a table: pass "schema": {}.');
   else if (meta === null) throw invalidPayload('A collection needs "schema", "meta" or both.');
   if (meta !== null)
-    await upsertRow(deps, 'collections', { collection: name }, parseRegistryMeta('collections', meta ?? {}));
+    await upsertRegistryRow(deps, 'collections', { collection: name }, parseRegistryMeta('collections', meta ?? {}));
   emitAction(deps, 'collections', 'create', payload, { ...createCollectionEventMeta(caller, name), key: name });
   return name;
 }
@@ -53,7 +53,7 @@ async function createTable(deps: WriteDeps, name: string, requested: readonly Ne
   for (const field of columns) await createColumnIndexes(db, table, name, field);
   for (const [at, field] of fields.entries()) {
     if (field.row)
-      await upsertRow(deps, 'fields', { collection: name, field: field.name }, { sort: at + 1, ...field.row });
+      await upsertRegistryRow(deps, 'fields', { collection: name, field: field.name }, { sort: at + 1, ...field.row });
   }
 }
 

@@ -2,10 +2,10 @@ import type { Caller } from '#kernel';
 import type { Collection } from '../contract.ts';
 import { createColumnIndexes, isPrimaryKey, renderNewColumn } from './column-ddl.ts';
 import { quoteRegistryTable, quoteTable, requireCollection, type WriteDeps } from './deps.ts';
-import { applyFilters, emitAction } from './events.ts';
+import { emitAction, runRegistryFilters } from './events.ts';
 import { type NewField, parseNewField } from './field-input.ts';
 import { invalidPayload } from './payload.ts';
-import { upsertRow } from './registry-row.ts';
+import { upsertRegistryRow } from './registry-row.ts';
 
 /** Adds a column or an alias, and its registry row. */
 export async function createField(
@@ -15,14 +15,14 @@ export async function createField(
   input: unknown,
 ): Promise<string> {
   const holder = requireCollection(await deps.cache.snapshot(), collection);
-  const payload = await applyFilters(deps, 'fields', 'create', input, { caller, collection });
+  const payload = await runRegistryFilters(deps, 'fields', 'create', input, { caller, collection });
   const field = parseNewField(payload);
   if (holder.fields.has(field.name))
     throw invalidPayload(`Field "${field.name}" already exists in collection "${collection}".`);
   if (field.type !== 'alias') await addColumn(deps, holder, field);
   if (field.row) {
     const sort = field.row.sort ?? (await nextSort(deps, collection, field.row.group ?? null));
-    await upsertRow(deps, 'fields', { collection, field: field.name }, { ...field.row, sort });
+    await upsertRegistryRow(deps, 'fields', { collection, field: field.name }, { ...field.row, sort });
   }
   emitAction(deps, 'fields', 'create', payload, { caller, key: field.name, collection, keys: [field.name] });
   return field.name;

@@ -3,11 +3,11 @@ import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Field } from '../contract.ts';
 import { renderAddIndex } from './column-ddl.ts';
 import { isSystemField, quoteTable, type WriteDeps } from './deps.ts';
-import { applyFilters, emitAction } from './events.ts';
+import { emitAction, runRegistryFilters } from './events.ts';
 import { addConstraint } from './foreign-key.ts';
 import { invalidPayload, ownMember, type Payload, parseObjectMember } from './payload.ts';
-import { parseRegistryMeta, upsertRow } from './registry-row.ts';
-import { assertManyToAny, assertOneFieldAlias, findRelation } from './relation-checks.ts';
+import { parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
+import { assertManyToAnyMeta, assertToManyAliasIsFree, findRelation } from './relation-checks.ts';
 import { parseReferentialAction, parseRequiredText } from './relation-input.ts';
 
 /** Creates a relation from a field to one collection, or to one of several (many-to-any). */
@@ -16,7 +16,7 @@ export async function createRelation(
   caller: Caller,
   input: unknown,
 ): Promise<{ collection: string; field: string }> {
-  const payload = await applyFilters(deps, 'relations', 'create', input, { caller });
+  const payload = await runRegistryFilters(deps, 'relations', 'create', input, { caller });
   const snapshot = await deps.cache.snapshot();
   const [collection, name] = [parseRequiredText(payload, 'collection'), parseRequiredText(payload, 'field')];
   const many = snapshot.collections.get(collection);
@@ -33,11 +33,11 @@ export async function createRelation(
   const related = ownMember(payload, 'related_collection') ?? null;
   const one = typeof related === 'string' ? snapshot.collections.get(related) : undefined;
   if (related !== null && !one) throw invalidPayload(`There is no collection "${String(related)}".`);
-  assertOneFieldAlias(snapshot, one, values, null);
+  assertToManyAliasIsFree(snapshot, one, values, null);
   if (one) await addForeignKey(deps, many, field, one, payload);
-  else assertManyToAny(snapshot, many, values);
+  else assertManyToAnyMeta(snapshot, many, values);
   if (meta || !one || !canHaveConstraint(many, one)) {
-    await upsertRow(
+    await upsertRegistryRow(
       deps,
       'relations',
       { many_collection: collection, many_field: name },

@@ -1,11 +1,11 @@
 import type { Caller } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
-import { removeField } from './delete-field.ts';
+import { deleteFieldIfExists } from './delete-field.ts';
 import { isSystemField, quoteRegistryTable, quoteTable, requireCollection, type WriteDeps } from './deps.ts';
 import { createCollectionEventMeta } from './events.ts';
 import { invalidPayload } from './payload.ts';
-import { deleteRows, updateRows } from './registry-row.ts';
+import { deleteMatchingRegistryRows, updateRegistryRows } from './registry-row.ts';
 
 /** Drops a table, its registry rows, and the fields of other collections that refer to it. */
 export async function deleteCollection(deps: WriteDeps, caller: Caller, name: string): Promise<void> {
@@ -26,12 +26,15 @@ export async function deleteCollection(deps: WriteDeps, caller: Caller, name: st
     if (!field || isSystemField(field)) continue;
     // A primary key that is also a foreign key stays: its table needs it.
     if (field.column?.primary || snapshot.collections.get(relation.collection)?.kind === 'view') {
-      await deleteRows(deps, 'relations', { many_collection: relation.collection, many_field: relation.field });
-    } else await removeField(deps, caller, relation.collection, relation.field);
+      await deleteMatchingRegistryRows(deps, 'relations', {
+        many_collection: relation.collection,
+        many_field: relation.field,
+      });
+    } else await deleteFieldIfExists(deps, caller, relation.collection, relation.field);
   }
   for (const { collection: holder, meta } of snapshot.relations) {
     if (holder === name && meta?.one_collection && meta.one_field && meta.one_collection !== name) {
-      await removeField(deps, caller, meta.one_collection, meta.one_field);
+      await deleteFieldIfExists(deps, caller, meta.one_collection, meta.one_field);
     }
   }
   if (collection.table) await deps.db.ddl(`drop table ${quoteTable(collection)}`);
@@ -55,15 +58,15 @@ async function dropConstraintsTo({ db }: WriteDeps, collection: Collection): Pro
 }
 
 async function deleteRegistryRows(deps: WriteDeps, name: string): Promise<void> {
-  await deleteRows(deps, 'fields', { collection: name });
-  await deleteRows(deps, 'relations', { many_collection: name });
-  await deleteRows(deps, 'relations', { one_collection: name });
+  await deleteMatchingRegistryRows(deps, 'fields', { collection: name });
+  await deleteMatchingRegistryRows(deps, 'relations', { many_collection: name });
+  await deleteMatchingRegistryRows(deps, 'relations', { one_collection: name });
   await deps.db.query(
     `update ${quoteRegistryTable(deps, 'relations')}
     set one_allowed_collections = array_to_string(array_remove(string_to_array(one_allowed_collections, ','), $1), ',')
     where $1 = any(string_to_array(one_allowed_collections, ','))`,
     [name],
   );
-  await updateRows(deps, 'collections', { group: null }, { group: name });
-  await deleteRows(deps, 'collections', { collection: name });
+  await updateRegistryRows(deps, 'collections', { group: null }, { group: name });
+  await deleteMatchingRegistryRows(deps, 'collections', { collection: name });
 }

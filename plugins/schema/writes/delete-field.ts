@@ -3,7 +3,7 @@ import { quoteIdentifier } from '../../database/library.ts';
 import type { Field, SchemaOverview } from '../contract.ts';
 import { isSystemField, quoteTable, requireCollection, requireField, type WriteDeps } from './deps.ts';
 import { invalidPayload } from './payload.ts';
-import { deleteRows, updateRows } from './registry-row.ts';
+import { deleteMatchingRegistryRows, updateRegistryRows } from './registry-row.ts';
 
 /** Deletes a field on request. Refuses system fields, primary keys, composite foreign keys and columns of views. */
 export async function deleteField(deps: WriteDeps, caller: Caller, collection: string, name: string): Promise<void> {
@@ -14,11 +14,16 @@ export async function deleteField(deps: WriteDeps, caller: Caller, collection: s
   if (field.parts) throw invalidPayload(`Field "${name}" is a foreign key: delete the relation instead.`);
   if (field.column && holder.kind === 'view')
     throw invalidPayload(`"${collection}" is a view of the database and is changed there.`);
-  await removeField(deps, caller, collection, name);
+  await deleteFieldIfExists(deps, caller, collection, name);
 }
 
 /** Deletes a field with its column, its relations and references to its name; does nothing where the field does not exist. */
-export async function removeField(deps: WriteDeps, caller: Caller, collection: string, name: string): Promise<void> {
+export async function deleteFieldIfExists(
+  deps: WriteDeps,
+  caller: Caller,
+  collection: string,
+  name: string,
+): Promise<void> {
   const snapshot = await deps.cache.snapshot();
   const holder = snapshot.collections.get(collection);
   const field = holder?.fields.get(name);
@@ -28,7 +33,7 @@ export async function removeField(deps: WriteDeps, caller: Caller, collection: s
   await deleteRelations(deps, caller, snapshot, field);
   if (field.column) await deps.db.ddl(`alter table ${quoteTable(holder)} drop column ${quoteIdentifier(name)}`);
   await clearReferences(deps, snapshot, field);
-  await deleteRows(deps, 'fields', { collection, field: name });
+  await deleteMatchingRegistryRows(deps, 'fields', { collection, field: name });
   deps.events.action(['fields.delete'], { ...context, payload: [name] });
 }
 
@@ -43,13 +48,19 @@ async function deleteRelations(
     const isNamed = field === name || meta?.one_collection_field === name || parts?.some((part) => part.name === name);
     const isAffected = holder === collection && isNamed;
     if (!isAffected) continue;
-    await deleteRows(deps, 'relations', { many_collection: holder, many_field: field });
+    await deleteMatchingRegistryRows(deps, 'relations', { many_collection: holder, many_field: field });
     // The alias on the other side has no relation any more.
-    if (meta?.one_collection && meta.one_field) await removeField(deps, caller, meta.one_collection, meta.one_field);
+    if (meta?.one_collection && meta.one_field)
+      await deleteFieldIfExists(deps, caller, meta.one_collection, meta.one_field);
   }
-  await updateRows(deps, 'relations', { one_field: null }, { one_collection: collection, one_field: name });
-  await updateRows(deps, 'relations', { junction_field: null }, { many_collection: collection, junction_field: name });
-  await updateRows(deps, 'relations', { sort_field: null }, { many_collection: collection, sort_field: name });
+  await updateRegistryRows(deps, 'relations', { one_field: null }, { one_collection: collection, one_field: name });
+  await updateRegistryRows(
+    deps,
+    'relations',
+    { junction_field: null },
+    { many_collection: collection, junction_field: name },
+  );
+  await updateRegistryRows(deps, 'relations', { sort_field: null }, { many_collection: collection, sort_field: name });
 }
 
 async function clearReferences(
@@ -57,9 +68,9 @@ async function clearReferences(
   snapshot: SchemaOverview,
   { collection, name, meta }: Field,
 ): Promise<void> {
-  await updateRows(deps, 'fields', { group: meta?.group ?? null }, { collection, group: name });
-  await updateRows(deps, 'collections', { sort_field: null }, { collection, sort_field: name });
-  await updateRows(
+  await updateRegistryRows(deps, 'fields', { group: meta?.group ?? null }, { collection, group: name });
+  await updateRegistryRows(deps, 'collections', { sort_field: null }, { collection, sort_field: name });
+  await updateRegistryRows(
     deps,
     'collections',
     { archive_field: null, archive_value: null, unarchive_value: null },
@@ -69,6 +80,11 @@ async function clearReferences(
   if (!Array.isArray(duplicated)) return;
   const remaining = duplicated.filter((path) => path !== name && !String(path).startsWith(`${name}.`));
   if (remaining.length < duplicated.length) {
-    await updateRows(deps, 'collections', { item_duplication_fields: JSON.stringify(remaining) }, { collection });
+    await updateRegistryRows(
+      deps,
+      'collections',
+      { item_duplication_fields: JSON.stringify(remaining) },
+      { collection },
+    );
   }
 }

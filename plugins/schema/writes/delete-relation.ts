@@ -3,7 +3,7 @@ import type { Collection } from '../contract.ts';
 import type { WriteDeps } from './deps.ts';
 import { dropConstraint } from './foreign-key.ts';
 import { invalidPayload } from './payload.ts';
-import { deleteRows } from './registry-row.ts';
+import { deleteMatchingRegistryRows } from './registry-row.ts';
 import { requireRelation } from './relation-checks.ts';
 
 /** Drops the foreign key and deletes the registry row; the columns stay. */
@@ -15,6 +15,6 @@ export async function deleteRelation(deps: WriteDeps, caller: Caller, collection
   await deps.events.filter(['relations.delete'], [name], context);
   if (relation.schema)
     await dropConstraint(deps, snapshot.collections.get(collection) as Collection, relation.schema.constraint_name);
-  await deleteRows(deps, 'relations', { many_collection: collection, many_field: name });
+  await deleteMatchingRegistryRows(deps, 'relations', { many_collection: collection, many_field: name });
   deps.events.action(['relations.delete'], { ...context, payload: [name] });
 }

@@ -33,7 +33,7 @@ const flattenMeta = (payload: Payload): Payload => ({ ...(isObject(payload.meta)
  * Runs the filters of `<name>.create` or `<name>.update`, which may change members of the payload or of `meta`.
  * @throws INVALID_PAYLOAD where the input or the answer of a filter is no object; the error of a filter
  */
-export async function applyFilters(
+export async function runRegistryFilters(
   deps: Pick<WriteDeps, 'events'>,
   name: RegistryName,
   verb: 'create' | 'update',

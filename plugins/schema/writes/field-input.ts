@@ -40,7 +40,7 @@ export function parseNewField(input: unknown): NewField {
     const row = parseRegistryMeta('fields', meta ?? {});
     return { name, type, schema: {}, row: isAlias ? row : { ...row, special: [...special, 'alias'].join(',') } };
   }
-  const flags = withTypeFlag(type, special);
+  const flags = withTypeSpecial(type, special);
   const isRegistered = meta !== null || REQUIRED_FLAGS[type] !== undefined;
   const row = { ...parseRegistryMeta('fields', meta ?? {}), ...(flags.length > 0 ? { special: flags.join(',') } : {}) };
   return { name, type, schema: parseObjectMember(payload, 'schema') ?? {}, row: isRegistered ? row : null };
@@ -53,12 +53,12 @@ export function parseSpecial(meta: Payload | null | undefined): readonly string[
 }
 
 /** Adds the value of `special` that a column needs to be read as this type. */
-export function withTypeFlag(type: FieldType, special: readonly string[]): readonly string[] {
+export function withTypeSpecial(type: FieldType, special: readonly string[]): readonly string[] {
   const required = REQUIRED_FLAGS[type];
   if (!required || special.includes(required) || (type === 'csv' && special.includes('csv'))) return special;
   return [required, ...special];
 }
 
 /** Removes the values of `special` that belong to a type. */
-export const withoutTypeFlags = (special: readonly string[]): readonly string[] =>
+export const withoutTypeSpecials = (special: readonly string[]): readonly string[] =>
   special.filter((flag) => !TYPE_FLAGS.includes(flag));

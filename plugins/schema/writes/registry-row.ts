@@ -86,7 +86,12 @@ function toJsonText(field: string, value: unknown): string {
 }
 
 /** Inserts a registry row, or updates the existing one. */
-export async function upsertRow(deps: WriteDeps, name: RegistryName, key: RowValues, values: RowValues): Promise<void> {
+export async function upsertRegistryRow(
+  deps: WriteDeps,
+  name: RegistryName,
+  key: RowValues,
+  values: RowValues,
+): Promise<void> {
   const all = { ...key, ...values };
   const columns = Object.keys(all).map(quoteIdentifier).join(', ');
   const placeholders = Object.keys(all)
@@ -104,7 +109,7 @@ export async function upsertRow(deps: WriteDeps, name: RegistryName, key: RowVal
 }
 
 /** Deletes the registry rows whose columns have these values. */
-export async function deleteRows(deps: WriteDeps, name: RegistryName, where: RowValues): Promise<void> {
+export async function deleteMatchingRegistryRows(deps: WriteDeps, name: RegistryName, where: RowValues): Promise<void> {
   const tests = Object.keys(where).map((column, at) => `${quoteIdentifier(column)} = $${at + 1}`);
   await deps.db.query(
     `delete from ${quoteRegistryTable(deps, name)} where ${tests.join(' and ')}`,
@@ -113,7 +118,7 @@ export async function deleteRows(deps: WriteDeps, name: RegistryName, where: Row
 }
 
 /** Updates the registry rows whose columns have these values. */
-export async function updateRows(
+export async function updateRegistryRows(
   deps: WriteDeps,
   name: RegistryName,
   values: RowValues,

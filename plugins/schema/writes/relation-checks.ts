@@ -5,7 +5,7 @@ import { invalidPayload } from './payload.ts';
 import type { RowValues } from './registry-row.ts';
 
 /** Validates `meta` of a many-to-any relation. @throws INVALID_PAYLOAD */
-export function assertManyToAny(snapshot: SchemaOverview, many: Collection, values: RowValues): void {
+export function assertManyToAnyMeta(snapshot: SchemaOverview, many: Collection, values: RowValues): void {
   const by = values.one_collection_field;
   const allowed = parseCommaList(values.one_allowed_collections) ?? [];
   if (typeof by !== 'string' || allowed.length === 0) {
@@ -19,7 +19,7 @@ export function assertManyToAny(snapshot: SchemaOverview, many: Collection, valu
 }
 
 /** The alias `one_field` must not be a column, nor belong to another relation. @throws INVALID_PAYLOAD */
-export function assertOneFieldAlias(
+export function assertToManyAliasIsFree(
   snapshot: SchemaOverview,
   one: Collection | undefined,
   values: RowValues,

@@ -3,10 +3,10 @@ import type { Field } from '../contract.ts';
 import { ALIAS_SPECIALS } from '../snapshot/fields.ts';
 import { alterColumn } from './alter-column.ts';
 import { isSystemField, requireCollection, requireField, type WriteDeps } from './deps.ts';
-import { applyFilters, emitAction } from './events.ts';
-import { parseSpecial, withoutTypeFlags, withTypeFlag } from './field-input.ts';
+import { emitAction, runRegistryFilters } from './events.ts';
+import { parseSpecial, withoutTypeSpecials, withTypeSpecial } from './field-input.ts';
 import { invalidPayload, ownMember, type Payload, parseObjectMember, parseType } from './payload.ts';
-import { deleteRows, parseRegistryMeta, type RowValues, upsertRow } from './registry-row.ts';
+import { deleteMatchingRegistryRows, parseRegistryMeta, type RowValues, upsertRegistryRow } from './registry-row.ts';
 
 /** Changes the column and the registry row of a field. */
 export async function updateField(
@@ -19,7 +19,7 @@ export async function updateField(
   const holder = requireCollection(await deps.cache.snapshot(), collection);
   const field = requireField(holder, name);
   const context = { caller, collection, keys: [name] };
-  const payload = await applyFilters(deps, 'fields', 'update', input, context);
+  const payload = await runRegistryFilters(deps, 'fields', 'update', input, context);
   if (ownMember(payload, 'field') !== undefined && ownMember(payload, 'field') !== name)
     throw invalidPayload('A field cannot be renamed.');
   if (isSystemField(field)) assertAllowedSystemChange(payload, field);
@@ -53,14 +53,14 @@ async function changeMeta(
   if (meta === null) {
     if (!field.column)
       throw invalidPayload(`Field "${field.name}" has only its registry row; delete the field instead.`);
-    return deleteRows(deps, 'fields', key);
+    return deleteMatchingRegistryRows(deps, 'fields', key);
   }
   const special = mergeSpecial(field, type, parseSpecial(meta));
   const values: RowValues = {
     ...parseRegistryMeta('fields', meta ?? {}),
     ...(special ? { special: special.length > 0 ? special.join(',') : null } : {}),
   };
-  if (Object.keys(values).length > 0 || meta) await upsertRow(deps, 'fields', key, values);
+  if (Object.keys(values).length > 0 || meta) await upsertRegistryRow(deps, 'fields', key, values);
 }
 
 /** The value of `special` to store; undefined where it stays. */
@@ -74,6 +74,6 @@ function mergeSpecial(
     throw invalidPayload(`Field "${field.name}" cannot change between an alias and a column.`);
   const changed = type !== undefined && type !== field.type;
   if (requested === undefined && !changed) return undefined;
-  const flags = requested ?? withoutTypeFlags(field.special);
-  return changed ? withTypeFlag(type, flags) : flags;
+  const flags = requested ?? withoutTypeSpecials(field.special);
+  return changed ? withTypeSpecial(type, flags) : flags;
 }

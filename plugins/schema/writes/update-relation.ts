@@ -1,11 +1,11 @@
 import type { Caller } from '#kernel';
 import type { Collection, Relation, SchemaOverview } from '../contract.ts';
 import type { WriteDeps } from './deps.ts';
-import { applyFilters, emitAction } from './events.ts';
+import { emitAction, runRegistryFilters } from './events.ts';
 import { addConstraint, dropConstraint } from './foreign-key.ts';
 import { invalidPayload, ownMember, type Payload, parseObjectMember } from './payload.ts';
-import { deleteRows, parseRegistryMeta, upsertRow } from './registry-row.ts';
-import { assertManyToAny, assertOneFieldAlias, requireRelation } from './relation-checks.ts';
+import { deleteMatchingRegistryRows, parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
+import { assertManyToAnyMeta, assertToManyAliasIsFree, requireRelation } from './relation-checks.ts';
 import { parseReferentialAction } from './relation-input.ts';
 
 /** Changes the registry row of a relation and the referential actions of its foreign key. */
@@ -19,7 +19,7 @@ export async function updateRelation(
   const snapshot = await deps.cache.snapshot();
   const relation = requireRelation(snapshot, collection, name);
   const context = { caller, collection, keys: [name] };
-  const payload = await applyFilters(deps, 'relations', 'update', input, context);
+  const payload = await runRegistryFilters(deps, 'relations', 'update', input, context);
   if (relation.meta?.system) throw invalidPayload('A relation of the service itself cannot be changed.');
   const related = ownMember(payload, 'related_collection');
   if (related !== undefined && related !== relation.related)
@@ -29,19 +29,19 @@ export async function updateRelation(
   const key = { many_collection: collection, many_field: name };
   if (meta === null) {
     if (!relation.schema) throw invalidPayload('This relation has only its registry row; delete the relation instead.');
-    await deleteRows(deps, 'relations', key);
+    await deleteMatchingRegistryRows(deps, 'relations', key);
   } else if (meta) {
     const values = parseRegistryMeta('relations', meta);
     const one = relation.related === null ? undefined : snapshot.collections.get(relation.related);
-    assertOneFieldAlias(snapshot, one, values, relation);
+    assertToManyAliasIsFree(snapshot, one, values, relation);
     const many = snapshot.collections.get(collection) as Collection;
     if (!one)
-      assertManyToAny(snapshot, many, {
+      assertManyToAnyMeta(snapshot, many, {
         ...relation.meta,
         one_allowed_collections: relation.meta?.one_allowed_collections?.join(','),
         ...values,
       });
-    await upsertRow(deps, 'relations', key, { ...values, one_collection: relation.related });
+    await upsertRegistryRow(deps, 'relations', key, { ...values, one_collection: relation.related });
   }
   emitAction(deps, 'relations', 'update', payload, context);
 }

@@ -1,13 +1,13 @@
 import type { RouteDescription } from '../../http/contract.ts';
 import {
-  anyOf,
+  anyOfSchema,
   BOOLEAN_SCHEMA,
-  dataAnswer,
+  describeDataAnswer,
   describeJsonBody,
   exactObject,
   NO_CONTENT,
-  nullable,
-  objectOf,
+  nullableSchema,
+  objectSchema,
   schemaRef,
   TEXT_SCHEMA,
 } from '../../http/library.ts';
@@ -16,16 +16,16 @@ import {
   itemSchema,
   queryComponents,
   SINGLE_ROW_PARAMETERS,
-  WRITE_ERRORS,
+  WRITE_ERROR_CODES,
 } from '../../items/library.ts';
-import { USERS_COLLECTION } from '../require-user-key.ts';
+import { USERS_COLLECTION } from '../require-caller-user.ts';
 
 const user = itemSchema(USERS_COLLECTION);
 
 /** The answer for a caller that has the token of a share and no user. */
 const SHARE = exactObject({
   share: TEXT_SCHEMA,
-  role: exactObject({ id: nullable(TEXT_SCHEMA), admin_access: BOOLEAN_SCHEMA, app_access: BOOLEAN_SCHEMA }),
+  role: exactObject({ id: nullableSchema(TEXT_SCHEMA), admin_access: BOOLEAN_SCHEMA, app_access: BOOLEAN_SCHEMA }),
 });
 
 const base = {
@@ -38,7 +38,7 @@ export const READ_ME_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Reads the row of the caller; its key alone where the caller may not read it.',
   query: SINGLE_ROW_PARAMETERS,
-  answers: dataAnswer(anyOf(user, schemaRef('ShareCaller'))),
+  answers: describeDataAnswer(anyOfSchema(user, schemaRef('ShareCaller'))),
 };
 
 export const UPDATE_ME_ROUTE_DESCRIPTION: RouteDescription = {
@@ -46,13 +46,13 @@ export const UPDATE_ME_ROUTE_DESCRIPTION: RouteDescription = {
   summary: 'Changes the row of the caller.',
   query: ANSWER_SHAPE_PARAMETERS,
   body: describeJsonBody(user),
-  answers: { ...dataAnswer(user), ...NO_CONTENT },
-  errors: WRITE_ERRORS,
+  answers: { ...describeDataAnswer(user), ...NO_CONTENT },
+  errors: WRITE_ERROR_CODES,
 };
 
 export const TRACK_PAGE_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Remembers the page of the app on which the caller was last.',
-  body: describeJsonBody(objectOf({ last_page: { ...TEXT_SCHEMA, maxLength: 255 } }, ['last_page'])),
+  body: describeJsonBody(objectSchema({ last_page: { ...TEXT_SCHEMA, maxLength: 255 } }, ['last_page'])),
   answers: NO_CONTENT,
 };

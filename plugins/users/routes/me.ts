@@ -4,7 +4,7 @@ import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf, rawQueryOf, sendData, sendJson } from '../../http/library.ts';
 import type { Items } from '../../items/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
-import { requireUserKey, USERS_COLLECTION } from '../require-user-key.ts';
+import { requireCallerUser, USERS_COLLECTION } from '../require-caller-user.ts';
 import {
   READ_ME_ROUTE_DESCRIPTION,
   TRACK_PAGE_ROUTE_DESCRIPTION,
@@ -31,7 +31,7 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
       const role = { id: caller.role, admin_access: false, app_access: false };
       return sendData(ctx, { share: caller.share, role });
     }
-    const id = requireUserKey(caller);
+    const id = requireCallerUser(caller);
     const query = rawQueryOf(ctx);
     try {
       const { data } = await items.readOne(caller, USERS_COLLECTION, id, query);
@@ -44,7 +44,7 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
 
   async function update(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
-    const id = requireUserKey(caller);
+    const id = requireCallerUser(caller);
     const body = bodyOf(ctx);
     if (!isObject(body)) throw fail('INVALID_PAYLOAD', 'the body must be an object');
     const { fields, deep, alias }: RawQuery = rawQueryOf(ctx);
@@ -60,7 +60,7 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
 
   /** Stores the page the user saw last; needs no permission and emits no event. */
   async function track(ctx: HttpContext): Promise<void> {
-    const id = requireUserKey(ctx.state.caller);
+    const id = requireCallerUser(ctx.state.caller);
     const body = bodyOf(ctx);
     const page = isObject(body) ? body.last_page : undefined;
     if (typeof page !== 'string' || page.length > PAGE_LENGTH || page.includes('\0')) {

@@ -1,25 +1,25 @@
 import type { JsonSchema, RouteDescription } from '../../http/contract.ts';
 import {
   BOOLEAN_SCHEMA,
-  dataAnswer,
+  describeDataAnswer,
   describeParameter,
+  enumSchema,
   exactObject,
-  listOf,
-  objectOf,
-  oneOfTexts,
+  listSchema,
+  objectSchema,
   RECORD_SCHEMA,
   schemaRef,
   TEXT_SCHEMA,
 } from '../../http/library.ts';
 import { itemSchema, queryComponents, SINGLE_ROW_PARAMETERS } from '../../items/library.ts';
 
-const GRANT = { fields: listOf(TEXT_SCHEMA), presets: RECORD_SCHEMA };
+const GRANT = { fields: listSchema(TEXT_SCHEMA), presets: RECORD_SCHEMA };
 const ACTION = schemaRef('EffectiveAction');
 const ROW_ACTION = exactObject({ access: BOOLEAN_SCHEMA });
 
 const schemas: Readonly<Record<string, JsonSchema>> = {
   /** `fields` and `presets` where the action is for fields. */
-  EffectiveAction: objectOf({ access: oneOfTexts('none', 'partial', 'full'), ...GRANT }, ['access']),
+  EffectiveAction: objectSchema({ access: enumSchema('none', 'partial', 'full'), ...GRANT }, ['access']),
   CollectionPermissions: exactObject({
     create: ACTION,
     read: ACTION,
@@ -28,7 +28,7 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
     share: ACTION,
   }),
   ItemPermissions: exactObject({
-    update: objectOf({ access: BOOLEAN_SCHEMA, ...GRANT }, ['access']),
+    update: objectSchema({ access: BOOLEAN_SCHEMA, ...GRANT }, ['access']),
     delete: ROW_ACTION,
     share: ROW_ACTION,
   }),
@@ -42,26 +42,26 @@ export const OWN_ROLE_ROUTE_DESCRIPTION: RouteDescription = {
   access: 'user',
   summary: 'Reads the role of the caller, as a list; its id alone where the caller may not read it.',
   query: SINGLE_ROW_PARAMETERS,
-  answers: dataAnswer(listOf(itemSchema('platform_roles'))),
+  answers: describeDataAnswer(listSchema(itemSchema('platform_roles'))),
   components: queryComponents,
 };
 
 export const OWN_RIGHTS_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Answers what the caller may do in each collection; those in which he may do nothing are left out.',
-  answers: dataAnswer({ type: 'object', additionalProperties: schemaRef('CollectionPermissions') }),
+  answers: describeDataAnswer({ type: 'object', additionalProperties: schemaRef('CollectionPermissions') }),
 };
 
 export const COLLECTION_RIGHTS_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Answers what the caller may do with the row of a singleton, or with some row of another collection.',
   params: { collection },
-  answers: dataAnswer(schemaRef('ItemPermissions')),
+  answers: describeDataAnswer(schemaRef('ItemPermissions')),
 };
 
 export const ITEM_RIGHTS_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Answers what the caller may do with one row; nothing with one that is not there.',
   params: { collection, id: describeParameter('Key of the row.') },
-  answers: dataAnswer(schemaRef('ItemPermissions')),
+  answers: describeDataAnswer(schemaRef('ItemPermissions')),
 };

@@ -3,7 +3,7 @@ import type { Access } from '../../access/contract.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { rawQueryOf, sendData, sendJson } from '../../http/library.ts';
 import type { Items } from '../../items/contract.ts';
-import { assertUserOrShare, requireUserKey } from '../require-user-key.ts';
+import { assertUserOrShare, requireCallerUser } from '../require-caller-user.ts';
 import {
   COLLECTION_RIGHTS_DESCRIPTION,
   ITEM_RIGHTS_DESCRIPTION,
@@ -22,7 +22,7 @@ interface Deps {
 export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
   async function role(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
-    if (!caller.share) requireUserKey(caller);
+    if (!caller.share) requireCallerUser(caller);
     if (caller.role === null) return sendData(ctx, []);
     try {
       const { data } = await items.readOne(caller, ROLES, caller.role, rawQueryOf(ctx));

@@ -1,5 +1,5 @@
 import { Failures, fail } from '#kernel';
-import type { RuleStore } from './rule-deps.ts';
+import type { WriteCheckStore } from './rule-deps.ts';
 
 const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
@@ -7,7 +7,7 @@ const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
  * Asserts that an e-mail address is well formed and unique without regard to case. @throws FAILED_VALIDATION, RECORD_NOT_UNIQUE
  */
 export async function assertEmail(
-  { db, statements }: RuleStore,
+  { db, statements }: WriteCheckStore,
   email: unknown,
   keys: readonly string[],
 ): Promise<void> {

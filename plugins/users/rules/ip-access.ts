@@ -4,7 +4,7 @@ import { parseIpRange } from '../../outbound/library.ts';
 const FIELD = 'ip_access';
 
 /** Validates `ip_access` of a role, a list or a text with commas: an unreadable address would lock users out or let clients in. */
-export function assertIpAccess(value: unknown): void {
+export function assertIpAccessList(value: unknown): void {
   if (value === undefined || value === null) return;
   const isText = typeof value === 'string';
   if (!isText && !Array.isArray(value)) throw invalidAddresses('must be a list of addresses.');

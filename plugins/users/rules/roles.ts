@@ -1,16 +1,23 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
-import { isTrueFlag } from '../../access/library.ts';
-import { assertIpAccess } from './ip-access.ts';
+import { isSubmittedTrue } from '../../access/library.ts';
+import { assertIpAccessList } from './ip-access.ts';
 import { assertAdminRemains } from './last-admin.ts';
-import { eventKeysOf, omitFields, type Payload, type RuleDeps, type RuleStore, setsField } from './rule-deps.ts';
+import {
+  eventKeysOf,
+  omitFields,
+  type Payload,
+  setsField,
+  type WriteCheckDeps,
+  type WriteCheckStore,
+} from './rule-deps.ts';
 
 const ROLES = 'platform_roles';
 const PUBLIC_MAY_CHANGE = ['id', 'key', 'name', 'icon', 'description'];
 const KEY = /^[a-z_][a-z0-9_]{0,254}$/;
 
 /** Registers filters that check writes of roles, on every write path. */
-export function registerRoleRules(deps: RuleDeps, events: EventsApi): void {
+export function registerRoleWriteChecks(deps: WriteCheckDeps, events: EventsApi): void {
   events.onFilter('roles.create', (payload, meta) => filterCreate(deps, payload as Payload, meta));
   events.onFilter('roles.update', (payload, meta) => filterUpdate(deps, payload as Payload, meta));
   events.onFilter('roles.delete', (payload, meta) => filterDelete(deps, payload as readonly string[], meta));
@@ -19,10 +26,10 @@ export function registerRoleRules(deps: RuleDeps, events: EventsApi): void {
 const invalidRole = (reason: string, field?: string) =>
   fail('INVALID_PAYLOAD', reason, field === undefined ? {} : { field, path: [field] });
 
-async function filterCreate(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
+async function filterCreate(deps: WriteCheckDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.assertAllowed(caller, 'create', ROLES);
   await deps.access.assertAuthority(caller, ROLES, 'create', [{ keys: [], values: payload }]);
-  assertIpAccess(payload.ip_access);
+  assertIpAccessList(payload.ip_access);
   const { key } = payload;
   if (key === undefined || key === null) return omitFields(payload, ['key']);
   if (key === 'public') throw invalidRole('The key "public" is reserved.', 'key');
@@ -32,11 +39,11 @@ async function filterCreate(deps: RuleDeps, payload: Payload, { caller }: EventM
   return payload;
 }
 
-async function filterUpdate(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
+async function filterUpdate(deps: WriteCheckDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
   const keys = eventKeysOf(meta);
   await deps.access.assertAllowed(meta.caller, 'update', ROLES);
   await deps.access.assertAuthority(meta.caller, ROLES, 'update', [{ keys, values: payload }]);
-  assertIpAccess(payload.ip_access);
+  assertIpAccessList(payload.ip_access);
   if (keys.includes(PUBLIC_ROLE)) {
     const field = Object.keys(payload).find((name) => !PUBLIC_MAY_CHANGE.includes(name));
     if (field !== undefined)
@@ -45,18 +52,18 @@ async function filterUpdate(deps: RuleDeps, payload: Payload, meta: EventMeta): 
   if (setsField(payload, 'key') && !(await isKeyOf(deps, payload.key, keys))) {
     throw invalidRole('The key of a role cannot be changed.', 'key');
   }
-  if (setsField(payload, 'admin_access') && !isTrueFlag(payload.admin_access))
+  if (setsField(payload, 'admin_access') && !isSubmittedTrue(payload.admin_access))
     await assertAdminRemains(deps, { roles: keys });
   return omitFields(payload, ['key']);
 }
 
-async function isKeyOf({ db, statements }: RuleStore, key: unknown, ids: readonly string[]): Promise<boolean> {
+async function isKeyOf({ db, statements }: WriteCheckStore, key: unknown, ids: readonly string[]): Promise<boolean> {
   const { rows } = await db.query(statements.HAS_OTHER_KEY, [ids, key === null ? null : String(key)]);
   return rows.length === 0;
 }
 
 /** Deleting a role deletes its permissions and presets, and suspends its users, in one transaction. */
-async function filterDelete(deps: RuleDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
+async function filterDelete(deps: WriteCheckDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
   const { db, statements } = deps;
   await deps.access.assertAllowed(caller, 'delete', ROLES);
   await deps.access.assertAuthority(caller, ROLES, 'delete', [{ keys: ids, values: {} }]);

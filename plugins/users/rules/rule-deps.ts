@@ -7,9 +7,9 @@ import type { AssertPassword } from './password-policy.ts';
 export type Payload = Readonly<Record<string, unknown>>;
 
 /** What the rules for users, roles and permissions need to run statements. */
-export type RuleStore = Pick<RuleDeps, 'db' | 'statements'>;
+export type WriteCheckStore = Pick<WriteCheckDeps, 'db' | 'statements'>;
 
-export interface RuleDeps {
+export interface WriteCheckDeps {
   readonly db: Db;
   readonly statements: UserStatements;
   readonly access: Pick<Access, 'assertAllowed' | 'assertAuthority'>;

@@ -1,23 +1,35 @@
 import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
 import { CONCEALED_VALUE_MASK, PUBLIC_ROLE } from '../../access/contract.ts';
-import { isTrueFlag } from '../../access/library.ts';
+import { isSubmittedTrue } from '../../access/library.ts';
 import { USER_STATUSES } from '../collections.ts';
 import { assertEmail } from './email.ts';
 import { assertAdminRemains } from './last-admin.ts';
-import { eventKeysOf, omitFields, type Payload, type RuleDeps, type RuleStore, setsField } from './rule-deps.ts';
+import {
+  eventKeysOf,
+  omitFields,
+  type Payload,
+  setsField,
+  type WriteCheckDeps,
+  type WriteCheckStore,
+} from './rule-deps.ts';
 
 const USERS = 'platform_users';
 const CONCEALED = ['password', 'token', 'tfa_secret', 'external_identifier', 'auth_data'];
 const ADMINS_ONLY = ['provider', 'external_identifier'];
 
 /** Registers filters that check writes of users, on every write path. */
-export function registerUserRules(deps: RuleDeps, events: EventsApi): void {
+export function registerUserWriteChecks(deps: WriteCheckDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const)
     events.onFilter(`users.${verb}`, (payload, meta) => filterWrite(deps, verb, payload as Payload, meta));
   events.onFilter('users.delete', (payload, meta) => filterDelete(deps, payload, meta));
 }
 
-async function filterWrite(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, meta: EventMeta): Promise<Payload> {
+async function filterWrite(
+  deps: WriteCheckDeps,
+  verb: 'create' | 'update',
+  raw: Payload,
+  meta: EventMeta,
+): Promise<Payload> {
   await deps.access.assertAllowed(meta.caller, verb, USERS);
   // A client that sends back what it read sends masks, which are no values. Only the service sets `last_access`.
   const payload = omitFields(raw, [...CONCEALED.filter((name) => raw[name] === CONCEALED_VALUE_MASK), 'last_access']);
@@ -44,7 +56,7 @@ async function filterWrite(deps: RuleDeps, verb: 'create' | 'update', raw: Paylo
   };
 }
 
-async function filterDelete(deps: RuleDeps, payload: unknown, meta: EventMeta): Promise<undefined> {
+async function filterDelete(deps: WriteCheckDeps, payload: unknown, meta: EventMeta): Promise<undefined> {
   await deps.access.assertAllowed(meta.caller, 'delete', USERS);
   await deps.access.assertAuthority(meta.caller, USERS, 'delete', [{ keys: payload as string[], values: {} }]);
   await assertAdminRemains(deps, { users: payload as string[] });
@@ -66,11 +78,11 @@ function assertValues({ password, status, role }: Payload): void {
 const roleId = (role: unknown): unknown => (typeof role === 'object' && role !== null ? (role as Payload).id : role);
 
 /** Whether a change removes admin access or the active status of a user. */
-async function losesAdmin({ db, statements }: RuleStore, { status, role }: Payload): Promise<boolean> {
+async function losesAdmin({ db, statements }: WriteCheckStore, { status, role }: Payload): Promise<boolean> {
   if (status !== undefined && status !== 'active') return true;
   if (role === undefined) return false;
   const id = roleId(role);
-  if (id === undefined && role !== null) return !isTrueFlag((role as Payload).admin_access);
+  if (id === undefined && role !== null) return !isSubmittedTrue((role as Payload).admin_access);
   const { rows } = await db.query(statements.IS_ADMIN_ROLE, [String(id).toLowerCase()]);
   return rows.length === 0;
 }

@@ -1,7 +1,7 @@
 import { buildBubblewrapArguments } from './bubblewrap.ts';
 import type { ControlGroup } from './cgroups/group.ts';
+import type { LaunchFiles } from './launch-files.ts';
 import { type LaunchPlan, MAX_OPEN_FILES } from './launch-plan.ts';
-import type { LaunchResources } from './launch-resources.ts';
 
 /** Paths of files inside of a confined child. */
 const CHILD_PATHS = {
@@ -20,7 +20,7 @@ const NICENESS = 10;
  * Node. Each program replaces itself with the next one.
  */
 export function buildChildCommand(
-  resources: LaunchResources,
+  resources: LaunchFiles,
   plan: LaunchPlan,
   program: string,
   group: ControlGroup | null,
@@ -57,7 +57,7 @@ const buildJoinCommand = (shell: string, group: ControlGroup): readonly string[]
 ];
 
 function buildBubblewrapCommand(
-  { tools, node, native, libraries }: LaunchResources,
+  { tools, node, native, libraries }: LaunchFiles,
   plan: LaunchPlan,
   namespaceMode: 'root' | 'user',
   program: string,

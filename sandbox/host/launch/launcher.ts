@@ -1,16 +1,16 @@
 import { runnerSource } from '../../runner/build.ts';
 import { RUNNER_FLAGS } from '../../runner/flags.ts';
 import { isolatedVmBinary } from '../../runner/isolated-vm-addon.ts';
-import type { ConfinedChild, Launcher, LauncherOptions } from '../child.ts';
+import type { ConfinedChild, Launcher, LauncherOptions } from '../confined-child.ts';
 import { readProbeSource } from '../posture/probe-client.ts';
 import { resolvePosture } from '../posture/resolve-posture.ts';
 import { openCgroups } from './cgroups/cgroups.ts';
-import { createLaunchResources } from './launch-resources.ts';
+import { createLaunchFiles } from './launch-files.ts';
 import { type StartedChild, startProgram } from './start.ts';
 import { createUidPool } from './uids.ts';
 
 /** Overrides of what the machine offers, for tests. Everything else is looked up. */
-export interface LaunchOverrides {
+export interface MachineOverrides {
   /** Folders in which programs of the operating system are looked up. */
   readonly folders?: readonly string[];
   /** False: as if the machine had no control groups. */
@@ -30,12 +30,12 @@ export interface ConfinedLauncher extends Launcher {
  */
 export async function createLauncher(
   options: LauncherOptions,
-  environment: LaunchOverrides = {},
+  environment: MachineOverrides = {},
 ): Promise<ConfinedLauncher> {
   const isLinux = process.platform === 'linux';
   const isRoot = process.getuid?.() === 0;
   const runner = await runnerSource();
-  const resources = await createLaunchResources({
+  const resources = await createLaunchFiles({
     flags: RUNNER_FLAGS,
     native: findNativeAddon(),
     folders: environment.folders,

@@ -40,7 +40,7 @@ export async function readProcLimits(pid: number): Promise<Readonly<Record<strin
  * The inode of this process namespace. Containers that share folders or cgroups have process ids of their own, so ids
  * are compared within one namespace only.
  */
-export const PID_NAMESPACE = readPidNamespace();
+export const OWN_PID_NAMESPACE_ID = readPidNamespace();
 
 function readPidNamespace(): string {
   try {
@@ -60,7 +60,7 @@ export function isProcessAlive(pid: number): boolean {
 }
 
 /** One line of /proc/<pid>/status, read synchronously; '' once the process has ended. */
-export function readStatusLine(pid: number, name: string): string {
+export function readProcStatusLine(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${name}:\\s*(.*)$`, 'm'))?.[1] ?? '';
   } catch {

@@ -2,11 +2,11 @@ import {
   ALLOWED_SYSCALLS,
   CLONE_SYSCALL,
   type CpuArchitecture,
+  ENOSYS_SYSCALLS,
   IOCTL,
   listSyscallNumbers,
   NEWEST_KNOWN_SYSCALL,
   PRCTL,
-  UNSUPPORTED_SYSCALLS,
 } from './syscalls.ts';
 
 /** One instruction of the seccomp filter (classic BPF): code, jump if true, jump if false, operand. */
@@ -105,7 +105,7 @@ function buildProgram(machine: CpuArchitecture): readonly Instruction[] {
       ...IOCTL_REQUESTS.flatMap((request) => returnIf(EQUAL, request, ALLOW)),
       returnValue(EPERM),
     ]),
-    ...listSyscallNumbers(UNSUPPORTED_SYSCALLS, machine).flatMap((number) => returnIf(EQUAL, number, ENOSYS)),
+    ...listSyscallNumbers(ENOSYS_SYSCALLS, machine).flatMap((number) => returnIf(EQUAL, number, ENOSYS)),
     ...returnIf(GREATER, NEWEST_KNOWN_SYSCALL, ENOSYS),
     returnValue(EPERM),
   ];

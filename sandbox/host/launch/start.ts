@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, closeSync, openSync } from 'node:fs';
 import { Duplex } from 'node:stream';
-import type { ChildEnd, ConfinedChild } from '../child.ts';
+import type { ChildEnd, ConfinedChild } from '../confined-child.ts';
 import type { ControlGroup } from './cgroups/group.ts';
 import { buildChildCommand } from './command.ts';
 import { coverInheritedDescriptors } from './inherited-descriptors.ts';
 import { killProcessTree } from './kill.ts';
+import type { LaunchFiles } from './launch-files.ts';
 import { BUBBLEWRAP_TASKS, CHILD_ENVIRONMENT, type LaunchPlan, MAX_CHILD_THREADS } from './launch-plan.ts';
-import type { LaunchResources } from './launch-resources.ts';
 import { findGuestPid, parseKilobytes, readProcStatus, readThreadTime } from './proc.ts';
 import { waitForChildEnd } from './wait-for-end.ts';
 
@@ -24,7 +24,7 @@ const MAX_STDERR_LENGTH = 500;
 
 /** Starts a program under a plan. Never throws: a child that cannot be started has ended, with a closed channel. */
 export function startProgram(
-  resources: LaunchResources,
+  resources: LaunchFiles,
   plan: LaunchPlan,
   program: string,
   diagnose = false,

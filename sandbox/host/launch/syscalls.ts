@@ -171,7 +171,7 @@ export const PRCTL: Syscall = ['prctl', 157, 167];
 export const IOCTL: Syscall = ['ioctl', 16, 29];
 
 /** System calls that the filter answers with ENOSYS, so that the C library and libuv fall back to older calls. */
-export const UNSUPPORTED_SYSCALLS: readonly Syscall[] = [
+export const ENOSYS_SYSCALLS: readonly Syscall[] = [
   ['clone3', 435, 435],
   ['io_uring_setup', 425, 425],
 ];

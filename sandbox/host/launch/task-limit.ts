@@ -5,7 +5,7 @@ import type { LaunchPlan } from './launch-plan.ts';
  * Whether Linux counts the threads of a child separately from those of the service for the task limit of prlimit. Linux
  * counts by user, and since 5.14 by user namespace as well.
  */
-export function hasOwnTaskLimit(
+export function isTaskLimitPerChild(
   namespaceMode: LaunchPlan['namespaceMode'],
   uids: LaunchPlan['uids'],
   kernel = release(),

@@ -12,12 +12,12 @@ export interface ConfinementTools {
 }
 
 /** Folders in which system programs are looked up, instead of PATH, which the environment of the service controls. */
-export const PROGRAM_FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin'];
+export const TOOL_SEARCH_FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin'];
 
 /** Folder into which `scripts/bubblewrap.mjs` unpacks bubblewrap on a machine without it. */
 const UNPACKED = fileURLToPath(new URL('../../../node_modules/.bubblewrap/usr/bin', import.meta.url));
 
-export function findTools(folders: readonly string[] = [...PROGRAM_FOLDERS, UNPACKED]): ConfinementTools {
+export function findTools(folders: readonly string[] = [...TOOL_SEARCH_FOLDERS, UNPACKED]): ConfinementTools {
   const find = (name: string) => folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
   return {
     bubblewrap: find('bwrap'),

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import type { ChildEnd } from '../child.ts';
+import type { ChildEnd } from '../confined-child.ts';
 import type { ControlGroup } from './cgroups/group.ts';
 import { killProcessGroup } from './kill.ts';
 import type { LaunchPlan } from './launch-plan.ts';

@@ -1,8 +1,8 @@
-import type { ChildEnd } from '../child.ts';
+import type { ChildEnd } from '../confined-child.ts';
 import type { ControlGroupCounters } from '../launch/cgroups/group.ts';
 import { CHILD_ENVIRONMENT, type LaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
 import type { ConfinementLayer } from './posture.ts';
-import { getProbeValue, isRefusedByOs, type ProbeAnswer } from './probe-client.ts';
+import { isRefusedByOs, type ProbeAnswer, probeValueOf } from './probe-client.ts';
 
 /** Observations of the self-test children and of the host. */
 export interface ProbeFindings {
@@ -47,12 +47,12 @@ export const CONFINEMENT_LAYER_CHECKS: {
   readonly [L in ConfinementLayer]: (findings: ProbeFindings) => readonly LayerCheck[];
 } = {
   isolate: ({ isolates, runner }) => [
-    ['a job in an isolate', isolates.length > 0 && isolates.every((answer) => getProbeValue(answer) === '[42]')],
+    ['a job in an isolate', isolates.length > 0 && isolates.every((answer) => probeValueOf(answer) === '[42]')],
     ['the runner starts', runner],
   ],
   process: ({ environment, descriptors, serviceFiles }) => [
-    ['no variables of the service', isCleanEnvironment(getProbeValue(environment))],
-    ['no open files of the service', sharesNoFile(getProbeValue(descriptors), serviceFiles)],
+    ['no variables of the service', isCleanEnvironment(probeValueOf(environment))],
+    ['no open files of the service', sharesNoFile(probeValueOf(descriptors), serviceFiles)],
   ],
   'no-new-privileges': ({ status }) => [['the promise', status.NoNewPrivs === '1']],
   'unprivileged-user': ({ status, setuid }) => [
@@ -63,7 +63,7 @@ export const CONFINEMENT_LAYER_CHECKS: {
   filesystem: ({ reads, writes, root, isTouched }) => [
     ['reading', reads.length > 0 && reads.every(isRefusedByOs)],
     ['writing', writes.length > 0 && writes.every(isRefusedByOs)],
-    ['a root of its own', isOwnRoot(getProbeValue(root))],
+    ['a root of its own', isOwnRoot(probeValueOf(root))],
     ['nothing arrived', !isTouched],
   ],
   network: ({ connects, isTouched }) => [
@@ -85,7 +85,7 @@ export const CONFINEMENT_LAYER_CHECKS: {
     ['no files written', limits['file size'] === 0],
     [
       'few open files',
-      limits['open files'] === MAX_OPEN_FILES && Number(getProbeValue(open) ?? MAX_OPEN_FILES) < MAX_OPEN_FILES,
+      limits['open files'] === MAX_OPEN_FILES && Number(probeValueOf(open) ?? MAX_OPEN_FILES) < MAX_OPEN_FILES,
     ],
     ['threads', (plan.limits?.tasks ?? null) === null || limits.processes === plan.limits?.tasks],
     ['addresses', (limits['address space'] ?? Infinity) <= (plan.limits?.addresses ?? 0)],
@@ -94,7 +94,7 @@ export const CONFINEMENT_LAYER_CHECKS: {
   'memory-limit': ({ plan, hoard, hoardTarget, hoardEnd }) => [
     [
       'hoarding',
-      hoardEnd === null ? Number(getProbeValue(hoard) ?? hoardTarget) < hoardTarget : diedOfMemory(hoardEnd, plan),
+      hoardEnd === null ? Number(probeValueOf(hoard) ?? hoardTarget) < hoardTarget : diedOfMemory(hoardEnd, plan),
     ],
   ],
   'pids-limit': ({ counters }) => [['threads refused by the group', (counters?.refused ?? 0) > 0]],

@@ -1,11 +1,11 @@
 import type { Cgroups } from '../launch/cgroups/group.ts';
+import type { LaunchFiles } from '../launch/launch-files.ts';
 import { type LaunchPlan, MAX_CHILD_THREADS, RUNTIME_MEMORY } from '../launch/launch-plan.ts';
-import type { LaunchResources } from '../launch/launch-resources.ts';
-import { hasOwnTaskLimit } from '../launch/task-limit.ts';
+import { isTaskLimitPerChild } from '../launch/task-limit.ts';
 import type { UidPool } from '../launch/uids.ts';
 
 export interface MachineCapabilities {
-  readonly resources: LaunchResources;
+  readonly resources: LaunchFiles;
   readonly cgroups: Cgroups | null;
   readonly uids: UidPool | null;
   readonly isRoot: boolean;
@@ -71,7 +71,7 @@ function createFullPlan(
     limits:
       tools.prlimit === null
         ? null
-        : { addresses: null, tasks: hasOwnTaskLimit(namespaceMode, uids) ? MAX_CHILD_THREADS : null },
+        : { addresses: null, tasks: isTaskLimitPerChild(namespaceMode, uids) ? MAX_CHILD_THREADS : null },
     memory: memory + RUNTIME_MEMORY,
   };
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { ConfinedChild } from '../child.ts';
+import type { ConfinedChild } from '../confined-child.ts';
 
 /** The source of the probe program. */
 export const readProbeSource = (): string => readFileSync(new URL('./probe.cjs', import.meta.url), 'utf8');
 
 /**
- * The result of one attempt of the probe program: a value where it succeeded, else an error code. `PROBE_ENDED` where the
+ * The result of one attempt of the probe program: a value where it succeeded, else an error code. `PROBE_ENDED_ANSWER` where the
  * process ended.
  */
 export type ProbeAnswer = { readonly value: unknown } | { readonly error: string };
@@ -16,7 +16,7 @@ export interface ProbeClient {
   ask(attempt: string, parameters?: object): Promise<ProbeAnswer>;
 }
 
-export const PROBE_ENDED: ProbeAnswer = { error: 'ENDED' };
+export const PROBE_ENDED_ANSWER: ProbeAnswer = { error: 'ENDED' };
 const ANSWER_TIMEOUT_MS = 10_000;
 
 /** Creates the client of the probe program in a child. */
@@ -34,7 +34,7 @@ export function createProbeClient({ channel, ended }: ConfinedChild, timeout = A
       };
       const timer = setTimeout(() => settle({ error: 'NO_ANSWER' }), timeout);
       waiting.set(id, settle);
-      if (isOver) settle(PROBE_ENDED);
+      if (isOver) settle(PROBE_ENDED_ANSWER);
     });
   channel.on('data', (bytes: Buffer) => {
     const lines = `${rest}${bytes}`.split('\n');
@@ -43,7 +43,7 @@ export function createProbeClient({ channel, ended }: ConfinedChild, timeout = A
   });
   void ended.then(() => {
     isOver = true;
-    for (const settle of [...waiting.values()]) settle(PROBE_ENDED);
+    for (const settle of [...waiting.values()]) settle(PROBE_ENDED_ANSWER);
   });
   return {
     ready: expect(0).then((answer) => 'value' in answer),
@@ -61,5 +61,5 @@ export function createProbeClient({ channel, ended }: ConfinedChild, timeout = A
  * nothing.
  */
 export const isRefusedByOs = (answer: ProbeAnswer): boolean =>
-  'error' in answer && answer !== PROBE_ENDED && /^E[A-Z0-9]+$/.test(answer.error);
-export const getProbeValue = (answer: ProbeAnswer): unknown => ('value' in answer ? answer.value : undefined);
+  'error' in answer && answer !== PROBE_ENDED_ANSWER && /^E[A-Z0-9]+$/.test(answer.error);
+export const probeValueOf = (answer: ProbeAnswer): unknown => ('value' in answer ? answer.value : undefined);

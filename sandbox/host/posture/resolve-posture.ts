@@ -1,4 +1,4 @@
-import type { LauncherOptions } from '../child.ts';
+import type { LauncherOptions } from '../confined-child.ts';
 import type { LaunchPlan } from '../launch/launch-plan.ts';
 import { type CanaryResources, createCanaryResources } from './canary.ts';
 import { CONFINEMENT_LAYER_CHECKS, type ProbeFindings } from './checks.ts';
@@ -8,7 +8,7 @@ import {
   type ConfinementLayer,
   MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
-  REQUIRED_CONFINEMENT_LAYERS,
+  REQUIRED_MODE_LAYERS,
 } from './posture.ts';
 import { type SelfTestPrograms, selfTest } from './self-test.ts';
 
@@ -50,7 +50,7 @@ function concludePosture(
 ): ResolvedPosture {
   const failedChecks = listFailedChecks(findings);
   const missing = CONFINEMENT_LAYERS.filter((layer) => failedChecks[layer] !== undefined);
-  const demandedLayers = mode === 'required' ? REQUIRED_CONFINEMENT_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
+  const demandedLayers = mode === 'required' ? REQUIRED_MODE_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
   const posture: Posture = {
     mode,
     decision: demandedLayers.some((layer) => missing.includes(layer)) ? 'refuse' : 'run',

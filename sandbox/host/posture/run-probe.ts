@@ -7,7 +7,7 @@ import { type StartedChild, startProgram } from '../launch/start.ts';
 import type { CanaryResources } from './canary.ts';
 import type { ProbeFindings } from './checks.ts';
 import type { MachineCapabilities } from './launch-plans.ts';
-import { createProbeClient, PROBE_ENDED, type ProbeAnswer, type ProbeClient } from './probe-client.ts';
+import { createProbeClient, PROBE_ENDED_ANSWER, type ProbeAnswer, type ProbeClient } from './probe-client.ts';
 
 export type ProbeResults = Omit<
   ProbeFindings,
@@ -120,7 +120,7 @@ export const probeIsolate = (
   keep = false,
 ) =>
   resources.native === null
-    ? Promise.resolve(PROBE_ENDED)
+    ? Promise.resolve(PROBE_ENDED_ANSWER)
     : ask('isolate', {
         path: pathInChild(plan, resources.native, '/isolated_vm.node'),
         memory: Math.round(memory / MIB),

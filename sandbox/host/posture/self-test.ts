@@ -1,11 +1,11 @@
-import type { ChildEnd } from '../child.ts';
+import type { ChildEnd } from '../confined-child.ts';
 import { addressHeadroom, type LaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
 import { findGuestPid, readProcLimits } from '../launch/proc.ts';
 import { type StartedChild, startProgram } from '../launch/start.ts';
 import type { CanaryResources } from './canary.ts';
 import type { ProbeFindings } from './checks.ts';
 import type { MachineCapabilities } from './launch-plans.ts';
-import { createProbeClient, PROBE_ENDED, type ProbeClient } from './probe-client.ts';
+import { createProbeClient, PROBE_ENDED_ANSWER, type ProbeClient } from './probe-client.ts';
 import { pathInChild, probeIsolate, runProbe } from './run-probe.ts';
 
 export interface SelfTestPrograms {
@@ -61,7 +61,13 @@ const withAddressLimit = (plan: LaunchPlan, peak: number, memory: number): Launc
 async function testLimits(machine: MachineCapabilities, plan: LaunchPlan, { probe }: SelfTestPrograms) {
   const child = startProgram(machine.resources, plan, probe);
   const client = createProbeClient(child);
-  const none = { isolate: PROBE_ENDED, open: PROBE_ENDED, reserve: PROBE_ENDED, limits: {}, counters: null };
+  const none = {
+    isolate: PROBE_ENDED_ANSWER,
+    open: PROBE_ENDED_ANSWER,
+    reserve: PROBE_ENDED_ANSWER,
+    limits: {},
+    counters: null,
+  };
   try {
     if (!(await client.ready)) return none;
     const limits = await readProcLimits(findGuestPid(child.pid));
@@ -103,7 +109,7 @@ async function testMemoryLimit(
   const isReady = await client.ready;
   if (isReady) await probeIsolate(machine, plan, client, true);
   const answer = isReady ? await client.ask('hoard', { bytes }) : { value: bytes };
-  const hasEnded = answer === PROBE_ENDED;
+  const hasEnded = answer === PROBE_ENDED_ANSWER;
   child.kill();
   const end: ChildEnd = await child.ended;
   return { hoard: answer, hoardEnd: hasEnded ? end : null };

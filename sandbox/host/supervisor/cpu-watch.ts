@@ -1,5 +1,5 @@
 import type { GuestLimits } from '../../protocol/messages.ts';
-import type { ConfinedChild } from '../child.ts';
+import type { ConfinedChild } from '../confined-child.ts';
 import type { SupervisorBounds } from './bounds.ts';
 
 /**
@@ -37,7 +37,7 @@ interface WatchedWorker {
 }
 
 /** Kills a process that uses more CPU time than its invocations, or the evaluation of its script, may. */
-export const watchCpu = (
+export const enforceCpuLimit = (
   worker: WatchedWorker,
   child: ConfinedChild,
   limits: GuestLimits,

@@ -1,4 +1,4 @@
-import type { InvocationFailure } from './run-failure.ts';
+import type { InvocationFailure } from './invocation-failure.ts';
 
 /** A promise that is settled from outside and whose rejection may stay unhandled. */
 export interface Deferred<T> {
@@ -16,5 +16,5 @@ export function createDeferred<T>(): Deferred<T> {
 /**
  * A timeout that runs after pending I/O was processed, so that a busy host does not take a prompt child for a dead one.
  */
-export const startTimeout = (milliseconds: number, act: () => void): NodeJS.Timeout =>
+export const setTimeoutAfterIo = (milliseconds: number, act: () => void): NodeJS.Timeout =>
   setTimeout(() => void setImmediate(act), milliseconds);

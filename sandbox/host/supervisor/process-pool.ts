@@ -1,12 +1,12 @@
 import type { GuestLimits } from '../../protocol/messages.ts';
-import type { Launcher } from '../child.ts';
+import type { Launcher } from '../confined-child.ts';
 import type { SupervisorBounds } from './bounds.ts';
 import { renderProcessEndCause } from './end-cause.ts';
 import { ExecutionSlots } from './execution-slots.ts';
-import { InvocationFailure } from './run-failure.ts';
-import type { InputBudget } from './run-queue.ts';
+import { InvocationFailure } from './invocation-failure.ts';
+import type { InputBudget } from './invocation-queue.ts';
+import { SupervisedProcess } from './supervised-process.ts';
 import { withoutRequestContext } from './without-request-context.ts';
-import { SupervisedProcess } from './worker.ts';
 
 interface ProcessPoolOptions {
   readonly launcher: Launcher;

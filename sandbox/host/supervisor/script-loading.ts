@@ -1,6 +1,6 @@
 import type { ArtifactEntry } from '../../protocol/messages.ts';
 import { createDeferred } from './deferred.ts';
-import type { InvocationFailure } from './run-failure.ts';
+import type { InvocationFailure } from './invocation-failure.ts';
 
 /** Host calls that are refused while a script is evaluated, before the process is ended. */
 const MAX_CALLS = 1000;

@@ -4,13 +4,13 @@ import type { ConfinedProgram } from './confined-program.ts';
 import { CrashRecord } from './crash-record.ts';
 import type { ProcessEndCause } from './end-cause.ts';
 import type { SlotClaim } from './execution-slots.ts';
-import type { GuestInvocation, InvocationResult } from './guest-run.ts';
-import { HelperProcess } from './helper-process.ts';
+import type { InvocationResult, ScriptInvocation } from './invocation.ts';
+import { InvocationFailure } from './invocation-failure.ts';
+import { InvocationQueue } from './invocation-queue.ts';
+import { logProcessLoss, reportNoFurtherRestart } from './process-loss.ts';
 import type { ProcessPool } from './process-pool.ts';
-import { logProcessLoss, reportParked } from './report-loss.ts';
-import { InvocationFailure } from './run-failure.ts';
-import { InvocationQueue } from './run-queue.ts';
-import type { SupervisedProcess } from './worker.ts';
+import { SecondProcess } from './second-process.ts';
+import type { SupervisedProcess } from './supervised-process.ts';
 
 interface SupervisedProgramOptions {
   readonly pool: ProcessPool;
@@ -35,7 +35,7 @@ export class SupervisedProgram implements SlotClaim {
   #current: SupervisedProcess | undefined;
   #starting: Promise<void> | undefined;
   #isLoading = false;
-  readonly #helper: HelperProcess;
+  readonly #helper: SecondProcess;
   #closed = false;
   /** Time before which a replacement of the current process is not tried again. */
   #renewAt = Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ export class SupervisedProgram implements SlotClaim {
       budget: pool.inputs,
       isLoading: () => this.#isLoading,
     });
-    this.#helper = new HelperProcess({
+    this.#helper = new SecondProcess({
       bounds: options.bounds,
       now,
       obtain: (idle) => this.#obtain(idle, () => true),
@@ -75,7 +75,7 @@ export class SupervisedProgram implements SlotClaim {
    * Runs an invocation. Rejects with a RunFailure: `busy` at once where too many invocations are in flight or a restart delay
    * runs, later where no process or slot was free in time; `crash` when parked.
    */
-  async invoke(run: GuestInvocation): Promise<InvocationResult> {
+  async invoke(run: ScriptInvocation): Promise<InvocationResult> {
     if (this.#closed) throw new InvocationFailure('internal');
     if (this.#stability.isParked) throw new InvocationFailure('crash');
     if (run.signal?.aborted) throw new InvocationFailure('timeout');
@@ -272,7 +272,7 @@ export class SupervisedProgram implements SlotClaim {
     this.#sendQueued();
     if (cause === 'requested') return;
     void logProcessLoss(this.#program, worker, cause, this.#options.log).then((reason) => {
-      if (isParked) reportParked(this.#program, reason, this.#options);
+      if (isParked) reportNoFurtherRestart(this.#program, reason, this.#options);
     });
   }
 
@@ -289,7 +289,7 @@ export class SupervisedProgram implements SlotClaim {
     this.#dropCurrent();
     if (current && current.busy === 0) void current.end();
     if (worker.busy === 0) void worker.end();
-    reportParked(this.#program, 'it used up its CPU time again and again', this.#options);
+    reportNoFurtherRestart(this.#program, 'it used up its CPU time again and again', this.#options);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ArtifactEntry, GuestLimits } from '../../protocol/messages.ts';
-import type { Launcher } from '../child.ts';
+import type { Launcher } from '../confined-child.ts';
 import { DEFAULT_SUPERVISOR_BOUNDS, type SupervisorBounds } from './bounds.ts';
 import type { ConfinedProgram } from './confined-program.ts';
 import { ProcessPool } from './process-pool.ts';

@@ -12,7 +12,7 @@ const cut = (text: unknown, longest: number): string | undefined =>
  * `context.reject(status, code, message)`: throws an error that ends the invocation with the author's status, code and
  * message. The host validates the three. An author who catches the error cancels the rejection.
  */
-export function createReject(run: RealmInvocation): unknown {
+export function createContextReject(run: RealmInvocation): unknown {
   return freeze((status: unknown, code: unknown, message: unknown): never => {
     const text = stringify({
       __proto__: null,

@@ -145,7 +145,7 @@ function renderArguments(args: unknown[]): string | undefined {
 }
 
 /** Resolves a host call of an invocation with its reply. */
-export function replyToCall(run: RealmInvocation, key: number, ok: boolean, text: string): void {
+export function resolveHostCall(run: RealmInvocation, key: number, ok: boolean, text: string): void {
   const resolve = run.pendingCalls[key];
   if (resolve === undefined) return;
   deleteProperty(run.pendingCalls, key);

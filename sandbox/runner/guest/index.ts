@@ -1,8 +1,8 @@
 import { REALM_OP } from '../realm-ops.ts';
 import { type ArtifactContract, findContractEntry, renderContract, requireFunction } from './contract.ts';
-import { createReject, renderFailure } from './failure.ts';
+import { createContextReject, renderFailure } from './failure.ts';
 import { removeNonLanguageGlobals } from './globals.ts';
-import { createGuestHost, createRealmInvocation, type RealmInvocation, replyToCall } from './host.ts';
+import { createGuestHost, createRealmInvocation, type RealmInvocation, resolveHostCall } from './host.ts';
 import { postMessage, postMessageFirst, takeMessage } from './outbox.ts';
 import {
   apply,
@@ -14,7 +14,7 @@ import {
   parse,
   stringify,
 } from './primordials.ts';
-import { adoptTimers, defineTimers, endTimersOf, fireTimer, setCurrentInvocation } from './timers.ts';
+import { assignEvaluationTimers, defineTimers, endTimersOf, fireTimer, setCurrentInvocation } from './timers.ts';
 
 /** Characters of the longest result, as JSON. `preludeSource` passes it in. */
 declare const LONGEST_RESULT: number;
@@ -43,7 +43,7 @@ export default function enter(op: number, id: number, key: number, text: string,
       break;
     case REALM_OP.reply: {
       const run = runs[id];
-      if (run !== undefined) replyToCall(run, key, more === 1, text);
+      if (run !== undefined) resolveHostCall(run, key, more === 1, text);
       break;
     }
     case REALM_OP.fire:
@@ -76,7 +76,7 @@ function evaluate(artifact: unknown, isReported: boolean): void {
 }
 
 async function invoke(id: number, invocationJson: string, input: string): Promise<void> {
-  if (isFirstInvocation) adoptTimers(id);
+  if (isFirstInvocation) assignEvaluationTimers(id);
   isFirstInvocation = false;
   const { entry, context } = parse(invocationJson);
   const run = createRealmInvocation(id, context.activation.type);
@@ -112,7 +112,7 @@ function handle(
     activation,
     accountability,
     host: createGuestHost(run),
-    reject: createReject(run),
+    reject: createContextReject(run),
   };
   switch (run.type) {
     case 'json-endpoint':

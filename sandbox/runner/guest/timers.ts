@@ -77,7 +77,7 @@ export function fireTimer(key: number): void {
 }
 
 /** Assigns the timers of the evaluation to the first invocation. */
-export function adoptTimers(id: number): void {
+export function assignEvaluationTimers(id: number): void {
   for (const key in timers) {
     const timer = timers[key] as Timer;
     if (timer.owner === 0) timer.owner = id;

@@ -15,7 +15,7 @@ const ADMIN_TOKEN = 'static-token-of-the-admin';
  * Compares the service with the bare server, both called with static tokens. Yields a line for each shape of these names, or for
  * all shapes.
  */
-export async function* bareReport(
+export async function* compareWithBareServer(
   { service, spawned }: Pick<BenchSides, 'service' | 'spawned'>,
   { seconds, rounds, ...rest }: BenchOptions,
   database: FreshDatabase,

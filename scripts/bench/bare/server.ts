@@ -3,14 +3,14 @@
  * for each shape of `shapes.ts`. The difference to it is what the service adds.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createBenchPool, readBodyText, shapeFinder } from '../hand-written.ts';
+import { createBenchPool, createBenchShapeFinder, readBodyText } from '../hand-written-shared.ts';
 import type { BenchShape } from '../shapes.ts';
 import { BARE_SHAPES } from './shapes.ts';
 
 const tokens = new Set((process.env.BARE_TOKENS ?? '').split(' ').map((token) => `Bearer ${token}`));
 
 const pool = createBenchPool('bare', process.env.BARE_DATABASE_URL);
-const find = shapeFinder(BARE_SHAPES);
+const find = createBenchShapeFinder(BARE_SHAPES);
 
 /** Parameters of the statement of a shape. A batch is passed on as JSON text, which PostgreSQL parses. */
 async function valuesOf({ kind, body, params }: BenchShape, id: string, request: IncomingMessage): Promise<unknown[]> {

@@ -1,17 +1,17 @@
 import type { AnswerDifference } from '../compare-answers.ts';
-import { benchKeyOf } from '../shapes.ts';
-import type { GraphqlServer, GraphqlServerName } from './contenders.ts';
+import { benchRowKeyOf } from '../shapes.ts';
+import type { GraphqlContender, GraphqlContenderName } from './contenders.ts';
 import type { GraphqlBenchShape } from './shapes.ts';
 
 /** Returns the contenders whose answers differ from those of the first contender, each with the difference. */
 export async function compareGraphqlAnswers(
-  contenders: readonly GraphqlServer[],
+  contenders: readonly GraphqlContender[],
   shape: GraphqlBenchShape,
   scale: number,
-): Promise<ReadonlyMap<GraphqlServerName, AnswerDifference>> {
-  const objections = new Map<GraphqlServerName, AnswerDifference>();
+): Promise<ReadonlyMap<GraphqlContenderName, AnswerDifference>> {
+  const objections = new Map<GraphqlContenderName, AnswerDifference>();
   for (const n of shape.table ? [1, 2, 3] : [1]) {
-    const id = shape.table ? benchKeyOf(shape.table, n, scale) : 0;
+    const id = shape.table ? benchRowKeyOf(shape.table, n, scale) : 0;
     let first: readonly unknown[] | undefined;
     for (const contender of contenders) {
       const answer = await rowsOf(contender, shape, id);
@@ -31,7 +31,7 @@ export async function compareGraphqlAnswers(
 
 /** Fetches the rows of an answer in a comparable form; a string says why there are none. */
 async function rowsOf(
-  { target, headers, ask }: GraphqlServer,
+  { target, headers, ask }: GraphqlContender,
   shape: GraphqlBenchShape,
   id: number,
 ): Promise<readonly unknown[] | string> {

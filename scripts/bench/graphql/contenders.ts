@@ -1,29 +1,29 @@
 import type { FreshDatabase } from '../../../test/support/database.ts';
 import type { SpawnedService } from '../../../test/support/service.ts';
-import { prepareBenchModel } from '../collection-setup.ts';
+import { createBenchAliasesAndEditor } from '../collection-setup.ts';
 import type { ForkedServer } from '../fork-server.ts';
-import { spawnMeasured } from '../service-process.ts';
+import { spawnBenchService } from '../service-process.ts';
 import type { BenchRequest } from '../shapes.ts';
 import type { BenchTarget } from '../sides.ts';
 import { startPostGraphile } from './postgraphile.ts';
 import type { GraphqlBenchShape } from './shapes.ts';
 
-export const GRAPHQL_SERVER_NAMES = ['GraphQL', 'REST, GET', 'REST, SEARCH', 'PostGraphile'] as const;
-export type GraphqlServerName = (typeof GRAPHQL_SERVER_NAMES)[number];
+export const GRAPHQL_CONTENDER_NAMES = ['GraphQL', 'REST, GET', 'REST, SEARCH', 'PostGraphile'] as const;
+export type GraphqlContenderName = (typeof GRAPHQL_CONTENDER_NAMES)[number];
 
 /**
  * One way to send a benchmark request: GraphQL, GET or SEARCH of the service, or PostGraphile. The three ways of the service
  * share one process and are measured one after the other.
  */
-export interface GraphqlServer {
-  readonly name: GraphqlServerName;
+export interface GraphqlContender {
+  readonly name: GraphqlContenderName;
   readonly target: BenchTarget;
   readonly headers: readonly string[];
   readonly ask: (shape: GraphqlBenchShape, id: number) => BenchRequest;
 }
 
-export interface GraphqlServers {
-  readonly all: readonly GraphqlServer[];
+export interface GraphqlContenders {
+  readonly all: readonly GraphqlContender[];
   stop(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ const post = (query: string, { table }: GraphqlBenchShape, id: number): BenchReq
   body: table ? { query, variables: { id } } : { query },
 });
 
-const ASKS: Readonly<Record<GraphqlServerName, GraphqlServer['ask']>> = {
+const ASKS: Readonly<Record<GraphqlContenderName, GraphqlContender['ask']>> = {
   GraphQL: (shape, id) => post(shape.document, shape, id),
   'REST, GET': ({ path }, id) => ({ method: 'GET', path: path.replace(':id', String(id)) }),
   'REST, SEARCH': ({ search }, id) => ({ method: 'SEARCH', path: '/items/article', body: search(id) }),
@@ -42,10 +42,10 @@ const ASKS: Readonly<Record<GraphqlServerName, GraphqlServer['ask']>> = {
 
 /** Starts the service and, where it is among the names, PostGraphile over the same database. `profile`: a folder for CPU profiles. */
 export async function startContenders(
-  names: readonly GraphqlServerName[],
+  names: readonly GraphqlContenderName[],
   database: FreshDatabase,
   profile?: string,
-): Promise<GraphqlServers> {
+): Promise<GraphqlContenders> {
   let peer: ForkedServer | undefined;
   let service: SpawnedService | undefined;
   const stop = async () => {
@@ -55,8 +55,8 @@ export async function startContenders(
   try {
     // PostGraphile starts before the service creates its own tables, so that its schema holds only the tables of the benchmark.
     if (names.includes('PostGraphile')) peer = await startPostGraphile(database, profile);
-    service = await spawnMeasured(database, profile);
-    await prepareBenchModel(service);
+    service = await spawnBenchService(database, profile);
+    await createBenchAliasesAndEditor(service);
     const ours = {
       target: { url: new URL(service.url), pid: service.pid, application: 'tenon' },
       headers: [`Authorization: Bearer ${service.admin.token}`],

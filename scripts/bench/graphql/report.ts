@@ -1,5 +1,5 @@
 import { type LoadFigures, median, medians } from '../load-figures.ts';
-import type { GraphqlServerName } from './contenders.ts';
+import type { GraphqlContenderName } from './contenders.ts';
 import type { FiguresByContender } from './rounds.ts';
 import type { GraphqlBenchShape } from './shapes.ts';
 
@@ -7,15 +7,15 @@ import type { GraphqlBenchShape } from './shapes.ts';
  * Aims for lists: the smallest allowed ratio of requests per second of the service's GraphQL to those of another contender. Reads
  * of a row or a few are mostly HTTP and have no aim, and neither has SEARCH, whose request has a body as well.
  */
-const AIMS: readonly (readonly [of: GraphqlServerName, atLeast: number])[] = [
+const AIMS: readonly (readonly [of: GraphqlContenderName, atLeast: number])[] = [
   ['PostGraphile', 1.5],
   ['REST, GET', 0.75],
 ];
 
-export const GRAPHQL_TABLE_HEADER = `${'shape'.padEnd(15)}${'asked by'.padEnd(14)}  requests/s   CPU ms/request   server   database`;
+export const GRAPHQL_BENCH_TABLE_HEADER = `${'shape'.padEnd(15)}${'asked by'.padEnd(14)}  requests/s   CPU ms/request   server   database`;
 
 /** Renders one table line per contender, with medians over the rounds. */
-export const graphqlTableLines = (
+export const renderGraphqlBenchTableLines = (
   { name: shape }: GraphqlBenchShape,
   measured: FiguresByContender,
 ): readonly string[] =>
@@ -49,7 +49,7 @@ export function judgeGraphqlShape(shape: GraphqlBenchShape, measured: FiguresByC
 
 function verdict(
   { name: shape, table }: GraphqlBenchShape,
-  name: GraphqlServerName,
+  name: GraphqlContenderName,
   ours: readonly LoadFigures[],
   other: readonly LoadFigures[],
 ): GraphqlVerdict {

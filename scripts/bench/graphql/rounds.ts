@@ -2,12 +2,12 @@ import type { FreshDatabase } from '../../../test/support/database.ts';
 import { buildRequestBytes } from '../load.ts';
 import { type LoadFigures, measureLoad } from '../load-figures.ts';
 import type { BenchOptions } from '../rounds.ts';
-import { benchKeyOf } from '../shapes.ts';
-import type { GraphqlServer, GraphqlServerName } from './contenders.ts';
+import { benchRowKeyOf } from '../shapes.ts';
+import type { GraphqlContender, GraphqlContenderName } from './contenders.ts';
 import type { GraphqlBenchShape } from './shapes.ts';
 
 /** The figures of each contender, one entry per round. */
-export type FiguresByContender = ReadonlyMap<GraphqlServerName, readonly LoadFigures[]>;
+export type FiguresByContender = ReadonlyMap<GraphqlContenderName, readonly LoadFigures[]>;
 
 /** Seconds until the slowest contender becomes no faster: its code is compiled while it runs. */
 const WARM_UP_SECONDS = 5;
@@ -15,11 +15,11 @@ const WARM_UP_SECONDS = 5;
 /** Measures a shape, contender after contender and round after round, so that other load on the machine affects all. */
 export async function measureGraphql(
   shape: GraphqlBenchShape,
-  contenders: readonly GraphqlServer[],
+  contenders: readonly GraphqlContender[],
   { rounds, seconds, connections, scale }: BenchOptions,
   database: FreshDatabase,
 ): Promise<FiguresByContender> {
-  const taken = new Map<GraphqlServerName, LoadFigures[]>(contenders.map(({ name }) => [name, []]));
+  const taken = new Map<GraphqlContenderName, LoadFigures[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round++) {
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       const next = requests(contender, shape, scale);
@@ -31,12 +31,12 @@ export async function measureGraphql(
   return taken;
 }
 
-function requests({ target, headers, ask }: GraphqlServer, shape: GraphqlBenchShape, scale: number): () => Buffer {
+function requests({ target, headers, ask }: GraphqlContender, shape: GraphqlBenchShape, scale: number): () => Buffer {
   const { table } = shape;
   if (!table) {
     const only = buildRequestBytes(target.url, headers, ask(shape, 0));
     return () => only;
   }
   let n = 0;
-  return () => buildRequestBytes(target.url, headers, ask(shape, benchKeyOf(table, n++, scale)));
+  return () => buildRequestBytes(target.url, headers, ask(shape, benchRowKeyOf(table, n++, scale)));
 }

@@ -1,14 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createRandom } from '../../support/random.ts';
 import type { HttpReply } from '../../support/send.ts';
-import { buildRowSignatures, changedCollections, roundNumbers } from './compare.ts';
-import { keyColumns, keyText } from './keys.ts';
-import { COLLECTION_NAMES, MODEL, pathOf, SYSTEM_COLLECTION_NAMES, WRITABLE_COLLECTION_NAMES } from './model.ts';
+import { keyText, parseKeyColumns } from './keys.ts';
+import {
+  COLLECTION_NAMES,
+  CREATABLE_COLLECTION_NAMES,
+  collectionPathOf,
+  MODEL,
+  SYSTEM_COLLECTION_NAMES,
+} from './model.ts';
 import type { PermissionTestService, TestPerson } from './permission-test-service.ts';
-import { createQueryGenerator, pathsOf, queryOf, renderDeepParameter } from './query-generator.ts';
+import { createQueryGenerator, fieldPathsOf, queryOf, renderDeepParameter } from './query-generator.ts';
 import { ReferenceReads } from './reference-reads.ts';
 import { type FieldTree, type ListRequest, type Model, Refused, type Row } from './reference-types.ts';
 import { ReferenceWrites, type Write } from './reference-writes.ts';
+import { buildRowSignatures, changedCollections, roundNumbers } from './row-signatures.ts';
 import { createWriteGenerator } from './write-generator.ts';
 
 /** A random request for the comparison of the service with the in-memory reference: a list, one row by its key, or a write. */
@@ -39,7 +45,7 @@ const keyIn = (collection: string, row: Row): unknown => keyText(of(collection),
 
 /** The keys of a request: every second composite key as an object of its columns, the others as texts. */
 const alternateKeyForms = (collection: string, keys: readonly unknown[]): readonly unknown[] =>
-  keys.map((key, at) => (of(collection).key.length > 1 && at % 2 === 1 ? keyColumns(of(collection), key) : key));
+  keys.map((key, at) => (of(collection).key.length > 1 && at % 2 === 1 ? parseKeyColumns(of(collection), key) : key));
 
 /** Draws case number `at`. Each case has its own seed, so that it can be repeated without the cases before it. */
 export function drawCase(seed: number, at: number, { rows }: PermissionTestService, person: TestPerson): DrawnCase {
@@ -57,7 +63,7 @@ export function drawCase(seed: number, at: number, { rows }: PermissionTestServi
       ? one(mixed)
       : chance(0.06)
         ? 'users'
-        : one([...WRITABLE_COLLECTION_NAMES, 'task', 'task', 'task_tag']);
+        : one([...CREATABLE_COLLECTION_NAMES, 'task', 'task', 'task_tag']);
     const isWritable = (name: string, action: 'create' | 'update') => {
       const { callerPermissions } = person;
       const fields = callerPermissions.permissions.get(`${name} ${action}`)?.flatMap((grant) => grant.fields) ?? [];
@@ -66,7 +72,7 @@ export function drawCase(seed: number, at: number, { rows }: PermissionTestServi
     const write = createWriteGenerator(random, draw).drawWrite(collection, rows, isWritable);
     return { kind: 'write', collection, write, fields: draw.drawFields(collection, 1) };
   }
-  const collection = isMixed ? one(mixed) : one([...COLLECTION_NAMES, ...WRITABLE_COLLECTION_NAMES]);
+  const collection = isMixed ? one(mixed) : one([...COLLECTION_NAMES, ...CREATABLE_COLLECTION_NAMES]);
   if (chance(0.12)) {
     const fields = draw.drawFields(collection, 2);
     const deep = chance(0.4) ? draw.drawDeep(collection, fields) : undefined;
@@ -138,20 +144,20 @@ export async function runCase(
   const result = await (testCase.kind === 'write'
     ? runWrite(world, person, testCase)
     : runRead(world, person, testCase));
-  return describeOutcome(testCase, result);
+  return addCaseCoverage(testCase, result);
 }
 
 /** Adds to the result of a case which verb and kinds of parameters it covers. */
-export function describeOutcome(testCase: DrawnCase, result: CaseComparison): CaseOutcome {
+export function addCaseCoverage(testCase: DrawnCase, result: CaseComparison): CaseOutcome {
   const verb = testCase.kind === 'write' ? testCase.write.verb : testCase.kind;
   const text = JSON.stringify(testCase);
   const composite = of(testCase.collection).key.length > 1 ? [`composite ${verb}`] : [];
-  const parts = testCase.kind === 'write' ? [] : PARAMETER_KINDS.filter((part) => text.includes(part));
+  const parts = testCase.kind === 'write' ? [] : QUERY_PARAMETER_KINDS.filter((part) => text.includes(part));
   return { ...result, about: [verb, ...composite, ...parts, ...(result.steps ?? [])] };
 }
 
 /** Kinds of parameters, as they appear in the JSON text of a request. */
-export const PARAMETER_KINDS = [
+export const QUERY_PARAMETER_KINDS = [
   'filter',
   'search',
   'sort',
@@ -179,7 +185,7 @@ async function runRead(
   const { collection } = testCase;
   const { token, callerPermissions } = person;
   const reference = new ReferenceReads(MODEL, world.rows, callerPermissions);
-  const expected = answerOrRefusal(() => {
+  const expected = answerUnlessRefused(() => {
     if (testCase.kind === 'list') {
       const { data, total, filtered } = reference.list(collection, testCase.request);
       return { data, meta: { total_count: total, filter_count: filtered } };
@@ -191,23 +197,27 @@ async function runRead(
   });
   const reply =
     testCase.kind === 'list'
-      ? await world.service.request('SEARCH', pathOf(collection), {
+      ? await world.service.request('SEARCH', collectionPathOf(collection), {
           token,
           body: {
             query: queryOf(testCase.request),
             ...(testCase.request.keys ? { keys: alternateKeyForms(collection, testCase.request.keys) } : {}),
           },
         })
-      : await world.service.request('GET', `${pathOf(collection)}/${testCase.key}?${oneText(testCase.request)}`, {
-          token,
-        });
+      : await world.service.request(
+          'GET',
+          `${collectionPathOf(collection)}/${testCase.key}?${oneText(testCase.request)}`,
+          {
+            token,
+          },
+        );
   if (!expected) return compareAnswer(true, refusal(reply), REFUSED);
   return compareAnswer(false, reply.status === 200 ? roundNumbers(reply.body) : refusal(reply), roundNumbers(expected));
 }
 
 const oneText = ({ fields, deep }: Pick<ListRequest, 'fields' | 'deep'>): string =>
   new URLSearchParams({
-    fields: pathsOf(fields).join(','),
+    fields: fieldPathsOf(fields).join(','),
     ...(deep ? { deep: JSON.stringify(renderDeepParameter(deep)) } : {}),
   }).toString();
 
@@ -218,7 +228,7 @@ async function runWrite(
 ): Promise<CaseComparison> {
   const { collection, write, fields } = testCase;
   const writes = new ReferenceWrites(MODEL, world.rows, person.callerPermissions);
-  const keys = answerOrRefusal(() => writes.run(collection, write));
+  const keys = answerUnlessRefused(() => writes.run(collection, write));
   const reply = await send(world, person, testCase);
   const after = await world.load();
   const changed = changedCollections(world.rows, after);
@@ -245,7 +255,7 @@ async function runWrite(
   const options = keys.map((key) => {
     const mark = expectedRows.of(collection, key);
     const alike = (after[collection] ?? []).filter((row) => storedRows.of(collection, keyIn(collection, row)) === mark);
-    return alike.flatMap((row) => answerOrRefusal(() => now.single(collection, { fields }, row)) ?? []);
+    return alike.flatMap((row) => answerUnlessRefused(() => now.single(collection, { fields }, row)) ?? []);
   });
   const { steps } = writes;
   const isSingle = isSingleWrite(write);
@@ -272,8 +282,8 @@ function send(
   { token }: TestPerson,
   { collection, write, fields }: Extract<DrawnCase, { kind: 'write' }>,
 ) {
-  const path = pathOf(collection);
-  const shape = `?${new URLSearchParams({ fields: pathsOf(fields).join(',') })}`;
+  const path = collectionPathOf(collection);
+  const shape = `?${new URLSearchParams({ fields: fieldPathsOf(fields).join(',') })}`;
   switch (write.verb) {
     case 'create':
       return service.request('POST', path + shape, {
@@ -312,7 +322,7 @@ export const missingRows = (all: readonly string[], others: readonly string[]) =
 });
 
 /** The result of `work`; undefined if it throws `Refused`, by which the reference rejects a request. */
-export function answerOrRefusal<T>(work: () => T): T | undefined {
+export function answerUnlessRefused<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {

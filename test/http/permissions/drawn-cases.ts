@@ -1,5 +1,5 @@
 import { type CaseOutcome, type DrawnCase, drawCase, isValidCase, isWriteCase } from './cases.ts';
-import { mentionedTables } from './model.ts';
+import { findRequestTables } from './model.ts';
 import { type PermissionTestService, startPermissionTestService, type TestPerson } from './permission-test-service.ts';
 import { shrink } from './shrink.ts';
 
@@ -115,7 +115,7 @@ async function describeDifference(
 ): Promise<string> {
   const small = await shrink(testCase, async (one) => isValidCase(one) && (await ask(world, person, one, at)).differs);
   const again = await ask(world, person, small, at);
-  const names = mentionedTables(small);
+  const names = findRequestTables(small);
   const { actual, expected } = again.differs ? again : first;
   return [
     `PERMISSION_SEED=${seed} PERMISSION_CASE=${at}: ${person.about}`,

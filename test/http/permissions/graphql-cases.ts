@@ -1,29 +1,29 @@
 import { isDeepStrictEqual } from 'node:util';
-import { toDocumentForm } from '../../plugins/graphql/cases/answer-form.ts';
 import { type DocumentRoot, Inexpressible, renderDocument, Variable } from '../../plugins/graphql/cases/entries.ts';
+import { toGraphqlAnswer } from '../../plugins/graphql/cases/rest-to-graphql-answer.ts';
 import type { HttpReply } from '../../support/send.ts';
 import {
-  answerOrRefusal,
+  addCaseCoverage,
+  answerUnlessRefused,
   type CaseComparison,
   type CaseOutcome,
   compareAnswer,
   type DrawnCase,
-  describeOutcome,
   isSingleWrite,
   missingRows,
 } from './cases.ts';
-import { buildRowSignatures, changedCollections, roundNumbers } from './compare.ts';
 import { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
 import { translateGroups } from './graphql-groups.ts';
 import { keyArgument, mutationOf } from './graphql-mutations.ts';
-import { toMutationWrite, withBareLinks } from './graphql-payloads.ts';
+import { toMutationWrite, withBareRelatedKeys } from './graphql-payloads.ts';
 import { GraphqlTranslator } from './graphql-translator.ts';
-import { keyColumns, keyText } from './keys.ts';
+import { keyText, parseKeyColumns } from './keys.ts';
 import { isSystemCollection, MODEL, tableOf } from './model.ts';
 import type { PermissionTestService, TestPerson } from './permission-test-service.ts';
 import { ReferenceReads } from './reference-reads.ts';
 import type { Filter, Model, Row } from './reference-types.ts';
 import { ReferenceWrites } from './reference-writes.ts';
+import { buildRowSignatures, changedCollections, roundNumbers } from './row-signatures.ts';
 
 /** Runs a drawn case by GraphQL. Every fourth case also names fields that the schema of the person does not have. */
 export async function askByGraphql(
@@ -42,11 +42,11 @@ export async function askByGraphql(
     const result = await (testCase.kind === 'write'
       ? runWrite(world, person, testCase, translator, useVariables)
       : runRead(world, person, testCase, translator, useVariables));
-    const { about, ...rest } = describeOutcome(testCase, result);
+    const { about, ...rest } = addCaseCoverage(testCase, result);
     return { ...rest, about: translator.hidden ? [...about, 'hidden'] : about };
   } catch (error) {
     if (!(error instanceof Inexpressible)) throw error;
-    return { ...describeOutcome(testCase, compareAnswer(false, {}, {})), skippedBecause: error.reason };
+    return { ...addCaseCoverage(testCase, compareAnswer(false, {}, {})), skippedBecause: error.reason };
   }
 }
 
@@ -65,7 +65,7 @@ const keyIn = (collection: string, row: Row): unknown => keyText(of(collection),
 function amongKeys(collection: string, keys: readonly unknown[]): Filter {
   const { key } = of(collection);
   if (key.length === 1) return { [key[0] as string]: { _in: keys } };
-  const columns = keys.map((one) => Object.entries(keyColumns(of(collection), one)));
+  const columns = keys.map((one) => Object.entries(parseKeyColumns(of(collection), one)));
   return { _or: columns.map((one) => ({ _and: one.map(([name, value]) => ({ [name]: { _eq: value } })) })) };
 }
 
@@ -88,7 +88,7 @@ async function runRead(
     return compareAnswer(true, isUnknown(reply), REFUSED);
   if (expected === undefined)
     return compareAnswer(true, isUnknown(reply) === REFUSED ? REFUSED : isForbidden(reply), REFUSED);
-  const form = roundNumbers(JSON.parse(toDocumentForm(JSON.stringify(expected), of)));
+  const form = roundNumbers(JSON.parse(toGraphqlAnswer(JSON.stringify(expected), of)));
   return compareAnswer(false, isAnswered(reply) ? roundNumbers(reply.body.data[root.field]) : problem(reply), form);
 }
 
@@ -109,7 +109,7 @@ function toGraphqlRead(
       testCase.request.deep,
     );
     const row = world.rows[collection]?.find((one) => keyIn(collection, one) === testCase.key);
-    const expected = answerOrRefusal(() => row && reference.single(collection, { fields: nested, deep }, row));
+    const expected = answerUnlessRefused(() => row && reference.single(collection, { fields: nested, deep }, row));
     return {
       root: {
         field: `${name}_by_id`,
@@ -121,7 +121,7 @@ function toGraphqlRead(
   }
   if (testCase.request.aggregate || testCase.request.groupBy) {
     const groups = translateGroups(translator, collection, testCase.request);
-    const expected = answerOrRefusal(() => reference.list(collection, { fields: {}, ...groups.request }).data);
+    const expected = answerUnlessRefused(() => reference.list(collection, { fields: {}, ...groups.request }).data);
     return { root: { field: `${name}_aggregated`, args: groups.args, of: groups.entries }, expected };
   }
   const { nested, deep, entries } = translator.translateFields(
@@ -134,7 +134,7 @@ function toGraphqlRead(
   const filter = keys ? { _and: [rest.filter ?? {}, amongKeys(collection, keys)] } : rest.filter;
   const list = sort === undefined ? {} : { sort: [sort].flat() };
   const terms = translator.parameters(collection, { ...rest, ...list, ...(filter ? { filter } : {}) });
-  const expected = answerOrRefusal(() => reference.list(collection, { fields: nested, deep, ...terms }).data);
+  const expected = answerUnlessRefused(() => reference.list(collection, { fields: nested, deep, ...terms }).data);
   return {
     root: { field: name, args: { ...translator.argumentsOf(terms), limit: terms.limit ?? -1 }, of: entries },
     expected,
@@ -157,7 +157,7 @@ async function runWrite(
   const isShown = translator.visibleSchema.hasReadableType(collection);
   const root = mutationOf(translator.visibleSchema, collection, write, isShown ? entries : undefined, useVariables);
   const writes = new ReferenceWrites(MODEL, world.rows, person.callerPermissions);
-  const keys = answerOrRefusal(() => writes.run(collection, withBareLinks(translator, write, collection)));
+  const keys = answerUnlessRefused(() => writes.run(collection, withBareRelatedKeys(translator, write, collection)));
   const reply = await send({ service: world.service, person: person, collection }, 'mutation', root);
   const after = await world.load();
   const changed = changedCollections(world.rows, after);
@@ -189,8 +189,8 @@ async function runWrite(
     const mark = expectedRows.of(collection, key);
     const alike = (after[collection] ?? []).filter((row) => storedRows.of(collection, keyIn(collection, row)) === mark);
     return alike.flatMap((row: Row) => {
-      const visibleOptions = answerOrRefusal(() => now.single(collection, { fields: nested }, row));
-      return visibleOptions ? [roundNumbers(JSON.parse(toDocumentForm(JSON.stringify(visibleOptions), entries)))] : [];
+      const visibleOptions = answerUnlessRefused(() => now.single(collection, { fields: nested }, row));
+      return visibleOptions ? [roundNumbers(JSON.parse(toGraphqlAnswer(JSON.stringify(visibleOptions), entries)))] : [];
     });
   });
   const visibleOptions = options.filter((alike) => alike.length > 0);

@@ -1,13 +1,13 @@
 import { type DocumentEntry, type DocumentRoot, Variable } from '../../plugins/graphql/cases/entries.ts';
 import type { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
-import { keyColumns } from './keys.ts';
+import { parseKeyColumns } from './keys.ts';
 import { MODEL, tableOf } from './model.ts';
 import type { Model } from './reference-types.ts';
 import type { Key, Write } from './reference-writes.ts';
 
 /** The argument for the key of a row: a value, or the columns of a composite key where the schema of the person has them all. */
 export const keyArgument = (visibleSchema: ExpectedGraphqlSchema, collection: string, key: unknown): unknown =>
-  visibleSchema.hasKeyInput(collection) ? keyColumns(MODEL[collection] as Model[string], key) : key;
+  visibleSchema.hasKeyInput(collection) ? parseKeyColumns(MODEL[collection] as Model[string], key) : key;
 
 /** The root field of a write, with its values in variables if `useVariables` is set. */
 export function mutationOf(

@@ -1,6 +1,6 @@
 import { Inexpressible } from '../../plugins/graphql/cases/entries.ts';
 import type { GraphqlTranslator } from './graphql-translator.ts';
-import { hasCompositeKey, isObject, keyColumn, keyColumns } from './keys.ts';
+import { hasCompositeKey, isObject, keyColumn, parseKeyColumns } from './keys.ts';
 import type { Model, Payload } from './reference-types.ts';
 import type { Write } from './reference-writes.ts';
 
@@ -63,7 +63,7 @@ function toToManyInput(translator: GraphqlTranslator, to: string, value: unknown
   if (value === null) return null;
   if (!Array.isArray(value)) throw new Inexpressible(SKIPPED_DETAILED_LISTS);
   const model = translator.visibleSchema.model[to] as Model[string];
-  return value.map((one) => nested(translator, to, isObject(one) ? one : keyColumns(model, one)));
+  return value.map((one) => nested(translator, to, isObject(one) ? one : parseKeyColumns(model, one)));
 }
 
 /** Translates a nested payload. The input of a nested row has the fields that the person may create or update. */
@@ -80,7 +80,7 @@ function nested(translator: GraphqlTranslator, to: string, payload: Payload): Pa
 }
 
 /** Replaces objects with only a key by the bare key, which links the row as well. */
-export function withBareLinks(translator: GraphqlTranslator, write: Write, collection: string): Write {
+export function withBareRelatedKeys(translator: GraphqlTranslator, write: Write, collection: string): Write {
   const { model } = translator.visibleSchema;
   const bare = (name: string, payload: Payload): Payload => {
     const { manyToOne, toMany } = model[name] as Model[string];

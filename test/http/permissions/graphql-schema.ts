@@ -38,7 +38,7 @@ const TYPES: readonly (readonly [Use, (table: string) => string])[] = [
 const WORDS = ['_and', '_or', '_some', '_none'];
 
 /** Lists the fields in a person's schema for which the person has no permission, and readable fields that the schema lacks. */
-export function findSchemaFaults(
+export function findSchemaPermissionFaults(
   introspected: IntrospectedSchema,
   person: TestPerson,
   visibleSchema: ExpectedGraphqlSchema,

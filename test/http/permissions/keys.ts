@@ -20,7 +20,7 @@ export const keyText = ({ key }: Of, row: Row): unknown =>
   key.length === 1 ? row[key[0] as string] : key.map((name) => row[name]).join();
 
 /** The key columns with their values, parsed from a key. */
-export const keyColumns = ({ key }: Of, value: unknown): Payload =>
+export const parseKeyColumns = ({ key }: Of, value: unknown): Payload =>
   key.length === 1
     ? { [key[0] as string]: value }
     : Object.fromEntries(

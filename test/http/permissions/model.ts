@@ -81,9 +81,9 @@ export const SYSTEM_COLLECTION_NAMES = ['presets', 'users', 'roles'];
 /** Whether this is a system collection. Its table has more fields than the model. */
 export const isSystemCollection = (name: string): boolean => SYSTEM_COLLECTION_NAMES.includes(name);
 /** The collections whose rows the tests also create and delete; rows of the others are only updated. */
-export const WRITABLE_COLLECTION_NAMES = COLLECTION_NAMES.filter((name) => name !== 'users' && name !== 'roles');
+export const CREATABLE_COLLECTION_NAMES = COLLECTION_NAMES.filter((name) => name !== 'users' && name !== 'roles');
 export const tableOf = (name: string): string => (isSystemCollection(name) ? `platform_${name}` : name);
-export const pathOf = (name: string): string => (isSystemCollection(name) ? `/${name}` : `/items/${name}`);
+export const collectionPathOf = (name: string): string => (isSystemCollection(name) ? `/${name}` : `/items/${name}`);
 
 const own = { user: { _eq: '$CURRENT_USER' } };
 const withoutUser = { user: { _null: true } };
@@ -111,7 +111,7 @@ export const REFERENCE_APP_PERMISSIONS: Readonly<Record<string, PermissionRow>> 
 };
 
 /** The tables of all collections that the JSON text of a request names, directly or by a relation. */
-export function mentionedTables(question: unknown): ReadonlySet<string> {
+export function findRequestTables(question: unknown): ReadonlySet<string> {
   const words = new Set(JSON.stringify(question).match(/\w+|\*/g));
   const found = new Set(COLLECTION_NAMES.filter((name) => words.has(name)));
   const isNamed = (field: string) => words.has(field) || words.has('*');

@@ -3,15 +3,15 @@ import type { FreshDatabase } from '../../support/database.ts';
 import { createRandom, type SeededRandom } from '../../support/random.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { requestAsAdmin } from '../test-users.ts';
-import { hasCompositeKey, keyColumns } from './keys.ts';
+import { hasCompositeKey, parseKeyColumns } from './keys.ts';
 import {
   COLLECTION_NAMES,
+  CREATABLE_COLLECTION_NAMES,
   CREATE_TABLES_SQL,
   isSystemCollection,
   MODEL,
   REFERENCE_APP_PERMISSIONS,
   tableOf,
-  WRITABLE_COLLECTION_NAMES,
 } from './model.ts';
 import { createQueryGenerator, WORDS } from './query-generator.ts';
 import type { CallerPermissions, Model, PermissionRow, Row, Rows } from './reference-types.ts';
@@ -104,7 +104,7 @@ function drawPermissions(random: SeededRandom, width: PermissionWidth, app: bool
   for (const collection of COLLECTION_NAMES) {
     for (const action of ['read', 'create', 'update', 'delete'] as const) {
       if (
-        !WRITABLE_COLLECTION_NAMES.includes(collection) &&
+        !CREATABLE_COLLECTION_NAMES.includes(collection) &&
         !(action === 'read' || (collection === 'users' && action === 'update'))
       )
         continue;
@@ -251,7 +251,7 @@ async function fill(
   const left = [...pairs];
   await insert('task_tag', pairs.size, () => ({
     weight: maybe(1 + upTo(12)),
-    ...keyColumns(MODEL.task_tag as Model[string], left.pop()),
+    ...parseKeyColumns(MODEL.task_tag as Model[string], left.pop()),
   }));
   await insert('block', 20, () => ({
     note: maybe(one(WORDS)),
@@ -267,7 +267,7 @@ async function fill(
     user: chance(0.5) ? one(users) : null,
     role: chance(0.5) ? one(roles) : null,
   }));
-  for (const name of WRITABLE_COLLECTION_NAMES) await database.query(countOn(name));
+  for (const name of CREATABLE_COLLECTION_NAMES) await database.query(countOn(name));
   for (const id of users)
     await database.query(
       'update platform_users set first_name = $2, title = $3, location = $4, team = $5 where id = $1',
@@ -306,7 +306,7 @@ async function loadAll(database: FreshDatabase): Promise<Rows> {
 /** Restores changed tables from their copies, and resets the sequences of their keys. */
 async function restore(database: FreshDatabase, changed: readonly string[]): Promise<void> {
   const parts = changed.map((name) =>
-    WRITABLE_COLLECTION_NAMES.includes(name)
+    CREATABLE_COLLECTION_NAMES.includes(name)
       ? `delete from ${tableOf(name)}; insert into ${tableOf(name)} select * from kept_${name}; ${countOn(name)}`
       : `update ${tableOf(name)} t set (${columnsOf(name)}) = (select ${columnsOf(name)} from kept_${name} k where k.id = t.id)`,
   );

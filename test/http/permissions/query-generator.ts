@@ -306,7 +306,7 @@ export const queryOf = ({
   deep,
   ...rest
 }: ListRequest): Record<string, unknown> => ({
-  fields: pathsOf(fields),
+  fields: fieldPathsOf(fields),
   limit,
   meta: '*',
   ...rest,
@@ -325,7 +325,7 @@ export const renderDeepParameter = (deep: NonNullable<ListParameters['deep']>): 
     ]),
   );
 
-export const pathsOf = (nested: FieldTree, before = ''): string[] =>
+export const fieldPathsOf = (nested: FieldTree, before = ''): string[] =>
   Object.entries(nested).flatMap(([name, more]) =>
-    more === true ? [before + name] : pathsOf(more, `${before}${name}.`),
+    more === true ? [before + name] : fieldPathsOf(more, `${before}${name}.`),
   );

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../support/random.ts';
-import { hasCompositeKey, keyColumn, keyColumns, keyInPayload, keyText, omitPayloadFields } from './keys.ts';
-import { isSystemCollection, MODEL, WRITABLE_COLLECTION_NAMES } from './model.ts';
+import { hasCompositeKey, keyColumn, keyInPayload, keyText, omitPayloadFields, parseKeyColumns } from './keys.ts';
+import { CREATABLE_COLLECTION_NAMES, isSystemCollection, MODEL } from './model.ts';
 import type { QueryGenerator } from './query-generator.ts';
 import type { Filter, Model, Payload, PermissionRow, Row, Rows, ToManyField } from './reference-types.ts';
 import type { Key, Write } from './reference-writes.ts';
@@ -107,7 +107,7 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
     const changed = () => {
       const payload = omitPayloadFields(drawPayload(to, 'update', rows, isWritable, depth - 1), [by, ...of(to).key]);
       const isMine = mine.length > 0 && chance(0.5);
-      const key = keyColumns(of(to), isMine ? one(mine) : one(all));
+      const key = parseKeyColumns(of(to), isMine ? one(mine) : one(all));
       return {
         ...(hasCompositeKey(of(to)) ? partsOf(to, isMine && chance(0.5) ? omitPayloadFields(key, [by]) : key) : key),
         ...(Object.keys(payload).length > 0 ? payload : fallback(to)),
@@ -179,7 +179,7 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
     };
     const drawChange = (key: Key) => {
       const payload = omitPayloadFields(change(0), of(name).key);
-      return { ...keyColumns(of(name), key), ...(Object.keys(payload).length > 0 ? payload : fallback(name)) };
+      return { ...parseKeyColumns(of(name), key), ...(Object.keys(payload).length > 0 ? payload : fallback(name)) };
     };
     const updates: (() => Write)[] = [
       () => ({ verb: 'update', keys: [keys()[0] as Key], data: change(2) }),
@@ -191,7 +191,7 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
       const key = keys()[0] as Key;
       return { verb: 'update', keys: [key], data: drawRelationPayload(name, key, rows, isWritable) };
     };
-    if (!WRITABLE_COLLECTION_NAMES.includes(name)) return one(updates)();
+    if (!CREATABLE_COLLECTION_NAMES.includes(name)) return one(updates)();
     return one<() => Write>([
       ...updates,
       relate,

@@ -22,12 +22,12 @@ export const validatedFacet = facet<string>('shelf', {
 export const coreOnlyFacet = facet<string>('gate', { coreOnly: true });
 
 /** A core plugin that third-party plugins of these tests try to misuse: it has services, facets, secret settings and callers. */
-export interface CorePluginOfAttempt {
+export interface TargetCorePlugin {
   readonly plugins: readonly TestPlugin[];
   readonly host: () => AnyHost;
 }
 
-export function createCorePluginOfAttempt(): CorePluginOfAttempt {
+export function createTargetCorePlugin(): TargetCorePlugin {
   let held: AnyHost | undefined;
   return {
     host: () => held as AnyHost,
@@ -82,7 +82,7 @@ const OWNERS = [NAME, 'unknown code'];
 
 /** Runs a third-party plugin that tries to exceed its grants and returns the refusal. @throws Error where nothing refused it. */
 export async function runRefusedAttempt({ manifest, register, later, environment }: Attempt): Promise<RefusedAttempt> {
-  const { plugins, host } = createCorePluginOfAttempt();
+  const { plugins, host } = createTargetCorePlugin();
   let own: AnyHost | undefined;
   const cheat: TestPlugin = {
     name: NAME,
@@ -119,4 +119,4 @@ export async function runRefusedAttempt({ manifest, register, later, environment
 }
 
 /** The meta of an event, as a third-party listener receives it. */
-export type ReceivedMeta = EventMeta & Readonly<Record<string, unknown>>;
+export type ReceivedEventMeta = EventMeta & Readonly<Record<string, unknown>>;

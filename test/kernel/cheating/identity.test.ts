@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import { type AnyHost, type ReceivedMeta, runRefusedAttempt, serviceWithCaller } from './attempt.ts';
+import { type AnyHost, type ReceivedEventMeta, runRefusedAttempt, serviceWithCaller } from './attempt.ts';
 
 const ADMIN = { user: null, role: null, admin: true, app: true };
 const USES = { uses: { bank: '^1.0.0' }, capabilities: { events: { action: ['**'], emit: ['cheat.*'] } } };
@@ -89,17 +89,17 @@ describe('a third-party plugin that forges a caller', () => {
 
 describe('a third-party plugin that takes a caller from an event', () => {
   const receiveBy = async (name: string, from: (core: AnyHost) => Caller) => {
-    let received: ReceivedMeta | undefined;
+    let received: ReceivedEventMeta | undefined;
     const { message } = await runRefusedAttempt({
       manifest: USES,
       async later(own, core) {
-        own.events.onAction(name, (meta) => void (received = meta as ReceivedMeta));
+        own.events.onAction(name, (meta) => void (received = meta as ReceivedEventMeta));
         core.events.action([name], { caller: from(core) });
         await new Promise((resolve) => setImmediate(resolve));
-        return own.use({ bank: serviceWithCaller }).bank.balance((received as ReceivedMeta).caller);
+        return own.use({ bank: serviceWithCaller }).bank.balance((received as ReceivedEventMeta).caller);
       },
     });
-    return { received: received as unknown as ReceivedMeta, message };
+    return { received: received as unknown as ReceivedEventMeta, message };
   };
 
   it('a third-party listener receives a description of the caller, which services deny', async () => {

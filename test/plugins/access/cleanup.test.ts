@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { denyRowsByDeletedFields, pruneValidation } from '../../../plugins/access/cleanup.ts';
+import { denyRowsByDeletedFields, pruneDeletedFieldConditions } from '../../../plugins/access/cleanup.ts';
 
 const none = { id: { _null: true } };
 
@@ -20,10 +20,12 @@ describe('rules that name a deleted field', () => {
   });
 
   it('a validation loses its conditions on the deleted field', () => {
-    expect(pruneValidation({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
+    expect(pruneDeletedFieldConditions({ _and: [{ gone: { _eq: 1 } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
       _and: [{ a: { _eq: 2 } }],
     });
-    expect(pruneValidation({ _or: [{ gone: { _submitted: true } }, { a: { _eq: 2 } }] }, ['gone'])).to.deep.equal({
+    expect(
+      pruneDeletedFieldConditions({ _or: [{ gone: { _submitted: true } }, { a: { _eq: 2 } }] }, ['gone']),
+    ).to.deep.equal({
       _or: [{ a: { _eq: 2 } }],
     });
   });

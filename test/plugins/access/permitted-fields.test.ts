@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import type { Permission, PermissionAction } from '../../../plugins/access/contract.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { createPermissionSet, createTestAccess } from '../../support/permissions.ts';
-import { sketchSchema } from '../query/schema-sketch.ts';
+import { buildSketchedSchema } from '../query/schema-sketch.ts';
 
 const { permittedFields } = createTestAccess();
 
-const plain = sketchSchema({
+const plain = buildSketchedSchema({
   post: { id: 'integer key', title: 'string', token: 'string', tags: 'alias' },
 }).collections.get('post') as Collection;
 const collection: Collection = {

@@ -81,4 +81,4 @@ export async function startAuthFixture(options: ServiceOptions = {}): Promise<Au
 }
 
 /** The members of a caller that tests compare. */
-export const summary = ({ user, role, admin, app, ip }: Caller) => ({ user, role, admin, app, ip });
+export const callerSummaryOf = ({ user, role, admin, app, ip }: Caller) => ({ user, role, admin, app, ip });

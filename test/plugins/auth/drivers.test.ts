@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fail, type Host } from '#kernel';
-import type { AuthDriver, AuthStep, CredentialsDriver, SignInAttempt } from '../../../plugins/auth/contract.ts';
+import type { AuthDriver, AuthStep, CredentialsDriver, VerifiedSignIn } from '../../../plugins/auth/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { captureError, type TestPlugin } from '../../support/plugin.ts';
 import type { HttpReply } from '../../support/service.ts';
@@ -313,10 +313,10 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
     });
 
     it('sees the user, the provider and the client, without hashes and secrets, and changes none of it', async () => {
-      let attempt: SignInAttempt | undefined;
+      let attempt: VerifiedSignIn | undefined;
       await load(plugin({ steps: [{ name: 'look', order: 1, check: (one) => void (attempt = one) }] }));
       expect((await byPassword({ otp: '1' })).status).to.equal(200);
-      const { client, ...rest } = attempt as SignInAttempt;
+      const { client, ...rest } = attempt as VerifiedSignIn;
       expect(rest).to.deep.equal({
         user: { id: person.id, status: 'active', role, hasSecondFactor: false },
         provider: 'default',

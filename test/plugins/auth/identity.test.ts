@@ -5,7 +5,7 @@ import type { FreshDatabase } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
 import { createMigratedDatabase, TEST_SECRET } from '../../support/service.ts';
 import { createUserSender, makePerson, makeRole, type Person, type SendAsUser } from '../users/test-users.ts';
-import { type AuthFixture, startAuthFixture, summary } from './auth-fixture.ts';
+import { type AuthFixture, callerSummaryOf, startAuthFixture } from './auth-fixture.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const CLIENT = { ip: '192.0.2.7', userAgent: 'mail', origin: null };
@@ -43,7 +43,13 @@ describe('the service identity', () => {
       for (const token of [person.token, await accessToken()]) {
         const caller = await ground.identity.ofToken(token, CLIENT);
         expect(isCaller(caller)).to.equal(true);
-        expect(summary(caller)).to.deep.equal({ user: person.id, role, admin: false, app: true, ip: CLIENT.ip });
+        expect(callerSummaryOf(caller)).to.deep.equal({
+          user: person.id,
+          role,
+          admin: false,
+          app: true,
+          ip: CLIENT.ip,
+        });
         expect(caller.userAgent).to.equal('mail');
       }
     });
@@ -98,10 +104,10 @@ describe('the service identity', () => {
   describe('ofUser', () => {
     it('answers an active user with the flags that the role has at this moment', async () => {
       const caller = await ground.identity.ofUser(person.id, CLIENT);
-      expect(summary(caller)).to.deep.equal({ user: person.id, role, admin: false, app: true, ip: CLIENT.ip });
+      expect(callerSummaryOf(caller)).to.deep.equal({ user: person.id, role, admin: false, app: true, ip: CLIENT.ip });
       const other = await makeRole(ground.service, { admin_access: true });
       await admin('PATCH', `/users/${person.id}`, { role: other });
-      expect(summary(await ground.identity.ofUser(person.id))).to.deep.equal({
+      expect(callerSummaryOf(await ground.identity.ofUser(person.id))).to.deep.equal({
         user: person.id,
         role: other,
         admin: true,
@@ -132,7 +138,13 @@ describe('the service identity', () => {
     it('answers a caller without user and rights', async () => {
       const caller = await ground.identity.ofPublic(CLIENT);
       expect(isCaller(caller)).to.equal(true);
-      expect(summary(caller)).to.deep.equal({ user: null, role: null, admin: false, app: false, ip: CLIENT.ip });
+      expect(callerSummaryOf(caller)).to.deep.equal({
+        user: null,
+        role: null,
+        admin: false,
+        app: false,
+        ip: CLIENT.ip,
+      });
       expect((await ground.identity.ofPublic()).user).to.equal(null);
     });
   });

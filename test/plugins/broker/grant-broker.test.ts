@@ -8,7 +8,7 @@ import {
   type PackageWithGrants,
   remoteMethods,
 } from '../../../plugins/broker/contract.ts';
-import { BrokerRefusal, InvocationSecrets, renderAudit, withSentences } from '../../../plugins/broker/library.ts';
+import { BrokerRefusal, InvocationSecrets, renderAudit, withAuditSentences } from '../../../plugins/broker/library.ts';
 import { PackageLogBudget } from '../../../plugins/broker/line-budget.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { type BootedKernel, captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
@@ -166,7 +166,7 @@ describe('PackageHandle of the broker', () => {
     await withBroker((subjects, { kernel }) => {
       const handle = subjects.register(guest({ authorities: [{ verb: 'serves', object: '/guest' }] }));
       expect(renderAudit(kernel.audit())).to.match(/guest +confined {2}serves \/guest\n.*provides one \(on loan\)/s);
-      expect(subjects.account().may).to.deep.equal(withSentences(kernel.audit()));
+      expect(subjects.account().may).to.deep.equal(withAuditSentences(kernel.audit()));
       handle.remove();
       expect(renderAudit(kernel.audit())).not.to.contain('guest');
     });

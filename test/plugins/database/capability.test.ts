@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withSentences } from '../../../plugins/broker/library.ts';
+import { withAuditSentences } from '../../../plugins/broker/library.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { captureError } from '../../support/plugin.ts';
 import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
@@ -87,7 +87,7 @@ describe('host.db by grant', () => {
   });
 
   it('the audit describes a grant in sentences', () => {
-    const lines = withSentences(testKernel.kernel.audit());
+    const lines = withAuditSentences(testKernel.kernel.audit());
     const sentences = lines.find(({ name }) => name === 'narrow')?.sentences;
     expect(sentences).to.include.members(['owns mine', 'reads theirs', 'writes shared']);
     expect(lines.find(({ name }) => name === 'wide')?.sentences).to.include.members([

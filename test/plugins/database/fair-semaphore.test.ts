@@ -1,9 +1,13 @@
 import { expect } from 'chai';
-import type { PoolShare } from '../../../plugins/database/contract.ts';
+import type { PoolShareHolder } from '../../../plugins/database/contract.ts';
 import { createPoolSlotSemaphore, type PoolSlotSemaphore } from '../../../plugins/database/pool-slot-semaphore.ts';
 import { captureError } from '../../support/plugin.ts';
 
-const share = (collection: string | undefined, client: string, rank: PoolShare['rank'] = 'request'): PoolShare => ({
+const share = (
+  collection: string | undefined,
+  client: string,
+  rank: PoolShareHolder['rank'] = 'request',
+): PoolShareHolder => ({
   collection,
   client,
   rank,
@@ -13,7 +17,7 @@ describe('createFairSemaphore', () => {
   const open = (limit = 10, deadline = 60_000): PoolSlotSemaphore =>
     createPoolSlotSemaphore({ limit, deadline, label: 'slots' });
   /** Number of slots that `count` concurrent requests of one share get without waiting. */
-  const taken = (slots: PoolSlotSemaphore, one: PoolShare, count = 20): number => {
+  const taken = (slots: PoolSlotSemaphore, one: PoolShareHolder, count = 20): number => {
     let got = 0;
     for (let at = 0; at < count; at++) if (slots.acquire(one, undefined) === undefined) got++;
     return got;
@@ -80,7 +84,7 @@ describe('createFairSemaphore', () => {
     const holder = share('a', 'x');
     slots.acquire(holder, undefined);
     const waits: (Promise<void> | undefined)[] = [];
-    const waiting = (one: PoolShare) => waits.push(slots.acquire(one, undefined)?.then(() => slots.release(one)));
+    const waiting = (one: PoolShareHolder) => waits.push(slots.acquire(one, undefined)?.then(() => slots.release(one)));
     for (let at = 0; at < 50; at++) waiting(share('a', 'x'));
     expect(() => slots.acquire(share('a', 'x'), undefined)).to.throw(/too many requests wait/);
     for (let at = 0; at < 50; at++) waiting(share(`b${at}`, `y${at}`));

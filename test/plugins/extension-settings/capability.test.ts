@@ -10,8 +10,8 @@ import {
 import type { SettingsDeclaration } from '../../../plugins/extension-settings/contract.ts';
 import { parseSettingsDeclaration } from '../../../plugins/extension-settings/declaration.ts';
 import { createOwners } from '../../../plugins/extension-settings/owners.ts';
-import { createReadValue } from '../../../plugins/extension-settings/reader.ts';
-import { createSettingValues } from '../../../plugins/extension-settings/values.ts';
+import { createReadSettingValue } from '../../../plugins/extension-settings/reader.ts';
+import { createSettingValueCodec } from '../../../plugins/extension-settings/value-codec.ts';
 import { captureError } from '../../support/plugin.ts';
 
 const CHAT = 'service-extension-chat';
@@ -48,14 +48,14 @@ describe('the capability settings', () => {
     isDown = false;
     owners.load([{ id: '1', name: CHAT, declaration }]);
     invocation = { id: '1', caller: null, signal: new AbortController().signal, secrets: new InvocationSecrets() };
-    const read = createReadValue({
+    const read = createReadSettingValue({
       store: {
         async find({ extension, key }) {
           if (isDown) throw new Error('no database');
           return extension === CHAT ? rows[key] : undefined;
         },
       },
-      values: createSettingValues(secrets, log),
+      values: createSettingValueCodec(secrets, log),
       variables: { SERVICE_EXT_CHAT_PASSWORD: ' raw ', SERVICE_EXT_CHAT_UNSET: undefined },
     });
     capability = createSettingsCapability(owners, read);

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
-import { findAmbiguities } from '../../../plugins/extensions-confined/ambiguity.ts';
 import { assertContribution } from '../../../plugins/extensions-confined/assert-contribution.ts';
+import { findDuplicateContributions } from '../../../plugins/extensions-confined/duplicate-contributions.ts';
 
 type Contribution = Parameters<typeof assertContribution>[0];
-type GatedPackage = Parameters<typeof findAmbiguities>[0][number];
+type GatedPackage = Parameters<typeof findDuplicateContributions>[0][number];
 
 const contribution = (more: Partial<Contribution>): Contribution => ({
   type: 'endpoint',
@@ -91,7 +91,7 @@ describe('assertContribution and findAmbiguities', () => {
   it('contributions of one type with the same name are all ambiguous', () => {
     const gated = (id: string, ...contributions: Contribution[]) =>
       ({ extension: { id }, contributions }) as unknown as GatedPackage;
-    const found = findAmbiguities([
+    const found = findDuplicateContributions([
       gated('1', contribution({})),
       gated('2', contribution({ key: 'endpoint:orders' }), contribution({ key: 'endpoint:b', id: 'b' })),
       gated('3', contribution({ type: 'hook' })),

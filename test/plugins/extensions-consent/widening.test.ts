@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { describeRequest, describeWidening } from '../../../plugins/extensions-consent/widening.ts';
+import { describeRequestedGrants, describeWidening } from '../../../plugins/extensions-consent/widening.ts';
 
-type RequestedGrants = Parameters<typeof describeRequest>[0];
+type RequestedGrants = Parameters<typeof describeRequestedGrants>[0];
 
 /** A fake broker whose grants are lists: a list with another entry is wider. */
 const subjects = {
@@ -53,6 +53,6 @@ describe('describeWidening and describeRequest', () => {
   });
 
   it('a first version gives the sentences of all requests', () => {
-    expect(describeRequest(before, subjects)).to.deep.equal(['request a', 'items x', 'items y']);
+    expect(describeRequestedGrants(before, subjects)).to.deep.equal(['request a', 'items x', 'items y']);
   });
 });

@@ -1,7 +1,7 @@
 import { request as rawRequest } from 'node:http';
 import { expect } from 'chai';
 import { captureError } from '../../support/plugin.ts';
-import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
+import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService, until } from './test-service.ts';
 
 describe('endpoints with full authority', () => {
   let testService: TestService;
@@ -11,7 +11,7 @@ describe('endpoints with full authority', () => {
   after(() => testService?.stop());
   beforeEach(() => void reports.splice(0));
 
-  const endpoint = (body: string, id = 'shop') => `${REPORT}
+  const endpoint = (body: string, id = 'shop') => `${TELL_FUNCTION_SOURCE}
     export default { id: '${id}', handler: (router, context) => { ${body} } };`;
   const get = (path: string, headers = {}, token: string | null = null) =>
     testService.request('GET', path, { headers, token });

@@ -3,7 +3,7 @@ import { renderEmbeds } from '../../../plugins/extensions-full/embeds.ts';
 import { INIT_EVENTS, runInitHandlers } from '../../../plugins/extensions-full/init.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
-import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
+import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService, until } from './test-service.ts';
 
 describe('hooks with full authority', () => {
   let testService: TestService;
@@ -24,7 +24,7 @@ describe('hooks with full authority', () => {
       {
         type: 'hook',
         name,
-        files: `${REPORT}export default async ({ filter, action, init, schedule, embed }, context) => { ${body} };`,
+        files: `${TELL_FUNCTION_SOURCE}export default async ({ filter, action, init, schedule, embed }, context) => { ${body} };`,
       },
       work,
     );

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadFull } from '../../../plugins/extensions-full/load.ts';
 import { captureError } from '../../support/plugin.ts';
-import { type ExtensionSources, REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
+import {
+  type ExtensionSources,
+  reports,
+  startTestService,
+  TELL_FUNCTION_SOURCE,
+  type TestService,
+  until,
+} from './test-service.ts';
 
 const LINE = (testService: TestService, name: string) =>
   testService.deps.subjects.account().may.find((one) => one.name === name);
@@ -87,7 +94,7 @@ describe('loadFull', () => {
   }
 
   it('a register function that exceeds its deadline fails, and what it adds later is undone', async () => {
-    const files = `${REPORT}
+    const files = `${TELL_FUNCTION_SOURCE}
       export default async (register, { emitter }) => {
         register.filter('x.one', () => 'changed');
         await new Promise((resolve) => setTimeout(resolve, 150));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Failures, fail } from '#kernel';
 import { exceptions } from '../../../plugins/extensions-full/exceptions.ts';
-import { toRejectData } from '../../../plugins/extensions-full/failure.ts';
+import { toFlowRejectData } from '../../../plugins/extensions-full/failure.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
 import { startTestService, type TestService } from './test-service.ts';
@@ -54,7 +54,7 @@ describe('operations with full authority', () => {
 
   it('an operation that throws rejects with the thrown value', async () => {
     await testService.with(operation(`throw new context.exceptions.ForbiddenException('no');`), async () => {
-      expect(toRejectData(await captureError(run()))).to.deep.equal({
+      expect(toFlowRejectData(await captureError(run()))).to.deep.equal({
         message: 'no',
         code: 'FORBIDDEN',
         extensions: {},
@@ -66,13 +66,13 @@ describe('operations with full authority', () => {
   it('toRejectData renders thrown values for the reject branch', () => {
     const shown = { message: 'bad', code: 'INVALID_PAYLOAD', extensions: { a: 1 }, status: 400 };
     const failure = fail('INVALID_PAYLOAD', 'bad', { a: 1 });
-    expect(toRejectData(failure)).to.deep.equal(shown);
-    expect(toRejectData(new Failures([failure]))).to.deep.equal(shown);
-    expect(toRejectData(new exceptions.InvalidPayloadException('bad', { a: 1 }))).to.deep.equal(shown);
-    expect(toRejectData(new Error('bad'))).to.deep.equal({ message: 'bad' });
-    expect(toRejectData('{"a":1}')).to.deep.equal({ a: 1 });
-    expect(toRejectData('text')).to.equal('text');
-    expect(toRejectData({ a: 1 })).to.deep.equal({ a: 1 });
-    expect(toRejectData(undefined)).to.equal(undefined);
+    expect(toFlowRejectData(failure)).to.deep.equal(shown);
+    expect(toFlowRejectData(new Failures([failure]))).to.deep.equal(shown);
+    expect(toFlowRejectData(new exceptions.InvalidPayloadException('bad', { a: 1 }))).to.deep.equal(shown);
+    expect(toFlowRejectData(new Error('bad'))).to.deep.equal({ message: 'bad' });
+    expect(toFlowRejectData('{"a":1}')).to.deep.equal({ a: 1 });
+    expect(toFlowRejectData('text')).to.equal('text');
+    expect(toFlowRejectData({ a: 1 })).to.deep.equal({ a: 1 });
+    expect(toFlowRejectData(undefined)).to.equal(undefined);
   });
 });

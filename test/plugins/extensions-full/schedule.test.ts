@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
+import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService, until } from './test-service.ts';
 
 describe('schedules of extensions', () => {
   let database: FreshDatabase;
@@ -20,7 +20,11 @@ describe('schedules of extensions', () => {
   beforeEach(() => void reports.splice(0));
 
   const hook = (body: string, name = 'clock') =>
-    ({ type: 'hook', name, files: `${REPORT}export default ({ schedule }, context) => { ${body} };` }) as const;
+    ({
+      type: 'hook',
+      name,
+      files: `${TELL_FUNCTION_SOURCE}export default ({ schedule }, context) => { ${body} };`,
+    }) as const;
 
   it('a schedule runs in one process each time, until its extension is removed', async () => {
     const tick = `schedule('* * * * * *', () => tell('tick'))`;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createContext, type FullContext } from '../../../plugins/extensions-full/context.ts';
+import { createFullContext, type FullContext } from '../../../plugins/extensions-full/context.ts';
 import { createExtensionRuntime, type ExtensionRuntime } from '../../../plugins/extensions-full/extension-runtime.ts';
 import { createUndoStack, type UndoStack } from '../../../plugins/extensions-full/undo-stack.ts';
 import { captureError } from '../../support/plugin.ts';
@@ -38,7 +38,7 @@ describe('services of extensions', () => {
       testService.deps,
       scope,
     );
-    context = createContext(kit);
+    context = createFullContext(kit);
   });
   after(async () => {
     await scope?.close();

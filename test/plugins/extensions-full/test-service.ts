@@ -14,7 +14,7 @@ import type {
   ExtensionManifest,
   ExtensionType,
   LoadedExtension,
-  PackageOperations,
+  PackageFlowOperations,
 } from '../../../plugins/extensions/contract.ts';
 import { createMounts } from '../../../plugins/extensions/library.ts';
 import { fullCapability } from '../../../plugins/extensions-full/capability.ts';
@@ -104,7 +104,7 @@ const createLoaderPlugin = (receive: (deps: Deps) => void) => ({
   },
   register(host: Host) {
     const used = host.use(SERVICES);
-    const offers: PackageOperations = {
+    const offers: PackageFlowOperations = {
       ...used.operations,
       register: (owner, operation) => host.contribute(flowOperations, { ...operation, owner }),
     };
@@ -234,4 +234,4 @@ export async function until(ask: () => boolean | Promise<boolean>): Promise<void
 export const reports: unknown[] = [];
 Object.assign(globalThis, { [Symbol.for('tenon.test.reports')]: reports });
 /** First line of an extension's source that defines `tell(value)`, which adds the value to `reports`. */
-export const REPORT = `const tell = (value) => globalThis[Symbol.for('tenon.test.reports')].push(value);\n`;
+export const TELL_FUNCTION_SOURCE = `const tell = (value) => globalThis[Symbol.for('tenon.test.reports')].push(value);\n`;

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { DiscoveredExtension, EntryOutcome } from '../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
 import { withDeadline } from '../../../plugins/extensions/load/deadline.ts';
-import { createExtensionManager, type ExtensionManager } from '../../../plugins/extensions/load/extensions.ts';
-import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/record.ts';
+import { createExtensionManager, type ExtensionManager } from '../../../plugins/extensions/load/extension-manager.ts';
+import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/info-record.ts';
 
 type LoadDeps = Parameters<typeof createExtensionManager>[0];
 

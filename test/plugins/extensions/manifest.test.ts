@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { VERSION } from '#kernel';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
-import { selectGrants } from '../../../plugins/extensions/manifest/capabilities.ts';
+import { selectEffectiveGrants } from '../../../plugins/extensions/manifest/capabilities.ts';
 import { isExtensionName, stripNamePrefix } from '../../../plugins/extensions/manifest/names.ts';
 import { type ManifestDeps, validatePackage } from '../../../plugins/extensions/manifest/validate.ts';
 import {
@@ -272,10 +272,10 @@ describe('validatePackage', () => {
   });
 
   it('selectGrants leaves out reserved grants and those that are false', () => {
-    expect(selectGrants({ log: false, template: true, files: { accountability: 'user' } })).to.deep.equal({
+    expect(selectEffectiveGrants({ log: false, template: true, files: { accountability: 'user' } })).to.deep.equal({
       template: true,
     });
-    expect(selectGrants()).to.deep.equal({});
+    expect(selectEffectiveGrants()).to.deep.equal({});
   });
 
   it('isExtensionName and stripNamePrefix know the three name patterns', () => {

@@ -4,7 +4,7 @@ import { createMounts, type LoadFailure } from '../../../plugins/extensions/libr
 import type { RouteMount } from '../../../plugins/http/contract.ts';
 import { RouteMountTable } from '../../../plugins/http/mount-table.ts';
 import { pathClaimOf } from '../../../plugins/http/path-claims.ts';
-import { TEST_ROUTE } from '../../support/route-descriptions.ts';
+import { TEST_ROUTE_DESCRIPTION } from '../../support/route-descriptions.ts';
 
 describe('createMounts', () => {
   let warned: string[];
@@ -16,7 +16,7 @@ describe('createMounts', () => {
     answered = [];
     table = [];
     const routes = ['/items/:collection', '/users'].map(
-      (path) => ({ method: 'GET', path, description: TEST_ROUTE, handle() {} }) as const,
+      (path) => ({ method: 'GET', path, description: TEST_ROUTE_DESCRIPTION, handle() {} }) as const,
     );
     const reserved = new Set(['files', 'graphql']);
     mounts = createMounts({

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { DiscoveredExtension, EntryOutcome } from '../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
-import { type PackageSlot, toRow } from '../../../plugins/extensions/load/slot.ts';
-import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/record.ts';
+import { type PackageSlot, toExtensionRow } from '../../../plugins/extensions/load/slot.ts';
+import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/info-record.ts';
 import { redactDetail, redactGateDetail } from '../../../plugins/extensions/records/redact.ts';
 
 const asReason = createToReason((text) => text.replaceAll('hunter2hunter2', '<redacted>'));
@@ -19,7 +19,7 @@ const found = (more: Partial<DiscoveredExtension>): DiscoveredExtension => ({
   ...more,
 });
 const manifest = { type: 'endpoint', host: '^1.0.0', path: 'dist/index.js' } as const;
-const record = (slot: PackageSlot, since?: LoadFailure) => toInfoRecord(toRow(slot, asReason, since));
+const record = (slot: PackageSlot, since?: LoadFailure) => toInfoRecord(toExtensionRow(slot, asReason, since));
 
 describe('toRecord', () => {
   const forClients = {

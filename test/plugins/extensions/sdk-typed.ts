@@ -26,7 +26,7 @@ export const endpoint = defineJsonEndpoint({
 });
 
 /** The type argument is the manifest's `capabilities`: `host` has these and `settings`, and no others. */
-export const narrow = defineJsonEndpoint<{ log: true; endpoint: { access: 'public' } }>({
+export const endpointWithCapabilities = defineJsonEndpoint<{ log: true; endpoint: { access: 'public' } }>({
   id: 'narrow',
   async handler(_request, { host }) {
     host.log.warn('here');
@@ -40,9 +40,9 @@ export const narrow = defineJsonEndpoint<{ log: true; endpoint: { access: 'publi
 export const nameless = defineJsonEndpoint({ handler: () => ({ body: 1 }) });
 
 // @ts-expect-error a status is a number
-export const spelled = defineJsonEndpoint({ id: 'a', handler: () => ({ status: 'ok' }) });
+export const endpointWithTextStatus = defineJsonEndpoint({ id: 'a', handler: () => ({ status: 'ok' }) });
 
-export const wrongQuery = defineJsonEndpoint({
+export const endpointWithInvalidCalls = defineJsonEndpoint({
   id: 'a',
   async handler(request, { host }) {
     // @ts-expect-error requests have no headers
@@ -89,7 +89,7 @@ export const full = defineEndpoint({
   },
 });
 
-export const plain = defineEndpoint((router) => void router.get('/', (_req, res) => res.send('hello')));
+export const fullEndpointFunction = defineEndpoint((router) => void router.get('/', (_req, res) => res.send('hello')));
 
 export const fullHook = defineHook(({ filter, action, init, schedule, embed }, { logger }) => {
   filter('items.create', (payload, meta, { accountability }) => ({

@@ -2,13 +2,13 @@ import type { FreshDatabase } from '../../support/database.ts';
 import { filesIn } from '../../support/files-in.ts';
 
 /** All that a service stores of files: object names in rows, number of orphaned objects, and objects in the storage folder. */
-export interface StoredFiles {
+export interface StoredFilesState {
   readonly rows: readonly string[];
   readonly orphanEntries: number;
   readonly objects: readonly string[];
 }
 
-export async function readStoredFiles(database: FreshDatabase, folder: string): Promise<StoredFiles> {
+export async function readStoredFilesState(database: FreshDatabase, folder: string): Promise<StoredFilesState> {
   const rows = await database.query<{ name: string }>(
     'select filename_disk as name from platform_files where filename_disk is not null order by 1',
   );
@@ -17,16 +17,16 @@ export async function readStoredFiles(database: FreshDatabase, folder: string): 
 }
 
 /** Polls until rows and objects match, since the clean-up after a disconnected client sends no notification. */
-export async function waitUntilConsistent(database: FreshDatabase, folder: string): Promise<StoredFiles> {
+export async function waitUntilConsistent(database: FreshDatabase, folder: string): Promise<StoredFilesState> {
   const deadline = Date.now() + 30_000;
   for (;;) {
-    const kept = await readStoredFiles(database, folder);
+    const kept = await readStoredFilesState(database, folder);
     if (isConsistent(kept) || Date.now() > deadline) return kept;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-export const isConsistent = ({ rows, orphanEntries, objects }: StoredFiles): boolean =>
+export const isConsistent = ({ rows, orphanEntries, objects }: StoredFilesState): boolean =>
   orphanEntries === 0 && rows.join() === objects.map((path) => path.split('/').at(-1)).join();
 
 async function objectsIn(folder: string): Promise<readonly string[]> {

@@ -125,7 +125,7 @@ export async function* byteChunks(...all: readonly (string | Uint8Array)[]): Asy
 }
 
 /** A byte source for uploads that must not be read: it throws, and `taken` reports the read. */
-export function createForbiddenSource(): AsyncIterable<Uint8Array> & { readonly taken: () => boolean } {
+export function createThrowingByteSource(): AsyncIterable<Uint8Array> & { readonly taken: () => boolean } {
   let taken = false;
   return {
     taken: () => taken,

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { defaultDownloadName, toDownloadName } from '../../../plugins/files/names/download-name.ts';
-import { createTypeFilter, guessTypeByName, parseMimeType } from '../../../plugins/files/names/mime-type.ts';
+import { createMimeTypeFilter, guessTypeByName, parseMimeType } from '../../../plugins/files/names/mime-type.ts';
 import { objectExtensionFor } from '../../../plugins/files/names/object-extension.ts';
 import { toTitle } from '../../../plugins/files/names/title.ts';
-import { createObjectName, parseStem } from '../../../plugins/files/object-names.ts';
+import { createObjectName, parseObjectNameStem } from '../../../plugins/files/object-names.ts';
 import { isPlainText } from '../../../plugins/files/upload/plain-text.ts';
 import { variantPrefix } from '../../../plugins/storage/library.ts';
 
@@ -83,15 +83,15 @@ describe('names of objects in storage', () => {
     expect(second).to.match(new RegExp(`^${ID}-[0-9a-f]{8}$`));
     expect(createObjectName(ID, undefined, false)).not.to.equal(second);
     for (const name of [first, second]) {
-      const stem = parseStem(name) as string;
+      const stem = parseObjectNameStem(name) as string;
       expect(variantPrefix(name)).to.equal(`${stem}__`);
-      expect(parseStem(`${variantPrefix(name)}0123abcd.webp`)).to.equal(stem);
+      expect(parseObjectNameStem(`${variantPrefix(name)}0123abcd.webp`)).to.equal(stem);
     }
   });
 
   it('parseStem rejects names that the service does not create', () => {
     for (const name of ['logo.png', `${ID}.p_g`, `x${ID}.png`, `${ID}-12.png`, `${ID.toUpperCase()}.png`, `tus-${ID}`])
-      expect(parseStem(name), name).to.equal(undefined);
+      expect(parseObjectNameStem(name), name).to.equal(undefined);
   });
 });
 
@@ -112,9 +112,9 @@ describe('MIME types of files', () => {
   });
 
   it('createTypeFilter matches types by patterns', () => {
-    const all = createTypeFilter(['*/*']);
-    const some = createTypeFilter(['image/*', 'application/pdf', 'application/vnd.*']);
-    expect([all('x/y'), createTypeFilter(['*'])('x/y'), createTypeFilter([])('x/y')]).to.deep.equal([
+    const all = createMimeTypeFilter(['*/*']);
+    const some = createMimeTypeFilter(['image/*', 'application/pdf', 'application/vnd.*']);
+    expect([all('x/y'), createMimeTypeFilter(['*'])('x/y'), createMimeTypeFilter([])('x/y')]).to.deep.equal([
       true,
       true,
       false,

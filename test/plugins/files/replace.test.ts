@@ -5,7 +5,7 @@ import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
 import { makePerson, makeRole, type PermissionInput } from '../users/test-users.ts';
-import { byteChunks, createForbiddenSource, type FilesGround, filesGround } from './files-fixture.ts';
+import { byteChunks, createThrowingByteSource, type FilesGround, filesGround } from './files-fixture.ts';
 
 const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile => ({
   bytes: byteChunks(content),
@@ -110,7 +110,7 @@ describe('files.replace', () => {
   it('a replacement with another storage location is rejected before a byte is read', async () => {
     const id = await picture();
     for (const storage of ['second', 'third']) {
-      const bytes = createForbiddenSource();
+      const bytes = createThrowingByteSource();
       const error = await captureError(ground.files.replace(admin, id, text('', { bytes, metadata: { storage } })));
       expect(error).to.include({ code: 'INVALID_PAYLOAD' });
       expect(bytes.taken()).to.equal(false);
@@ -132,7 +132,7 @@ describe('files.replace', () => {
       [few, mine, {}],
       [none, mine, {}],
     ] as const) {
-      const bytes = createForbiddenSource();
+      const bytes = createThrowingByteSource();
       const error = await captureError(ground.files.replace(caller, id, text('', { bytes, metadata })));
       expect([(error as { code?: string }).code, bytes.taken()], `${id}`).to.deep.equal(['FORBIDDEN', false]);
       const checked = await captureError(ground.files.check(caller, { filename: 'x', metadata }, id));

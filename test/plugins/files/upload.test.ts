@@ -9,7 +9,7 @@ import { createCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
 import { withIptc } from '../media/metadata-blocks.ts';
 import { makePerson, makeRole } from '../users/test-users.ts';
-import { byteChunks, createForbiddenSource, type FilesGround, filesGround, until } from './files-fixture.ts';
+import { byteChunks, createThrowingByteSource, type FilesGround, filesGround, until } from './files-fixture.ts';
 
 const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile => ({
   bytes: byteChunks(content),
@@ -219,7 +219,7 @@ describe('files.create and files.check', () => {
   describe('permissions of an upload', () => {
     it('no byte is read from a caller who may not create files', async () => {
       const role = await makeRole(ground);
-      const bytes = createForbiddenSource();
+      const bytes = createThrowingByteSource();
       const callerWithoutPermissions = createCaller({ role });
       expect(await refused(ground.files.create(callerWithoutPermissions, text('', { bytes })))).to.equal('FORBIDDEN');
       expect(bytes.taken()).to.equal(false);
@@ -234,7 +234,7 @@ describe('files.create and files.check', () => {
         [{ storage: 'third' }, 'INVALID_PAYLOAD'],
         [{ id: 'no uuid' }, 'INVALID_PAYLOAD'],
       ] as const) {
-        const bytes = createForbiddenSource();
+        const bytes = createThrowingByteSource();
         expect(
           await refused(ground.files.create(few, text('', { bytes, metadata }))),
           JSON.stringify(metadata),
@@ -284,7 +284,7 @@ describe('files.create and files.check', () => {
     });
 
     it('a type outside of FILES_MIME_TYPE_ALLOW_LIST is rejected: declared before a byte is read, detected afterwards', async () => {
-      const bytes = createForbiddenSource();
+      const bytes = createThrowingByteSource();
       const declared = ground.files.create(admin, text('', { bytes, type: 'application/pdf' }));
       expect((await captureError(declared)).message).to.contain('application/pdf');
       expect(bytes.taken()).to.equal(false);
@@ -357,7 +357,7 @@ describe('files.create and files.check', () => {
   });
 
   it('files.create inside a unit of work fails before it reads a byte', async () => {
-    const bytes = createForbiddenSource();
+    const bytes = createThrowingByteSource();
     await captureError(ground.host.db.transaction(() => ground.files.create(admin, text('', { bytes }))));
     expect(bytes.taken()).to.equal(false);
   });

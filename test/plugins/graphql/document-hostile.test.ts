@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { processorTime } from '../../support/processor-time.ts';
 import { HOSTILE_DOCUMENTS } from './document-hostile.ts';
-import { createDocumentTestSchema, createTestDocuments, refusalOf } from './document-schema.ts';
+import { createDocumentTestSchema, createTestDocuments, findDocumentRefusal } from './document-schema.ts';
 
 /** Milliseconds of CPU that one document may take, during which other requests wait. */
 const LONGEST = 50;
@@ -40,6 +40,6 @@ function timeOf(documents: Documents, text: string): number {
 
 /** Parses and validates a document, and renders the error response of an invalid one. */
 function answerTo(documents: Documents, text: string): string {
-  const failure = refusalOf(documents, text);
+  const failure = findDocumentRefusal(documents, text);
   return failure ? JSON.stringify([failure.message, failure.extensions]) : '';
 }

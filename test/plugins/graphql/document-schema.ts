@@ -47,7 +47,7 @@ export const createTestDocuments = (
 ): GraphqlDocumentCache => createTestDocumentCaches(limits)(schema);
 
 /** Parses and validates a document: the failure of an invalid one, undefined for a valid one. Other errors are thrown. */
-export function refusalOf(documents: GraphqlDocumentCache, text: string): GraphqlDocumentFailure | undefined {
+export function findDocumentRefusal(documents: GraphqlDocumentCache, text: string): GraphqlDocumentFailure | undefined {
   try {
     documents.get(text);
     return undefined;
@@ -59,7 +59,7 @@ export function refusalOf(documents: GraphqlDocumentCache, text: string): Graphq
 
 /** Returns the failure of a document that must be invalid. @throws Error for a valid one. */
 export function expectRefusal(documents: GraphqlDocumentCache, text: string): GraphqlDocumentFailure {
-  const failure = refusalOf(documents, text);
+  const failure = findDocumentRefusal(documents, text);
   if (failure) return failure;
   throw new Error(`not refused: ${text.slice(0, 100)}`);
 }

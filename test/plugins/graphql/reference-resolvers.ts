@@ -4,8 +4,8 @@ import {
   aggregateValues,
   applyFunction,
   compareValues,
+  type FilterOperators,
   matchesOperators,
-  type Rules,
   slicePage,
 } from './reference-values.ts';
 
@@ -36,23 +36,23 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
       : applyFunction(fn, row[field] ?? null, path);
   }
 
-  function matches(name: string, row: Row, filter: Rules): boolean {
+  function matches(name: string, row: Row, filter: FilterOperators): boolean {
     const { columns, one, many } = tableOf(name);
     return Object.entries(filter).every(([key, rule]) => {
       if (rule === null || rule === undefined) return true;
-      const rules = rule as Rules;
-      if (key === '_and') return (rule as readonly Rules[]).every((inner) => matches(name, row, inner));
+      const rules = rule as FilterOperators;
+      if (key === '_and') return (rule as readonly FilterOperators[]).every((inner) => matches(name, row, inner));
       if (key === '_or')
         return (
-          (rule as readonly Rules[]).length === 0 ||
-          (rule as readonly Rules[]).some((inner) => matches(name, row, inner))
+          (rule as readonly FilterOperators[]).length === 0 ||
+          (rule as readonly FilterOperators[]).some((inner) => matches(name, row, inner))
         );
       if (key.endsWith('_func')) {
         const of = key.slice(0, -'_func'.length);
         // A missing row has no list, not even an empty one.
         if (row === NO_ROW && many[of]) return false;
         return Object.entries(rules).every(([fn, inner]) =>
-          matchesOperators('number', applyTo(name, row, of, fn) ?? null, inner as Rules),
+          matchesOperators('number', applyTo(name, row, of, fn) ?? null, inner as FilterOperators),
         );
       }
       const [field = '', target] = key.split('__');
@@ -66,7 +66,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
       if (list) {
         const rows = relatedRows(name, row, key);
         const { _some, _none, ...rest } = rules;
-        const fits = (inner: unknown) => rows.some((each) => matches(list.of, each, inner as Rules));
+        const fits = (inner: unknown) => rows.some((each) => matches(list.of, each, inner as FilterOperators));
         return (
           (_some === undefined || fits(_some)) &&
           (_none === undefined || !fits(_none)) &&
@@ -91,7 +91,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
     const { filter, search, sort, limit, offset, page } = args;
     const sorts = (sort as readonly string[] | null | undefined) ?? (order === undefined ? [] : [order]);
     const found = rows
-      .filter((row) => matches(name, row, (filter ?? {}) as Rules))
+      .filter((row) => matches(name, row, (filter ?? {}) as FilterOperators))
       .filter((row) => !search || isFound(name, row, search as string))
       .toSorted((a, b) => {
         for (const entry of [...sorts, 'id']) {
@@ -122,7 +122,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
 
   function groupRows(name: string, args: Args): readonly object[] {
     const by = ((args.groupBy ?? []) as readonly string[]).filter((one) => one !== null);
-    const rows = rowsOf(name).filter((row) => matches(name, row, (args.filter ?? {}) as Rules));
+    const rows = rowsOf(name).filter((row) => matches(name, row, (args.filter ?? {}) as FilterOperators));
     const groups = new Map<string, Row[]>(by.length === 0 ? [['', []]] : []);
     for (const row of rows) {
       const key = by.length === 0 ? '' : JSON.stringify(by.map((path) => valueAt(name, row, path)[0]));

@@ -2,7 +2,7 @@ import type { ColumnKind } from './reference-rows.ts';
 
 // The reference implementation of order, operators, functions and aggregates.
 
-export type Rules = Readonly<Record<string, unknown>>;
+export type FilterOperators = Readonly<Record<string, unknown>>;
 
 /** Returns the rows that `limit`, `offset` and `page` select. */
 export function slicePage<T>(rows: readonly T[], limit: unknown, offset: unknown, page: unknown): readonly T[] {
@@ -35,7 +35,7 @@ export function compareValues(kind: ColumnKind, a: unknown, b: unknown): number 
 }
 
 /** Whether a value matches all operators. Null matches only the operators about null. */
-export function matchesOperators(kind: ColumnKind, value: unknown, rules: Rules): boolean {
+export function matchesOperators(kind: ColumnKind, value: unknown, rules: FilterOperators): boolean {
   return Object.entries(rules).every(([operator, operand]) => {
     if (operand === undefined) return true;
     if (operator === '_null') return (value === null) === operand;

@@ -2,12 +2,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { validateSchema } from 'graphql';
 import { Failure } from '#kernel';
-import { createQueryTestDatabase, type QueryCase, type QueryTestDatabase, readCaseText } from '../query/query-cases.ts';
-import { hasRestForm, joinLines, toDocumentForm } from './cases/answer-form.ts';
+import {
+  createQueryTestDatabase,
+  type QueryCase,
+  type QueryTestDatabase,
+  runCaseAsJsonText,
+} from '../query/query-cases.ts';
 import { INEXPRESSIBLE_NUMBER } from './cases/conditions.ts';
 import { Inexpressible } from './cases/entries.ts';
 import { INEXPRESSIBLE_KEY_TEXT } from './cases/query-paths.ts';
 import { INEXPRESSIBLE_NAME_CLASH } from './cases/requested-fields.ts';
+import { hasSameAnswerAsRest, removeRowLineBreaks, toGraphqlAnswer } from './cases/rest-to-graphql-answer.ts';
 import { type CaseAnswer, runDocument, schemaOfCase } from './cases/run.ts';
 import { type TranslatedCase, translateCase } from './cases/translate.ts';
 
@@ -98,9 +103,11 @@ describe('GraphQL answers the same as REST for each query case', () => {
       }
       if ('refused' in expected) tally.refused++;
       else tally.same++;
-      if ('data' in expected && hasRestForm(translation.of)) {
-        const { data } = await readCaseText(one, ground);
-        expect('data' in answered && answered.data).to.equal(joinLines(`{"${translation.key}":${data ?? 'null'}}`));
+      if ('data' in expected && hasSameAnswerAsRest(translation.of)) {
+        const { data } = await runCaseAsJsonText(one, ground);
+        expect('data' in answered && answered.data).to.equal(
+          removeRowLineBreaks(`{"${translation.key}":${data ?? 'null'}}`),
+        );
         tally.bytes++;
       }
     });
@@ -135,8 +142,8 @@ async function answerByRest(
   { key, of }: TranslatedCase,
 ): Promise<CaseAnswer> {
   try {
-    const { data } = await readCaseText(one, ground);
-    return { data: `{${JSON.stringify(key)}:${data === null ? 'null' : toDocumentForm(data, of)}}` };
+    const { data } = await runCaseAsJsonText(one, ground);
+    return { data: `{${JSON.stringify(key)}:${data === null ? 'null' : toGraphqlAnswer(data, of)}}` };
   } catch (error) {
     if (error instanceof Failure) return { refused: error.code };
     throw error;

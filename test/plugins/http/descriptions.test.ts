@@ -5,7 +5,7 @@ import {
   errorCodesOf,
   exactObject,
   isValidBody,
-  listOf,
+  listSchema,
   pathParameterNames,
   schemaRef,
   TEXT_SCHEMA,
@@ -49,7 +49,7 @@ describe('pathParameterNames', () => {
 
 describe('isValidBody', () => {
   const note = described({
-    body: describeJsonBody(exactObject({ title: TEXT_SCHEMA, tags: listOf(schemaRef('Tag')) })),
+    body: describeJsonBody(exactObject({ title: TEXT_SCHEMA, tags: listSchema(schemaRef('Tag')) })),
     components: { schemas: { Tag: { type: 'string', minLength: 1 } } },
   });
 

@@ -3,7 +3,7 @@ import { boot } from '#kernel/boot';
 import { type Route, routes } from '../../../plugins/http/contract.ts';
 import { bodyOf, clientInfoOf, rawQueryOf, sendData, sendJson } from '../../../plugins/http/library.ts';
 import { silentSettings, writePlugins } from '../../support/plugin.ts';
-import { TEST_ROUTE } from '../../support/route-descriptions.ts';
+import { TEST_ROUTE_DESCRIPTION } from '../../support/route-descriptions.ts';
 import { createSender, type SendRequest } from '../../support/send.ts';
 
 export interface Echo {
@@ -21,7 +21,7 @@ export async function startEcho(environment: Record<string, string> = {}): Promi
       name: 'echo',
       manifest: { contributes: { 'http.routes': { prefixes: ['/echo', '/fixed'] } } },
       register(host: Host) {
-        for (const route of echoRoutes) host.contribute(routes, { ...route, description: TEST_ROUTE });
+        for (const route of echoRoutes) host.contribute(routes, { ...route, description: TEST_ROUTE_DESCRIPTION });
       },
     },
   ]);

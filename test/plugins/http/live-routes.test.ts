@@ -9,7 +9,7 @@ import {
   routing,
 } from '../../../plugins/http/contract.ts';
 import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
-import { TEST_ROUTE } from '../../support/route-descriptions.ts';
+import { TEST_ROUTE_DESCRIPTION } from '../../support/route-descriptions.ts';
 
 interface Hands {
   readonly routing: Routing;
@@ -36,7 +36,7 @@ const author = (receive: (hands: Hands) => void): TestPlugin => ({
     host.contribute(routes, {
       method: 'GET',
       path: '/notes/:id',
-      description: TEST_ROUTE,
+      description: TEST_ROUTE_DESCRIPTION,
       handle: (ctx) => void (ctx.body = 'note'),
     });
     receive({
@@ -45,7 +45,7 @@ const author = (receive: (hands: Hands) => void): TestPlugin => ({
         host.contribute(routes, {
           method: 'GET',
           path,
-          description: TEST_ROUTE,
+          description: TEST_ROUTE_DESCRIPTION,
           handle: (ctx) => void (ctx.body = 'late'),
         }),
       addMount: (path, answer) => host.contribute(routeMounts, { path, handle: send(answer) }),

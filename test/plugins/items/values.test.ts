@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { castSql, toParameter } from '../../../plugins/items/write/values.ts';
+import { castSql, toSqlParameter } from '../../../plugins/items/write/values.ts';
 import type { Column, Field, FieldType } from '../../../plugins/schema/contract.ts';
 
 const field = (type: FieldType, column: Partial<Column> = {}): Field => ({
@@ -52,7 +52,8 @@ describe('toParameter and castSql', () => {
     [field('geometry.Point'), { type: 'Point', coordinates: [1, 2] }, '{"type":"Point","coordinates":[1,2]}'],
   ];
   for (const [of, value, param] of BECOME) {
-    it(`${of.type} converts ${JSON.stringify(value)}`, () => expect(toParameter(of, value).value).to.deep.equal(param));
+    it(`${of.type} converts ${JSON.stringify(value)}`, () =>
+      expect(toSqlParameter(of, value).value).to.deep.equal(param));
   }
 
   const REFUSED: readonly [field: Field, value: unknown, code: string][] = [
@@ -71,10 +72,10 @@ describe('toParameter and castSql', () => {
   ];
   for (const [of, value, code] of REFUSED) {
     it(`${of.type} rejects ${JSON.stringify(value)} with ${code}`, () => {
-      expect(() => toParameter(of, value))
+      expect(() => toSqlParameter(of, value))
         .to.throw()
         .with.property('code', code);
-      expect(() => toParameter(of, value))
+      expect(() => toSqlParameter(of, value))
         .to.throw()
         .with.nested.property('extensions.field', 'field');
     });

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
 import { IMAGE_FORMATS } from '../../../plugins/media/contract.ts';
-import { corners, cornersOf, type MediaGround, openMediaGround, resize } from './media-fixture.ts';
+import { cornersOf, createCornersImage, type MediaGround, openMediaGround, resize } from './media-fixture.ts';
 import { mediaWorkersCpuTime } from './media-workers.ts';
 import { gifBomb, jpegBomb, pngBomb } from './oversized-images.ts';
 
@@ -23,7 +23,7 @@ const STORED: Readonly<Record<number, (image: Sharp) => Sharp>> = {
 };
 
 async function oriented(orientation: number, format: 'jpeg' | 'webp' | 'tiff' = 'jpeg'): Promise<Buffer> {
-  const plain = await corners().png().toBuffer();
+  const plain = await createCornersImage().png().toBuffer();
   const stored = await STORED[orientation]?.(sharp(plain)).png().toBuffer();
   return sharp(stored).withMetadata({ orientation }).toFormat(format, { quality: 100 }).toBuffer();
 }
@@ -86,19 +86,25 @@ describe('media.transform', () => {
 
   describe('images of every kind', () => {
     const kinds: Readonly<Record<string, { type: string; make: () => Sharp }>> = {
-      jpeg: { type: 'image/jpeg', make: () => corners().jpeg({ quality: 100 }) },
-      'progressive JPEG': { type: 'image/jpeg', make: () => corners().jpeg({ quality: 100, progressive: true }) },
-      'CMYK JPEG': { type: 'image/jpeg', make: () => corners().toColourspace('cmyk').jpeg({ quality: 100 }) },
-      'grey JPEG': { type: 'image/jpeg', make: () => corners().toColourspace('b-w').jpeg() },
-      png: { type: 'image/png', make: () => corners().png() },
-      '16-bit PNG': { type: 'image/png', make: () => corners().toColourspace('rgb16').png() },
-      'PNG with a palette': { type: 'image/png', make: () => corners().png({ palette: true }) },
-      'PNG with alpha': { type: 'image/png', make: () => corners().ensureAlpha(0.5).png() },
-      gif: { type: 'image/gif', make: () => corners().gif() },
-      webp: { type: 'image/webp', make: () => corners().webp({ lossless: true }) },
-      avif: { type: 'image/avif', make: () => corners().avif({ lossless: true }) },
-      tiff: { type: 'image/tiff', make: () => corners().tiff() },
-      '16-bit TIFF': { type: 'image/tiff', make: () => corners().toColourspace('rgb16').tiff() },
+      jpeg: { type: 'image/jpeg', make: () => createCornersImage().jpeg({ quality: 100 }) },
+      'progressive JPEG': {
+        type: 'image/jpeg',
+        make: () => createCornersImage().jpeg({ quality: 100, progressive: true }),
+      },
+      'CMYK JPEG': {
+        type: 'image/jpeg',
+        make: () => createCornersImage().toColourspace('cmyk').jpeg({ quality: 100 }),
+      },
+      'grey JPEG': { type: 'image/jpeg', make: () => createCornersImage().toColourspace('b-w').jpeg() },
+      png: { type: 'image/png', make: () => createCornersImage().png() },
+      '16-bit PNG': { type: 'image/png', make: () => createCornersImage().toColourspace('rgb16').png() },
+      'PNG with a palette': { type: 'image/png', make: () => createCornersImage().png({ palette: true }) },
+      'PNG with alpha': { type: 'image/png', make: () => createCornersImage().ensureAlpha(0.5).png() },
+      gif: { type: 'image/gif', make: () => createCornersImage().gif() },
+      webp: { type: 'image/webp', make: () => createCornersImage().webp({ lossless: true }) },
+      avif: { type: 'image/avif', make: () => createCornersImage().avif({ lossless: true }) },
+      tiff: { type: 'image/tiff', make: () => createCornersImage().tiff() },
+      '16-bit TIFF': { type: 'image/tiff', make: () => createCornersImage().toColourspace('rgb16').tiff() },
     };
     for (const [name, { type, make }] of Object.entries(kinds)) {
       it(`${name} is recognised and transformed into each format`, async () => {
@@ -123,7 +129,7 @@ describe('media.transform', () => {
     }
 
     it('toColourspace rgb16 makes a PNG of 16 bits', async () => {
-      const source = await studio.put('deep.png', await corners().toColourspace('rgb16').png().toBuffer());
+      const source = await studio.put('deep.png', await createCornersImage().toColourspace('rgb16').png().toBuffer());
       const result = await studio.make(source, { operations: [['toColourspace', 'rgb16']] });
       expect((await sharp(result.path).metadata()).depth).to.equal('ushort');
     });
@@ -131,7 +137,7 @@ describe('media.transform', () => {
     it('a result has no EXIF, XMP, IPTC or ICC', async () => {
       const source = await studio.put(
         'telling.jpg',
-        await corners()
+        await createCornersImage()
           .withExif({ IFD0: { Copyright: 'Ann' } })
           .withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/"></x:xmpmeta>')
           .withIccProfile('p3')
@@ -253,7 +259,7 @@ describe('media.transform', () => {
     }
 
     it('maxSource is compared with the longest side', async () => {
-      const source = await studio.put('wide.png', await corners(400, 4).png().toBuffer());
+      const source = await studio.put('wide.png', await createCornersImage(400, 4).png().toBuffer());
       expect(await studio.refusal(source, { maxSource: 399 })).to.include({ reason: 'tooLarge' });
       expect(await studio.make(source, { maxSource: 400 })).to.include({ width: 400 });
     });
@@ -262,7 +268,7 @@ describe('media.transform', () => {
   describe('damaged images', () => {
     /** Writes the first half of the bytes of a JPEG. */
     const truncated = async () => {
-      const whole = await corners(400, 400).jpeg({ quality: 90 }).toBuffer();
+      const whole = await createCornersImage(400, 400).jpeg({ quality: 90 }).toBuffer();
       return studio.put('truncated.jpg', whole.subarray(0, whole.length / 2));
     };
 
@@ -314,13 +320,13 @@ describe('media.transform', () => {
   });
 
   it('an image is recognised by its content, not by its name', async () => {
-    const source = await studio.put('really-png.jpg', await corners().png().toBuffer());
+    const source = await studio.put('really-png.jpg', await createCornersImage().png().toBuffer());
     expect(await studio.media.inspect(source, 'image/jpeg')).to.include({ type: 'image/png', width: 40 });
     expect(await cornersOf((await studio.make(source, { format: 'jpeg' })).path)).to.deep.equal(SEEN);
   });
 
   it('a script behind an image is not in the result', async () => {
-    const image = await corners().gif().toBuffer();
+    const image = await createCornersImage().gif().toBuffer();
     const source = await studio.put('both.gif', Buffer.concat([image, Buffer.from('<script>alert(1)</script>')]));
     expect(await studio.media.inspect(source, 'text/html')).to.include({ type: 'image/gif' });
     const result = await studio.make(source, { format: 'gif' });
@@ -328,9 +334,9 @@ describe('media.transform', () => {
   });
 
   it('a transformation never overwrites an existing file', async () => {
-    const source = await studio.put('source.png', await corners().png().toBuffer());
+    const source = await studio.put('source.png', await createCornersImage().png().toBuffer());
     const there = await studio.put('there.txt', 'mine');
-    const plan = { ...(await import('./media-fixture.ts')).PLAN };
+    const plan = { ...(await import('./media-fixture.ts')).IMAGE_PLAN };
     const error = await studio.media.transform(source, there, plan).catch((one) => one);
     expect(error).to.include({ reason: 'broken' });
     expect(await readFile(there, 'utf8')).to.equal('mine');

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { corners, type MediaGround, openMediaGround } from './media-fixture.ts';
+import { createCornersImage, type MediaGround, openMediaGround } from './media-fixture.ts';
 import { mediaWorkersCpuTime } from './media-workers.ts';
 import { exifBlock, withExif, withIptc, withXmp } from './metadata-blocks.ts';
 import { mp3, mp4, wav } from './silent-media-files.ts';
@@ -149,7 +149,7 @@ describe('media.inspect', () => {
 
   describe('metadata of images', () => {
     it('EXIF values are grouped and are JSON that PostgreSQL can store', async () => {
-      const image = await corners().jpeg().toBuffer();
+      const image = await createCornersImage().jpeg().toBuffer();
       const found = await inspected('camera.jpg', withExif(image, CAMERA));
       expect(found).to.include({ type: 'image/jpeg', width: 20, height: 40 });
       const { ifd0, exif, gps } = found.metadata ?? {};
@@ -180,7 +180,7 @@ describe('media.inspect', () => {
     });
 
     it('IPTC, XMP and ICC are read, and XMP does not replace EXIF numbers', async () => {
-      const image = withExif(await corners().withIccProfile('srgb').jpeg().toBuffer(), CAMERA);
+      const image = withExif(await createCornersImage().withIccProfile('srgb').jpeg().toBuffer(), CAMERA);
       const bytes = withXmp(
         withIptc(image, [
           [5, 'A title'],
@@ -199,7 +199,7 @@ describe('media.inspect', () => {
 
     it('metadata is read from JPEG, PNG, WebP and AVIF', async () => {
       for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
-        const bytes = await corners()
+        const bytes = await createCornersImage()
           .withExif({ IFD0: { Make: 'Tenon Optics' }, IFD2: { FNumber: '28/10' } })
           .withXmp(XMP)
           .toFormat(format)
@@ -213,7 +213,7 @@ describe('media.inspect', () => {
 
     it('metadata is cut to 64 KiB', async () => {
       const many = Array.from({ length: 60 }, (_, at) => [25, `${at} ${'"'.repeat(900)}`] as const);
-      const image = await corners().jpeg().toBuffer();
+      const image = await createCornersImage().jpeg().toBuffer();
       const long = `<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" ${Array.from({ length: 400 }, (_, at) => `dc:n${at}="${'y'.repeat(100)}"`).join(' ')}/>`;
       const bytes = withXmp(
         withIptc(withExif(image, CAMERA), many),
@@ -225,12 +225,12 @@ describe('media.inspect', () => {
     });
 
     it('an image without metadata has none', async () => {
-      const found = await inspected('plain.png', await corners().png().toBuffer());
+      const found = await inspected('plain.png', await createCornersImage().png().toBuffer());
       expect(found).to.deep.equal({ type: 'image/png', width: 40, height: 20 });
     });
 
     it('broken EXIF is left out', async () => {
-      const image = await corners().jpeg().toBuffer();
+      const image = await createCornersImage().jpeg().toBuffer();
       for (const broken of [CAMERA.subarray(0, 40), Buffer.concat([CAMERA.subarray(0, 14), randomBytes(500)])])
         expect(await inspected('broken.jpg', withExif(image, broken))).to.include({ type: 'image/jpeg', width: 40 });
     });
@@ -239,11 +239,11 @@ describe('media.inspect', () => {
   it('files of 2 GiB are inspected by their headers alone', async () => {
     const size = 2 * 1024 ** 3 + 4096;
     const heads: Readonly<Record<string, Buffer>> = {
-      'image/jpeg': withExif(await corners().jpeg().toBuffer(), CAMERA),
-      'image/png': await corners().png().toBuffer(),
-      'image/tiff': await corners().tiff().toBuffer(),
-      'image/webp': await corners().webp().toBuffer(),
-      'image/gif': await corners().gif().toBuffer(),
+      'image/jpeg': withExif(await createCornersImage().jpeg().toBuffer(), CAMERA),
+      'image/png': await createCornersImage().png().toBuffer(),
+      'image/tiff': await createCornersImage().tiff().toBuffer(),
+      'image/webp': await createCornersImage().webp().toBuffer(),
+      'image/gif': await createCornersImage().gif().toBuffer(),
       'audio/wav': wav(1000),
       'audio/mpeg': mp3(50),
       'video/mp4': mp4(1000, 'soun'),

@@ -5,11 +5,11 @@ import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
 import type { ImageInfo, ImageOperation, ImagePlan } from '../../../plugins/media/contract.ts';
 import { MediaError } from '../../../plugins/media/library.ts';
-import { mediaProcessOptions } from '../../../plugins/media/processes.ts';
+import { buildMediaWorkerPoolOptions } from '../../../plugins/media/processes.ts';
 import { createMedia } from '../../../plugins/media/service.ts';
 import { openWorkerPool } from '../../support/worker-pool.ts';
 
-export const PLAN: ImagePlan = {
+export const IMAGE_PLAN: ImagePlan = {
   operations: [],
   format: 'png',
   animated: false,
@@ -21,9 +21,9 @@ export const PLAN: ImagePlan = {
 };
 
 /** Opens the service `media` with its own worker processes and a temporary folder for images. */
-export async function openMediaGround(options?: Parameters<typeof mediaProcessOptions>[0]) {
+export async function openMediaGround(options?: Parameters<typeof buildMediaWorkerPoolOptions>[0]) {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-media-'));
-  const pool = openWorkerPool(mediaProcessOptions(options));
+  const pool = openWorkerPool(buildMediaWorkerPoolOptions(options));
   const media = createMedia(pool);
   let count = 0;
   const place = (name: string) => join(folder, name);
@@ -42,12 +42,12 @@ export async function openMediaGround(options?: Parameters<typeof mediaProcessOp
     /** Transforms an image into a new file; returns its properties and path. */
     async make(source: string, plan: Partial<ImagePlan> = {}): Promise<ImageInfo & { readonly path: string }> {
       const path = fresh();
-      return { ...(await media.transform(source, path, { ...PLAN, ...plan })), path };
+      return { ...(await media.transform(source, path, { ...IMAGE_PLAN, ...plan })), path };
     },
     /** Returns the error of a transformation that must fail, and asserts that it leaves no file. */
     async refusal(source: string, plan: Partial<ImagePlan> = {}): Promise<MediaError> {
       const before = await readdir(folder);
-      const error = await media.transform(source, fresh(), { ...PLAN, ...plan }).then(
+      const error = await media.transform(source, fresh(), { ...IMAGE_PLAN, ...plan }).then(
         (image) => expect.fail(`it was count: ${JSON.stringify(image)}`),
         (one: unknown) => one,
       );
@@ -66,7 +66,7 @@ export async function openMediaGround(options?: Parameters<typeof mediaProcessOp
 export type MediaGround = Awaited<ReturnType<typeof openMediaGround>>;
 
 /** A black image with a red, a green, a blue and a white corner, so that tests detect each rotation and flip. */
-export function corners(width = 40, height = 20): Sharp {
+export function createCornersImage(width = 40, height = 20): Sharp {
   const corner = (background: string, left: number, top: number) => ({
     input: { create: { width: width / 4, height: height / 4, channels: 3 as const, background } },
     left,

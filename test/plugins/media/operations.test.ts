@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
 import type { ImageOperation } from '../../../plugins/media/contract.ts';
-import { corners, cornersOf, type MediaGround, openMediaGround, resize } from './media-fixture.ts';
+import { cornersOf, createCornersImage, type MediaGround, openMediaGround, resize } from './media-fixture.ts';
 import { mediaWorkersCpuTime } from './media-workers.ts';
 
 const region = { left: 0, top: 0, width: 10, height: 5 };
@@ -86,7 +86,7 @@ describe('operations of media.transform', () => {
   let source: string;
   before(async () => {
     studio = await openMediaGround();
-    source = await studio.put('source.png', await corners().png().toBuffer());
+    source = await studio.put('source.png', await createCornersImage().png().toBuffer());
   });
   after(() => studio.close());
 

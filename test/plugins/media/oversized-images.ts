@@ -1,5 +1,5 @@
 import { crc32, deflateSync, constants as zlib } from 'node:zlib';
-import { corners } from './media-fixture.ts';
+import { createCornersImage } from './media-fixture.ts';
 
 export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -30,7 +30,7 @@ export function pngBomb(side: number): Buffer {
 
 /** A small JPEG whose header claims `side` × `side` pixels. */
 export async function jpegBomb(side: number): Promise<Buffer> {
-  const bytes = Buffer.from(await corners().jpeg().toBuffer());
+  const bytes = Buffer.from(await createCornersImage().jpeg().toBuffer());
   const frame = bytes.indexOf(Buffer.from([0xff, 0xc0]));
   bytes.writeUInt16BE(side, frame + 5);
   bytes.writeUInt16BE(side, frame + 7);
@@ -39,7 +39,7 @@ export async function jpegBomb(side: number): Promise<Buffer> {
 
 /** A small GIF whose header and frame claim `side` × `side` pixels. */
 export async function gifBomb(side: number): Promise<Buffer> {
-  const bytes = Buffer.from(await corners().gif().toBuffer());
+  const bytes = Buffer.from(await createCornersImage().gif().toBuffer());
   bytes.writeUInt16LE(side, 6);
   bytes.writeUInt16LE(side, 8);
   const frame = bytes.indexOf(Buffer.from([0x2c, 0, 0, 0, 0]));

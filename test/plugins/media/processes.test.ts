@@ -12,7 +12,14 @@ import sharp from 'sharp';
 import type { ImagePlan } from '../../../plugins/media/contract.ts';
 import { MEDIA_PROCESS_LIMITS } from '../../../plugins/media/limits.ts';
 import { garbageCollector } from '../../support/garbage.ts';
-import { corners, cornersOf, type MediaGround, openMediaGround, PLAN, resize } from './media-fixture.ts';
+import {
+  cornersOf,
+  createCornersImage,
+  IMAGE_PLAN,
+  type MediaGround,
+  openMediaGround,
+  resize,
+} from './media-fixture.ts';
 import { findMediaWorkers, isAlive } from './media-workers.ts';
 import { pngBomb } from './oversized-images.ts';
 
@@ -39,7 +46,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
   beforeEach(async () => {
     studio = await openMediaGround();
     large = await studio.put('large.png', noise);
-    small = await studio.put('small.png', await corners().png().toBuffer());
+    small = await studio.put('small.png', await createCornersImage().png().toBuffer());
   });
   afterEach(async () => {
     await studio.close();
@@ -180,7 +187,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
 
   it('processes end with the pool, and all its jobs fail as broken', async () => {
     const running = Array.from({ length: 6 }, () =>
-      studio.media.transform(large, studio.fresh(), { ...PLAN, ...ENDLESS }).catch((error) => error.reason),
+      studio.media.transform(large, studio.fresh(), { ...IMAGE_PLAN, ...ENDLESS }).catch((error) => error.reason),
     );
     await until(() => findMediaWorkers().length > 0);
     await studio.pool.stop();
@@ -245,11 +252,11 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
       writeFileSync(
         file,
         `const { createWorkerPool } = await import('${new URL('plugins/workers/pool.ts', root)}');
-const { mediaProcessOptions } = await import('${new URL('plugins/media/processes.ts', root)}');
+const { buildMediaWorkerPoolOptions } = await import('${new URL('plugins/media/processes.ts', root)}');
 const { createMedia } = await import('${new URL('plugins/media/service.ts', root)}');
-const pool = createWorkerPool(mediaProcessOptions()); const media = createMedia(pool);
+const pool = createWorkerPool(buildMediaWorkerPoolOptions()); const media = createMedia(pool);
 const [small, large, folder] = process.argv.slice(2);
-const plan = ${JSON.stringify({ ...PLAN, ...ENDLESS })};
+const plan = ${JSON.stringify({ ...IMAGE_PLAN, ...ENDLESS })};
 ${script}`,
       );
       const child = fork(file, [small, large, studio.place('')], {

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { createTestOutbound, type RecordingServer, startRecordingServer, toLoopback } from './recording-server.ts';
+import {
+  createTestOutbound,
+  loopbackResolver,
+  type RecordingServer,
+  startRecordingServer,
+} from './recording-server.ts';
 
 const outbound = createTestOutbound();
 
@@ -132,7 +137,7 @@ describe('outbound.open', () => {
     const strict = createTestOutbound({ allowed: [] });
     for (const url of [at('/'), 'http://[::1]/', 'file:///etc/passwd', 'http://2130706433/'])
       expect((await captureError(strict.open(request(url)))).reason, url).to.equal('denied');
-    const inward = createTestOutbound({ resolve: toLoopback, allowed: [] });
+    const inward = createTestOutbound({ resolve: loopbackResolver, allowed: [] });
     expect((await captureError(inward.open(request('http://a.example/')))).reason).to.equal('denied');
   });
 });

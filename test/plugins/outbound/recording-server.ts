@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net';
 import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import { createHostResolver } from '../../../plugins/outbound/host-resolver.ts';
-import { createOutbound } from '../../../plugins/outbound/send.ts';
+import { createOutbound } from '../../../plugins/outbound/service.ts';
 
 export interface ReceivedRequest {
   readonly method: string | undefined;
@@ -23,7 +23,7 @@ export interface RecordingServer {
 export type TestResolver = Parameters<typeof createOutbound>[0]['resolve'];
 
 /** A resolver under which every host name has the address 127.0.0.1. */
-export const toLoopback: TestResolver = async () => [{ address: '127.0.0.1', family: 4 }];
+export const loopbackResolver: TestResolver = async () => [{ address: '127.0.0.1', family: 4 }];
 
 interface TestOutbound {
   /** Resolver of host names; `system` is the one of the service. Default: no name has an address. */

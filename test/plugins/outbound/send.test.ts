@@ -6,10 +6,10 @@ import type { OutboundRequest } from '../../../plugins/outbound/contract.ts';
 import { captureError } from '../../support/plugin.ts';
 import {
   createTestOutbound,
+  loopbackResolver,
   type RecordingServer,
   startRecordingServer,
   type TestResolver,
-  toLoopback,
 } from './recording-server.ts';
 
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
@@ -138,9 +138,9 @@ describe('outbound.send', () => {
       it(`a request to ${host} is denied`, async () => {
         const before = inside.received.length;
         const url = `http://${host}:${inside.port}/`;
-        expect(await reasonOf(createTestOutbound({ resolve: toLoopback, allowed: [] }).send(request(url)))).to.equal(
-          'denied',
-        );
+        expect(
+          await reasonOf(createTestOutbound({ resolve: loopbackResolver, allowed: [] }).send(request(url))),
+        ).to.equal('denied');
         expect(inside.received.length).to.equal(before);
       });
     }
@@ -150,7 +150,7 @@ describe('outbound.send', () => {
         { address: '93.184.216.34', family: 4 },
         { address: '10.0.0.1', family: 4 },
       ];
-      for (const resolve of [toLoopback, mixed])
+      for (const resolve of [loopbackResolver, mixed])
         expect(
           await reasonOf(createTestOutbound({ resolve, allowed: [] }).send(request('http://a.example/'))),
         ).to.equal('denied');
@@ -182,7 +182,9 @@ describe('outbound.send', () => {
 
     it('protocols other than http and https are denied', async () => {
       for (const url of ['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:text/plain,x', 'unix:/run/x'])
-        expect(await reasonOf(createTestOutbound({ resolve: toLoopback }).send(request(url))), url).to.equal('denied');
+        expect(await reasonOf(createTestOutbound({ resolve: loopbackResolver }).send(request(url))), url).to.equal(
+          'denied',
+        );
       expect(await reasonOf(createTestOutbound().send(request(at('/'), { method: 'CONNECT' })))).to.equal('denied');
     });
   });
@@ -200,7 +202,9 @@ describe('outbound.send', () => {
     const { port } = server.address() as AddressInfo;
     try {
       const url = `https://secure.example:${port}/`;
-      expect(await reasonOf(createTestOutbound({ resolve: toLoopback }).send(request(url)))).to.equal('unreachable');
+      expect(await reasonOf(createTestOutbound({ resolve: loopbackResolver }).send(request(url)))).to.equal(
+        'unreachable',
+      );
       expect(names).to.deep.equal(['secure.example']);
     } finally {
       server.close();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hashProcessOptions } from '../../../plugins/passwords/processes.ts';
+import { hashProcessOptions } from '../../../plugins/passwords/hash-pool-options.ts';
 import { createPasswordService } from '../../../plugins/passwords/service.ts';
 import { openWorkerPool } from '../../support/worker-pool.ts';
 

@@ -1,7 +1,7 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import {
-  compileCase,
+  compileCaseToSql,
   createQueryTestDatabase,
   type QueryCase,
   type QueryTestDatabase,
@@ -70,7 +70,7 @@ describe('query fixtures', () => {
 
 function statementOf(one: QueryCase, { schema: snapshot }: QueryTestDatabase): string | undefined {
   try {
-    const { text, params } = compileCase(one, snapshot);
+    const { text, params } = compileCaseToSql(one, snapshot);
     return `${text}\n-- ${JSON.stringify(params)}\n`;
   } catch {
     return undefined;

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { FILTER_OPERATORS } from '../../../plugins/query/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { compileCase } from './query-cases.ts';
-import { sketchSchema } from './schema-sketch.ts';
+import { compileCaseToSql } from './query-cases.ts';
+import { buildSketchedSchema } from './schema-sketch.ts';
 
-const schema = sketchSchema({ place: { id: 'integer key', spot: 'geometry' } });
+const schema = buildSketchedSchema({ place: { id: 'integer key', spot: 'geometry' } });
 const POINT = { type: 'Point', coordinates: [1, 1] };
 const SQUARE = {
   type: 'Polygon',
@@ -20,7 +20,8 @@ const SQUARE = {
   ],
 };
 
-const statement = (filter: object) => compileCase({ collection: 'place', query: { fields: 'id', filter } }, schema);
+const statement = (filter: object) =>
+  compileCaseToSql({ collection: 'place', query: { fields: 'id', filter } }, schema);
 
 describe('geometry fields', () => {
   describe('operands', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseNow, timestampAt } from '../../../plugins/query/now.ts';
+import { parseNow, timestampOfNowOffset } from '../../../plugins/query/now.ts';
 
 const now = new Date('2026-03-31T12:00:00.000Z');
 const cases: Readonly<Record<string, string | undefined>> = {
@@ -21,7 +21,7 @@ describe('parseNow and timestampAt', () => {
   for (const [text, expected] of Object.entries(cases)) {
     it(`${text} is ${expected ?? 'no dynamic value'}`, () => {
       const moment = parseNow(text);
-      expect(moment && timestampAt(moment, now)).to.equal(expected);
+      expect(moment && timestampOfNowOffset(moment, now)).to.equal(expected);
     });
   }
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { FILTER_OPERATORS } from '../../../plugins/query/contract.ts';
-import { compileCase, createQueryTestDatabase, type QueryTestDatabase, readCaseText } from './query-cases.ts';
+import { compileCaseToSql, createQueryTestDatabase, type QueryTestDatabase, runCaseAsJsonText } from './query-cases.ts';
 
 /** Field, operator, operand, and the ids of the books it finds (rows: `schemas/library/rows.sql`). */
 const FINDS: readonly [field: string, operator: string, operand: unknown, ids: readonly number[]][] = [
@@ -104,14 +104,14 @@ describe('filter operators', () => {
 
   for (const [field, operator, operand, ids] of FINDS) {
     it(`${field} ${operator} ${JSON.stringify(operand)} finds ${JSON.stringify(ids)}`, async () => {
-      const { data } = await readCaseText(bookIds({ [field]: { [operator]: operand } }), library);
+      const { data } = await runCaseAsJsonText(bookIds({ [field]: { [operator]: operand } }), library);
       expect(JSON.parse(data ?? '[]').map((one: { id: number }) => one.id)).to.deep.equal(ids);
     });
   }
 
   for (const [field, operator, operand, code] of REFUSES) {
     it(`${field} ${operator} ${JSON.stringify(operand)} is refused with ${code}`, () => {
-      expect(() => compileCase(bookIds({ [field]: { [operator]: operand } }), library.schema))
+      expect(() => compileCaseToSql(bookIds({ [field]: { [operator]: operand } }), library.schema))
         .to.throw()
         .with.property('code', code);
     });

@@ -15,12 +15,12 @@ import type {
   ReadResultText,
   Selection,
 } from '../../../plugins/query/contract.ts';
-import { timestampAt } from '../../../plugins/query/now.ts';
+import { timestampOfNowOffset } from '../../../plugins/query/now.ts';
 import type { Collection, SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createPermissionSet } from '../../support/permissions.ts';
 import { CEILINGS, type Ceilings, createQueryEngine } from './query-engine.ts';
-import { createTables, type Sketch, sketchSchema } from './schema-sketch.ts';
+import { buildSketchedSchema, renderCreateTables, type Sketch } from './schema-sketch.ts';
 
 /** One test case of the query engine: the content of `query.json` in its folder. */
 export interface QueryCase {
@@ -55,7 +55,9 @@ export interface QueryTestDatabase {
 
 /** Builds the schema snapshots of all folders in `schemas/`, by name of the folder. */
 export async function sketchedSchemas(): Promise<ReadonlyMap<string, SchemaOverview>> {
-  const entries = (await readdir(folder)).map(async (name) => [name, sketchSchema(await readSketch(name))] as const);
+  const entries = (await readdir(folder)).map(
+    async (name) => [name, buildSketchedSchema(await readSketch(name))] as const,
+  );
   return new Map(await Promise.all(entries));
 }
 
@@ -66,9 +68,9 @@ const readSketch = async (name: string): Promise<Sketch> =>
 export async function createQueryTestDatabase(name: string): Promise<QueryTestDatabase> {
   const tables = await readSketch(name);
   const database = await freshDatabase(`query_${name}`);
-  await database.query(createTables(tables));
+  await database.query(renderCreateTables(tables));
   await database.query(await readFile(new URL(`${name}/rows.sql`, folder), 'utf8'));
-  return { schema: sketchSchema(tables), database };
+  return { schema: buildSketchedSchema(tables), database };
 }
 
 type CaseQuery = Omit<QueryCase, 'row' | 'schema'>;
@@ -78,7 +80,7 @@ export const createPermissions = ({ rules }: CaseQuery): PermissionSet =>
   createPermissionSet(rules ? createPermissionRows(rules) : 'admin');
 
 /** Parses the query of a case, or a selection in its place, adds the permissions, and compiles it to a statement. */
-export function compileCase(
+export function compileCaseToSql(
   one: CaseQuery,
   schema: SchemaOverview,
   selection?: Selection | GroupSelection,
@@ -121,12 +123,12 @@ export interface CaseAnswer {
 }
 
 /** Runs the statement of a query case and returns `data` and `meta` as JSON texts from PostgreSQL. */
-export async function readCaseText(
+export async function runCaseAsJsonText(
   one: CaseQuery,
   { schema, database }: QueryTestDatabase,
   selection?: Selection | GroupSelection,
 ): Promise<ReadResultText> {
-  const prepared = compileCase(one, schema, selection);
+  const prepared = compileCaseToSql(one, schema, selection);
   const { user = null, role = null } = one.caller ?? {};
   const statement = { ...prepared, params: prepared.params.map(resolveNow) };
   return createQueryEngine(CEILINGS, database).run(statement as PreparedStatement, { user, role });
@@ -135,7 +137,7 @@ export async function readCaseText(
 /** Runs a query case and returns its answer, or the code and path of its Failure. Other errors are thrown. */
 export async function runCase(one: CaseQuery, ground: QueryTestDatabase): Promise<CaseAnswer> {
   try {
-    const { data, meta } = await readCaseText(one, ground);
+    const { data, meta } = await runCaseAsJsonText(one, ground);
     return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -147,5 +149,5 @@ export async function runCase(one: CaseQuery, ground: QueryTestDatabase): Promis
 /** Replaces a parameter that stands for `$NOW` by the fixed time of the tests. */
 function resolveNow(param: unknown): unknown {
   const value = (param as { runtimeValue?: DynamicValue } | null)?.runtimeValue;
-  return value?.dynamic === 'now' ? timestampAt(value, FIXED_NOW) : param;
+  return value?.dynamic === 'now' ? timestampOfNowOffset(value, FIXED_NOW) : param;
 }

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { RawQuery } from '../../../plugins/query/contract.ts';
-import { compileCase } from './query-cases.ts';
-import { sketchSchema } from './schema-sketch.ts';
+import { compileCaseToSql } from './query-cases.ts';
+import { buildSketchedSchema } from './schema-sketch.ts';
 
-const schema = sketchSchema({
+const schema = buildSketchedSchema({
   article: {
     id: 'integer key',
     title: 'string',
@@ -16,9 +16,9 @@ const schema = sketchSchema({
   comment: { id: 'integer key', body: 'text', article: 'one article' },
 });
 
-const shape = (query: RawQuery) => compileCase({ collection: 'article', query }, schema).shape;
+const shape = (query: RawQuery) => compileCaseToSql({ collection: 'article', query }, schema).shape;
 
-describe('PreparedStatement.shape', () => {
+describe('PreparedStatement.shape, which the slow log names a read by', () => {
   it('the shape names fields, functions and relations but no alias', () => {
     expect(shape({ fields: 'id,year(date),writer.name,comments', alias: { writer: 'author' }, limit: -1 })).to.equal(
       'article[id,year(date),author[name],comments]',

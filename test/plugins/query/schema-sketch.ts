@@ -58,7 +58,7 @@ const wordValue = (words: string, name: string): string | undefined =>
     ?.slice(name.length + 1)
     .replaceAll('_', ' ');
 
-export function sketchSchema(tables: Sketch, schema = 'public'): SchemaOverview {
+export function buildSketchedSchema(tables: Sketch, schema = 'public'): SchemaOverview {
   const relations: Relation[] = [];
   for (const [collection, fields] of Object.entries(tables)) {
     for (const [field, words] of columnsAndAliases(fields)) {
@@ -105,7 +105,7 @@ export function sketchSchema(tables: Sketch, schema = 'public'): SchemaOverview 
 }
 
 /** Renders SQL that creates the tables of a sketch. */
-export function createTables(tables: Sketch): string {
+export function renderCreateTables(tables: Sketch): string {
   return Object.entries(tables)
     .map(([name, fields]) => {
       const columns = columnsAndAliases(fields).flatMap(([field, words]) => {

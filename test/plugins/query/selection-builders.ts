@@ -1,17 +1,20 @@
 import { Failure } from '#kernel';
 import type { GroupSelection, Selection, SelectionItem } from '../../../plugins/query/contract.ts';
-import { type CaseAnswer, type QueryCase, type QueryTestDatabase, readCaseText } from './query-cases.ts';
+import { type CaseAnswer, type QueryCase, type QueryTestDatabase, runCaseAsJsonText } from './query-cases.ts';
 
-export const column = (field: string, key = field): SelectionItem => ({ kind: 'column', key, field });
+export const columnSelectionItem = (field: string, key = field): SelectionItem => ({ kind: 'column', key, field });
 
-export const related = (
+export const relatedSelectionItem = (
   field: string,
   shown: readonly SelectionItem[],
   terms: Selection['parameters'] = {},
   key = field,
 ): SelectionItem => ({ kind: 'related', key, field, selection: { parameters: terms, items: shown } });
 
-export const typename = (value: string, key = '__typename'): Extract<SelectionItem, { kind: 'constant' }> => ({
+export const typenameSelectionItem = (
+  value: string,
+  key = '__typename',
+): Extract<SelectionItem, { kind: 'constant' }> => ({
   kind: 'constant',
   key,
   value,
@@ -25,7 +28,7 @@ export async function runSelection(
   rest: Partial<QueryCase> = {},
 ): Promise<CaseAnswer> {
   try {
-    const { data, meta } = await readCaseText({ query: {}, ...rest, collection }, ground, selection);
+    const { data, meta } = await runCaseAsJsonText({ query: {}, ...rest, collection }, ground, selection);
     return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { GroupSelection, GroupSelectionItem } from '../../../plugins/query/contract.ts';
 import {
-  compileCase,
+  compileCaseToSql,
   createQueryTestDatabase,
   type QueryCase,
   type QueryTestDatabase,
-  readCaseText,
+  runCaseAsJsonText,
 } from './query-cases.ts';
-import { runSelection, typename } from './selection-builders.ts';
+import { runSelection, typenameSelectionItem } from './selection-builders.ts';
 
 type Aggregate = Extract<GroupSelectionItem, { kind: 'aggregate' }>;
 
@@ -33,7 +33,7 @@ describe('group selections', () => {
 
   it('aggregates of all rows are JSON numbers', async () => {
     const numbers = of('sum', ['price', 'rating', 'big']);
-    const { data } = await readCaseText({ query: {}, collection: 'book' }, ground('library'), {
+    const { data } = await runCaseAsJsonText({ query: {}, collection: 'book' }, ground('library'), {
       groups: [
         COUNT,
         numbers,
@@ -90,7 +90,11 @@ describe('group selections', () => {
           kind: 'aggregate',
           key: 'a',
           name: 'sum',
-          of: [{ kind: 'field', key: 'x', field: 'score' }, { kind: 'field', key: 'y', field: 'score' }, typename('t')],
+          of: [
+            { kind: 'field', key: 'x', field: 'score' },
+            { kind: 'field', key: 'y', field: 'score' },
+            typenameSelectionItem('t'),
+          ],
         },
         of('sum', ['score', 'id'], 'b'),
       ],
@@ -98,15 +102,15 @@ describe('group selections', () => {
     expect((await ask('people', 'article', selection)).data).to.deep.equal([
       { countAll: 4, again: 4, a: { x: 8, y: 8, __typename: 't' }, b: { score: 8, id: 10 } },
     ]);
-    const { text } = compileCase({ query: {}, collection: 'article' }, ground('people').schema, selection);
+    const { text } = compileCaseToSql({ query: {}, collection: 'article' }, ground('people').schema, selection);
     expect(text.match(/sum\(/g)).to.have.length(2);
     expect(text.match(/count\(\*\)/g)).to.have.length(1);
   });
 
   it('a selection without groups and functions answers one row', async () => {
-    expect((await ask('people', 'article', { groups: [GROUP, typename('article_aggregated')] })).data).to.deep.equal([
-      { group: null, __typename: 'article_aggregated' },
-    ]);
+    expect(
+      (await ask('people', 'article', { groups: [GROUP, typenameSelectionItem('article_aggregated')] })).data,
+    ).to.deep.equal([{ group: null, __typename: 'article_aggregated' }]);
     expect((await ask('people', 'article', { groups: [of('avg', [])] })).data).to.deep.equal([{ avg: {} }]);
     expect((await ask('people', 'article', { groups: [GROUP], parameters: { groupBy: ['team'] } })).data).to.deep.equal(
       [{ group: { team: 1 } }, { group: { team: 2 } }, { group: { team: null } }],

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import type { Selection, SelectionItem } from '../../../plugins/query/contract.ts';
 import { createQueryTestDatabase, type QueryCase, type QueryTestDatabase } from './query-cases.ts';
-import { column, related, runSelection, typename } from './selection-builders.ts';
+import {
+  columnSelectionItem,
+  relatedSelectionItem,
+  runSelection,
+  typenameSelectionItem,
+} from './selection-builders.ts';
 
 describe('selections under permissions and ceilings', () => {
   const grounds = new Map<string, QueryTestDatabase>();
@@ -21,24 +26,28 @@ describe('selections under permissions and ceilings', () => {
 
   it('an unknown field and an unreadable one are both FORBIDDEN', async () => {
     const rules = { article: { fields: ['id', 'team'] }, team: { fields: ['id'] } };
-    expect(await codeOf([column('nothing')], undefined)).to.equal('FORBIDDEN');
-    expect(await codeOf([column('nothing')], rules)).to.equal('FORBIDDEN');
-    expect(await codeOf([column('title')], rules)).to.equal('FORBIDDEN');
-    expect(await codeOf([related('team', [column('name')])], rules)).to.equal('FORBIDDEN');
-    expect(await codeOf([{ kind: 'object', key: 'o', items: [column('title')] }], rules)).to.equal('FORBIDDEN');
-    expect(await codeOf([column('id')], rules, { sort: ['title'] })).to.equal('FORBIDDEN');
-    expect(await codeOf([column('id')], rules, { filter: { title: { _eq: 'x' } } })).to.equal('FORBIDDEN');
-    expect(await codeOf([related('team', [column('id')], { filter: { name: 'x' } })], rules)).to.equal('FORBIDDEN');
+    expect(await codeOf([columnSelectionItem('nothing')], undefined)).to.equal('FORBIDDEN');
+    expect(await codeOf([columnSelectionItem('nothing')], rules)).to.equal('FORBIDDEN');
+    expect(await codeOf([columnSelectionItem('title')], rules)).to.equal('FORBIDDEN');
+    expect(await codeOf([relatedSelectionItem('team', [columnSelectionItem('name')])], rules)).to.equal('FORBIDDEN');
+    expect(await codeOf([{ kind: 'object', key: 'o', items: [columnSelectionItem('title')] }], rules)).to.equal(
+      'FORBIDDEN',
+    );
+    expect(await codeOf([columnSelectionItem('id')], rules, { sort: ['title'] })).to.equal('FORBIDDEN');
+    expect(await codeOf([columnSelectionItem('id')], rules, { filter: { title: { _eq: 'x' } } })).to.equal('FORBIDDEN');
+    expect(
+      await codeOf([relatedSelectionItem('team', [columnSelectionItem('id')], { filter: { name: 'x' } })], rules),
+    ).to.equal('FORBIDDEN');
   });
 
   it('a field of another kind than the selection expects is FORBIDDEN', async () => {
-    expect(await codeOf([related('title', [])], undefined)).to.equal('FORBIDDEN');
-    expect(await codeOf([column('remarks')], undefined)).to.equal('FORBIDDEN');
+    expect(await codeOf([relatedSelectionItem('title', [])], undefined)).to.equal('FORBIDDEN');
+    expect(await codeOf([columnSelectionItem('remarks')], undefined)).to.equal('FORBIDDEN');
     expect(await codeOf([{ kind: 'any', key: 'a', field: 'team', of: {} }], undefined)).to.equal('FORBIDDEN');
     const site = async (shown: readonly SelectionItem[], collection: string) =>
       (await ask('site', collection, { items: shown })).error?.code;
-    expect(await site([related('item', [])], 'page_block')).to.equal('FORBIDDEN');
-    expect(await site([column('divider')], 'page')).to.equal('FORBIDDEN');
+    expect(await site([relatedSelectionItem('item', [])], 'page_block')).to.equal('FORBIDDEN');
+    expect(await site([columnSelectionItem('divider')], 'page')).to.equal('FORBIDDEN');
   });
 
   it('a function of a concealed field is FORBIDDEN', async () => {
@@ -53,9 +62,9 @@ describe('selections under permissions and ceilings', () => {
     const count: SelectionItem = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
     const { data } = await readArticles(
       [
-        column('id'),
-        related('team', [typename('team')]),
-        related('remarks', []),
+        columnSelectionItem('id'),
+        relatedSelectionItem('team', [typenameSelectionItem('team')]),
+        relatedSelectionItem('remarks', []),
         { kind: 'object', key: 'f', items: [count] },
       ],
       rules,
@@ -67,8 +76,8 @@ describe('selections under permissions and ceilings', () => {
   it('rows of an unreadable collection behind a many-to-any are null', async () => {
     const rules = { page_block: { fields: ['*'] }, hero: { fields: ['title'] } };
     const of: Readonly<Record<string, Selection>> = {
-      hero: { items: [column('title')] },
-      quote: { items: [typename('quote')] },
+      hero: { items: [columnSelectionItem('title')] },
+      quote: { items: [typenameSelectionItem('quote')] },
     };
     const { data } = await ask(
       'site',
@@ -87,7 +96,12 @@ describe('selections under permissions and ceilings', () => {
     };
     const count: SelectionItem = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
     const { data } = await readArticles(
-      [column('id'), related('remarks', [column('body')]), related('team', [column('name')]), count],
+      [
+        columnSelectionItem('id'),
+        relatedSelectionItem('remarks', [columnSelectionItem('body')]),
+        relatedSelectionItem('team', [columnSelectionItem('name')]),
+        count,
+      ],
       rules,
     );
     expect(data).to.deep.equal([
@@ -107,14 +121,14 @@ describe('selections under permissions and ceilings', () => {
     const { data } = await readArticles(
       [
         { kind: 'column', key: 'id', field: 'id', as: 'text' },
-        column('title', 'called'),
+        columnSelectionItem('title', 'called'),
         { kind: 'column', key: 'price', field: 'price', as: 'number' },
         {
           kind: 'object',
           key: 'f',
           items: [{ kind: 'column', key: 'year', field: 'published', fn: { name: 'year' } }],
         },
-        related('team', [column('name')]),
+        relatedSelectionItem('team', [columnSelectionItem('name')]),
       ],
       rules,
       { limit: 2 },
@@ -129,33 +143,35 @@ describe('selections under permissions and ceilings', () => {
     const code = async (selection: Selection, ceilings: QueryCase['ceilings']) =>
       (await ask('site', 'page', selection, ceilings ? { ceilings } : {})).error?.code;
     const deep = (levels: number): SelectionItem =>
-      levels === 0 ? column('id') : related('parent', [deep(levels - 1)]);
+      levels === 0 ? columnSelectionItem('id') : relatedSelectionItem('parent', [deep(levels - 1)]);
     expect(await code({ items: [deep(2)] }, { depth: 3 })).to.equal(undefined);
     expect(await code({ items: [deep(3)] }, { depth: 3 })).to.equal('INVALID_QUERY');
-    expect(await code({ items: [related('children', [], { limit: 11 })] }, { limitMax: 10 })).to.equal('INVALID_QUERY');
+    expect(await code({ items: [relatedSelectionItem('children', [], { limit: 11 })] }, { limitMax: 10 })).to.equal(
+      'INVALID_QUERY',
+    );
     expect(await code({ items: [], parameters: { limit: 11 } }, { limitMax: 10 })).to.equal('INVALID_QUERY');
     const wide = (count: number): readonly SelectionItem[] =>
-      [...Array(count).keys()].map((n) => typename('x', `k${n}`));
+      [...Array(count).keys()].map((n) => typenameSelectionItem('x', `k${n}`));
     expect(await code({ items: wide(9) }, { nodes: 10 })).to.equal(undefined);
     expect(await code({ items: wide(10) }, { nodes: 10 })).to.equal('INVALID_QUERY');
     expect(await code({ items: [{ kind: 'object', key: 'o', items: wide(9) }] }, { nodes: 10 })).to.equal(
       'INVALID_QUERY',
     );
-    expect(await code({ items: [related('parent', wide(8))] }, { nodes: 10 })).to.equal('INVALID_QUERY');
+    expect(await code({ items: [relatedSelectionItem('parent', wide(8))] }, { nodes: 10 })).to.equal('INVALID_QUERY');
   });
 
   it('the default limit applies to lists at every level', async () => {
     const { data } = await ask(
       'site',
       'page',
-      { items: [related('children', [column('id')])] },
+      { items: [relatedSelectionItem('children', [columnSelectionItem('id')])] },
       { ceilings: { limitDefault: 1 } },
     );
     expect(data).to.deep.equal([{ children: [{ id: 3 }] }]);
     const all = await ask(
       'site',
       'page',
-      { items: [related('children', [column('id')])], parameters: { filter: { id: 1 } } },
+      { items: [relatedSelectionItem('children', [columnSelectionItem('id')])], parameters: { filter: { id: 1 } } },
       { ceilings: { limitDefault: 1 } },
     );
     expect(all.data).to.deep.equal([{ children: [{ id: 2 }] }]);

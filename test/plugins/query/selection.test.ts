@@ -1,13 +1,18 @@
 import { expect } from 'chai';
 import type { Selection, SelectionItem } from '../../../plugins/query/contract.ts';
 import {
-  compileCase,
+  compileCaseToSql,
   createQueryTestDatabase,
   type QueryCase,
   type QueryTestDatabase,
-  readCaseText,
+  runCaseAsJsonText,
 } from './query-cases.ts';
-import { column, related, runSelection, typename } from './selection-builders.ts';
+import {
+  columnSelectionItem,
+  relatedSelectionItem,
+  runSelection,
+  typenameSelectionItem,
+} from './selection-builders.ts';
 
 describe('selections', () => {
   const grounds = new Map<string, QueryTestDatabase>();
@@ -20,11 +25,16 @@ describe('selections', () => {
   const ask = (schema: string, collection: string, selection: Selection, rest: Partial<QueryCase> = {}) =>
     runSelection(ground(schema), collection, selection, rest);
   const sqlOf = (schema: string, collection: string, selection: Selection) =>
-    compileCase({ query: {}, collection }, ground(schema).schema, selection).text;
+    compileCaseToSql({ query: {}, collection }, ground(schema).schema, selection).text;
 
   it('columns and constants have the keys and the order of the selection', async () => {
     const { data } = await ask('library', 'person', {
-      items: [column('name', 'called'), typename('person'), column('id'), { kind: 'constant', key: 'no', value: null }],
+      items: [
+        columnSelectionItem('name', 'called'),
+        typenameSelectionItem('person'),
+        columnSelectionItem('id'),
+        { kind: 'constant', key: 'no', value: null },
+      ],
       parameters: { limit: 1 },
     });
     expect(JSON.stringify(data)).to.equal('[{"called":"Ann","__typename":"person","id":1,"no":null}]');
@@ -32,7 +42,7 @@ describe('selections', () => {
 
   it('a column may be selected under several keys', async () => {
     const { data } = await ask('library', 'person', {
-      items: [column('name', 'a'), column('name', 'b')],
+      items: [columnSelectionItem('name', 'a'), columnSelectionItem('name', 'b')],
       parameters: { filter: { id: { _eq: 2 } } },
     });
     expect(data).to.deep.equal([{ a: 'Bob', b: 'Bob' }]);
@@ -40,13 +50,16 @@ describe('selections', () => {
 
   it('a selection may have constants only, or no item', async () => {
     expect(
-      (await ask('library', 'label', { items: [typename('label')], parameters: { limit: 2 } })).data,
+      (await ask('library', 'label', { items: [typenameSelectionItem('label')], parameters: { limit: 2 } })).data,
     ).to.deep.equal([{ __typename: 'label' }, { __typename: 'label' }]);
     expect((await ask('library', 'label', { items: [], parameters: { limit: 1 } })).data).to.deep.equal([{}]);
   });
 
   it('a constant may contain quotes and backslashes', async () => {
-    const { data } = await ask('library', 'label', { items: [typename(`it's \\ "x"`)], parameters: { limit: 1 } });
+    const { data } = await ask('library', 'label', {
+      items: [typenameSelectionItem(`it's \\ "x"`)],
+      parameters: { limit: 1 },
+    });
     expect(data).to.deep.equal([{ __typename: `it's \\ "x"` }]);
   });
 
@@ -58,7 +71,7 @@ describe('selections', () => {
         items: [
           { kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } },
           { kind: 'column', key: 'month', field: 'at', fn: { name: 'month' } },
-          typename('datetime_functions'),
+          typenameSelectionItem('datetime_functions'),
         ],
       },
       {
@@ -106,7 +119,7 @@ describe('selections', () => {
         as('price', 'number'),
         as('rating', 'number'),
         as('exact', 'number'),
-        column('big'),
+        columnSelectionItem('big'),
         as('list', 'number'),
         as('list', 'text', 'also'),
         as('hidden', 'text'),
@@ -153,13 +166,15 @@ describe('selections', () => {
   it('decimals as numbers keep all digits, and NaN and infinity are null', async () => {
     const { database } = ground('types');
     const shown: SelectionItem[] = [{ kind: 'column', key: 'price', field: 'price', as: 'number' }];
-    const { data: text } = await readCaseText({ query: {}, collection: 'thing' }, ground('types'), { items: shown });
+    const { data: text } = await runCaseAsJsonText({ query: {}, collection: 'thing' }, ground('types'), {
+      items: shown,
+    });
     expect(text).to.include('{"price":12345678901234567890.123}');
     await database.query(
       `insert into thing (id, price) values (11, 'NaN'), (12, 'Infinity'), (13, '-Infinity'), (14, 1.50)`,
     );
     try {
-      const all = await readCaseText({ query: {}, collection: 'thing' }, ground('types'), {
+      const all = await runCaseAsJsonText({ query: {}, collection: 'thing' }, ground('types'), {
         items: shown,
         parameters: { filter: { id: { _gt: 10 } } },
       });
@@ -172,8 +187,11 @@ describe('selections', () => {
   it('a many-to-one is the related row or its key', async () => {
     const { data } = await ask('library', 'book', {
       items: [
-        column('id'),
-        related('author', [column('name'), related('boss', [column('name'), typename('person')])]),
+        columnSelectionItem('id'),
+        relatedSelectionItem('author', [
+          columnSelectionItem('name'),
+          relatedSelectionItem('boss', [columnSelectionItem('name'), typenameSelectionItem('person')]),
+        ]),
         { kind: 'column', key: 'key', field: 'author', as: 'text' },
       ],
       parameters: { sort: ['-id'], limit: 3 },
@@ -187,7 +205,10 @@ describe('selections', () => {
 
   it('a many-to-one whose row does not match its filter is null', async () => {
     const { data } = await ask('library', 'book', {
-      items: [column('id'), related('author', [column('name')], { filter: { name: { _eq: 'Bob' } }, limit: 0 })],
+      items: [
+        columnSelectionItem('id'),
+        relatedSelectionItem('author', [columnSelectionItem('name')], { filter: { name: { _eq: 'Bob' } }, limit: 0 }),
+      ],
     });
     expect(data).to.deep.equal([
       { id: 1, author: { name: 'Bob' } },
@@ -200,9 +221,9 @@ describe('selections', () => {
   it('a relation may be selected several times with different parameters', async () => {
     const { data } = await ask('library', 'person', {
       items: [
-        related('books', [column('title')], { sort: ['-price'], limit: 1 }, 'dearest'),
-        related('books', [column('id')], { filter: { price: { _lt: 50 } } }, 'cheap'),
-        related('books', [typename('book')], {}),
+        relatedSelectionItem('books', [columnSelectionItem('title')], { sort: ['-price'], limit: 1 }, 'dearest'),
+        relatedSelectionItem('books', [columnSelectionItem('id')], { filter: { price: { _lt: 50 } } }, 'cheap'),
+        relatedSelectionItem('books', [typenameSelectionItem('book')], {}),
       ],
       parameters: { filter: { id: { _eq: 2 } } },
     });
@@ -214,9 +235,9 @@ describe('selections', () => {
   it('related lists have the order of their sort field, paging and search', async () => {
     const { data } = await ask('site', 'page', {
       items: [
-        related('children', [column('slug')]),
-        related('blocks', [column('id')], { limit: 1, page: 2 }, 'second'),
-        related('texts', [column('title')], { search: 'hello' }, 'found'),
+        relatedSelectionItem('children', [columnSelectionItem('slug')]),
+        relatedSelectionItem('blocks', [columnSelectionItem('id')], { limit: 1, page: 2 }, 'second'),
+        relatedSelectionItem('texts', [columnSelectionItem('title')], { search: 'hello' }, 'found'),
       ],
       parameters: { filter: { id: { _eq: 1 } } },
     });
@@ -232,9 +253,15 @@ describe('selections', () => {
       field: 'item',
       of,
     });
-    const hero: Selection = { items: [typename('hero'), column('title'), related('image', [column('name')])] };
+    const hero: Selection = {
+      items: [
+        typenameSelectionItem('hero'),
+        columnSelectionItem('title'),
+        relatedSelectionItem('image', [columnSelectionItem('name')]),
+      ],
+    };
     const { data } = await ask('site', 'page_block', {
-      items: [column('id'), item({ hero, quote: { items: [column('said', 'title')] } })],
+      items: [columnSelectionItem('id'), item({ hero, quote: { items: [columnSelectionItem('said', 'title')] } })],
     });
     expect(data).to.deep.equal([
       { id: 1, item: { __typename: 'hero', title: 'Big', image: { name: 'sea.png' } } },
@@ -246,7 +273,7 @@ describe('selections', () => {
       { id: 7, item: null },
     ]);
     const some = await ask('site', 'page_block', {
-      items: [item({ hero: { items: [] }, page: { items: [column('id')] } })],
+      items: [item({ hero: { items: [] }, page: { items: [columnSelectionItem('id')] } })],
       parameters: { limit: 2 },
     });
     expect(some.data).to.deep.equal([{ item: {} }, { item: null }]);
@@ -254,7 +281,9 @@ describe('selections', () => {
       { item: null },
     ]);
     const filtered = await ask('site', 'page_block', {
-      items: [item({ hero: { items: [column('id')], parameters: { filter: { title: { _eq: 'Big' } } } } })],
+      items: [
+        item({ hero: { items: [columnSelectionItem('id')], parameters: { filter: { title: { _eq: 'Big' } } } } }),
+      ],
       parameters: { filter: { kind: { _eq: 'hero' } } },
     });
     expect(filtered.data).to.deep.equal([{ item: { id: 1 } }, { item: null }, { item: null }]);
@@ -262,10 +291,15 @@ describe('selections', () => {
 
   it('keys may be longer than a column name and more than the arguments of a function', async () => {
     const long = 'a'.repeat(63);
-    const shown = [...Array(120).keys()].map((n) => column(n % 2 === 0 ? 'id' : 'name', `${long}_${n}`));
+    const shown = [...Array(120).keys()].map((n) => columnSelectionItem(n % 2 === 0 ? 'id' : 'name', `${long}_${n}`));
     const expected = Object.fromEntries([...Array(120).keys()].map((n) => [`${long}_${n}`, n % 2 === 0 ? 1 : 'red']));
     const { data } = await ask('library', 'label', {
-      items: [...shown.slice(0, 3), related('books', [column('id', `${long}ü`), typename('x')], { limit: 1 })],
+      items: [
+        ...shown.slice(0, 3),
+        relatedSelectionItem('books', [columnSelectionItem('id', `${long}ü`), typenameSelectionItem('x')], {
+          limit: 1,
+        }),
+      ],
       parameters: { limit: 1 },
     });
     expect(JSON.stringify(data)).to.equal(
@@ -282,12 +316,12 @@ describe('selections', () => {
     const inside: SelectionItem = {
       kind: 'object',
       key: 'o',
-      items: [...shown.slice(0, 60), typename('} {', 'brace')],
+      items: [...shown.slice(0, 60), typenameSelectionItem('} {', 'brace')],
     };
     const nested = await ask('library', 'book', {
       items: [
-        related('author', shown.slice(0, 60)),
-        { ...inside, items: [column('id', `${long}_x`), typename('}', 'b')] },
+        relatedSelectionItem('author', shown.slice(0, 60)),
+        { ...inside, items: [columnSelectionItem('id', `${long}_x`), typenameSelectionItem('}', 'b')] },
       ],
       parameters: { limit: 1 },
     });
@@ -302,20 +336,27 @@ describe('selections', () => {
   it('columns with unusual names are selected', async () => {
     const names = ['select', 'with "quotes"', 'back\\slash', '__proto__', 'constructor', '~0', 't1'];
     const { data } = await ask('types', 'awkward', {
-      items: names.map((name) => column(name)),
+      items: names.map((name) => columnSelectionItem(name)),
       parameters: { limit: 1, sort: ['id'] },
     });
     expect(Object.keys((data as object[])[0] as object)).to.deep.equal(names);
   });
 
   it('singletons and rows by keys are selected', async () => {
-    const shown = [column('id'), typename('x')];
+    const shown = [columnSelectionItem('id'), typenameSelectionItem('x')];
     expect((await ask('site', 'config', { items: shown }, { single: true })).data).to.deep.equal({
       id: 1,
       __typename: 'x',
     });
     expect(
-      (await ask('library', 'person', { items: [column('name')], parameters: { limit: 1 } }, { keys: [3, 1] })).data,
+      (
+        await ask(
+          'library',
+          'person',
+          { items: [columnSelectionItem('name')], parameters: { limit: 1 } },
+          { keys: [3, 1] },
+        )
+      ).data,
     ).to.deep.equal([{ name: 'Cy_%' }, { name: 'Ann' }]);
   });
 
@@ -325,7 +366,7 @@ describe('selections', () => {
     const plain = sqlOf('library', 'book', {
       items: [
         { kind: 'column', key: 'id', field: 'id', as: 'text' },
-        typename('book'),
+        typenameSelectionItem('book'),
         { kind: 'object', key: 'f', items: [year] },
       ],
     });
@@ -340,19 +381,19 @@ describe('selections', () => {
   it('the shape of a selection has no keys of the document', () => {
     const selection: Selection = {
       items: [
-        typename('book'),
-        column('title', 'secret'),
+        typenameSelectionItem('book'),
+        columnSelectionItem('title', 'secret'),
         { kind: 'object', key: 'f', items: [{ kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } }] },
-        related('author', [column('name')], {}, 'by'),
+        relatedSelectionItem('author', [columnSelectionItem('name')], {}, 'by'),
       ],
       parameters: { filter: { id: { _gt: 1 } } },
     };
-    const { shape } = compileCase({ query: {}, collection: 'book' }, ground('library').schema, selection);
+    const { shape } = compileCaseToSql({ query: {}, collection: 'book' }, ground('library').schema, selection);
     expect(shape).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
   });
 
   it('keys of the selection have no meaning in filter and sort', async () => {
-    const shown = [column('name', 'title'), column('id', 'name')];
+    const shown = [columnSelectionItem('name', 'title'), columnSelectionItem('id', 'name')];
     expect(
       (await ask('library', 'person', { items: shown, parameters: { sort: ['-name'], limit: 1 } })).data,
     ).to.deep.equal([{ title: 'Cy_%', name: 3 }]);
@@ -366,18 +407,27 @@ describe('selections', () => {
 
   it('the query beside a selection is ignored', async () => {
     const query = { fields: 'title', limit: 1, meta: '*', filter: { id: 99 }, deep: 5, alias: 'x', version: 'y' };
-    const { data, meta } = await ask('library', 'label', { items: [column('id')] }, { query });
+    const { data, meta } = await ask('library', 'label', { items: [columnSelectionItem('id')] }, { query });
     expect([data, meta]).to.deep.equal([[{ id: 1 }, { id: 2 }, { id: 3 }], undefined]);
   });
 
   it('errors have the path of keys to the cause', async () => {
     const at = async (selection: Selection) => (await ask('library', 'person', selection)).error;
-    expect(await at({ items: [column('id')], parameters: { limit: -2 } })).to.deep.equal({
+    expect(await at({ items: [columnSelectionItem('id')], parameters: { limit: -2 } })).to.deep.equal({
       code: 'INVALID_QUERY',
       path: ['limit'],
     });
     expect(
-      await at({ items: [related('books', [related('labels', [], { filter: { id: { _eq: 'x' } } }, 'l')], {}, 'b')] }),
+      await at({
+        items: [
+          relatedSelectionItem(
+            'books',
+            [relatedSelectionItem('labels', [], { filter: { id: { _eq: 'x' } } }, 'l')],
+            {},
+            'b',
+          ),
+        ],
+      }),
     ).to.deep.equal({ code: 'INVALID_QUERY', path: ['b', 'l', 'filter', 'id', '_eq'] });
     expect(await at({ items: [{ kind: 'column', key: 'y', field: 'name', fn: { name: 'year' } }] })).to.deep.equal({
       code: 'INVALID_QUERY',

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import type { PermissionRestricted, PreparedStatement, RawQuery, ReadNode } from '../../../plugins/query/contract.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { createQueryEngine } from './query-engine.ts';
-import { sketchSchema } from './schema-sketch.ts';
+import { buildSketchedSchema } from './schema-sketch.ts';
 
 /** The largest number of prepared statements that a process names. */
 const MOST = 1000;
 
-const schema = sketchSchema({ book: { id: 'integer key', title: 'string', pages: 'integer' } });
+const schema = buildSketchedSchema({ book: { id: 'integer key', title: 'string', pages: 'integer' } });
 const book = schema.collections.get('book') as Collection;
 
 describe('names of prepared statements', () => {

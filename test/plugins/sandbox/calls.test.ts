@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { requestScope } from '#kernel';
-import { HOST_CALL_LIMITS } from '../../../plugins/sandbox/host-calls.ts';
+import { HOST_CALL_LIMITS } from '../../../plugins/sandbox/host-call-dispatcher.ts';
 import {
   type Behaviour,
   createFakeLauncher,

@@ -6,9 +6,9 @@ import { createCaller } from '../../support/caller.ts';
 import { type TestPlugin, withPlugins } from '../../support/plugin.ts';
 import {
   type Child,
+  createConfinedLauncher,
   createRunRequest,
   getFailureCode,
-  launchConfined,
   type SandboxFixture,
   withSandbox,
 } from './sandbox-fixture.ts';
@@ -36,7 +36,7 @@ async function withReal(
   work: (ground: SandboxFixture, children: Child[]) => Promise<void>,
 ): Promise<void> {
   const children: Child[] = [];
-  const launch = launchConfined((child) => void children.push(child));
+  const launch = createConfinedLauncher((child) => void children.push(child));
   await withSandbox(launch, config, async (ground) => {
     const { state, reason } = await ground.sandbox.runtime();
     expect(state, reason).to.equal('available');

@@ -4,7 +4,7 @@ import {
   broker,
   type Invocation,
   type PackageHandle,
-  type RemoteTable,
+  type RemoteCapabilityMethods,
   remoteMethods,
 } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal } from '../../../plugins/broker/library.ts';
@@ -21,7 +21,7 @@ export type Launcher = Awaited<ReturnType<CreateLauncher>>;
 export type LauncherOptions = Parameters<CreateLauncher>[0];
 
 /** State of the test capability, whose methods confined code calls as `desk.<method>`. */
-export interface Desk {
+export interface DeskCapabilityState {
   readonly seen: { invocation: Invocation; scope: string | undefined }[];
   /** Calls in flight; `aborted` counts those whose signal has aborted. */
   working: number;
@@ -29,9 +29,14 @@ export interface Desk {
   release: () => void;
 }
 
-export const createDesk = (): Desk => ({ seen: [], working: 0, aborted: 0, release: () => {} });
+export const createDeskCapabilityState = (): DeskCapabilityState => ({
+  seen: [],
+  working: 0,
+  aborted: 0,
+  release: () => {},
+});
 
-const createCapability = (name: string, desk: Desk): Capability<true, Desk> => ({
+const createCapability = (name: string, desk: DeskCapabilityState): Capability<true, DeskCapabilityState> => ({
   name,
   schema: { const: true },
   bind: () => desk,
@@ -39,24 +44,24 @@ const createCapability = (name: string, desk: Desk): Capability<true, Desk> => (
   widens: (before) => before === undefined,
 });
 
-const createMethods = (desk: Desk): RemoteTable['methods'] => {
+const createMethods = (desk: DeskCapabilityState): RemoteCapabilityMethods['methods'] => {
   const any = { type: 'array' } as const;
   const freed = new Promise<void>((resolve) => {
     desk.release = resolve;
   });
   return {
-    echo: { args: any, call: (_desk: Desk, _invocation, value: unknown) => value },
+    echo: { args: any, call: (_desk: DeskCapabilityState, _invocation, value: unknown) => value },
     text: { args: { type: 'array', items: { type: 'string' } }, call: () => 'text' },
     look: {
       args: any,
-      call({ seen }: Desk, invocation) {
+      call({ seen }: DeskCapabilityState, invocation) {
         seen.push({ invocation, scope: requestScope.getStore()?.id });
         return invocation.caller;
       },
     },
     wait: {
       args: any,
-      async call(desk: Desk, { signal }) {
+      async call(desk: DeskCapabilityState, { signal }) {
         desk.working++;
         signal.addEventListener('abort', () => void desk.aborted++);
         await freed;
@@ -72,7 +77,7 @@ const createMethods = (desk: Desk): RemoteTable['methods'] => {
         return circle;
       },
     },
-    long: { args: any, call: (_desk: Desk, _invocation, size: number) => 'x'.repeat(size) },
+    long: { args: any, call: (_desk: DeskCapabilityState, _invocation, size: number) => 'x'.repeat(size) },
     short: { args: any, maxReply: 10, call: () => 'longer than that' },
     refuse: {
       args: any,
@@ -97,7 +102,7 @@ const createMethods = (desk: Desk): RemoteTable['methods'] => {
 
 export interface SandboxFixture {
   readonly sandbox: Sandbox;
-  readonly desk: Desk;
+  readonly desk: DeskCapabilityState;
   readonly log: readonly Record<string, unknown>[];
   readonly ledger: () => readonly LedgerEntry[];
   readonly parked: { code: string; detail: string }[];
@@ -124,7 +129,7 @@ export const createTestSandbox = (launch: CreateLauncher, config: Partial<Sandbo
 export type Child = ReturnType<Launcher['launch']>;
 
 /** A launcher of real confined processes, which run `program`, by default the runner; `onLaunch` receives each process. */
-export const launchConfined =
+export const createConfinedLauncher =
   (onLaunch: (child: Child) => void, program?: string): CreateLauncher =>
   async (options) => {
     const launcher = await createLauncher(options);
@@ -145,7 +150,7 @@ export async function withSandbox(
   config: Partial<SandboxConfig>,
   work: (ground: SandboxFixture) => Promise<void>,
 ): Promise<void> {
-  const desk = createDesk();
+  const desk = createDeskCapabilityState();
   let subjects: Broker | undefined;
   const owner: TestPlugin = {
     name: 'desk',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase, loadSql } from '../../support/database.ts';
+import { type FreshDatabase, freshDatabase, runSqlFile } from '../../support/database.ts';
 import { type SchemaFixture, startSchemaFixture } from './schema-fixture.ts';
 
 describe('schema snapshot of the Chinook database', () => {
@@ -7,7 +7,7 @@ describe('schema snapshot of the Chinook database', () => {
   let probe: SchemaFixture;
   before(async () => {
     database = await freshDatabase('chinook');
-    await loadSql(database.url, new URL('../../data/chinook.sql', import.meta.url));
+    await runSqlFile(database.url, new URL('../../data/chinook.sql', import.meta.url));
     probe = await startSchemaFixture(database);
   });
   after(async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { renderFingerprintStatement } from '../../../plugins/schema/catalog/statement.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { createLargeSchema } from '../../support/large-database.ts';
+import { createLargeSchema } from '../../support/large-schema.ts';
 
 describe('renderFingerprintStatement', () => {
   let database: FreshDatabase;

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { parseMasterKey } from '../../../plugins/secrets/master-key.ts';
-import { createSecretStore } from '../../../plugins/secrets/secret-store.ts';
+import { createSecretCipher } from '../../../plugins/secrets/secret-cipher.ts';
 import { renderBootFailure } from '../../../scripts/boot-failure.ts';
 import { captureError, withPlugins } from '../../support/plugin.ts';
 
 const keyText = (bytes = 32) => randomBytes(bytes).toString('base64');
-const store = (text: string | undefined = keyText()) => createSecretStore(parseMasterKey(text));
+const store = (text: string | undefined = keyText()) => createSecretCipher(parseMasterKey(text));
 
 describe('SECRETS_ENCRYPTION_KEY', () => {
   it('may be unset or blank', () => {

@@ -7,18 +7,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { S3 } from '@aws-sdk/client-s3';
-import { openS3 } from '../../../plugins/storage-s3/driver.ts';
+import { openS3Driver } from '../../../plugins/storage-s3/driver.ts';
 import { prepareSwiftPython } from './swift-packages.ts';
 
-export type S3Settings = Parameters<typeof openS3>[0];
+export type S3Settings = Parameters<typeof openS3Driver>[0];
 /** Sizes of the parts of large objects, and where the parts wait. */
-export type PartPlan = Parameters<typeof openS3>[1];
+export type PartPlan = Parameters<typeof openS3Driver>[1];
 
 /** An S3 server with a bucket for tests. */
 export interface S3Server {
   readonly settings: S3Settings;
   /** Opens the driver on the bucket, with these settings changed. The test closes the driver. */
-  open(settings?: Partial<S3Settings>, plan?: PartPlan): ReturnType<typeof openS3>;
+  open(settings?: Partial<S3Settings>, plan?: PartPlan): ReturnType<typeof openS3Driver>;
   /** Environment variables that configure a storage location of this name on the bucket. */
   env(location: string): Record<string, string>;
   /** A client of the AWS SDK, by which tests inspect the bucket without the driver. */
@@ -135,6 +135,6 @@ function serverOf(place: Pick<S3Settings, 'endpoint' | 'bucket' | 'region' | 'cr
       Object.entries(values).map(([key, value]) => [`STORAGE_${location.toUpperCase()}_${key}`, value ?? '']),
     );
   };
-  const open: S3Server['open'] = (changes, plan) => openS3({ ...settings, ...changes }, plan);
+  const open: S3Server['open'] = (changes, plan) => openS3Driver({ ...settings, ...changes }, plan);
   return { settings, open, env, s3 };
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createTemporaryFilePath, temporaryFolder } from '../../../plugins/storage/library.ts';
+import { createTemporaryFilePath, createTemporaryFolder } from '../../../plugins/storage/library.ts';
 import { removeAbandonedTemporaries } from '../../../plugins/storage/temporary-files.ts';
 
 describe('temporary files and folders of storage', () => {
@@ -19,8 +19,8 @@ describe('temporary files and folders of storage', () => {
   });
 
   it('removeAbandonedTemporaries deletes our own entries older than a day and nothing else', async () => {
-    const old = await temporaryFolder('asset');
-    const young = await temporaryFolder('object');
+    const old = await createTemporaryFolder('asset');
+    const young = await createTemporaryFolder('object');
     const others = ['tenon-asset-of-somebody', 'tenon-backup-abcdef', 'else'].map((name) => join(place, name));
     for (const path of others) await mkdir(path);
     await writeFile(join(old, 'large.png'), 'bytes');

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import type { GrantHolder } from '#kernel';
 import type { Secrets } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
-import { templateCapability, templateMethods } from '../../../plugins/templates/capability.ts';
-import type { Delimiters } from '../../../plugins/templates/contract.ts';
-import { createTemplatePoolOptions } from '../../../plugins/templates/processes.ts';
+import { templateCapability, templateRemoteMethods } from '../../../plugins/templates/capability.ts';
+import type { TemplateDelimiters } from '../../../plugins/templates/contract.ts';
 import { createTemplates } from '../../../plugins/templates/service.ts';
+import { createTemplatePoolOptions } from '../../../plugins/templates/template-pool-options.ts';
 import { watchEventLoop } from '../../support/event-loop.ts';
 import { captureError } from '../../support/plugin.ts';
 import { openWorkerPool } from '../../support/worker-pool.ts';
@@ -25,7 +25,7 @@ describe('templates.render', () => {
   });
   after(() => pool.stop());
 
-  const render = (template: string, data?: Record<string, unknown>, delimiters?: Delimiters) =>
+  const render = (template: string, data?: Record<string, unknown>, delimiters?: TemplateDelimiters) =>
     createTemplates(pool).render(template, data, delimiters);
   const refused = async (template: string, data?: Record<string, unknown>) => {
     const failure = await captureError(render(template, data));
@@ -138,7 +138,7 @@ describe('templates.render', () => {
   describe('host.template.renderLiquid', () => {
     const capability = () => templateCapability(createTemplates(pool));
     const call = async (grant: boolean, args: unknown[], secrets?: Secrets) => {
-      const { renderLiquid } = templateMethods.methods;
+      const { renderLiquid } = templateRemoteMethods.methods;
       return renderLiquid?.call(capability().bind(grant, subject), invocation(secrets), ...args);
     };
 

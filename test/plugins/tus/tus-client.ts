@@ -37,7 +37,7 @@ export const someBytes = (size: number): Buffer => randomBytes(size);
 export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 export const idOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
-export const metadataOf = (pairs: Readonly<Record<string, string>>): string =>
+export const renderUploadMetadata = (pairs: Readonly<Record<string, string>>): string =>
   Object.entries(pairs)
     .map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)
     .join(',');
@@ -78,7 +78,7 @@ export function upload(
 }
 
 /** An HTTP stack for tus-js-client that sends `size` bytes of each request body and then stalls. */
-export function stallingAfter(size: number): tus.HttpStack {
+export function createStallingHttpStack(size: number): tus.HttpStack {
   const stack = new tus.DefaultHttpStack({});
   async function* beginningOf(body: Uint8Array) {
     yield body.subarray(0, size);
@@ -163,7 +163,7 @@ export async function createTusUpload(
     token,
     headers: {
       ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
-      'Upload-Metadata': metadataOf(metadata),
+      'Upload-Metadata': renderUploadMetadata(metadata),
     },
   });
   const { status, headers, body } = await reply;
@@ -177,7 +177,7 @@ export async function until(holds: () => Promise<boolean> | boolean): Promise<vo
 }
 
 /** Reads from the database how many bytes of an upload are stored. */
-export async function receivedOf(service: Pick<Service, 'database'>, path: string): Promise<number> {
+export async function readReceivedByteCount(service: Pick<Service, 'database'>, path: string): Promise<number> {
   const rows = await service.database.query<{ received: string }>(
     'select received from platform_uploads where id = $1',
     [idOf(path)],

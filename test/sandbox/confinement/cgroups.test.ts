@@ -7,7 +7,7 @@ import type { Cgroups } from '../../../sandbox/host/launch/cgroups/group.ts';
 import {
   findOwnCgroupV1,
   findOwnCgroupV2,
-  readCgroupProcFiles,
+  readProcSelfCgroupTexts,
 } from '../../../sandbox/host/launch/cgroups/own-group.ts';
 import { openCgroupsV2 } from '../../../sandbox/host/launch/cgroups/v2.ts';
 import { MIB, until } from './launcher-fixture.ts';
@@ -106,7 +106,7 @@ describe('confinement: cgroup v2', () => {
    * processes are moved and controllers enabled in the same way.
    */
   const controllers = () => {
-    const own = findOwnCgroupV2(readCgroupProcFiles());
+    const own = findOwnCgroupV2(readProcSelfCgroupTexts());
     const has = own === null ? [] : readFileSync(join(own, 'cgroup.controllers'), 'utf8').trim().split(' ');
     return has.includes('memory') ? ['memory', 'pids'] : has.slice(0, 1).filter(Boolean);
   };
@@ -118,8 +118,8 @@ describe('confinement: cgroup v2', () => {
 
   it('groups can be joined, killed and removed, and no folder stays', async () => {
     const needed = controllers();
-    const own = findOwnCgroupV2(readCgroupProcFiles());
-    const cgroups = needed.length === 0 ? null : await openCgroupsV2(readCgroupProcFiles(), needed);
+    const own = findOwnCgroupV2(readProcSelfCgroupTexts());
+    const cgroups = needed.length === 0 ? null : await openCgroupsV2(readProcSelfCgroupTexts(), needed);
     if (cgroups === null || own === null) return;
     const group = cgroups.createGroup({ memory: 64 * MIB, tasks: 8 });
     const child = spawn('/bin/sleep', ['600'], { stdio: 'ignore' });
@@ -136,24 +136,24 @@ describe('confinement: cgroup v2', () => {
 
   it('a service alone in its group moves to a leaf, and back when the launcher closes', async () => {
     const needed = controllers();
-    const own = findOwnCgroupV2(readCgroupProcFiles());
-    const cgroups = needed.length === 0 ? null : await openCgroupsV2(readCgroupProcFiles(), needed);
+    const own = findOwnCgroupV2(readProcSelfCgroupTexts());
+    const cgroups = needed.length === 0 ? null : await openCgroupsV2(readProcSelfCgroupTexts(), needed);
     if (cgroups === null || own === null) return;
     await cgroups.close();
     const unit = join(own, `tenon-test-${process.pid}`);
     mkdirSync(unit);
     const code = `
       import { openCgroupsV2 } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/v2.ts', import.meta.url).href)};
-      import { findOwnCgroupV2, readCgroupProcFiles } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/own-group.ts', import.meta.url).href)};
-      const before = findOwnCgroupV2(readCgroupProcFiles());
-      const cgroups = await openCgroupsV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
+      import { findOwnCgroupV2, readProcSelfCgroupTexts } from ${JSON.stringify(new URL('../../../sandbox/host/launch/cgroups/own-group.ts', import.meta.url).href)};
+      const before = findOwnCgroupV2(readProcSelfCgroupTexts());
+      const cgroups = await openCgroupsV2(readProcSelfCgroupTexts(), ${JSON.stringify(needed)});
       const group = cgroups.createGroup({ memory: 67108864, tasks: 8 });
-      const during = findOwnCgroupV2(readCgroupProcFiles());
-      const second = await openCgroupsV2(readCgroupProcFiles(), ${JSON.stringify(needed)});
+      const during = findOwnCgroupV2(readProcSelfCgroupTexts());
+      const second = await openCgroupsV2(readProcSelfCgroupTexts(), ${JSON.stringify(needed)});
       await second.close();
       await group.remove();
       await cgroups.close();
-      console.log(JSON.stringify({ before, during, after: findOwnCgroupV2(readCgroupProcFiles()), mechanic: second.mechanic }));`;
+      console.log(JSON.stringify({ before, during, after: findOwnCgroupV2(readProcSelfCgroupTexts()), mechanic: second.mechanic }));`;
     const script = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"';
     const child = spawn('/bin/sh', ['-c', script, 'sh', unit, process.execPath, '--input-type=module', '-e', code]);
     let text = '';

@@ -1,6 +1,6 @@
 import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { childProcessIdsOf, findGuestPid, readStatusLine } from '../../../sandbox/host/launch/proc.ts';
-import { createProbeClient, getProbeValue, readProbeSource } from '../../../sandbox/host/posture/probe-client.ts';
+import { childProcessIdsOf, findGuestPid, readProcStatusLine } from '../../../sandbox/host/launch/proc.ts';
+import { createProbeClient, probeValueOf, readProbeSource } from '../../../sandbox/host/posture/probe-client.ts';
 
 export const MIB = 1024 * 1024;
 export const MEMORY = 64 * MIB;
@@ -46,7 +46,7 @@ export async function launchProbe(launcher: TestLauncher) {
     /** Makes an attempt and resolves with its value or the code of its failure. */
     ask,
     /** Makes an attempt and resolves with its value; undefined where it failed. */
-    read: async (...attempt: Parameters<typeof ask>) => getProbeValue(await ask(...attempt)),
+    read: async (...attempt: Parameters<typeof ask>) => probeValueOf(await ask(...attempt)),
   };
 }
 
@@ -56,7 +56,7 @@ export type Probe = Awaited<ReturnType<typeof launchProbe>>;
 export const listProcesses = (pid: number) => [...new Set([pid, ...childProcessIdsOf(pid), findGuestPid(pid)])];
 
 /** True once the process has ended, also before its parent process has reaped it. */
-export const isGone = (pid: number) => ['', 'Z'].includes(readStatusLine(pid, 'State').slice(0, 1));
+export const isGone = (pid: number) => ['', 'Z'].includes(readProcStatusLine(pid, 'State').slice(0, 1));
 
 /** Polls until the condition holds. Throws after `timeout` milliseconds. */
 export async function until(condition: () => boolean, timeout = 30_000): Promise<void> {

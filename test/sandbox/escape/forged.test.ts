@@ -4,13 +4,13 @@ import type { Caller } from '#kernel';
 import type { GuestProgram, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import {
-  caller,
+  createItemsCaller,
   type ItemsCapabilityFixture,
-  ROLE,
+  ROLE_ID,
   startItemsCapability,
-  USER,
+  USER_ID,
 } from '../../plugins/items/capability/items-fixture.ts';
-import { createTestSandbox, launchConfined } from '../../plugins/sandbox/sandbox-fixture.ts';
+import { createConfinedLauncher, createTestSandbox } from '../../plugins/sandbox/sandbox-fixture.ts';
 import { type EventLoopWatch, watchEventLoop } from '../../support/event-loop.ts';
 import { garbageCollector } from '../../support/garbage.ts';
 import { until } from '../supervisor/supervisor-fixture.ts';
@@ -18,10 +18,10 @@ import { until } from '../supervisor/supervisor-fixture.ts';
 const SQL = `
   create table articles (id serial primary key, title text);
   insert into articles (title) select 'article ' || n from generate_series(1, 50) n;
-  insert into platform_roles (id, name) values ('${ROLE}', 'Editor');
-  insert into platform_users (id, email, role) values ('${USER}', 'editor@example.com', '${ROLE}');
+  insert into platform_roles (id, name) values ('${ROLE_ID}', 'Editor');
+  insert into platform_users (id, email, role) values ('${USER_ID}', 'editor@example.com', '${ROLE_ID}');
   insert into platform_permissions (role, collection, action, permissions, fields) values
-    ('${ROLE}', 'articles', 'create', null, '*'), ('${ROLE}', 'articles', 'read', null, '*');`;
+    ('${ROLE_ID}', 'articles', 'create', null, '*'), ('${ROLE_ID}', 'articles', 'read', null, '*');`;
 
 /** The outcome of an invocation: its value, or the code of its failure. */
 type Outcome = unknown;
@@ -117,7 +117,7 @@ function areFewHeld(before: number): boolean {
   collect();
   return bytesInUse() - before < MOST_HELD;
 }
-const publicCaller: Caller = caller({ user: null, role: null });
+const publicCaller: Caller = createItemsCaller({ user: null, role: null });
 
 describe('sandbox: a child process that sends forged messages', function () {
   this.timeout(120_000);
@@ -133,7 +133,7 @@ describe('sandbox: a child process that sends forged messages', function () {
   before(async () => {
     const text = await readFile(new URL('forged/program.cjs', import.meta.url), 'utf8');
     service = await startItemsCapability(SQL);
-    const launch = launchConfined(({ pid }) => void pids.push(pid), text);
+    const launch = createConfinedLauncher(({ pid }) => void pids.push(pid), text);
     ({ sandbox, stop } = createTestSandbox(launch, {
       EXTENSIONS_SANDBOX_TIMEOUT: String(WALL),
       EXTENSIONS_SANDBOX_MAX_PROCESSES: '4',
@@ -216,11 +216,11 @@ describe('sandbox: a child process that sends forged messages', function () {
     try {
       // Invokes until the process of the forging child is started. Ids of invocations start at one in each process.
       for (let at = 0; at < 3 && (await outcomeOf(forging)) !== 'denied'; at++);
-      const rich = Promise.all(Array.from({ length: 5 }, () => outcomeOf(waiting, 1, caller())));
+      const rich = Promise.all(Array.from({ length: 5 }, () => outcomeOf(waiting, 1, createItemsCaller())));
       expect(await outcomeOf(forging)).to.equal('denied');
       // The child of `waits` confirms no message, so later invocations stay queued in the host.
       for (const outcome of await rich) expect(outcome).to.be.oneOf(['timeout', 'busy']);
-      expect(await outcomeOf(forging, 1, caller())).to.equal('ok');
+      expect(await outcomeOf(forging, 1, createItemsCaller())).to.equal('ok');
       expect(await rows()).to.match(/^51 1 /);
       await service.database.query(`delete from articles where title = 'forged'`);
     } finally {

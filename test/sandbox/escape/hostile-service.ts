@@ -12,7 +12,7 @@ import type { HostileProgram } from './programs.ts';
  * EXTENSIONS_SANDBOX_TIMEOUT of these tests in milliseconds: short, so that all programs take a minute or two, and long
  * enough for programs that must answer on a busy machine.
  */
-export const DEADLINE = 2000;
+export const SANDBOX_TIMEOUT_MS = 2000;
 
 export interface HostileService {
   readonly service: SpawnedService;
@@ -43,7 +43,7 @@ export async function startHostileService(programs: readonly HostileProgram[]): 
     const service = await spawnService({
       env: {
         EXTENSIONS_PATH: join(folder, 'extensions'),
-        EXTENSIONS_SANDBOX_TIMEOUT: String(DEADLINE),
+        EXTENSIONS_SANDBOX_TIMEOUT: String(SANDBOX_TIMEOUT_MS),
         NODE_OPTIONS: `--import=${fileURLToPath(new URL('report-health.ts', import.meta.url))}`,
         ESCAPE_WATCH: watched,
       },

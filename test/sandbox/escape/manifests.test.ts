@@ -2,7 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { confinedEndpoint, type PackageSketch, type WrittenPackages, writePackages } from './write-packages.ts';
+import { type PackageSketch, PUBLIC_ENDPOINT_MANIFEST, type WrittenPackages, writePackages } from './write-packages.ts';
 
 const good = (id: string) => `export default { id: '${id}', handler: () => ({ body: 'ESCAPED' }) };\n`;
 const access = { endpoint: { access: 'public' } };
@@ -64,7 +64,7 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
         name: 'service-extension-x',
         version: '1.0.0',
         more: 'x'.repeat(3e5),
-        'service:extension': confinedEndpoint,
+        'service:extension': PUBLIC_ENDPOINT_MANIFEST,
       }),
     },
   ],
@@ -73,7 +73,7 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
     'settings named like members of objects',
     'MANIFEST_INVALID',
     {
-      text: `{"name":"service-extension-x","version":"1.0.0","service:extension":${JSON.stringify(confinedEndpoint).slice(0, -1)},"settings":{"__proto__":{"type":"string"}}}}`,
+      text: `{"name":"service-extension-x","version":"1.0.0","service:extension":${JSON.stringify(PUBLIC_ENDPOINT_MANIFEST).slice(0, -1)},"settings":{"__proto__":{"type":"string"}}}}`,
     },
   ],
 ];

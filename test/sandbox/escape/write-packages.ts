@@ -13,7 +13,7 @@ export interface PackageSketch {
 }
 
 /** The manifest of a confined endpoint that anyone may call. */
-export const confinedEndpoint = {
+export const PUBLIC_ENDPOINT_MANIFEST = {
   type: 'endpoint',
   path: 'index.js',
   source: 'index.js',
@@ -32,7 +32,12 @@ export async function writePackages(all: readonly PackageSketch[]): Promise<Writ
   const folder = await mkdtemp(join(tmpdir(), 'tenon-packages-'));
   for (const { name, manifest = {}, files = {}, text } of all) {
     const packageFolder = join(folder, name.replace(/^.*\//, ''));
-    const whole = { name, version: '1.0.0', type: 'module', 'service:extension': { ...confinedEndpoint, ...manifest } };
+    const whole = {
+      name,
+      version: '1.0.0',
+      type: 'module',
+      'service:extension': { ...PUBLIC_ENDPOINT_MANIFEST, ...manifest },
+    };
     await mkdir(packageFolder, { recursive: true });
     await writeFile(join(packageFolder, 'package.json'), text ?? JSON.stringify(whole));
     for (const [path, content] of Object.entries(files)) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CONFINEMENT_LAYER_CHECKS, type ProbeFindings } from '../../../sandbox/host/posture/checks.ts';
 import { CONFINEMENT_LAYERS, type ConfinementLayer } from '../../../sandbox/host/posture/posture.ts';
-import { PROBE_ENDED, type ProbeAnswer } from '../../../sandbox/host/posture/probe-client.ts';
+import { PROBE_ENDED_ANSWER, type ProbeAnswer } from '../../../sandbox/host/posture/probe-client.ts';
 
 const no = (error = 'EPERM'): ProbeAnswer => ({ error });
 const yes = (value: unknown = true): ProbeAnswer => ({ value });
@@ -36,7 +36,7 @@ const WHOLE: ProbeFindings = {
   runner: true,
   open: yes(45),
   reserve: no('ENOMEM'),
-  hoard: PROBE_ENDED,
+  hoard: PROBE_ENDED_ANSWER,
   hoardTarget: 500,
   hoardEnd: { code: null, signal: 'SIGKILL', isOutOfMemory: true },
   counters: { outOfMemory: 0, refused: 1, throttled: 1 },
@@ -59,13 +59,13 @@ const CASES: readonly (readonly [
   change: Partial<ProbeFindings>,
   ...layers: readonly ConfinementLayer[],
 ])[] = [
-  ['no isolate', { isolates: [yes('[42]'), PROBE_ENDED] }, 'isolate'],
+  ['no isolate', { isolates: [yes('[42]'), PROBE_ENDED_ANSWER] }, 'isolate'],
   ['another result', { isolates: [yes('[41]')] }, 'isolate'],
   ['no isolate tried', { isolates: [] }, 'isolate'],
   ['a runner that does not start', { runner: false }, 'isolate'],
   ['a variable that should be another', { environment: yes({ PWD: '/', MALLOC_ARENA_MAX: '2' }) }, 'process'],
   ['a variable', { environment: yes({ PWD: '/', SECRET: 'x' }) }, 'process'],
-  ['no answer about variables', { environment: PROBE_ENDED }, 'process'],
+  ['no answer about variables', { environment: PROBE_ENDED_ANSWER }, 'process'],
   ['an inherited file', { descriptors: yes([{ fd: 9, file: '1:2' }]) }, 'process'],
   ['no promise', status({ NoNewPrivs: '0' }), 'no-new-privileges'],
   [
@@ -82,7 +82,7 @@ const CASES: readonly (readonly [
   ['becoming root', { setuid: yes() }, 'unprivileged-user'],
   ['a file read', { reads: [no(), yes('text')] }, 'filesystem'],
   ['a file written', { writes: [yes()] }, 'filesystem'],
-  ['a writer that died', { writes: [PROBE_ENDED] }, 'filesystem'],
+  ['a writer that died', { writes: [PROBE_ENDED_ANSWER] }, 'filesystem'],
   ['a mistake in the attempt', { reads: [no('ERR_INVALID_ARG_TYPE')] }, 'filesystem'],
   ["the machine's root", { root: yes(['etc', 'node', 'runner.cjs']) }, 'filesystem'],
   ['a connection', { connects: [no(), yes()] }, 'network'],

@@ -9,7 +9,7 @@ import {
   type ConfinementLayer,
   MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
-  REQUIRED_CONFINEMENT_LAYERS,
+  REQUIRED_MODE_LAYERS,
 } from '../../../sandbox/host/posture/posture.ts';
 import { createTestLauncher, isLinux, isRoot, type LogLine } from '../confinement/launcher-fixture.ts';
 import { startLauncherProcess } from '../confinement/start-launcher-process.ts';
@@ -23,7 +23,7 @@ function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Post
   expect([...applied, ...missing].sort()).to.deep.equal([...CONFINEMENT_LAYERS].sort());
   for (const list of [applied, missing])
     expect(list).to.deep.equal(CONFINEMENT_LAYERS.filter((layer) => list.includes(layer)));
-  const demanded = mode === 'required' ? REQUIRED_CONFINEMENT_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
+  const demanded = mode === 'required' ? REQUIRED_MODE_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
   expect(decision).to.equal(demanded.every((layer) => applied.includes(layer)) ? 'run' : 'refuse');
   if (cgroupMechanic === null) expect(missing).to.include.members(['pids-limit', 'cpu-limit']);
 }

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
 import type {
-  ActivationMessage,
   ChildMessage,
-  GuestContext,
   GuestLimits,
+  HandlerContextData,
   HostMessage,
+  InvocationTrigger,
 } from '../../../sandbox/protocol/messages.ts';
 import { parseChildMessage } from '../../../sandbox/protocol/parse-child-message.ts';
 import { runnerSource } from '../../../sandbox/runner/build.ts';
@@ -18,7 +18,7 @@ import { RUNNER_FLAGS } from '../../../sandbox/runner/flags.ts';
 import { isolatedVmBinary } from '../../../sandbox/runner/isolated-vm-addon.ts';
 
 /** A message of the runner process: the header, and the body as text. */
-export type ReceivedMessage = ChildMessage & { readonly body: string };
+export type RunnerMessage = ChildMessage & { readonly body: string };
 
 /** Limits that ordinary tests do not reach. Tests of limits use smaller ones. */
 export const RUNNER_LIMITS: GuestLimits = {
@@ -57,7 +57,7 @@ export class Runner {
   readonly channel: Socket;
   readonly ended: Promise<number | null>;
   /** Received messages that no test has consumed yet. */
-  readonly received: ReceivedMessage[] = [];
+  readonly received: RunnerMessage[] = [];
   #hasExited = false;
   #prepared = false;
   readonly #waiting = new Set<() => void>();
@@ -109,8 +109,13 @@ export class Runner {
     this.send({ type: 'load', reuse: reuse ?? false }, script);
   }
 
-  invoke(id: number, input: unknown = {}, activation: ActivationMessage = { type: 'json-endpoint' }, entry = ''): void {
-    const context: GuestContext = { extensionId: 'orders', contributionId: 'orders', activation, accountability: null };
+  invoke(id: number, input: unknown = {}, activation: InvocationTrigger = { type: 'json-endpoint' }, entry = ''): void {
+    const context: HandlerContextData = {
+      extensionId: 'orders',
+      contributionId: 'orders',
+      activation,
+      accountability: null,
+    };
     this.send({ type: 'invoke', id, entry, context }, JSON.stringify(input));
   }
 
@@ -126,26 +131,24 @@ export class Runner {
   }
 
   /** Starts an invocation and waits for its outcome. */
-  run(id: number, input?: unknown, activation?: ActivationMessage, entry?: string): Promise<unknown> {
+  run(id: number, input?: unknown, activation?: InvocationTrigger, entry?: string): Promise<unknown> {
     this.invoke(id, input, activation, entry);
     return this.outcome(id);
   }
 
-  next<T extends ChildMessage['type']>(...types: T[]): Promise<ReceivedMessage & { type: T }> {
-    return this.#find((message) => (types as string[]).includes(message.type)) as Promise<
-      ReceivedMessage & { type: T }
-    >;
+  next<T extends ChildMessage['type']>(...types: T[]): Promise<RunnerMessage & { type: T }> {
+    return this.#find((message) => (types as string[]).includes(message.type)) as Promise<RunnerMessage & { type: T }>;
   }
 
   #wake(): void {
     for (const wake of this.#waiting) wake();
   }
 
-  async #find(fits: (message: ReceivedMessage) => boolean): Promise<ReceivedMessage> {
+  async #find(fits: (message: RunnerMessage) => boolean): Promise<RunnerMessage> {
     const deadline = Date.now() + ANSWER_TIMEOUT_MS;
     while (Date.now() < deadline) {
       const index = this.received.findIndex(fits);
-      if (index >= 0) return this.received.splice(index, 1)[0] as ReceivedMessage;
+      if (index >= 0) return this.received.splice(index, 1)[0] as RunnerMessage;
       if (this.#hasExited) throw new Error('the runner has ended');
       await new Promise<void>((resolve) => {
         const wake = (): void => {

@@ -1,5 +1,5 @@
 import { type Duplex, duplexPair } from 'node:stream';
-import type { ChildEnd, ConfinedChild, Launcher } from '../../../sandbox/host/child.ts';
+import type { ChildEnd, ConfinedChild, Launcher } from '../../../sandbox/host/confined-child.ts';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
 import type { ChildMessage, GuestLimits, HostMessage } from '../../../sandbox/protocol/messages.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { InvocationFailure } from '../../../sandbox/host/supervisor/run-failure.ts';
+import { InvocationFailure } from '../../../sandbox/host/supervisor/invocation-failure.ts';
 import { createSupervisor } from '../../../sandbox/host/supervisor/supervisor.ts';
 import { FAKE_CHILD_LIMITS, type FakeLauncher } from './fake-launcher.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isProcessAlive, PID_NAMESPACE } from '../proc.ts';
+import { isProcessAlive, OWN_PID_NAMESPACE_ID } from '../proc.ts';
 
 const PREFIX = 'tenon-';
 /** How long killed processes may take to disappear before a folder is given up. */
@@ -17,7 +17,7 @@ let count = 0;
 /** Reserves the name of a cgroup folder for one launcher: process id, number and process namespace of the owner. */
 export function claimCgroupFolderName(): string {
   count += 1;
-  const name = `${PREFIX}${process.pid}-${count}-${PID_NAMESPACE}`;
+  const name = `${PREFIX}${process.pid}-${count}-${OWN_PID_NAMESPACE_ID}`;
   ownNames.add(name);
   return name;
 }
@@ -83,7 +83,7 @@ export async function removeGroupFolder(folder: string): Promise<boolean> {
 }
 
 /** Removes the cgroup folder of a launcher with the groups in it, and kills their processes. */
-export async function removeLauncherFolder(folder: string): Promise<void> {
+export async function removeLauncherCgroup(folder: string): Promise<void> {
   await Promise.all(subfolders(folder).map((name) => removeGroupFolder(join(folder, name))));
   await removeGroupFolder(folder);
 }
@@ -97,9 +97,14 @@ export async function removeLeftoverGroups(base: string): Promise<void> {
   const left = subfolders(base).filter((name) => {
     const [, service, counted] = name.match(/^tenon-(\d+)-\d+-(\d+)$/) ?? [];
     const pid = Number(service);
-    return pid > 0 && counted === PID_NAMESPACE && !ownNames.has(name) && (pid === process.pid || !isProcessAlive(pid));
+    return (
+      pid > 0 &&
+      counted === OWN_PID_NAMESPACE_ID &&
+      !ownNames.has(name) &&
+      (pid === process.pid || !isProcessAlive(pid))
+    );
   });
-  await Promise.all(left.map((name) => removeLauncherFolder(join(base, name))));
+  await Promise.all(left.map((name) => removeLauncherCgroup(join(base, name))));
 }
 
 /**

@@ -25,7 +25,7 @@ export interface ControlGroup {
   /** Moves a process into the group before it starts others. Throws where it has ended. */
   join(pid: number): void;
   /**
-   * Limits the group to this share of a core, by default `CPU_SHARE`. Does nothing where CPU time cannot be limited.
+   * Limits the group to this share of a core, by default `CHILD_CPU_CORES`. Does nothing where CPU time cannot be limited.
    */
   throttle(share?: number): void;
   /** Sets another limit of processes and threads. */
@@ -50,5 +50,5 @@ export interface Cgroups {
  * Cores that a child gets: one for the thread that runs guests and a quarter for garbage collection, but never all
  * cores of the machine.
  */
-export const CPU_SHARE = Math.max(0.5, Math.min(1.25, availableParallelism() - 0.5));
+export const CHILD_CPU_CORES = Math.max(0.5, Math.min(1.25, availableParallelism() - 0.5));
 export const CPU_PERIOD_US = 100_000;

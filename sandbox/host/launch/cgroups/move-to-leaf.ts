@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readStatusLine } from '../proc.ts';
+import { readProcStatusLine } from '../proc.ts';
 import {
   listGroupProcesses,
   makeFolder,
@@ -39,6 +39,6 @@ export function moveToLeafCgroup(base: string, leaf: string): (() => Promise<voi
 /** The ids of this process and of all its ancestors. */
 function listAncestors(): ReadonlySet<number> {
   const found = new Set<number>();
-  for (let pid = process.pid; pid > 0 && !found.has(pid); pid = Number(readStatusLine(pid, 'PPid'))) found.add(pid);
+  for (let pid = process.pid; pid > 0 && !found.has(pid); pid = Number(readProcStatusLine(pid, 'PPid'))) found.add(pid);
   return found;
 }

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 /** Texts of /proc/self/mountinfo and /proc/self/cgroup. */
-export interface CgroupProcFiles {
+export interface ProcSelfCgroupTexts {
   readonly mounts: string;
   readonly groups: string;
 }
 
-export function readCgroupProcFiles(): CgroupProcFiles {
+export function readProcSelfCgroupTexts(): ProcSelfCgroupTexts {
   const read = (path: string) => {
     try {
       return readFileSync(path, 'utf8');
@@ -19,14 +19,14 @@ export function readCgroupProcFiles(): CgroupProcFiles {
 }
 
 /** Folder of this process's group in cgroup v2; null where it is not mounted. */
-export function findOwnCgroupV2(procFiles: CgroupProcFiles): string | null {
+export function findOwnCgroupV2(procFiles: ProcSelfCgroupTexts): string | null {
   const mount = parseMounts(procFiles).find(({ type }) => type === 'cgroup2');
   const path = parseGroups(procFiles).find(({ controllers }) => controllers === '')?.path;
   return mount === undefined || path === undefined ? null : resolveInMount(mount, path);
 }
 
 /** Folder of this process's group for one controller of cgroup v1; null where it is not mounted. */
-export function findOwnCgroupV1(procFiles: CgroupProcFiles, controller: string): string | null {
+export function findOwnCgroupV1(procFiles: ProcSelfCgroupTexts, controller: string): string | null {
   const has = (list: string) => list.split(',').includes(controller);
   const mount = parseMounts(procFiles).find(({ type, options }) => type === 'cgroup' && has(options));
   const path = parseGroups(procFiles).find(({ controllers }) => has(controllers))?.path;
@@ -47,7 +47,7 @@ function resolveInMount({ root, point }: Mount, path: string): string | null {
   return inside.startsWith('..') ? null : join(point, inside);
 }
 
-const parseMounts = ({ mounts }: CgroupProcFiles): readonly Mount[] =>
+const parseMounts = ({ mounts }: ProcSelfCgroupTexts): readonly Mount[] =>
   mounts.split('\n').flatMap((line) => {
     const [before = '', after = ''] = line.split(' - ');
     const [, , , root, point] = before.split(' ');
@@ -55,7 +55,7 @@ const parseMounts = ({ mounts }: CgroupProcFiles): readonly Mount[] =>
     return root && point && type && options !== undefined ? [{ root, point, type, options }] : [];
   });
 
-const parseGroups = ({ groups }: CgroupProcFiles) =>
+const parseGroups = ({ groups }: ProcSelfCgroupTexts) =>
   groups.split('\n').flatMap((line) => {
     const found = line.match(/^\d+:([^:]*):(.*)$/);
     return found ? [{ controllers: found[1] as string, path: found[2] as string }] : [];

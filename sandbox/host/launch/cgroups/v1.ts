@@ -8,13 +8,13 @@ import {
   readControlFile,
   releaseCgroupFolderName,
   removeGroupFolder,
-  removeLauncherFolder,
+  removeLauncherCgroup,
   removeLeftoverGroups,
   tryWriteControlFile,
   writeControlFile,
 } from './folders.ts';
-import { type Cgroups, type ControlGroup, type ControlGroupLimits, CPU_PERIOD_US, CPU_SHARE } from './group.ts';
-import { type CgroupProcFiles, findOwnCgroupV1, readCgroupProcFiles } from './own-group.ts';
+import { type Cgroups, CHILD_CPU_CORES, type ControlGroup, type ControlGroupLimits, CPU_PERIOD_US } from './group.ts';
+import { findOwnCgroupV1, type ProcSelfCgroupTexts, readProcSelfCgroupTexts } from './own-group.ts';
 
 /** Folder of the launcher by controller of cgroup v1. `cpu` may be missing. */
 interface ControllerFolders {
@@ -24,7 +24,9 @@ interface ControllerFolders {
 }
 
 /** Opens cgroup v1 below the groups of this process. Null where it is not mounted or not writable. */
-export async function openCgroupsV1(procFiles: CgroupProcFiles = readCgroupProcFiles()): Promise<Cgroups | null> {
+export async function openCgroupsV1(
+  procFiles: ProcSelfCgroupTexts = readProcSelfCgroupTexts(),
+): Promise<Cgroups | null> {
   const own = {
     memory: findOwnCgroupV1(procFiles, 'memory'),
     pids: findOwnCgroupV1(procFiles, 'pids'),
@@ -38,7 +40,7 @@ export async function openCgroupsV1(procFiles: CgroupProcFiles = readCgroupProcF
   const bases: ControllerFolders = { memory: at(memory), pids: at(pids), cpu: cpu && at(cpu) };
   const folders = [...new Set([bases.memory, bases.pids, bases.cpu].filter((one) => one !== null))];
   const close = async () => {
-    await Promise.all(folders.map(removeLauncherFolder));
+    await Promise.all(folders.map(removeLauncherCgroup));
     releaseCgroupFolderName(name);
   };
   try {
@@ -81,7 +83,7 @@ function createGroup(bases: ControllerFolders, name: string, limits: ControlGrou
     join(pid) {
       for (const procsFile of procsFiles) writeControlFile(procsFile, pid);
     },
-    throttle(share = CPU_SHARE) {
+    throttle(share = CHILD_CPU_CORES) {
       if (cpu === null || !tryWriteControlFile(join(cpu, 'cpu.cfs_period_us'), CPU_PERIOD_US)) return;
       tryWriteControlFile(join(cpu, 'cpu.cfs_quota_us'), Math.round(share * CPU_PERIOD_US));
     },

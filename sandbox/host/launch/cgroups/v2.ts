@@ -8,14 +8,14 @@ import {
   readControlFile,
   releaseCgroupFolderName,
   removeGroupFolder,
-  removeLauncherFolder,
+  removeLauncherCgroup,
   removeLeftoverGroups,
   tryWriteControlFile,
   writeControlFile,
 } from './folders.ts';
-import { type Cgroups, type ControlGroup, type ControlGroupLimits, CPU_PERIOD_US, CPU_SHARE } from './group.ts';
+import { type Cgroups, CHILD_CPU_CORES, type ControlGroup, type ControlGroupLimits, CPU_PERIOD_US } from './group.ts';
 import { moveToLeafCgroup } from './move-to-leaf.ts';
-import { type CgroupProcFiles, findOwnCgroupV2, readCgroupProcFiles } from './own-group.ts';
+import { findOwnCgroupV2, type ProcSelfCgroupTexts, readProcSelfCgroupTexts } from './own-group.ts';
 
 /** Controllers without which v2 is not used, and those that are used where available. */
 const REQUIRED_CONTROLLERS = ['memory', 'pids'];
@@ -27,7 +27,7 @@ const SERVICE_LEAF = `tenon-service-${process.pid}`;
  * `Delegate=yes`, or as root. Null where the controllers are missing or cannot be enabled.
  */
 export async function openCgroupsV2(
-  procFiles: CgroupProcFiles = readCgroupProcFiles(),
+  procFiles: ProcSelfCgroupTexts = readProcSelfCgroupTexts(),
   needed: readonly string[] = REQUIRED_CONTROLLERS,
 ): Promise<Cgroups | null> {
   const found = findOwnCgroupV2(procFiles);
@@ -40,7 +40,7 @@ export async function openCgroupsV2(
   const folder = join(base, name);
   let undoMove = async () => {};
   const close = async () => {
-    await removeLauncherFolder(folder);
+    await removeLauncherCgroup(folder);
     await undoMove();
     releaseCgroupFolderName(name);
   };
@@ -96,7 +96,7 @@ function createGroup(folder: string, limits: ControlGroupLimits, needed: readonl
   return {
     procsFiles: [at('cgroup.procs')],
     join: (pid) => writeControlFile(at('cgroup.procs'), pid),
-    throttle: (share = CPU_SHARE) =>
+    throttle: (share = CHILD_CPU_CORES) =>
       void tryWriteControlFile(at('cpu.max'), `${Math.round(share * CPU_PERIOD_US)} ${CPU_PERIOD_US}`),
     limitTasks: (tasks) => void tryWriteControlFile(at('pids.max'), tasks),
     tasks: () => Number(readControlFile(at('pids.current'))),

@@ -1,10 +1,10 @@
 import type { Service } from '../../../support/service.ts';
-import type { Sample } from './sample-images.ts';
+import type { SampleImage } from './sample-images.ts';
 
 /** Uploads a file by POST /files as the admin and returns its id. */
 export async function upload(
   { url, admin }: Pick<Service, 'url' | 'admin'>,
-  { name, type, bytes }: Pick<Sample, 'name' | 'type' | 'bytes'>,
+  { name, type, bytes }: Pick<SampleImage, 'name' | 'type' | 'bytes'>,
 ): Promise<string> {
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(bytes)], { type }), name);

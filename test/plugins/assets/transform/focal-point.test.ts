@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { coverAround } from '../../../../plugins/assets/transform/focal-point.ts';
-import { chooser } from './variant-chooser.ts';
+import { createVariantChooser } from './variant-choice-fixture.ts';
 
 const SOURCE = { width: 400, height: 300 };
 
@@ -64,7 +64,7 @@ describe('coverAround, the cut around a focal point', () => {
   });
 
   it('the focal point of the request wins over the one of the file, and counts for fit=cover only', async () => {
-    const choose = chooser();
+    const choose = createVariantChooser();
     const file = { focal_point_x: 0, focal_point_y: 0 };
     const query = { width: '30', height: '30' };
     const left = async (more: Record<string, string>, changes = {}) => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
 import { captureError } from '../../../support/plugin.ts';
-import { chooser } from './variant-chooser.ts';
+import { createVariantChooser } from './variant-choice-fixture.ts';
 
-const choose = chooser();
+const choose = createVariantChooser();
 const refusal = async (query: Record<string, unknown>) => {
   const failure = await captureError<Failure>(choose(query));
   expect(failure.code).to.equal('INVALID_QUERY');
@@ -121,7 +121,7 @@ describe('transform parameters', () => {
       expect((await planned({ transforms: many(5) }))?.operations).to.have.length(5);
       expect(await refusal({ transforms: many(6) })).to.equal('transforms has 6 operations, 5 are allowed.');
       const failure = await captureError<Failure>(
-        chooser({ ASSETS_TRANSFORM_MAX_OPERATIONS: 1 })({ transforms: many(2) }),
+        createVariantChooser({ ASSETS_TRANSFORM_MAX_OPERATIONS: 1 })({ transforms: many(2) }),
       );
       expect(failure.message).to.equal('transforms has 2 operations, 1 are allowed.');
     });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { variantPrefix } from '../../../../plugins/storage/library.ts';
-import { chooser } from './variant-chooser.ts';
+import { createVariantChooser } from './variant-choice-fixture.ts';
 
-const choose = chooser();
+const choose = createVariantChooser();
 const chosen = async (query: Record<string, string>, about: Parameters<typeof choose>[1] = {}) => {
   const { variant } = await choose(query, about);
   if (!variant) throw new Error('no variant');
@@ -58,9 +58,9 @@ describe('createPlan and createVariant', () => {
 
   it('the sensitivity level changes the object name, the timeout does not', async () => {
     const query = { width: '40' };
-    const { variant } = await chooser({ ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: 'none' })(query);
+    const { variant } = await createVariantChooser({ ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: 'none' })(query);
     expect(variant?.name).not.to.equal(await nameOf(query));
-    const other = await chooser({ ASSETS_TRANSFORM_TIMEOUT: 1 })(query);
+    const other = await createVariantChooser({ ASSETS_TRANSFORM_TIMEOUT: 1 })(query);
     expect(other.variant?.name).to.equal(await nameOf(query));
   });
 
@@ -136,7 +136,7 @@ describe('createPlan and createVariant', () => {
   });
 
   it('the plan carries the limits of the settings', async () => {
-    const { variant } = await chooser({
+    const { variant } = await createVariantChooser({
       ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION: 1,
       ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION: 2,
       ASSETS_TRANSFORM_TIMEOUT: 3,

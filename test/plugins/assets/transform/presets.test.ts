@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
 import { captureError } from '../../../support/plugin.ts';
-import { chooser, type TransformPolicySettings } from './variant-chooser.ts';
+import { createVariantChooser, type TransformPolicySettings } from './variant-choice-fixture.ts';
 
-const choose = chooser();
+const choose = createVariantChooser();
 const refusal = async (query: Record<string, unknown>, policy: TransformPolicySettings = {}) => {
   const failure = await captureError<Failure>(choose(query, { policy }));
   expect(failure.code).to.equal('INVALID_QUERY');

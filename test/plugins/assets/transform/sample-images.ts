@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import type { Sharp } from 'sharp';
 
-export interface Sample {
+export interface SampleImage {
   readonly name: string;
   /** MIME type that the client declares at the upload. */
   readonly type: string;
@@ -90,10 +90,10 @@ export function createPngDecodeBomb(side: number): Buffer {
 export const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><rect width="60" height="40" fill="red"/></svg>`;
 
 /** Sample images in every format that can be transformed, 60 × 40 pixels after the EXIF orientation is applied. */
-export async function samples(): Promise<Readonly<Record<string, Sample>>> {
+export async function createSampleImages(): Promise<Readonly<Record<string, SampleImage>>> {
   const size = { width: 60, height: 40 };
   const plain = await drawQuarters(60, 40);
-  const createSample = async (name: string, type: string, bytes: Buffer | Promise<Buffer>): Promise<Sample> => ({
+  const createSample = async (name: string, type: string, bytes: Buffer | Promise<Buffer>): Promise<SampleImage> => ({
     name,
     type,
     bytes: await bytes,

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { type Failure, fail } from '#kernel';
 import { createRemoteCompletion } from '../../../../plugins/assets/transform/remote-completion.ts';
-import { createSingleFlight } from '../../../../plugins/assets/transform/single-flight.ts';
+import { createVariantSingleFlight } from '../../../../plugins/assets/transform/single-flight.ts';
 import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
 import type { MediaFailureReason } from '../../../../plugins/media/contract.ts';
 import { MediaError } from '../../../../plugins/media/library.ts';
 import type { StorageLocation } from '../../../../plugins/storage/contract.ts';
 import { captureError } from '../../../support/plugin.ts';
-import { chooser, JPEG_FILE_RECORD } from './variant-chooser.ts';
+import { createVariantChooser, JPEG_FILE_RECORD } from './variant-choice-fixture.ts';
 
-type Variant = Parameters<ReturnType<typeof createSingleFlight>>[2];
+type Variant = Parameters<ReturnType<typeof createVariantSingleFlight>>[2];
 type Making = (variant: Variant, runs: number) => Promise<unknown>;
 
 /** A fake storage, lock and bus that several simulated processes share. */
@@ -45,7 +45,7 @@ function world(making: Making = async () => {}) {
     waitForConfirmation: async () => {},
   };
   const process = (maxConcurrent = 25) => {
-    const once = createSingleFlight({
+    const once = createVariantSingleFlight({
       lock,
       remoteCompletion: createRemoteCompletion(bus),
       async make(_location, _file, variant) {
@@ -68,7 +68,7 @@ function world(making: Making = async () => {}) {
   };
 }
 
-const choose = chooser();
+const choose = createVariantChooser();
 async function variantOf(width: number): Promise<Variant> {
   const { variant } = await choose({ width: String(width) });
   if (!variant) throw new Error('no variant');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { openPackageFiles } from '../../../../plugins/extensions/library.ts';
-import { buildConfinedScript } from '../../../../plugins/extensions-confined/gate/artifact.ts';
+import { buildConfinedScript } from '../../../../plugins/extensions-confined/gate/build-script.ts';
 import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../../extensions/package-folder.ts';
 import { catchLoadFailure } from './packages.ts';
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { findJsonSchemaProblems } from '#kernel';
 import type { ExtensionManifest } from '../../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../../plugins/extensions/library.ts';
-import { listAllowedIds } from '../../../../plugins/extensions-confined/gate/contributions.ts';
+import { listAllowedContributionIds } from '../../../../plugins/extensions-confined/gate/contributions.ts';
 import { type GateDeps, runLoadGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
 import type { ArtifactEntry, InvocationFailureCode } from '../../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
@@ -273,13 +273,19 @@ describe('passGate', () => {
   });
 
   it('listAllowedIds has the name with and without prefix and scope', () => {
-    expect(listAllowedIds('service-extension-orders')).to.deep.equal(['service-extension-orders', 'orders']);
-    expect(listAllowedIds('@acme/service-extension-orders')).to.deep.equal([
+    expect(listAllowedContributionIds('service-extension-orders')).to.deep.equal([
+      'service-extension-orders',
+      'orders',
+    ]);
+    expect(listAllowedContributionIds('@acme/service-extension-orders')).to.deep.equal([
       '@acme/service-extension-orders',
       'orders',
       '@acme/orders',
     ]);
-    expect(listAllowedIds('@service/extension-orders')).to.deep.equal(['@service/extension-orders', 'orders']);
+    expect(listAllowedContributionIds('@service/extension-orders')).to.deep.equal([
+      '@service/extension-orders',
+      'orders',
+    ]);
   });
 
   it('any other error is VALIDATION_INCOMPLETE', async () => {

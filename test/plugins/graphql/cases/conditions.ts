@@ -1,6 +1,12 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
 import { type Arguments, Inexpressible, isGraphqlName, Variable } from './entries.ts';
-import { INEXPRESSIBLE_KEY_TEXT, INEXPRESSIBLE_QUERY_STRING, parseCall, toList, toSteps } from './query-paths.ts';
+import {
+  INEXPRESSIBLE_KEY_TEXT,
+  INEXPRESSIBLE_QUERY_STRING,
+  parseCall,
+  splitQueryPath,
+  toList,
+} from './query-paths.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 
 export const INEXPRESSIBLE_NAME = 'a name that is no GraphQL name';
@@ -44,14 +50,14 @@ function pageArguments(all: Rules): Arguments {
 
 function toRootFilter(sight: ReadableSchema, collection: Collection, raw: unknown): unknown {
   if (typeof raw === 'string') throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
-  return toFilter(sight, collection, raw);
+  return toGraphqlFilter(sight, collection, raw);
 }
 
 /** Converts a filter of REST into a filter input. Invalid parts are passed on, so that GraphQL refuses them. */
-export function toFilter(sight: ReadableSchema, collection: Collection, raw: unknown): unknown {
+export function toGraphqlFilter(sight: ReadableSchema, collection: Collection, raw: unknown): unknown {
   if (!isObject(raw)) return raw;
   const rules: [string, unknown][] = Object.entries(raw).flatMap(([key, rule]): [string, unknown][] => {
-    if (LOGIC.has(key)) return [[key, mapList(rule, (one) => toFilter(sight, collection, one))]];
+    if (LOGIC.has(key)) return [[key, mapList(rule, (one) => toGraphqlFilter(sight, collection, one))]];
     if (key.startsWith('$FOLLOW')) throw new Inexpressible('a relation without a field, followed backwards');
     const field = collection.fields.get(key);
     if (field) return [fieldRule(sight, field, rule)];
@@ -62,7 +68,7 @@ export function toFilter(sight: ReadableSchema, collection: Collection, raw: unk
 
 /** Converts a rule whose key is no field: a function, one collection of a many-to-any, or an unknown name. */
 function unknownRule(sight: ReadableSchema, collection: Collection, key: string, rule: unknown): [string, unknown] {
-  const [first = '', ...rest] = toSteps(key);
+  const [first = '', ...rest] = splitQueryPath(key);
   if (rest.length > 0) {
     const field = collection.fields.get(first);
     return field ? fieldRule(sight, field, { [rest.join('.')]: rule }) : [first, { [rest.join('.')]: rule }];
@@ -73,7 +79,7 @@ function unknownRule(sight: ReadableSchema, collection: Collection, key: string,
   const to = only === undefined ? undefined : sight.snapshot.collections.get(only);
   return only === undefined
     ? [key, toOperators(rule, 'string')]
-    : [`${name}__${only}`, to ? toFilter(sight, to, rule) : rule];
+    : [`${name}__${only}`, to ? toGraphqlFilter(sight, to, rule) : rule];
 }
 
 function fieldRule(sight: ReadableSchema, field: Field, rule: unknown): [string, unknown] {
@@ -99,9 +105,9 @@ function relatedRule(sight: ReadableSchema, to: Collection, rule: unknown, isMan
   if (!isObject(rule)) return ofKey(rule);
   const rules = Object.entries(rule).map(([name, one]): [string, unknown] => {
     if (LOGIC.has(name)) return [name, mapList(one, (inner) => relatedRule(sight, to, inner, isMany))];
-    if (name === '_some' || name === '_none') return [name, toFilter(sight, to, one)];
+    if (name === '_some' || name === '_none') return [name, toGraphqlFilter(sight, to, one)];
     if (!name.startsWith('_') || to.fields.has(name)) {
-      const [found] = Object.entries(toFilter(sight, to, { [name]: one }) as Rules);
+      const [found] = Object.entries(toGraphqlFilter(sight, to, { [name]: one }) as Rules);
       return found as [string, unknown];
     }
     if (isMany && (name === '_null' || name === '_nnull'))

@@ -1,8 +1,8 @@
 import type { Collection } from '../../../../plugins/schema/contract.ts';
 import { isObject, resolveAlias, toArguments } from './conditions.ts';
 import { type Arguments, type DocumentEntry, Inexpressible } from './entries.ts';
-import { INEXPRESSIBLE_QUERY_STRING, parseCall, restFunctionName, toList } from './query-paths.ts';
-import { NUMERIC_FIELD_TYPES, type ReadableSchema, valueForm } from './readable-schema.ts';
+import { INEXPRESSIBLE_QUERY_STRING, parseCall, restFunctionKey, toList } from './query-paths.ts';
+import { NUMERIC_FIELD_TYPES, type ReadableSchema, valueConversionOf } from './readable-schema.ts';
 import { INEXPRESSIBLE_NAME_CLASH, parseAliases } from './requested-fields.ts';
 
 export const INEXPRESSIBLE_MIN_MAX = 'min and max of what is no number';
@@ -10,7 +10,7 @@ export const INEXPRESSIBLE_ALIASED_GROUPS = 'groups that only an alias tells apa
 export const INEXPRESSIBLE_DISTINCT_ROWS = 'countDistinct of rows';
 
 /** Converts `aggregate` and `groupBy` of a REST query into arguments and selection of `<collection>_aggregated`. */
-export function toGroups(
+export function toAggregatedSelection(
   sight: ReadableSchema,
   collection: Collection,
   raw: Record<string, unknown>,
@@ -25,8 +25,8 @@ export function toGroups(
     if (meant !== name && functions.some(([fn]) => fn === name)) throw new Inexpressible(INEXPRESSIBLE_NAME_CLASH);
     const call = collection.fields.has(meant) ? undefined : parseCall(meant);
     const field = call ? undefined : collection.fields.get(meant);
-    const key = call ? restFunctionName(call) : meant;
-    const as = field && ['decimal', 'float'].includes(field.type) ? valueForm(collection, field) : {};
+    const key = call ? restFunctionKey(call) : meant;
+    const as = field && ['decimal', 'float'].includes(field.type) ? valueConversionOf(collection, field) : {};
     return { kind: 'column', key, field: key, from: [name === meant ? key : name], ...as };
   });
   if (

@@ -1,13 +1,13 @@
 /** Parsed JSON that keeps the text of every value, so that bytes can be compared. */
-export type JsonText =
-  | { readonly kind: 'object'; readonly of: ReadonlyMap<string, JsonText>; readonly text: string }
-  | { readonly kind: 'list'; readonly of: readonly JsonText[]; readonly text: string }
+export type JsonWithText =
+  | { readonly kind: 'object'; readonly of: ReadonlyMap<string, JsonWithText>; readonly text: string }
+  | { readonly kind: 'list'; readonly of: readonly JsonWithText[]; readonly text: string }
   | { readonly kind: 'value'; readonly text: string };
 
 /** One JSON token: a string, a number, `true`, `false` or `null`, or a punctuator. */
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}:,])/gy;
 
-export function parseJsonText(text: string): JsonText {
+export function parseJsonWithText(text: string): JsonWithText {
   let at = 0;
   let from = 0;
   const next = (): string => {
@@ -29,11 +29,11 @@ export function parseJsonText(text: string): JsonText {
     do one();
     while (next() === ',');
   };
-  const value = (): JsonText => {
+  const value = (): JsonWithText => {
     const token = next();
     const start = from;
     if (token === '{') {
-      const of = new Map<string, JsonText>();
+      const of = new Map<string, JsonWithText>();
       listed('}', () => {
         const key = JSON.parse(next());
         next();
@@ -42,7 +42,7 @@ export function parseJsonText(text: string): JsonText {
       return { kind: 'object', of, text: text.slice(start, at) };
     }
     if (token === '[') {
-      const of: JsonText[] = [];
+      const of: JsonWithText[] = [];
       listed(']', () => void of.push(value()));
       return { kind: 'list', of, text: text.slice(start, at) };
     }

@@ -17,7 +17,7 @@ export function toList(value: unknown): readonly string[] {
 }
 
 /** Splits a path into steps. `author.year(born)` and `year(author.born)` give the same steps. */
-export function toSteps(entry: string): readonly string[] {
+export function splitQueryPath(entry: string): readonly string[] {
   const steps = splitOutsideParentheses(entry, '.');
   const [, fn, inside = ''] = /^(\w+)\((.*)\)$/s.exec(entry) ?? [];
   if (fn === undefined) return steps;
@@ -42,7 +42,7 @@ export function parseCall(step: string): FunctionCall | undefined {
 }
 
 /** The key under which a REST answer has the value of a function. */
-export const restFunctionName = ({ fn, field, path = '' }: FunctionCall): string =>
+export const restFunctionKey = ({ fn, field, path = '' }: FunctionCall): string =>
   [field, ...path.split(/[.[\]]+/).filter(Boolean), fn].join('_');
 
 /** Splits a text at each `mark` that is outside of parentheses. */

@@ -16,7 +16,7 @@ export interface ReadableSchema {
 export const NUMERIC_FIELD_TYPES = ['integer', 'bigInteger', 'decimal', 'float'];
 
 /** How GraphQL answers a column unlike REST: keys and UUIDs as text (`ID`), decimals and floats as number (`Float`). */
-export function valueForm({ primary }: Collection, { name, type }: Field): { readonly as?: 'text' | 'number' } {
+export function valueConversionOf({ primary }: Collection, { name, type }: Field): { readonly as?: 'text' | 'number' } {
   if (name === primary || type === 'uuid') return { as: 'text' };
   return type === 'decimal' || type === 'float' ? { as: 'number' } : {};
 }

@@ -6,9 +6,9 @@ import {
   INEXPRESSIBLE_PATH,
   INEXPRESSIBLE_QUERY_STRING,
   parseCall,
-  restFunctionName,
+  restFunctionKey,
+  splitQueryPath,
   toList,
-  toSteps,
 } from './query-paths.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 
@@ -16,7 +16,7 @@ import type { ReadableSchema } from './readable-schema.ts';
 export const INEXPRESSIBLE_NAME_CLASH = 'a clash of names that only REST has';
 
 /** One field of a REST query, with all entries of `fields` that begin with its name. */
-export interface RequestedField {
+export interface RequestedRestField {
   readonly key: string;
   readonly field: Field | undefined;
   readonly call?: FunctionCall | undefined;
@@ -32,7 +32,7 @@ export function parseAliases(raw: unknown): Aliases {
   for (const [key, name] of Object.entries(raw)) {
     assertGraphqlName(key);
     if (typeof name !== 'string') throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
-    if (toSteps(name).length > 1) throw new Inexpressible(INEXPRESSIBLE_PATH);
+    if (splitQueryPath(name).length > 1) throw new Inexpressible(INEXPRESSIBLE_PATH);
   }
   return raw as Aliases;
 }
@@ -43,8 +43,8 @@ export function requestedFields(
   collection: Collection,
   fields: readonly string[],
   aliases: Aliases,
-): Iterable<RequestedField> {
-  const fieldsByKey = new Map<string, RequestedField>();
+): Iterable<RequestedRestField> {
+  const fieldsByKey = new Map<string, RequestedRestField>();
   const addField = (step: string, rest: readonly string[]): void => {
     const [called = '', only]: readonly string[] =
       collection.fields.has(step) || step.includes('(') ? [step] : step.split(':');
@@ -63,8 +63,8 @@ export function requestedFields(
       !(field.relation?.kind === 'any' && field.relation.allowedCollections.includes(only))
     )
       return;
-    const key = call && !isAlias ? restFunctionName(call) : called;
-    const known: RequestedField = fieldsByKey.get(key) ?? {
+    const key = call && !isAlias ? restFunctionKey(call) : called;
+    const known: RequestedRestField = fieldsByKey.get(key) ?? {
       key,
       field,
       call,
@@ -82,7 +82,7 @@ export function requestedFields(
   };
   for (const entry of fields) {
     if (entry.includes('\0')) throw new Inexpressible(INEXPRESSIBLE_PATH);
-    const [head = '', ...rest] = toSteps(entry);
+    const [head = '', ...rest] = splitQueryPath(entry);
     if (head !== '*') addField(head, rest);
     else
       for (const name of [...collection.fields.keys(), ...Object.keys(aliases)])

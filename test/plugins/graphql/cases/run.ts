@@ -2,7 +2,12 @@ import type { GraphQLSchema } from 'graphql';
 import { type Caller, errorEnvelope, Failure } from '#kernel';
 import { createOperationExecutor } from '../../../../plugins/graphql/execute/execute.ts';
 import { CustomFailure } from '../../../../plugins/http/library.ts';
-import { createPermissions, type QueryCase, type QueryTestDatabase, readCaseText } from '../../query/query-cases.ts';
+import {
+  createPermissions,
+  type QueryCase,
+  type QueryTestDatabase,
+  runCaseAsJsonText,
+} from '../../query/query-cases.ts';
 import { CEILINGS } from '../../query/query-engine.ts';
 import { DEFAULT_LIMITS } from '../document-schema.ts';
 import { createCallerSchema, prepareOperation } from '../plan/operations.ts';
@@ -44,7 +49,7 @@ export async function runDocument(
   const deps = {
     items: {
       select: (_caller: Caller, _collection: string, { selection }: { selection: () => never }) =>
-        readCaseText(one, ground, selection()),
+        runCaseAsJsonText(one, ground, selection()),
       ...Object.fromEntries(
         ['createOne', 'createMany', 'updateOne', 'updateMany', 'updateEach', 'upsertSingleton', 'deleteMany'].map(
           (name) => [name, refuseWrite],

@@ -5,10 +5,10 @@ import {
   type FunctionCall,
   INEXPRESSIBLE_KEY_TEXT,
   INEXPRESSIBLE_QUERY_STRING,
-  restFunctionName,
+  restFunctionKey,
 } from './query-paths.ts';
-import { type ReadableSchema, typenameEntry, valueForm } from './readable-schema.ts';
-import { assertGraphqlName, parseAliases, type RequestedField, requestedFields } from './requested-fields.ts';
+import { type ReadableSchema, typenameEntry, valueConversionOf } from './readable-schema.ts';
+import { assertGraphqlName, parseAliases, type RequestedRestField, requestedFields } from './requested-fields.ts';
 
 export const INEXPRESSIBLE_NESTED_GROUPS = 'groups of related rows';
 export const INEXPRESSIBLE_STORED_KEY = 'the stored key of a many-to-any';
@@ -22,7 +22,7 @@ export interface DeepParameters {
 }
 
 /** Converts `fields` of a REST query into the selection of a document. Wildcards are expanded. */
-export function toEntries(
+export function toDocumentEntries(
   sight: ReadableSchema,
   collection: Collection,
   fields: readonly string[],
@@ -40,7 +40,7 @@ export function toEntries(
 }
 
 /** A selection of an unknown field, which GraphQL must refuse. */
-const unknownEntry = ({ key, call }: RequestedField): DocumentEntry => ({
+const unknownEntry = ({ key, call }: RequestedRestField): DocumentEntry => ({
   kind: 'column',
   key,
   field: call?.field ?? key,
@@ -51,7 +51,7 @@ function addFunction(entries: DocumentEntry[], { name, column }: Field, key: str
   const { fn, path } = call;
   if (fn === 'json' && column?.array) throw new Inexpressible(INEXPRESSIBLE_ARRAY_PATH);
   const field = `${assertGraphqlName(name)}_func`;
-  const isOwn = key === restFunctionName(call) && fn !== 'json';
+  const isOwn = key === restFunctionKey(call) && fn !== 'json';
   const one: DocumentEntry = {
     kind: 'column',
     key: isOwn ? fn : assertGraphqlName(key),
@@ -68,30 +68,30 @@ function addFunction(entries: DocumentEntry[], { name, column }: Field, key: str
 function fieldEntries(
   sight: ReadableSchema,
   collection: Collection,
-  one: RequestedField & { readonly field: Field },
+  one: RequestedRestField & { readonly field: Field },
   deep: Record<string, unknown>,
 ): readonly DocumentEntry[] {
   const { key, field, nested } = one;
   const { relation } = field;
   const place = { key, field: assertGraphqlName(field.name), from: [key] };
-  if (!relation) return [{ kind: 'column', ...place, ...valueForm(collection, field) }];
+  if (!relation) return [{ kind: 'column', ...place, ...valueConversionOf(collection, field) }];
   if (relation.kind === 'any') return anyEntries(sight, one, relation.allowedCollections, deep);
   const to = sight.snapshot.collections.get(relation.to) as Collection;
   const below = deepParametersOf(deep, key);
   if (!sight.isCollectionReadable(to.name)) {
     const isColumn = relation.kind === 'one' && nested.length === 0;
-    return isColumn ? [{ kind: 'column', ...place, ...valueForm(collection, field) }] : [];
+    return isColumn ? [{ kind: 'column', ...place, ...valueConversionOf(collection, field) }] : [];
   }
   const args = relation.kind === 'many' ? deepArguments(sight, to, below) : assertNoArguments(below, nested);
   const more = { ...place, ...(Object.keys(args).length > 0 ? { args } : {}) };
-  if (nested.length > 0) return [{ kind: 'rows', ...more, of: toEntries(sight, to, nested, below) }];
+  if (nested.length > 0) return [{ kind: 'rows', ...more, of: toDocumentEntries(sight, to, nested, below) }];
   if (to.primary === null) throw new Inexpressible(INEXPRESSIBLE_KEY_TEXT);
   return [{ kind: 'keys', ...more, primary: to.primary }];
 }
 
 function anyEntries(
   sight: ReadableSchema,
-  { key, field, nested, scoped }: RequestedField & { readonly field: Field },
+  { key, field, nested, scoped }: RequestedRestField & { readonly field: Field },
   allowed: readonly string[],
   deep: Record<string, unknown>,
 ): readonly DocumentEntry[] {
@@ -103,7 +103,7 @@ function anyEntries(
     const own = Object.hasOwn(deep, `${key}:${name}`) ? `${key}:${name}` : key;
     const below = deepParametersOf(deep, own);
     assertNoArguments(below, fields);
-    const shown = fields.length > 0 ? toEntries(sight, to, fields, below) : [];
+    const shown = fields.length > 0 ? toDocumentEntries(sight, to, fields, below) : [];
     return shown.length > 0 && shown[0]?.kind !== 'typename' ? [[name, shown] as const] : [];
   });
   const unasked = open.filter((name) => !of.some(([other]) => other === name));

@@ -9,11 +9,11 @@ import {
   renderDocument,
   Variable,
 } from './entries.ts';
-import { toGroups } from './groups.ts';
+import { toAggregatedSelection } from './groups.ts';
 import { INEXPRESSIBLE_QUERY_STRING } from './query-paths.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 import { parseAliases, toFieldList } from './requested-fields.ts';
-import { toEntries } from './selection-entries.ts';
+import { toDocumentEntries } from './selection-entries.ts';
 
 /** A REST query as a GraphQL document, and how the answer of REST is converted to that of GraphQL. */
 export interface TranslatedCase extends DocumentRequest {
@@ -64,7 +64,7 @@ type RootWithEntries = DocumentRoot & { readonly of: readonly DocumentEntry[] };
 
 function groupsRoot(one: QueryCase, sight: ReadableSchema, collection: Collection): RootWithEntries {
   if (collection.singleton) throw new Inexpressible('groups of a singleton');
-  const { args, of } = toGroups(sight, collection, one.query);
+  const { args, of } = toAggregatedSelection(sight, collection, one.query);
   return { field: `${collection.name}_aggregated`, args, of };
 }
 
@@ -76,7 +76,7 @@ function rowsRoot({ query }: QueryCase, sight: ReadableSchema, collection: Colle
   // At the root of `deep` only relations have an effect.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
   const below = { parameters: { alias }, deep: Object.fromEntries(relations) };
-  return { field: collection.name, args, of: toEntries(sight, collection, toFieldList(query.fields), below) };
+  return { field: collection.name, args, of: toDocumentEntries(sight, collection, toFieldList(query.fields), below) };
 }
 
 /** Replaces variables inside a variable by their values. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { buildSchema, execute, getIntrospectionQuery, parse } from 'graphql';
-import { renderIntrospection } from '../../../../plugins/graphql/execute/introspection-text.ts';
+import { renderIntrospection } from '../../../../plugins/graphql/execute/render-introspection.ts';
 import { createCallerSchema, prepareRootField } from '../plan/operations.ts';
 
 const schema = buildSchema(`

@@ -1,12 +1,12 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import { decompress } from '../../../../plugins/graphql/explorer/assets.ts';
+import { decompressExplorerFile } from '../../../../plugins/graphql/explorer/assets.ts';
 import { buildExplorerBundle, type ExplorerBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
 import { createGraphqlExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
 import { type BootedKernel, withPlugins } from '../../../support/plugin.ts';
-import { TEST_ROUTE } from '../../../support/route-descriptions.ts';
+import { TEST_ROUTE_DESCRIPTION } from '../../../support/route-descriptions.ts';
 import { createSender, type SendRequest } from '../../../support/send.ts';
 
 const HTML = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
@@ -48,7 +48,7 @@ const withExplorer = (
             host.contribute(routes, {
               method: 'GET',
               path,
-              description: TEST_ROUTE,
+              description: TEST_ROUTE_DESCRIPTION,
               async handle(ctx) {
                 if (explorer.acceptsPage(ctx)) await explorer.sendPage(ctx, scope);
                 else ctx.body = { data: null };
@@ -194,10 +194,10 @@ describe('the GraphQL explorer page', () => {
 
     it('files are decompressed once for all clients without gzip', async () => {
       const file = BUNDLE.files.get('explorer-AAAAAAAA.js') as Uint8Array;
-      const [one, other] = await Promise.all([decompress(file), decompress(file)]);
+      const [one, other] = await Promise.all([decompressExplorerFile(file), decompressExplorerFile(file)]);
       expect(one.toString()).to.equal("console.log('ä')");
       expect(other).to.equal(one);
-      expect(await decompress(file)).to.equal(one);
+      expect(await decompressExplorerFile(file)).to.equal(one);
     });
 
     it('files are only those of the bundle', () =>

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { CORE_PLUGIN_FLOORS } from '../../../../plugins/core-plugins.ts';
 import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
-import { graphqlFieldNameOf } from '../../../../plugins/graphql/library.ts';
+import { parseGraphqlFieldName } from '../../../../plugins/graphql/library.ts';
 import { type TestPlugin, withPlugins } from '../../../support/plugin.ts';
 
 /** Stand-ins for the types of system collections that contributed fields refer to. */
@@ -35,7 +35,7 @@ async function contributed(environment: Record<string, string> = {}): Promise<re
   return all;
 }
 
-const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => graphqlFieldNameOf(definition));
+const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => parseGraphqlFieldName(definition));
 
 describe('graphql.fields of the core plugins', () => {
   let fields: readonly GraphqlField[];

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { type FieldNode, type GraphQLField, Kind } from 'graphql';
-import { findOperands, toPlaceholderValues, withPlaceholders } from '../../../../plugins/graphql/plan/operands.ts';
+import {
+  findOperandVariables,
+  toPlaceholderValues,
+  withVariablePlaceholders,
+} from '../../../../plugins/graphql/plan/operands.ts';
 import { OperandPlaceholder } from '../../../../plugins/query/library.ts';
 import { buildSnapshot, buildTestSchema } from '../schema/test-schema.ts';
 import { createCallerSchema, prepareOperation } from './operations.ts';
@@ -27,7 +31,7 @@ function operandsOf(text: string): readonly string[] {
   const [node] = operation.selectionSet.selections as readonly [FieldNode];
   expect(node.kind).to.equal(Kind.FIELD);
   const field = schema.getQueryType()?.getFields()[node.name.value] as GraphQLField<unknown, unknown>;
-  return findOperands(schema, document.fragments, field, [node]);
+  return findOperandVariables(schema, document.fragments, field, [node]);
 }
 
 describe('findOperands: variables that become placeholders of statements', () => {
@@ -91,7 +95,7 @@ describe('findOperands: variables that become placeholders of statements', () =>
 
   it('replaces operands by placeholders in the variables', () => {
     const coerced = Object.assign(Object.create(null), { a: '7', b: 1 });
-    const { coerced: open } = withPlaceholders({ sources: {}, coerced }, { a: '7' });
+    const { coerced: open } = withVariablePlaceholders({ sources: {}, coerced }, { a: '7' });
     expect(open.a).to.be.instanceOf(OperandPlaceholder).and.to.include({ name: 'a', value: '7' });
     expect(open.b).to.equal(1);
     expect(open.constructor).to.equal(undefined);

@@ -20,10 +20,10 @@ import {
 import { buildCallerGraphqlSchema } from '../../../../plugins/graphql/schema/build.ts';
 import type { Collection, Column, Field, SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createPermissionSet, createTestAccess } from '../../../support/permissions.ts';
-import { type Sketch, sketchSchema } from '../../query/schema-sketch.ts';
+import { buildSketchedSchema, type Sketch } from '../../query/schema-sketch.ts';
 
 /** Changes that a sketch cannot express: `'book.title': { column: { nullable: false } }`, `book: { kind: 'view' }`. */
-export type Changes = Readonly<
+export type SketchChanges = Readonly<
   Record<
     string,
     Partial<Omit<Field, 'column'>> &
@@ -35,8 +35,8 @@ export type Changes = Readonly<
   >
 >;
 
-export function buildSnapshot(tables: Sketch, changes: Changes = {}): SchemaOverview {
-  const sketched = sketchSchema(tables);
+export function buildSnapshot(tables: Sketch, changes: SketchChanges = {}): SchemaOverview {
+  const sketched = buildSketchedSchema(tables);
   const collections = [...sketched.collections.values()].map((collection): [string, Collection] => {
     const fields = [...collection.fields.values()].map((field): [string, Field] => {
       const { column, note, ...more } = changes[`${collection.name}.${field.name}`] ?? {};
@@ -116,7 +116,7 @@ export function buildTestSchema(
     contributed: contributed.map((value) => ({ owner: 'contributor', value })),
     warn: (message, about) => void warnings.push({ message, about }),
   });
-  expect(schemaProblems(schema)).to.deep.equal([]);
+  expect(graphqlSchemaErrors(schema)).to.deep.equal([]);
   expect(printSchema(schema)).to.be.a('string');
   const typeNamed = (name: string) => schema.getType(name) as GraphQLObjectType | GraphQLInputObjectType | undefined;
   const fieldAt = (path: string) => {
@@ -148,5 +148,5 @@ export function buildTestSchema(
 }
 
 /** Messages of the graphql package's schema validation, which the service skips. */
-export const schemaProblems = (schema: GraphQLSchema): readonly string[] =>
+export const graphqlSchemaErrors = (schema: GraphQLSchema): readonly string[] =>
   validateSchema(new GraphQLSchema({ ...schema.toConfig(), assumeValid: false })).map(({ message }) => message);

@@ -15,10 +15,10 @@ const PRODUCT = [
   'activity', 'items', 'users', 'auth', 'folders', 'settings', 'files', 'history',
 ];
 
-export const ROLE = '11111111-1111-4111-8111-111111111111';
-export const USER = '22222222-2222-4222-8222-222222222222';
-export const caller = (more: Partial<CallerFields> = {}): Caller =>
-  createCaller({ user: USER, role: ROLE, ip: '192.0.2.7', ...more });
+export const ROLE_ID = '11111111-1111-4111-8111-111111111111';
+export const USER_ID = '22222222-2222-4222-8222-222222222222';
+export const createItemsCaller = (more: Partial<CallerFields> = {}): Caller =>
+  createCaller({ user: USER_ID, role: ROLE_ID, ip: '192.0.2.7', ...more });
 
 export interface ItemsCapabilityFixture {
   readonly subjects: Broker;
@@ -100,7 +100,7 @@ export function createItemsMethodCaller(service: ItemsCapabilityFixture, grant: 
   const grants = { items: grant };
   if (subjects.findProblems(grants).length > 0) throw new Error(subjects.findProblems(grants).join('\n'));
   const brokerAccess = subjects.register({ name: 'pilot', version: '2.0.0', runtime: 'confined', grants });
-  return (method, args, who = caller(), secrets = new InvocationSecrets()) => {
+  return (method, args, who = createItemsCaller(), secrets = new InvocationSecrets()) => {
     const invocation: Invocation = { id: 'run', caller: who, signal: new AbortController().signal, secrets };
     // Arguments are serialised, as between the service and a confined process.
     return brokerAccess.call(`items.${method}`, JSON.parse(JSON.stringify(args)), invocation);

@@ -4,12 +4,12 @@ import { type BrokerRefusal, InvocationSecrets } from '../../../../plugins/broke
 import { captureError } from '../../../support/plugin.ts';
 import {
   type CallItemsMethod,
-  caller,
+  createItemsCaller,
   createItemsMethodCaller,
   type ItemsCapabilityFixture,
-  ROLE,
+  ROLE_ID,
   startItemsCapability,
-  USER,
+  USER_ID,
 } from './items-fixture.ts';
 
 const SQL = `
@@ -24,22 +24,22 @@ const SQL = `
   insert into platform_relations (many_collection, many_field, one_collection, one_field)
     values ('notes', 'article', 'articles', 'notes');
   insert into authors (name, secret) values ('Ann', 's1'), ('Ben', 's2');
-  insert into platform_roles (id, name) values ('${ROLE}', 'Editor');
-  insert into platform_users (id, email, role) values ('${USER}', 'editor@example.com', '${ROLE}');
+  insert into platform_roles (id, name) values ('${ROLE_ID}', 'Editor');
+  insert into platform_users (id, email, role) values ('${USER_ID}', 'editor@example.com', '${ROLE_ID}');
   insert into articles (title, body, hidden, views, author, owner) values
-    ('one', 'b1', 'h1', 1, 1, '${USER}'), ('two', 'b2', 'h2', 2, 2, null), ('three', 'b3', 'h3', 3, 1, null);
+    ('one', 'b1', 'h1', 1, 1, '${USER_ID}'), ('two', 'b2', 'h2', 2, 2, null), ('three', 'b3', 'h3', 3, 1, null);
   insert into notes (text, article) values ('n1', 1);
   insert into vault (code) values ('42');
   insert into platform_permissions (role, collection, action, permissions, validation, fields) values
-    ('${ROLE}', 'articles', 'read', '{"views":{"_lt":3}}', null, 'id,title,body,views,author,notes,owner'),
-    ('${ROLE}', 'articles', 'create', null, '{"title":{"_neq":"bad"}}', 'title,body,notes'),
-    ('${ROLE}', 'articles', 'update', '{"views":{"_lt":3}}', null, 'title,notes'),
-    ('${ROLE}', 'articles', 'delete', '{"views":{"_lt":3}}', null, '*'),
-    ('${ROLE}', 'authors', 'read', null, null, 'id,name'),
-    ('${ROLE}', 'notes', 'read', null, null, '*'),
-    ('${ROLE}', 'notes', 'create', null, null, '*'),
-    ('${ROLE}', 'notes', 'update', null, null, '*'),
-    ('${ROLE}', 'platform_users', 'read', null, null, 'id,email');`;
+    ('${ROLE_ID}', 'articles', 'read', '{"views":{"_lt":3}}', null, 'id,title,body,views,author,notes,owner'),
+    ('${ROLE_ID}', 'articles', 'create', null, '{"title":{"_neq":"bad"}}', 'title,body,notes'),
+    ('${ROLE_ID}', 'articles', 'update', '{"views":{"_lt":3}}', null, 'title,notes'),
+    ('${ROLE_ID}', 'articles', 'delete', '{"views":{"_lt":3}}', null, '*'),
+    ('${ROLE_ID}', 'authors', 'read', null, null, 'id,name'),
+    ('${ROLE_ID}', 'notes', 'read', null, null, '*'),
+    ('${ROLE_ID}', 'notes', 'create', null, null, '*'),
+    ('${ROLE_ID}', 'notes', 'update', null, null, '*'),
+    ('${ROLE_ID}', 'platform_users', 'read', null, null, 'id,email');`;
 
 describe('the capability items', () => {
   let service: ItemsCapabilityFixture;
@@ -124,14 +124,19 @@ describe('the capability items', () => {
 
     it('are rejected without a user behind the call', async () => {
       const system = service.host.asSystem('test');
-      for (const who of [null, system, { ...system }, caller({ user: null, admin: true })] as (Caller | null)[]) {
+      for (const who of [
+        null,
+        system,
+        { ...system },
+        createItemsCaller({ user: null, admin: true }),
+      ] as (Caller | null)[]) {
         expect(await codeOf(asUser('readMany', ['articles'], who))).to.equal('denied');
         expect(await codeOf(asUser('createOne', ['articles', { title: 'x' }], who))).to.equal('denied');
       }
     });
 
     it('apply the Public role to anonymous callers', async () => {
-      await denied(asUser('readMany', ['articles'], caller({ user: null, role: null })));
+      await denied(asUser('readMany', ['articles'], createItemsCaller({ user: null, role: null })));
     });
 
     it('do not call listeners', async () => {
@@ -200,10 +205,10 @@ describe('the capability items', () => {
 
     it('never write nested rows of system collections, not even for an admin', async () => {
       const before = await count('platform_users');
-      const admin = caller({ admin: true });
-      const evil = { email: 'evil@example.com', role: ROLE };
+      const admin = createItemsCaller({ admin: true });
+      const evil = { email: 'evil@example.com', role: ROLE_ID };
       await denied(asUser('createOne', ['articles', { title: 'evil', owner: evil }], admin));
-      await denied(asUser('updateOne', ['articles', 1, { owner: { id: USER, ...evil } }], admin));
+      await denied(asUser('updateOne', ['articles', 1, { owner: { id: USER_ID, ...evil } }], admin));
       expect([await count('platform_users'), await count(`articles where title = 'evil'`)]).to.deep.equal([before, 0]);
       expect(await count(`platform_users where email = 'evil@example.com'`)).to.equal(0);
     });
@@ -231,15 +236,19 @@ describe('the capability items', () => {
         `select "user", owner, ip from platform_activity where collection = 'articles' and item = $1`,
         [String(key)],
       );
-      expect(row).to.deep.equal({ user: USER, owner: 'pilot@2.0.0', ip: '192.0.2.7' });
+      expect(row).to.deep.equal({ user: USER_ID, owner: 'pilot@2.0.0', ip: '192.0.2.7' });
       await asUser('deleteOne', ['articles', key]);
     });
 
     it('reject payloads that contain a secret', async () => {
       const secrets = new InvocationSecrets();
       const { ref } = secrets.conceal('hunter2');
-      expect(await codeOf(asUser('createOne', ['articles', { title: ref }], caller(), secrets))).to.equal('denied');
-      expect(await codeOf(asUser('readMany', ['articles', { search: ref }], caller(), secrets))).to.equal('denied');
+      expect(await codeOf(asUser('createOne', ['articles', { title: ref }], createItemsCaller(), secrets))).to.equal(
+        'denied',
+      );
+      expect(await codeOf(asUser('readMany', ['articles', { search: ref }], createItemsCaller(), secrets))).to.equal(
+        'denied',
+      );
     });
   });
 
@@ -275,12 +284,12 @@ describe('the capability items', () => {
     it('nested rows of system collections are not written', async () => {
       const before = await count('platform_users');
       await denied(
-        asAnonymous('createOne', ['articles', { title: 'evil', owner: { email: 'evil@example.com', role: ROLE } }]),
+        asAnonymous('createOne', ['articles', { title: 'evil', owner: { email: 'evil@example.com', role: ROLE_ID } }]),
       );
-      await denied(asAnonymous('updateOne', ['articles', 1, { owner: { id: USER, email: 'evil@example.com' } }]));
+      await denied(asAnonymous('updateOne', ['articles', 1, { owner: { id: USER_ID, email: 'evil@example.com' } }]));
       expect([await count('platform_users'), await count(`articles where title = 'evil'`)]).to.deep.equal([before, 0]);
       // Keys of system collections are accepted as values.
-      const key = (await asAnonymous('createOne', ['articles', { title: 'kind', owner: USER }])) as number;
+      const key = (await asAnonymous('createOne', ['articles', { title: 'kind', owner: USER_ID }])) as number;
       await asAnonymous('deleteOne', ['articles', key]);
     });
   });
@@ -324,7 +333,7 @@ describe('the capability items', () => {
       for (const payload of [
         { notes: [{ text: 'x' }] },
         { author: { name: 'x' } },
-        { owner: { id: USER, email: 'x@example.com' } },
+        { owner: { id: USER_ID, email: 'x@example.com' } },
       ])
         await denied(narrow('updateOne', ['articles', 1, payload]));
       await denied(narrow('readMany', ['platform_users']));
@@ -348,7 +357,7 @@ describe('the capability items', () => {
     const { subjects, database } = service;
     await database.query(`create view slow as select 1 as id, pg_sleep(120)::text as nap`);
     await database.query(
-      `insert into platform_permissions (role, collection, action, fields) values ('${ROLE}', 'slow', 'read', '*')`,
+      `insert into platform_permissions (role, collection, action, fields) values ('${ROLE_ID}', 'slow', 'read', '*')`,
     );
     const brokerAccess = subjects.register({
       name: 'pilot',
@@ -357,7 +366,7 @@ describe('the capability items', () => {
       grants: { items: 'current-user' },
     });
     const stop = new AbortController();
-    const who = caller({ admin: true });
+    const who = createItemsCaller({ admin: true });
     const invocation = { id: 'run', caller: who, signal: stop.signal, secrets: new InvocationSecrets() };
     const running = captureError<BrokerRefusal>(brokerAccess.call('items.readMany', ['slow'], invocation));
     const isRunning = async () =>

@@ -1,0 +1,13 @@
+import type { FlowOperationKind, FlowOperations } from '../flows/contract.ts';
+import type { PackageFlowOperations } from './model.ts';
+
+/** Registers flow operations in the name of packages. */
+export const createPackageFlowOperations = (
+  known: FlowOperations,
+  contribute: (operation: FlowOperationKind) => () => void,
+): PackageFlowOperations => ({
+  find: known.find,
+  owners: known.owners,
+  ids: known.ids,
+  register: (owner, operation) => contribute({ ...operation, owner }),
+});

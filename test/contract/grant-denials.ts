@@ -1,0 +1,247 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { boot, type Kernel } from '#kernel/boot';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { silentSettings } from '../support/plugin.ts';
+import { pluginFolders } from '../support/plugin-folders.ts';
+import { createSender, type SendRequest } from '../support/send.ts';
+import { ADMIN, createMigratedDatabase } from '../support/service.ts';
+import type { ManifestGrant } from './manifest-grants.ts';
+
+/** A refused use of a capability by `plugin`, in the words of the ledger or of the failed start. */
+export interface CapabilityDenial {
+  readonly plugin?: string;
+  readonly detail: string;
+}
+
+/** A PNG of one pixel in Base64. */
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** Whether migrations use the grant: the test then begins with an empty database, which shows the denial sooner. */
+const isUsedByMigrations = ({ path: [section, name = ''] }: ManifestGrant): boolean =>
+  (section === 'capabilities' && name === 'database') || (section === 'config' && name.startsWith('ADMIN_'));
+
+/** Uses every feature without the grant: on a migrated database first and, if nothing is denied, on an empty one. */
+export async function findDenialWithoutGrant(grant: ManifestGrant, url: URL): Promise<CapabilityDenial | undefined> {
+  const migrated = isUsedByMigrations(grant) ? undefined : await createMigratedDatabase('grants');
+  const denial = migrated && (await denialOn(migrated, grant, url));
+  return denial ?? denialOn(await freshDatabase('grants'), grant, url);
+}
+
+/** Starts the product with the plugin as changed at `url`, and uses every feature until the plugin is denied something. */
+async function denialOn(
+  database: FreshDatabase,
+  { plugin, path }: ManifestGrant,
+  url: URL,
+): Promise<CapabilityDenial | undefined> {
+  const data = await mkdtemp(join(tmpdir(), 'tenon-grants-'));
+  const outside = await openServer();
+  let kernel: Kernel | undefined;
+  try {
+    await putExtensions(join(data, 'extensions'));
+    const key = path.at(-1) as string;
+    const plugins = pluginFolders()
+      // Plugins that share the removed setting are left out: they cannot start when no plugin owns it.
+      .filter(({ settings }) => path[0] !== 'config' || path[1] === 'shared' || !settings.shared.includes(key))
+      .map(({ folder }) => (folder === plugin.folder ? url : new URL(`../../plugins/${folder}/`, import.meta.url)));
+    kernel = await boot({ plugins }, { environment: { ...environmentOf(data), ...connectionOf(database.url, key) } });
+    await kernel.migrate();
+    await kernel.start();
+    const { port } = await kernel.listen();
+    const address = (outside.address() as AddressInfo).port;
+    const send = createSender(`http://127.0.0.1:${port}`);
+    const untilDenied: SendRequest = async (...request) => {
+      const reply = await send(...request);
+      if (denialOf(kernel, plugin.name)) throw new Error('denied: the rest need not be tried');
+      return reply;
+    };
+    await exerciseAll(untilDenied, `http://127.0.0.1:${address}`);
+  } catch (error) {
+    const { cause, detail, message } = error as { cause?: { code?: string }; detail?: string; message: string };
+    if (cause?.code === 'CAPABILITY_DENIED') return { plugin: plugin.name, detail: detail ?? message };
+    if (!denialOf(kernel, plugin.name)) throw error;
+  } finally {
+    await kernel?.stop();
+    outside.close();
+    await rm(data, { recursive: true, force: true });
+    await database.drop();
+  }
+  return denialOf(kernel, plugin.name);
+}
+
+function denialOf(kernel: Kernel | undefined, name: string): CapabilityDenial | undefined {
+  const entry = kernel?.ledger.entries().find(({ kind, plugin }) => kind === 'denied' && plugin === name);
+  return entry && { plugin: name, detail: `${name}: CAPABILITY_DENIED ${entry.what}` };
+}
+
+/** Database settings under which the service reads the setting `key`: a URL, its parts, or none for DATA_PATH. */
+function connectionOf(url: string, key: string): Record<string, string> {
+  if (key === 'DATA_PATH') return { SECRET: '' };
+  if (!key.startsWith('DB_') || key === 'DB_CONNECTION_STRING') return { DB_CONNECTION_STRING: url };
+  const { hostname, port, username, password, pathname } = new URL(url);
+  return {
+    DB_HOST: hostname,
+    DB_PORT: port || '5432',
+    DB_USER: decodeURIComponent(username),
+    DB_PASSWORD: decodeURIComponent(password),
+    DB_DATABASE: pathname.slice(1),
+  };
+}
+
+const environmentOf = (data: string) => ({
+  ...silentSettings,
+  DATA_PATH: data,
+  EXTENSIONS_PATH: join(data, 'extensions'),
+  PUBLIC_URL: 'http://127.0.0.1:8055',
+  ADMIN_EMAIL: ADMIN.email,
+  ADMIN_PASSWORD: ADMIN.password,
+  LOGIN_STALL_TIME: '1',
+  TUS_ENABLED: 'true',
+  CORS_ENABLED: 'true',
+  CORS_ORIGIN: 'true',
+  HSTS_ENABLED: 'true',
+  IMPORT_IP_ALLOW_LIST: '127.0.0.1',
+  HASH_MEMORY_COST: '1024',
+  HASH_TIME_COST: '2',
+});
+
+async function openServer(): Promise<Server> {
+  const server = createServer((_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/plain' }).end('x'),
+  );
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return server;
+}
+
+/** Writes endpoints, operations and hooks, confined and with full authority, and packages that fail to load. */
+async function putExtensions(folder: string): Promise<void> {
+  const halves = { app: 'app.js', api: 'index.js' };
+  const confined = { runtime: 'confined-server', source: 'index.js' };
+  const endpoint = (id: string) => `{ id: '${id}', handler: () => ({ body: '${id}' }) }`;
+  const operation = (id: string) => `{ id: '${id}', handler: () => 1 }`;
+  const packages: readonly (readonly [name: string, manifest: object, code: string])[] = [
+    [
+      'echo',
+      { type: 'endpoint', path: 'index.js', ...confined, capabilities: { endpoint: { access: 'public' }, log: true } },
+      endpoint('echo'),
+    ],
+    [
+      'count',
+      { type: 'operation', path: halves, ...confined, source: halves, capabilities: { log: true } },
+      operation('count'),
+    ],
+    [
+      'full',
+      { type: 'endpoint', path: 'index.js' },
+      `{ id: 'full', handler: (router) => router.get('/', (_q, r) => r.send('x')) }`,
+    ],
+    ['sum', { type: 'operation', path: halves }, operation('sum')],
+    [
+      'guard',
+      { type: 'hook', path: 'index.js', ...confined, events: { filter: ['x.items.create'] }, required: true },
+      '0',
+    ],
+    [
+      'listener',
+      { type: 'hook', path: 'index.js' },
+      `({ filter }) => { filter('request.not_found', () => false); filter('request.error', (errors) => errors); }`,
+    ],
+    ['later', { type: 'endpoint', path: 'index.js', host: '^99.0.0' }, endpoint('later')],
+  ];
+  for (const [id, manifest, code] of packages) {
+    const name = `service-extension-${id}`;
+    await mkdir(join(folder, name), { recursive: true });
+    const own = { host: '^1.0.0', ...manifest };
+    const json = { name, version: '1.0.0', type: 'module', 'service:extension': own };
+    await writeFile(join(folder, name, 'package.json'), JSON.stringify(json));
+    await writeFile(join(folder, name, 'index.js'), `export default ${code};`);
+    await writeFile(join(folder, name, 'app.js'), `export default { id: '${id}', name: 'A', options: [] };`);
+  }
+}
+
+/** Sends requests that use every feature. Their answers are not checked, since denials are found in the ledger. */
+async function exerciseAll(request: SendRequest, outside: string): Promise<void> {
+  const login = await request('POST', '/auth/login', { body: ADMIN });
+  const token = login.body?.data?.access_token as string | undefined;
+  const ask = (method: string, path: string, body?: unknown) => request(method, path, { token, body });
+  await request('GET', '/server/ping', { headers: { origin: 'http://example.com' } });
+  await request('OPTIONS', '/items/things', {
+    headers: { origin: 'http://example.com', 'access-control-request-method': 'GET' },
+  });
+  // The service imports the graphql package with the first document.
+  await ask('POST', '/graphql/system', { query: '{ server_ping }' });
+  await exerciseSchema(ask);
+  await exerciseUsers(ask, request);
+  // After the other features, since uploads start worker processes for images and so take longest.
+  await exerciseFiles(ask, request, token, outside);
+  await request('GET', '/echo');
+  await request('GET', '/nothing-at-all');
+  await ask('GET', '/extensions');
+  await ask('POST', '/extensions/reload', {});
+}
+
+type Ask = (method: string, path: string, body?: unknown) => ReturnType<SendRequest>;
+
+async function exerciseSchema(ask: Ask): Promise<void> {
+  const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };
+  for (const collection of ['things', 'parts'])
+    await ask('POST', '/collections', { collection, schema: {}, meta: {}, fields: [key] });
+  await ask('PATCH', '/collections/things', { meta: { note: 'x' } });
+  await ask('POST', '/fields/parts', { field: 'thing', type: 'integer' });
+  await ask('POST', '/fields/things', { field: 'name', type: 'string' });
+  await ask('PATCH', '/fields/things/name', { meta: { note: 'x' } });
+  await ask('POST', '/relations', { collection: 'parts', field: 'thing', related_collection: 'things' });
+  await ask('PATCH', '/relations/parts/thing', { meta: { sort_field: null } });
+  await ask('POST', '/items/things', { name: 'one' });
+  await ask('GET', '/items/things?fields=*.*');
+  await ask('POST', '/comments', { collection: 'things', item: '1', comment: 'plain' });
+}
+
+async function exerciseFiles(
+  ask: Ask,
+  request: SendRequest,
+  token: string | undefined,
+  outside: string,
+): Promise<void> {
+  const upload = (names: readonly string[], type = 'image/png') => {
+    const form = new FormData();
+    for (const name of names) form.append('file', new Blob([Buffer.from(PNG, 'base64')], { type }), name);
+    return form;
+  };
+  const file = await request('POST', '/files', { token, body: upload(['a.png']) });
+  // The second file is sent with a folder that does not exist: the service fails and deletes the first file again.
+  const broken = upload(['b.png']);
+  broken.append('folder', '00000000-0000-4000-8000-000000000000');
+  broken.append('file', new Blob(['x']), 'c.txt');
+  await request('POST', '/files', { token, body: broken });
+  await ask('POST', '/files/import', { url: `${outside}/a.txt`, data: { id: file.body?.data?.id } });
+  await ask('GET', `/assets/${file.body?.data?.id}?width=1`);
+  await ask('DELETE', `/files/${file.body?.data?.id}`);
+}
+
+async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {
+  const role = (await ask('POST', '/roles', { name: 'writers', app_access: true })).body?.data?.id;
+  const permit = (collection: string, action: string) =>
+    ask('POST', '/permissions', { role, collection, action, fields: ['*'], permissions: {} });
+  for (const action of ['update', 'delete']) await permit('things', action);
+  await permit('platform_comments', 'create');
+  await permit('platform_users', 'read');
+  const who = { email: 'writer@example.com', password: 'correct horse battery' };
+  const user = (await ask('POST', '/users', { ...who, role })).body?.data?.id;
+  const token = (await request('POST', '/auth/login', { body: who })).body?.data?.access_token;
+  await request('PATCH', '/items/things', { token, body: { keys: [1], data: { name: 'two' } } });
+  await request('PATCH', '/items/things/1', { token, body: { name: 'three' } });
+  // The service notifies mentioned users of a comment only if they may read the item.
+  await permit('things', 'read');
+  await ask('POST', '/comments', { collection: 'things', item: '1', comment: `hello @${user}` });
+  await ask('PATCH', '/settings', { project_name: 'x' });
+  await ask('PATCH', `/users/${user}`, { status: 'suspended' });
+  await ask('DELETE', `/users/${user}`);
+  await ask('DELETE', '/relations/parts/thing');
+  await ask('DELETE', '/fields/things/name');
+  await ask('DELETE', '/collections/things');
+}
