@@ -37,10 +37,6 @@ export interface HistoryStatement {
   readonly sets?: readonly Field[];
   /** Renders the SQL of a field for an alias of the row, as answers show the field: secrets are masked. */
   readonly expression: (alias: string, field: Field) => string;
-  /** Renders the SQL of the JSON text of a row from the SQL of its members. */
-  readonly rowText: (members: readonly { readonly key: string; readonly sql: string }[]) => string;
-  /** SQL of the JSON text of the row `t` that `changed` returns as `answer`. */
-  readonly answer?: string | undefined;
   /** Number of the first parameter of `bindHistory`. */
   readonly firstParameter: number;
   /** The rows are part of a nested write: `bindHistory` binds their revision places as well, in order or by key. */

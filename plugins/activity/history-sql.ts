@@ -1,7 +1,7 @@
 import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
 import type { Collection } from '../schema/contract.ts';
 import type { Activity, HistoryStatement } from './contract.ts';
-import { isRevisionData, renderRevisionData, renderRevisionDelta } from './revision-sql.ts';
+import { renderRevisionData, renderRevisionDelta } from './revision-sql.ts';
 
 /** Columns of the actor; `actorParameters` binds them in this order. */
 const ACTOR_COLUMNS = '"user", ip, user_agent, origin, owner, invocation';
@@ -39,21 +39,14 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     )`;
   }
 
-  function renderRevisionsCte(
-    { action, collection, nested, hasNestedRows }: HistoryStatement,
-    from: string,
-    isAnswered: boolean,
-  ): string {
-    const data = isAnswered ? 'd.data' : 'n.data';
-    const delta = action === 'create' ? data : 'n.delta::jsonb';
-    // `offset 0` keeps the planner from parsing the text once for each column.
-    const parsed = isAnswered ? ' cross join lateral (select n.answer::jsonb as data offset 0) d' : '';
+  function renderRevisionsCte({ action, collection, nested, hasNestedRows }: HistoryStatement, from: string): string {
+    const delta = action === 'create' ? 'n.data' : 'n.delta::jsonb';
     const skips = action === 'update' && !hasNestedRows;
     const where = skips ? ` where n.delta <> '{}'${nested ? ' or n.named' : ''}` : '';
     return `revised as (
       insert into ${table('revisions')} (${nested ? 'id, parent, ' : ''}activity, collection, item, data, delta)
-      select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${quoteLiteral(collection.name)}, ${itemKeySql(collection)}, ${data}, ${delta}
-      from ${from} n${parsed}${where}
+      select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${quoteLiteral(collection.name)}, ${itemKeySql(collection)}, n.data, ${delta}
+      from ${from} n${where}
     )`;
   }
 
@@ -71,8 +64,7 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     historySql(step) {
       const { action, collection, expression, nested } = step;
       const hasRevision = historyLevelOf(collection) === 'all' && action !== 'delete';
-      const isAnswered = hasRevision && isRevisionData(step);
-      const data = hasRevision && !isAnswered ? `, ${renderRevisionData(collection, expression)} as data` : '';
+      const data = hasRevision ? `, ${renderRevisionData(collection, expression)} as data` : '';
       const isUpdate = hasRevision && action === 'update';
       const delta = isUpdate ? `, ${renderRevisionDelta(collection, step.sets ?? [], expression)} as delta` : '';
       const hasPlaces = nested !== undefined && hasRevision;
@@ -80,7 +72,7 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
       const ctes = [
         ...(hasPlaces ? [renderPlacesCtes(step)] : []),
         renderActivityCte(step, from),
-        ...(hasRevision ? [renderRevisionsCte(step, from, isAnswered)] : []),
+        ...(hasRevision ? [renderRevisionsCte(step, from)] : []),
       ];
       return {
         returning: `${data}${delta}, ${next('activity')} as activity`,

@@ -1,10 +1,8 @@
 import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
 import type { Collection, Field } from '../schema/contract.ts';
 import { isSearchVector } from '../schema/library.ts';
-import type { HistoryStatement } from './contract.ts';
 
 type Expression = (alias: string, field: Field) => string;
-type RecordedRow = Pick<HistoryStatement, 'answer' | 'collection' | 'expression' | 'rowText'>;
 
 /** The fields that revisions store. Search vectors repeat other fields, so no revision stores them. */
 const historyFieldsOf = (collection: Collection): readonly Field[] =>
@@ -17,11 +15,6 @@ export function renderRevisionData(collection: Collection, expression: Expressio
   );
   return `(select to_jsonb(x.*) from (select ${shown.join(', ')}) x)`;
 }
-
-/** Whether the JSON text that a statement answers of its row `t` has all that a revision stores, so that it is made once. */
-export const isRevisionData = ({ answer, collection, expression, rowText }: RecordedRow): boolean =>
-  answer !== undefined &&
-  answer === rowText(historyFieldsOf(collection).map((field) => ({ key: field.name, sql: expression('t', field) })));
 
 /**
  * Renders the SQL of a JSON text: the fields in which the row `t` differs from the row `b` before the change, with their new

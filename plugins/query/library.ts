@@ -4,8 +4,6 @@ import { Failure, fail } from '#kernel';
 export { decodeBase64 } from './base64.ts';
 /** Whether an operand is `$CURRENT_USER` or `$CURRENT_ROLE`. */
 export { isCurrentUserOrRole } from './caller-value.ts';
-/** SQL of the JSON text of a row as a statement that writes it answers it. */
-export { rowTextSql } from './compile/json-object.ts';
 /** SQL of keys of one column and of composite keys. */
 export { columnsSql, fieldsEqualSql, keyEqualsSql, keyInSql, keyTextSql } from './compile/key.ts';
 /** SQL of a field as answers show it, and of the same value as a part of `jsonb`. */

@@ -140,7 +140,7 @@ describe('statements per request', () => {
     }
   });
 
-  it('a revision has the values of the row, whether or not the statement answered them', async () => {
+  it('a revision has the values of the row, whether or not the statement answers the row', async () => {
     const { token } = service.admin;
     const revisionOf = async (id: number) => {
       const [row] = await database.query<{ data: object; delta: object }>(

@@ -1,6 +1,6 @@
 import { type Caller, type Failure, fail } from '#kernel';
 import type { HistorySql, HistoryStatement, RevisionPlace } from '../../activity/contract.ts';
-import { jsonbExpression, rowTextSql } from '../../query/library.ts';
+import { jsonbExpression } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -79,8 +79,6 @@ export function createStatementRunner(
             collection,
             sets,
             expression: jsonbExpression,
-            rowText: rowTextSql,
-            answer: answer?.sql,
             firstParameter: 1,
             nested,
             hasNestedRows,

@@ -51,8 +51,4 @@ export const renderJsonObjectSql = (members: readonly ObjectMember[], alias: str
         alias,
       )} from (select ${memberSelectListSql(members)}) ${alias})`;
 
-/** SQL of the JSON text of a row with these members. Equal members have equal SQL, so that callers may compare it. */
-export const rowTextSql = (members: readonly ObjectMember[], alias = 't1'): string =>
-  `${renderJsonObjectSql(members, alias)}::text`;
-
 export const constantSql = (value: string | null): string => `${value === null ? 'null' : quoteLiteral(value)}::text`;

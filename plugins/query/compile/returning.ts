@@ -1,7 +1,7 @@
 import type { SchemaOverview } from '../../schema/contract.ts';
 import type { ReadNode } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
-import { rowTextSql } from './json-object.ts';
+import { renderJsonObjectSql } from './json-object.ts';
 import { objectMembers } from './rows.ts';
 import { StatementBuilder } from './statement.ts';
 import { whereSql } from './where.ts';
@@ -16,7 +16,7 @@ export function returningSql(read: ReadNode, schema: SchemaOverview, alias: stri
     (rule === undefined || isMatchAll(rule)) && search === null && !aggregate && meta.length === 0;
   if (!appliesToEveryRow || !pick.every(isPlainColumn)) return undefined;
   const statement = new StatementBuilder(schema, whereSql);
-  return rowTextSql(objectMembers(statement, alias, pick, []), statement.alias());
+  return `${renderJsonObjectSql(objectMembers(statement, alias, pick, []), statement.alias())}::text`;
 }
 
 const isPlainColumn = (pick: ReadNode['projections'][number]): boolean =>
