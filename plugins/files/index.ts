@@ -18,7 +18,7 @@ import type { FilesConfig } from './config.ts';
 import { files } from './contract.ts';
 import type { Deps, RouteDeps } from './deps.ts';
 import { fileGraphqlFields } from './graphql.ts';
-import { createJanitor } from './janitor.ts';
+import { createOrphanJanitor } from './janitor.ts';
 import { createLocationRegistry } from './location-registry.ts';
 import { createOrphanLedger } from './orphan-ledger.ts';
 import { orphanTriggers } from './orphan-triggers.ts';
@@ -55,7 +55,7 @@ export default definePlugin<FilesConfig>({
     host.contribute(migrations, orphanTriggers(db));
 
     const ledger = createOrphanLedger(deps);
-    const janitor = createJanitor({ ...deps, ledger, schedule: used.schedule });
+    const janitor = createOrphanJanitor({ ...deps, ledger, schedule: used.schedule });
     const { waitForRemoval } = janitor;
     const service = createFileStorageService({ ...deps, ledger, waitForRemoval });
     host.provide(files, service);

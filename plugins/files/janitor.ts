@@ -41,7 +41,7 @@ export interface Janitor {
  * The janitor deletes orphaned objects: those whose row is gone, and those whose writer died before there was a row. One process
  * at a time works on a location. An object that cannot be removed stays in the ledger for the next round.
  */
-export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps): Janitor {
+export function createOrphanJanitor({ ledger, presence, bus, schedule, ...deps }: Deps): Janitor {
   const { db, log } = deps;
   const orphans = createOrphanQueries({ db, ledger, presence });
   const stopping = new AbortController();

@@ -6,7 +6,7 @@ import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { PhysicalRowLocation } from '../physical-row-location.ts';
 import { toWriteError } from './database-errors.ts';
-import { toInputError } from './input-error.ts';
+import { withInputErrorCode } from './input-error-code.ts';
 import type { RowPath } from './row-path.ts';
 
 export type StatementDeps = Pick<Deps, 'db' | 'activity' | 'statements' | 'isReplay'>;
@@ -95,7 +95,7 @@ export function createStatementRunner(
       } catch (error) {
         if (isRowCountMismatch(error)) throw refusal();
         const statementFields = { action, paramCount: values.length, fieldOfParam: ownerOf };
-        throw toWriteError(toInputError(error), collection, statementFields);
+        throw toWriteError(withInputErrorCode(error), collection, statementFields);
       }
     },
   };

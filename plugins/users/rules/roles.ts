@@ -1,7 +1,7 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
 import { isSubmittedTrue } from '../../access/library.ts';
-import { assertIpAccessList } from './ip-access.ts';
+import { assertIpAccessList } from './assert-ip-access-list.ts';
 import { assertAdminRemains } from './last-admin.ts';
 import {
   eventKeysOf,

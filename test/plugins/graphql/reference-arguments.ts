@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../support/random.ts';
-import { type ColumnKind, type Row, TABLES, type Table } from './reference-rows.ts';
+import { type ColumnKind, REFERENCE_TABLES, type Row, type Table } from './reference-rows.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 
@@ -36,7 +36,7 @@ export function createArgumentValues(random: SeededRandom, all: ReadonlyMap<stri
 
   /** Generates a random filter for a collection. */
   function filter(name: string, depth: number): Value {
-    const { columns, one, many, any, functions } = TABLES[name] as Table;
+    const { columns, one, many, any, functions } = REFERENCE_TABLES[name] as Table;
     const kinds = ['column', 'column', 'column', 'one', 'many', 'any', 'function', 'logic'];
     const filterInput: Record<string, unknown> = {};
     for (let left = 1 + random.upTo(2); left > 0; left--) {
@@ -68,7 +68,7 @@ export function createArgumentValues(random: SeededRandom, all: ReadonlyMap<stri
   }
 
   const sortable = (name: string): readonly string[] => {
-    const { columns } = TABLES[name] as Table;
+    const { columns } = REFERENCE_TABLES[name] as Table;
     const own = Object.entries(columns).flatMap(([field, kind]) =>
       kind === 'other' || kind === 'flag' ? [] : [field],
     );

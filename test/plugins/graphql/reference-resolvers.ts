@@ -1,5 +1,5 @@
 import type { GraphQLFieldResolver } from 'graphql';
-import { type ColumnKind, type Row, TABLES, type Table } from './reference-rows.ts';
+import { type ColumnKind, REFERENCE_TABLES, type Row, type Table } from './reference-rows.ts';
 import {
   aggregateValues,
   applyFunction,
@@ -17,7 +17,7 @@ type Args = Readonly<Record<string, unknown>>;
 const NO_ROW = { __typename: '' } as Row;
 
 export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> {
-  const tableOf = (name: string): Table => TABLES[name] as Table;
+  const tableOf = (name: string): Table => REFERENCE_TABLES[name] as Table;
   const rowsOf = (name: string): readonly Row[] => all.get(name) ?? [];
   const byKey = (name: string, key: unknown): Row | null =>
     rowsOf(name).find(({ id }) => key !== null && String(id) === String(key)) ?? null;
@@ -142,7 +142,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
 
   return (source, args, _context, { fieldName, parentType: { name: parent } }) => {
     if (parent === 'Query') return root(fieldName, args);
-    const { many, one, any, functions } = TABLES[parent] ?? {};
+    const { many, one, any, functions } = REFERENCE_TABLES[parent] ?? {};
     const row = source as Row;
     const list = many?.[fieldName];
     if (list) return listRows(list.of, relatedRows(parent, row, fieldName), args, list.order);
@@ -151,7 +151,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
     if (any?.[fieldName]) return anyOf(parent, row, fieldName);
     const field = fieldName.replace(/_func$/, '');
     if (field !== fieldName && functions?.[field]) return { name: parent, row, field };
-    if (TABLES[parent]) return row[fieldName] ?? null;
+    if (REFERENCE_TABLES[parent]) return row[fieldName] ?? null;
     if (/_functions?$|_func$/.test(parent)) {
       const of = source as { name: string; row: Row; field: string };
       return applyTo(of.name, of.row, of.field, fieldName, args.path as string | undefined);

@@ -23,7 +23,7 @@ export interface Table {
 
 const NO_RELATIONS = { one: {}, many: {}, any: {}, functions: {} } as const;
 
-export const TABLES: Readonly<Record<string, Table>> = {
+export const REFERENCE_TABLES: Readonly<Record<string, Table>> = {
   person: {
     ...NO_RELATIONS,
     sql: 'create table person (id int primary key, name text not null, nick text, born date, boss int references person)',

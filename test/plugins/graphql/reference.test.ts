@@ -5,7 +5,7 @@ import type { FreshDatabase } from '../../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { generateDocument } from './reference-documents.ts';
 import { createReferenceResolver } from './reference-resolvers.ts';
-import { createRows, TABLES } from './reference-rows.ts';
+import { createRows, REFERENCE_TABLES } from './reference-rows.ts';
 
 const DOCUMENTS = 600;
 
@@ -23,7 +23,7 @@ describe('/graphql answers generated documents like the executor of the graphql 
 
   before(async () => {
     database = await createMigratedDatabase('graphql_reference');
-    for (const [name, { sql }] of Object.entries(TABLES)) {
+    for (const [name, { sql }] of Object.entries(REFERENCE_TABLES)) {
       await database.query(sql);
       await database.query(
         `insert into ${name} select * from jsonb_populate_recordset(null::${name}, '${JSON.stringify(rows.get(name)).replaceAll("'", "''")}')`,
@@ -31,7 +31,7 @@ describe('/graphql answers generated documents like the executor of the graphql 
     }
     service = await startService({ database });
     const admin = (method: string, path: string, body: unknown) => requestAsAdmin(service, method, path, body);
-    for (const [name, { many, any, singleton }] of Object.entries(TABLES)) {
+    for (const [name, { many, any, singleton }] of Object.entries(REFERENCE_TABLES)) {
       if (singleton) await admin('PATCH', `/collections/${name}`, { meta: { singleton } });
       for (const [field, { of, by, order }] of Object.entries(many)) {
         await admin('POST', `/fields/${name}`, { field, type: 'alias', meta: { special: ['o2m'] } });
@@ -54,7 +54,7 @@ describe('/graphql answers generated documents like the executor of the graphql 
   });
 
   it('the service has a schema to compare with', () => {
-    expect(Object.keys(TABLES).filter((name) => !schema.getType(name))).to.deep.equal([]);
+    expect(Object.keys(REFERENCE_TABLES).filter((name) => !schema.getType(name))).to.deep.equal([]);
   });
 
   it(`answers ${DOCUMENTS} documents equally, with fields in the same order`, async () => {
