@@ -1,9 +1,9 @@
 import type { GraphqlField } from '../graphql/contract.ts';
+import { createDisconnectSignalGetter } from '../http/library.ts';
 import { FILES_COLLECTION_NAME } from './contract.ts';
 import type { RouteDeps } from './deps.ts';
 import { importFileFor } from './import/import.ts';
 import { parseImportRequest } from './import/request.ts';
-import { createClientSignal } from './routes/index.ts';
 
 /**
  * GraphQL has only the import by URL: bytes themselves can be sent by REST only. `data` is JSON, since the collection has no input
@@ -18,7 +18,8 @@ export function fileGraphqlFields(deps: RouteDeps): readonly GraphqlField[] {
       definition: 'import_file(url: String!, data: JSON): platform_files',
       offeredTo: { collection: FILES_COLLECTION_NAME, action: 'create' },
       row: FILES_COLLECTION_NAME,
-      resolve: (args, { caller, ctx }) => importFile(caller, parseImportRequest(args), createClientSignal(ctx)),
+      resolve: (args, { caller, ctx }) =>
+        importFile(caller, parseImportRequest(args), createDisconnectSignalGetter(ctx)()),
     },
   ];
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 type Row = Record<string, unknown>;
@@ -396,9 +397,4 @@ async function waiting(database: FreshDatabase): Promise<void> {
     if (Date.now() > deadline) throw new Error('nothing waits');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await holds())) if (Date.now() > deadline) throw new Error('it never came to hold');
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
+import { until } from '../support/until.ts';
 import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
 import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
@@ -35,11 +35,6 @@ describe('permissions of assets', () => {
     service.request('GET', `/assets/${id}`, { token });
   const status = async (id: string, token?: string | null, service = here) => (await get(id, token, service)).status;
   const fileOf = (text: string, columns?: Record<string, unknown>) => ground.file(database, text, columns);
-
-  async function until(done: () => Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 30_000; !(await done()); await pause(10))
-      if (Date.now() > end) throw new Error('it did not come to pass in time');
-  }
 
   it('admins and roles with read permission may fetch a file', async () => {
     const id = await fileOf('hello');

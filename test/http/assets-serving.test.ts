@@ -4,10 +4,10 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { open, truncate } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, spawnService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -42,11 +42,6 @@ describe('bytes of assets', () => {
     const hash = createHash('sha256');
     for await (const part of answer) hash.update(part as Buffer);
     return hash.digest('hex');
-  }
-
-  async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 30_000; !(await done()); await pause(10))
-      if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
   it('the answer has exactly the stored bytes, for assets of every size', async () => {

@@ -11,10 +11,10 @@ import {
   drawQuarters,
   SVG,
 } from '../plugins/assets/transform/sample-images.ts';
-import { until } from '../plugins/files/files-fixture.ts';
 import { mediaWorkersCpuTime } from '../plugins/media/media-workers.ts';
 import { filesIn } from '../support/files-in.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const sampleFiles = await createSampleImages();
 const large = await drawQuarters(1200, 900);

@@ -1,8 +1,8 @@
 import { request as ask } from 'node:http';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 describe('a client that disconnects', () => {
   let database: FreshDatabase;
@@ -39,11 +39,6 @@ describe('a client that disconnects', () => {
     );
     return Number(row?.count);
   };
-
-  async function until(done: () => Promise<boolean> | boolean, limit = 30_000): Promise<void> {
-    for (const end = Date.now() + limit; !(await done()); await pause(10))
-      if (Date.now() > end) throw new Error('it did not come to pass in time');
-  }
 
   /** Sends a request, and closes its connection as soon as the database runs the statement. */
   async function leave(method: string, path: string, body?: object): Promise<void> {

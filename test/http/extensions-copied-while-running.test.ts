@@ -1,23 +1,14 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type SpawnedService, spawnService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import {
   type ConfinedPackageFolder,
   createConfinedPackageFolder,
   listExtensions,
   renderConfinedEndpoint,
 } from './confined-packages.ts';
-
-/** Polls until the condition is true. How long a package takes to load is measured by `npm run bench:confined`. */
-async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
-  const deadline = Date.now() + limit;
-  while (!(await is())) {
-    if (Date.now() > deadline) throw new Error(`it did not happen within ${limit} ms`);
-    await pause(20);
-  }
-}
 
 describe('confined packages copied into EXTENSIONS_PATH of a running service', function () {
   this.timeout(120_000);

@@ -7,8 +7,8 @@ import {
   ENDPOINT_MANIFEST,
   type PackageFolder,
 } from '../plugins/extensions/package-folder.ts';
-import { until } from '../plugins/extensions-full/test-service.ts';
 import { type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { listExtensions, reloadExtensions } from './confined-packages.ts';
 
 const server = (type: string) => ({ type, path: 'dist/index.js', source: 'src/index.js' });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { renderAuthorities } from '../../plugins/broker/library.ts';
 import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
-import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { listExtensions, reloadExtensions } from './confined-packages.ts';
 
 const NAME = 'acme-reports';

@@ -1,6 +1,5 @@
 import { cp, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import {
   createPackageFolder,
@@ -9,19 +8,11 @@ import {
   type PackageFolder,
 } from '../plugins/extensions/package-folder.ts';
 import { type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const endpoint = { type: 'endpoint', path: 'index.js' } as const;
 const saying = (text: string) =>
   `export default (router) => router.get('/', (req, res) => res.send(${JSON.stringify(text)}));`;
-
-/** Polls until the condition is true. */
-async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
-  const started = Date.now();
-  while (!(await is())) {
-    if (Date.now() - started > limit) throw new Error(`it did not happen within ${limit} ms`);
-    await pause(25);
-  }
-}
 
 describe('EXTENSIONS_AUTO_RELOAD', function () {
   this.timeout(120_000);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { BootFailure } from '#kernel';
 import { createPackageJson } from '../plugins/extensions/package-folder.ts';
-import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import {
   type ConfinedPackageFolder,
   createConfinedPackageFolder,

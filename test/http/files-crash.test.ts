@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { objectsIn, sha, until } from '../plugins/files/files-fixture.ts';
+import { objectsIn } from '../plugins/files/files-fixture.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createRandom, type SeededRandom } from '../support/random.ts';
 import { ADMIN, createMigratedDatabase, runCli, type SpawnedService, spawnService } from '../support/service.ts';
+import { sha256 } from '../support/sha256.ts';
+import { until } from '../support/until.ts';
 
 /** How often the service is killed; CLIENTS is the number of clients that send requests meanwhile. */
 const KILLS = Number(process.env.FILES_CRASH_KILLS ?? 7);
@@ -170,8 +172,8 @@ describe('files: the service is killed during uploads, replacements and deletes'
     for (const { id, name, size } of rows) {
       const bytes = await readFile(join(folder, name));
       expect(String(bytes.length), name).to.equal(size);
-      expect(sent.has(sha(bytes)), `${name} is nothing that was ever sent`).to.equal(true);
-      found.set(id, sha(bytes));
+      expect(sent.has(sha256(bytes)), `${name} is nothing that was ever sent`).to.equal(true);
+      found.set(id, sha256(bytes));
     }
     for (const id of shared) expect([...found.keys()]).to.include(id);
     for (const [id, possible] of files) expect([...possible], id).to.include(found.get(id) ?? 'none');
@@ -191,7 +193,7 @@ function formOf(random: SeededRandom): Form {
   const parts = Array.from({ length: random.upTo(6) }, () =>
     Buffer.from(`${random.next()} `.repeat(1 + random.upTo(4000))),
   );
-  return { parts, hash: sha(Buffer.concat(parts)), wait: random.upTo(15) };
+  return { parts, hash: sha256(Buffer.concat(parts)), wait: random.upTo(15) };
 }
 
 function keyOf(random: SeededRandom): string {

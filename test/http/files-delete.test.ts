@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { byteChunks, type FilesGround, filesGround, until } from '../plugins/files/files-fixture.ts';
+import { byteChunks, type FilesGround, filesGround } from '../plugins/files/files-fixture.ts';
 import { makePerson, makeRole, statusAndCodeOf } from '../plugins/users/test-users.ts';
+import { until } from '../support/until.ts';
 
 describe('DELETE /files', () => {
   let ground: FilesGround;

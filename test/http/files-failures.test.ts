@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { objectsIn, until } from '../plugins/files/files-fixture.ts';
+import { objectsIn } from '../plugins/files/files-fixture.ts';
 import { statusAndCodeOf } from '../plugins/users/test-users.ts';
 import type { SpawnedService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import {
   createSharedFilesEnvironment,
   createTestPicture,
@@ -272,11 +273,11 @@ describe('files: failures of the database', function () {
   });
 
   it('a statement timeout answers 503 and leaves nothing', async () => {
-    const service = await ground.start({ DB_STATEMENT_TIMEOUT: '100ms' });
+    const service = await ground.start({ DB_STATEMENT_TIMEOUT: '500ms' });
     const id = await upload(service, 'x');
     for (const table of ['platform_files', 'platform_orphaned_objects']) {
       const locked = ground.database.query(
-        `do $$ begin lock table ${table} in access exclusive mode; perform pg_sleep(1.5); end $$`,
+        `do $$ begin lock table ${table} in access exclusive mode; perform pg_sleep(4); end $$`,
       );
       await until(async () => {
         const locks = `select from pg_locks where mode = 'AccessExclusiveLock' and granted and relation = '${table}'::regclass`;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { until } from '../plugins/files/files-fixture.ts';
 import type { SpawnedService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import {
   createSharedFilesEnvironment,
   expectConsistentFiles,

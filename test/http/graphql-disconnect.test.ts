@@ -2,6 +2,7 @@ import { request as ask } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 describe('/graphql: a client that disconnects', function () {
   this.timeout(120_000);
@@ -24,10 +25,6 @@ describe('/graphql: a client that disconnects', function () {
     );
     return Number(row?.count);
   };
-  async function until(done: () => Promise<boolean>, timeout = 30_000): Promise<void> {
-    for (const end = Date.now() + timeout; !(await done()); await pause(10))
-      if (Date.now() > end) throw new Error('it did not come to pass in time');
-  }
   async function leave(query: string, from: () => Promise<boolean>): Promise<void> {
     const sent = ask(`${service.url}/graphql`, {
       method: 'POST',

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { requestAsAdmin } from './test-users.ts';
 
 describe('a database that ends connections or takes too long', () => {
@@ -37,14 +37,6 @@ describe('a database that ends connections or takes too long', () => {
 
   const admin = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
-
-  async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-    for (const end = Date.now() + 30_000; ; await pause(10)) {
-      const found = await look();
-      if (found) return found;
-      if (Date.now() > end) throw new Error('it did not come to pass in time');
-    }
-  }
 
   /** Terminates the database connections of the service that match the SQL condition `state`, as soon as one does. */
   const end = (state: string) =>

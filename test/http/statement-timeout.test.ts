@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 describe('DB_STATEMENT_TIMEOUT and WRITE_TIMEOUT', () => {
   let database: FreshDatabase;
@@ -55,6 +56,19 @@ describe('DB_STATEMENT_TIMEOUT and WRITE_TIMEOUT', () => {
       await database.query('delete from slow_row');
     });
   }
+
+  it('a service starts although reading the schema takes longer than DB_STATEMENT_TIMEOUT', async () => {
+    const locked = database.query(
+      'do $$ begin lock table platform_relations in access exclusive mode; perform pg_sleep(6); end $$',
+    );
+    await until(async () => {
+      const locks = `select from pg_locks where mode = 'AccessExclusiveLock' and granted and relation = 'platform_relations'::regclass`;
+      return (await database.query(locks)).length > 0;
+    });
+    const second = await startService({ database, env: { DB_STATEMENT_TIMEOUT: '1s' } });
+    await locked;
+    await second.stop();
+  });
 
   it('a change of a field may take longer than DB_STATEMENT_TIMEOUT', async () => {
     const started = Date.now();

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const ROWS = 5000;
 
@@ -54,11 +55,6 @@ describe('GET /items of a long list', () => {
     );
     return Number(row?.count);
   };
-
-  async function until(done: () => Promise<boolean>, timeout = 30_000): Promise<void> {
-    for (const end = Date.now() + timeout; !(await done()); await pause(20))
-      if (Date.now() > end) throw new Error('the condition did not hold in time');
-  }
 
   it('a long list is streamed with all rows in order', async () => {
     const { status, headers, body } = await read('/items/thing?limit=-1&fields=id,name,body,parent.name');

@@ -8,10 +8,10 @@ import {
   renderUploadMetadata,
   send,
   type TusStorageFolder,
-  until,
   upload,
 } from '../plugins/tus/tus-client.ts';
 import { type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
 
 describe('tus: permissions', () => {

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import {
   createTusStorageFolder,
-  hashOf,
   readStoredFile,
   someBytes,
   TUS_PIECE_SIZE,
   type TusStorageFolder,
-  until,
   upload,
 } from '../plugins/tus/tus-client.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
+import { sha256 } from '../support/sha256.ts';
+import { until } from '../support/until.ts';
 
 const ROUNDS = 4;
 
@@ -54,7 +54,7 @@ describe('tus: kills of the service', () => {
       const uploadUrl = running.url + new URL(broken.client.url as string).pathname;
       const { id } = await upload(running, bytes, { token, uploadUrl, retryDelays: [100, 500, 1000] }).finished;
       const kept = (await readStoredFile(running, here, id))?.bytes;
-      expect(hashOf(kept as Buffer), `killed after ${delay} ms`).to.equal(hashOf(bytes));
+      expect(sha256(kept as Buffer), `killed after ${delay} ms`).to.equal(sha256(bytes));
     }
     await database.query(`update platform_uploads set expires = now() - interval '1 second'`);
     await until(async () => (await database.query('select from platform_uploads')).length === 0);

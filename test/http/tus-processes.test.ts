@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import {
   createTusStorageFolder,
   createTusUpload,
-  hashOf,
   idOf,
   readReceivedByteCount,
   readStoredFile,
@@ -10,11 +9,12 @@ import {
   someBytes,
   TUS_PIECE_SIZE,
   type TusStorageFolder,
-  until,
   upload,
 } from '../plugins/tus/tus-client.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
+import { sha256 } from '../support/sha256.ts';
+import { until } from '../support/until.ts';
 
 describe('tus: several processes', () => {
   let database: FreshDatabase;
@@ -53,7 +53,7 @@ describe('tus: several processes', () => {
       const reply = await patch(at % 2 ? one : two, path, start, bytes.subarray(start, end));
       expect([reply.status, reply.headers['upload-offset']]).to.deep.equal([204, String(end)]);
     }
-    expect(hashOf((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
+    expect(sha256((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(sha256(bytes));
     expect(await pieces()).to.deep.equal([]);
   });
 
@@ -72,7 +72,7 @@ describe('tus: several processes', () => {
     const first = await reply;
     expect([first.status, first.headers['upload-offset']]).to.deep.equal([204, String(TUS_PIECE_SIZE + 100)]);
     expect((await patch(two, path, TUS_PIECE_SIZE + 100, bytes.subarray(TUS_PIECE_SIZE + 100))).status).to.equal(204);
-    expect(hashOf((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
+    expect(sha256((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(sha256(bytes));
   });
 
   it('of many requests with the same offset one writes', async () => {
@@ -91,8 +91,8 @@ describe('tus: several processes', () => {
         statuses.filter((status) => status === 204),
         String(statuses),
       ).to.have.length(1);
-      const kept = hashOf((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer);
-      expect(kept).to.equal(hashOf(bodies[statuses.indexOf(204)] as Buffer));
+      const kept = sha256((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer);
+      expect(kept).to.equal(sha256(bodies[statuses.indexOf(204)] as Buffer));
     }
     expect(await pieces()).to.deep.equal([]);
   });
@@ -120,7 +120,7 @@ describe('tus: several processes', () => {
         retryDelays: [100, 500, 1000],
       }).finished;
       expect(sent.at(-1)).to.equal(`PATCH ${3 * TUS_PIECE_SIZE}`);
-      expect(hashOf((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(sha256((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(sha256(bytes));
       expect(await pieces()).to.deep.equal([]);
     } finally {
       await victim.stop();

@@ -6,10 +6,10 @@ import {
   send,
   someBytes,
   type TusStorageFolder,
-  until,
 } from '../plugins/tus/tus-client.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /** A cron expression that matches every second. */
 const OFTEN = '* * * * * *';

@@ -7,7 +7,6 @@ import {
   createStallingHttpStack,
   createTusStorageFolder,
   createTusUpload,
-  hashOf,
   idOf,
   readReceivedByteCount,
   readStoredFile,
@@ -16,10 +15,11 @@ import {
   someBytes,
   TUS_PIECE_SIZE,
   type TusStorageFolder,
-  until,
   upload,
 } from '../plugins/tus/tus-client.ts';
 import { type InProcessService, startService } from '../support/service.ts';
+import { sha256 } from '../support/sha256.ts';
+import { until } from '../support/until.ts';
 import { requestAsAdmin } from './test-users.ts';
 
 const LIMIT = 2 * 1024 * 1024;
@@ -51,7 +51,7 @@ describe('/files/tus', () => {
         const bytes = someBytes(size);
         const { id } = await upload(service, bytes, { token }).finished;
         const file = await readStoredFile(service, here, id);
-        expect(hashOf(file?.bytes as Buffer)).to.equal(hashOf(bytes));
+        expect(sha256(file?.bytes as Buffer)).to.equal(sha256(bytes));
         expect(file?.row).to.include({ id, filename_download: 'bytes.bin', filesize: String(size), title: 'Bytes' });
         expect(await pieces()).to.deep.equal([]);
       });
@@ -61,14 +61,14 @@ describe('/files/tus', () => {
       const bytes = someBytes(3 * TUS_PIECE_SIZE);
       const { id, sent } = await upload(service, bytes, { token, chunkSize: 50_000 }).finished;
       expect(sent).to.deep.equal(['POST', 'PATCH 0', 'PATCH 50000', 'PATCH 100000', 'PATCH 150000']);
-      expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(sha256((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(sha256(bytes));
     });
 
     it('the creating request may carry the first bytes', async () => {
       const bytes = someBytes(2 * TUS_PIECE_SIZE + 1);
       const { id, sent } = await upload(service, bytes, { token, uploadDataDuringCreation: true }).finished;
       expect(sent).to.deep.equal(['POST']);
-      expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(sha256((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(sha256(bytes));
     });
 
     it('the length may be declared with a later request', async () => {
@@ -78,7 +78,7 @@ describe('/files/tus', () => {
         uploadLengthDeferred: true,
         chunkSize: TUS_PIECE_SIZE,
       }).finished;
-      expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(sha256((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(sha256(bytes));
     });
 
     it('a complete upload keeps its offset until it expires, and creates no second file', async () => {
@@ -112,7 +112,7 @@ describe('/files/tus', () => {
       expect(head).to.equal('HEAD');
       expect(Number(resumed.replace('PATCH ', ''))).to.be.within(5 * TUS_PIECE_SIZE, half);
       expect(sent).to.have.length(2);
-      expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(sha256((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(sha256(bytes));
       expect(await pieces()).to.deep.equal([]);
     });
 
@@ -189,8 +189,8 @@ describe('/files/tus', () => {
       const statuses = replies.map(({ status }) => status);
       expect(statuses.filter((status) => status === 204)).to.have.length(1);
       expect(statuses.filter((status) => ![204, 409, 413, 423].includes(status))).to.deep.equal([]);
-      const kept = hashOf((await readStoredFile(service, here, idOf(path)))?.bytes as Buffer);
-      expect(kept).to.equal(hashOf(bodies[statuses.indexOf(204)] as Buffer));
+      const kept = sha256((await readStoredFile(service, here, idOf(path)))?.bytes as Buffer);
+      expect(kept).to.equal(sha256(bodies[statuses.indexOf(204)] as Buffer));
       expect(await pieces()).to.deep.equal([]);
     });
 
@@ -198,7 +198,7 @@ describe('/files/tus', () => {
       const all = Array.from({ length: 6 }, (_, at) => someBytes(TUS_PIECE_SIZE * at + at));
       const done = await Promise.all(all.map((bytes) => upload(service, bytes, { token }).finished));
       for (const [at, { id }] of done.entries()) {
-        expect(hashOf((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(hashOf(all[at] as Buffer));
+        expect(sha256((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(sha256(all[at] as Buffer));
       }
     });
   });
@@ -295,7 +295,7 @@ describe('/files/tus', () => {
       const second = await upload(service, bytes, { token, metadata: { id: first.id, filename: 'b.bin' } }).finished;
       expect(second.id).not.to.equal(first.id);
       const after = await readStoredFile(service, here, first.id);
-      expect(hashOf(after?.bytes as Buffer)).to.equal(hashOf(bytes));
+      expect(sha256(after?.bytes as Buffer)).to.equal(sha256(bytes));
       expect(after?.row).to.include({ id: first.id, title: 'Mine', filename_download: 'b.bin' });
       expect(after?.row.filename_disk).not.to.equal(before?.row.filename_disk);
       expect(await here.objects()).not.to.include(before?.row.filename_disk);

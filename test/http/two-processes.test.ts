@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { CONFIRMATION_TIMEOUT } from '../../plugins/cluster/contract.ts';
 import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
 import { type SpawnedService, spawnService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { createUserWithPermissions } from './test-users.ts';
 
 const BACH =
@@ -215,8 +216,3 @@ describe('two processes on one database', () => {
       ).length;
   });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 30_000; Date.now() < end; ) if (await holds()) return;
-  throw new Error('it did not become so in time');
-}

@@ -1,5 +1,5 @@
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { bodyOf } from '../../http/library.ts';
+import { bodyOf, createDisconnectSignalGetter } from '../../http/library.ts';
 import type { Key } from '../../items/contract.ts';
 import { assertAnswerShape, collectionRoutes, sendWrittenRows } from '../../items/library.ts';
 import { FILES_COLLECTION_NAME } from '../contract.ts';
@@ -55,7 +55,11 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
       description: FILE_IMPORT_ROUTE_DESCRIPTION,
       async handle(ctx) {
         await assertAnswerShape(deps.items, ctx, FILES_COLLECTION_NAME);
-        const key = await importFile(ctx.state.caller, parseImportRequest(bodyOf(ctx)), createClientSignal(ctx));
+        const key = await importFile(
+          ctx.state.caller,
+          parseImportRequest(bodyOf(ctx)),
+          createDisconnectSignalGetter(ctx)(),
+        );
         await send(ctx, [key]);
       },
     },
@@ -90,14 +94,3 @@ const waitForRemovalAfter =
     await route.handle(ctx);
     await waitForRemoval();
   };
-
-/** Aborts when the client leaves, so that nothing is fetched for it. */
-export function createClientSignal({ res }: Pick<HttpContext, 'res'>): AbortSignal {
-  const controller = new AbortController();
-  const abortIfUnfinished = () => {
-    if (!res.writableFinished) controller.abort();
-  };
-  if (res.closed) abortIfUnfinished();
-  else res.once('close', abortIfUnfinished);
-  return controller.signal;
-}

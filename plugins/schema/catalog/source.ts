@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Db } from '../../database/contract.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT } from '../../database/contract.ts';
 import { type CatalogContent, parseCatalogContent } from './content.ts';
 import { renderCatalogStatement, renderFingerprintStatement } from './statement.ts';
 
@@ -16,17 +16,38 @@ export interface CatalogSource {
   read(): Promise<CatalogReading>;
 }
 
-export function createCatalogSource(db: Pick<Db, 'query' | 'schemas'>): CatalogSource {
+interface CatalogRow {
+  readonly fingerprint: string;
+  readonly content: string;
+}
+
+export function createCatalogSource(
+  db: Pick<Db, 'query' | 'schemas' | 'transaction' | 'isInUnitOfWork'>,
+): CatalogSource {
   const first = db.schemas[0] as string;
   const catalogSql = renderCatalogStatement(first);
   const fingerprintSql = renderFingerprintStatement(first);
   const params = [db.schemas];
 
+  const readRow = async (): Promise<CatalogRow> => {
+    const { rows } = await db.query<CatalogRow>(catalogSql, params, { name: 'schema-catalog' });
+    return rows[0] as CatalogRow;
+  };
+
+  /**
+   * DB_STATEMENT_TIMEOUT is for requests: the time of this statement grows with the number of tables, and with a short timeout
+   * the service could not start. A unit of work keeps the timeout of its own.
+   */
+  const readWithoutTimeout = (): Promise<CatalogRow> =>
+    db.isInUnitOfWork()
+      ? readRow()
+      : db.transaction(async () => {
+          await db.query(DISABLE_STATEMENT_TIMEOUT);
+          return readRow();
+        });
+
   const read = async (): Promise<CatalogReading> => {
-    const { rows } = await db.query<{ fingerprint: string; content: string }>(catalogSql, params, {
-      name: 'schema-catalog',
-    });
-    const { fingerprint, content } = rows[0] as { fingerprint: string; content: string };
+    const { fingerprint, content } = await readWithoutTimeout();
     return {
       fingerprint,
       digest: createHash('sha1').update(content).digest('base64url'),

@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import {
   createTestPermission,
   createUserSender,
@@ -16,11 +16,6 @@ const TABLES = `
   create table visit (id serial primary key, place integer not null references place, guest uuid, rating integer, at timestamptz);
   insert into place (name, note, secret) values ('North', 'cold', 's1'), ('South', 'warm', 's2');
 `;
-
-/** Polls until the condition holds; the time limit of the test ends it. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await pause(10);
-}
 
 describe('permissions', () => {
   let service: InProcessService;

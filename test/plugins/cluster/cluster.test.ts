@@ -5,6 +5,7 @@ import { type Bus, bus, type Lock, lock, type Presence, presence } from '../../.
 import type { Db } from '../../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
+import { until } from '../../support/until.ts';
 import { pluginWithGrant, startTestKernel, type TestKernel } from '../database/test-kernel.ts';
 
 interface Member {
@@ -25,11 +26,6 @@ async function join(database: FreshDatabase): Promise<Member> {
     database,
   });
   return { ground, ...(parts as Omit<Member, 'ground'>) };
-}
-
-/** Polls until the condition holds; the timeout of the test ends the wait. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await pause(5);
 }
 
 describe('two processes on one database', () => {

@@ -1,7 +1,8 @@
 import { request as rawRequest } from 'node:http';
 import { expect } from 'chai';
 import { captureError } from '../../support/plugin.ts';
-import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService, until } from './test-service.ts';
+import { until } from '../../support/until.ts';
+import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService } from './test-service.ts';
 
 describe('endpoints with full authority', () => {
   let testService: TestService;

@@ -3,7 +3,8 @@ import { renderEmbeds } from '../../../plugins/extensions-full/embeds.ts';
 import { INIT_EVENTS, runInitHandlers } from '../../../plugins/extensions-full/init.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
-import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService, until } from './test-service.ts';
+import { until } from '../../support/until.ts';
+import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService } from './test-service.ts';
 
 describe('hooks with full authority', () => {
   let testService: TestService;

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadFull } from '../../../plugins/extensions-full/load.ts';
 import { captureError } from '../../support/plugin.ts';
+import { until } from '../../support/until.ts';
 import {
   type ExtensionSources,
   reports,
   startTestService,
   TELL_FUNCTION_SOURCE,
   type TestService,
-  until,
 } from './test-service.ts';
 
 const LINE = (testService: TestService, name: string) =>

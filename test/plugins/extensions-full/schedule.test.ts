@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService, until } from './test-service.ts';
+import { until } from '../../support/until.ts';
+import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService } from './test-service.ts';
 
 describe('schedules of extensions', () => {
   let database: FreshDatabase;

@@ -3,7 +3,8 @@ import { createFullContext, type FullContext } from '../../../plugins/extensions
 import { createExtensionRuntime, type ExtensionRuntime } from '../../../plugins/extensions-full/extension-runtime.ts';
 import { createUndoStack, type UndoStack } from '../../../plugins/extensions-full/undo-stack.ts';
 import { captureError } from '../../support/plugin.ts';
-import { startTestService, type TestService, until } from './test-service.ts';
+import { until } from '../../support/until.ts';
+import { startTestService, type TestService } from './test-service.ts';
 
 describe('services of extensions', () => {
   let testService: TestService;

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { capabilities, type EventsApi, type Host } from '#kernel';
 import { boot, type Kernel } from '#kernel/boot';
 import { access } from '../../../plugins/access/contract.ts';
@@ -220,13 +219,6 @@ export async function startTestService(
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-/** Polls until `ask` answers true, for 30 seconds at most. */
-export async function until(ask: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 30_000; !(await ask()); await pause(20)) {
-    if (Date.now() > deadline) throw new Error('the condition was not true within 30 seconds');
   }
 }
 

@@ -1,16 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type FolderWatch, watchFolder } from '../../../plugins/extensions/watch/watch.ts';
+import { until } from '../../support/until.ts';
 
 const log = { warn: () => {} } as never;
-
-async function until(what: () => boolean): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!what()) {
-    if (Date.now() > deadline) throw new Error('it did not happen');
-    await pause(5);
-  }
-}
 
 describe('watch', () => {
   let watching: FolderWatch | undefined;

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller, Host } from '#kernel';
 import { lock, presence } from '../../../plugins/cluster/contract.ts';
 import { files } from '../../../plugins/files/contract.ts';
@@ -135,13 +133,4 @@ export function createThrowingByteSource(): AsyncIterable<Uint8Array> & { readon
       throw new Error('bytes were taken');
     },
   };
-}
-
-export const sha = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-
-/** Polls until `ask` answers true, for `longest` milliseconds at most. */
-export async function until(ask: () => boolean | Promise<boolean>, longest = 30_000): Promise<void> {
-  for (const deadline = Date.now() + longest; !(await ask()); await pause(20)) {
-    if (Date.now() > deadline) throw new Error('it did not come true in time');
-  }
 }

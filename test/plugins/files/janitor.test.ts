@@ -6,7 +6,8 @@ import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { ORPHANS_CHANNEL } from '../../../plugins/files/orphan-triggers.ts';
 import { serverUrl } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
-import { byteChunks, type FilesGround, filesGround, until } from './files-fixture.ts';
+import { until } from '../../support/until.ts';
+import { byteChunks, type FilesGround, filesGround } from './files-fixture.ts';
 
 const text = (bytes: AsyncIterable<Uint8Array>): IncomingFile => ({
   bytes,

@@ -7,9 +7,10 @@ import type { Caller } from '#kernel';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
+import { until } from '../../support/until.ts';
 import { withIptc } from '../media/metadata-blocks.ts';
 import { makePerson, makeRole } from '../users/test-users.ts';
-import { byteChunks, createThrowingByteSource, type FilesGround, filesGround, until } from './files-fixture.ts';
+import { byteChunks, createThrowingByteSource, type FilesGround, filesGround } from './files-fixture.ts';
 
 const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile => ({
   bytes: byteChunks(content),

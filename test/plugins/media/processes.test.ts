@@ -12,6 +12,7 @@ import sharp from 'sharp';
 import type { ImagePlan } from '../../../plugins/media/contract.ts';
 import { MEDIA_PROCESS_LIMITS } from '../../../plugins/media/limits.ts';
 import { garbageCollector } from '../../support/garbage.ts';
+import { until } from '../../support/until.ts';
 import {
   cornersOf,
   createCornersImage,
@@ -25,11 +26,6 @@ import { pngBomb } from './oversized-images.ts';
 
 /** Members of a plan whose transformation takes many seconds. */
 const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_000 };
-
-async function until(what: () => boolean, timeout = 30_000): Promise<void> {
-  for (const end = performance.now() + timeout; !what(); await wait(20))
-    if (performance.now() > end) throw new Error(`it does not come: ${what}`);
-}
 
 // These tests find the processes in /proc and are skipped on systems without it.
 (existsSync('/proc/self/status') ? describe : describe.skip)('media: processes', () => {

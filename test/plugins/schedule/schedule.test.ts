@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Lock } from '../../../plugins/cluster/contract.ts';
 import type { ScheduledJob } from '../../../plugins/schedule/contract.ts';
 import { createSchedule } from '../../../plugins/schedule/schedule.ts';
+import { until } from '../../support/until.ts';
 
 /** Fake claims and locks that the schedules of several simulated processes share. */
 function openCluster() {
@@ -30,11 +31,6 @@ function openCluster() {
 const nothing = () => {};
 const log = { error: nothing } as ScheduledJob['log'];
 const EVERY = { every: 20 };
-
-async function until(what: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 30_000; !what(); await pause(5))
-    if (Date.now() > deadline) throw new Error(`it did not come true in time: ${what}`);
-}
 
 describe('schedule.start()', () => {
   it('a job runs each tick in one of all processes', async () => {

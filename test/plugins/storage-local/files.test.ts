@@ -18,7 +18,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { bytes, createHeldSource, hashOf, inParts, readAllBytes } from '../storage/bytes.ts';
+import { sha256 } from '../../support/sha256.ts';
+import { bytes, createHeldSource, inParts, readAllBytes } from '../storage/bytes.ts';
 import { openTestDriver } from './test-driver.ts';
 
 describe('storage-local: files of objects', () => {
@@ -37,7 +38,7 @@ describe('storage-local: files of objects', () => {
 
   it('an object is a file with its name and bytes', async () => {
     await write('a.jpg', bytes(100_000));
-    expect(hashOf(await readFile(join(root, 'a.jpg')))).to.equal(hashOf(bytes(100_000)));
+    expect(sha256(await readFile(join(root, 'a.jpg')))).to.equal(sha256(bytes(100_000)));
     expect(await visible()).to.deep.equal(['a.jpg']);
     expect(await partials()).to.deep.equal([]);
   });
@@ -194,7 +195,7 @@ describe('storage-local: files of objects', () => {
     await write('m.bin', bytes(1_000_000));
     const opened = await driver.open('m.bin');
     await driver.remove('m.bin');
-    expect(hashOf(await readAllBytes(opened?.bytes as never))).to.equal(hashOf(bytes(1_000_000)));
+    expect(sha256(await readAllBytes(opened?.bytes as never))).to.equal(sha256(bytes(1_000_000)));
   });
 
   it('every way to end a reader closes its file', async function () {

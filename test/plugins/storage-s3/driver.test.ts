@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { until } from '../files/files-fixture.ts';
-import { bytes, createHeldSource, hashOf, inParts, readAllBytes } from '../storage/bytes.ts';
+import { sha256 } from '../../support/sha256.ts';
+import { until } from '../../support/until.ts';
+import { bytes, createHeldSource, inParts, readAllBytes } from '../storage/bytes.ts';
 import { startS3Relay } from './relay.ts';
 import { type PartPlan, type S3Server, type S3Settings, startS3Server } from './s3-server.ts';
 
@@ -39,7 +40,7 @@ describe('storage-s3: driver', function () {
   const write = (name: string, data: Uint8Array, to = driver) => to.write(name, inParts(data));
   const hashAt = async (name: string, from = driver) => {
     const object = await from.open(name);
-    return object && hashOf(await readAllBytes(object.bytes));
+    return object && sha256(await readAllBytes(object.bytes));
   };
   const namesIn = async (from: StorageDriver, prefix = '') => {
     const names: string[] = [];
@@ -58,12 +59,12 @@ describe('storage-s3: driver', function () {
       const name = newName();
       const data = bytes(29 * MIB + 3, 1);
       expect(await write(name, data)).to.equal(data.length);
-      expect(await hashAt(name)).to.equal(hashOf(data));
+      expect(await hashAt(name)).to.equal(sha256(data));
       expect((await server.s3.headObject(place(name))).ETag, 'made of four parts').to.match(/-4"$/);
       expect(await unfinished(name)).to.equal(0);
       const borders = await driver.open(name, { start: 8 * MIB - 2, end: 16 * MIB + 1 });
-      expect(hashOf(await readAllBytes(borders?.bytes as never))).to.equal(
-        hashOf(data.subarray(8 * MIB - 2, 16 * MIB + 2)),
+      expect(sha256(await readAllBytes(borders?.bytes as never))).to.equal(
+        sha256(data.subarray(8 * MIB - 2, 16 * MIB + 2)),
       );
     });
 
@@ -72,7 +73,7 @@ describe('storage-s3: driver', function () {
         const name = newName();
         const data = bytes(size, 2);
         await write(name, data);
-        expect(await hashAt(name)).to.equal(hashOf(data));
+        expect(await hashAt(name)).to.equal(sha256(data));
       }
     });
 
@@ -146,7 +147,7 @@ describe('storage-s3: driver', function () {
       const name = newName();
       const data = bytes(18 * MIB + 7, 4);
       await write(name, data, open({}, plan));
-      expect(await hashAt(name)).to.equal(hashOf(data));
+      expect(await hashAt(name)).to.equal(sha256(data));
       expect((await server.s3.headObject(place(name))).ETag, 'made of four parts').to.match(/-4"$/);
       expect(await readdir(folder)).to.deep.equal([]);
     });
@@ -183,7 +184,7 @@ describe('storage-s3: driver', function () {
         const data = bytes(17 * MIB, 6);
         await write(name, data, open({ endpoint: relay.url }, plan));
         expect(failures).to.be.above(2);
-        expect(await hashAt(name)).to.equal(hashOf(data));
+        expect(await hashAt(name)).to.equal(sha256(data));
         expect(await readdir(folder)).to.deep.equal([]);
       } finally {
         await relay.close();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { until } from '../files/files-fixture.ts';
+import { until } from '../../support/until.ts';
 import { type S3Relay, startS3Relay } from './relay.ts';
 import { type S3Server, startS3Server } from './s3-server.ts';
 

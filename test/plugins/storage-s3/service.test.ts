@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import { captureError } from '../../support/plugin.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { bytes, hashOf } from '../storage/bytes.ts';
+import { sha256 } from '../../support/sha256.ts';
+import { bytes } from '../storage/bytes.ts';
 import { type S3Server, startS3Server } from './s3-server.ts';
 
 const MIB = 2 ** 20;
@@ -35,7 +36,7 @@ describe('storage-s3: files and assets', function () {
   };
   const asset = (id: unknown, query = '', headers = {}) =>
     fetch(`${service.url}/assets/${id}${query}`, { headers: { ...bearer, ...headers } });
-  const hashIn = async (answer: Response) => hashOf(new Uint8Array(await answer.arrayBuffer()));
+  const hashIn = async (answer: Response) => sha256(new Uint8Array(await answer.arrayBuffer()));
   const inBucket = async () => {
     const { Contents = [] } = await server.s3.listObjectsV2({
       Bucket: server.settings.bucket,
@@ -51,11 +52,11 @@ describe('storage-s3: files and assets', function () {
     expect(Number(file.filesize)).to.equal(data.length);
     expect(await inBucket()).to.deep.equal([`${file.id}.bin`]);
 
-    expect(await hashIn(await asset(file.id))).to.equal(hashOf(data));
+    expect(await hashIn(await asset(file.id))).to.equal(sha256(data));
     const part = await asset(file.id, '', { range: `bytes=${8 * MIB - 5}-${8 * MIB + 4}` });
     expect(part.status).to.equal(206);
     expect(part.headers.get('content-range')).to.equal(`bytes ${8 * MIB - 5}-${8 * MIB + 4}/${data.length}`);
-    expect(await hashIn(part)).to.equal(hashOf(data.subarray(8 * MIB - 5, 8 * MIB + 5)));
+    expect(await hashIn(part)).to.equal(sha256(data.subarray(8 * MIB - 5, 8 * MIB + 5)));
 
     expect((await fetch(`${service.url}/files/${file.id}`, { method: 'DELETE', headers: bearer })).status).to.equal(
       204,
@@ -66,7 +67,7 @@ describe('storage-s3: files and assets', function () {
   it('a replacement leaves one object in the bucket', async () => {
     const file = await upload(bytes(1000, 2), 'a.bin', 'application/octet-stream');
     await upload(bytes(2000, 3), 'b.bin', 'application/octet-stream', 'PATCH', `/files/${file.id}`);
-    expect(await hashIn(await asset(file.id))).to.equal(hashOf(bytes(2000, 3)));
+    expect(await hashIn(await asset(file.id))).to.equal(sha256(bytes(2000, 3)));
     expect(await inBucket()).to.have.length(1);
     await fetch(`${service.url}/files/${file.id}`, { method: 'DELETE', headers: bearer });
   });

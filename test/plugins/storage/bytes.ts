@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 
 /** Pseudo-random bytes, the same in every run. They differ at each position, so that tests detect misplaced ranges. */
@@ -11,8 +10,6 @@ export function bytes(length: number, seed = 1): Buffer {
   }
   return Buffer.from(words.buffer, 0, length);
 }
-
-export const hashOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
 /** Yields the data in chunks of this size, as a connection does. */
 export async function* inParts(data: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {

@@ -6,7 +6,8 @@ import { type Storage, type StorageLocation, storage } from '../../../plugins/st
 import type { FreshDatabase } from '../../support/database.ts';
 import { captureError, type TestComposition, writePlugins } from '../../support/plugin.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
-import { bytes, createHeldSource, hashOf, inParts, readAllBytes } from './bytes.ts';
+import { sha256 } from '../../support/sha256.ts';
+import { bytes, createHeldSource, inParts, readAllBytes } from './bytes.ts';
 import { describeDriverConformance } from './conformance.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/storage-database/', import.meta.url));
@@ -89,7 +90,7 @@ describe('example extension storage-database', () => {
     const headers = { authorization: `Bearer ${token}`, range: 'bytes=300000-299999999' };
     const part = await fetch(`${service.url}/assets/${id}`, { headers });
     expect(part.status).to.equal(206);
-    expect(hashOf(Buffer.from(await part.arrayBuffer()))).to.equal(hashOf(bytes(2_000_000).subarray(300_000)));
+    expect(sha256(Buffer.from(await part.arrayBuffer()))).to.equal(sha256(bytes(2_000_000).subarray(300_000)));
     expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
     expect(await location.stat(filename_disk)).to.equal(undefined);
   });
@@ -104,8 +105,8 @@ describe('example extension storage-database', () => {
     await service.stop();
     service = await start();
     location = used.at('db');
-    expect(hashOf(await readAllBytes((await location.open('kept.bin'))?.bytes as never))).to.equal(
-      hashOf(bytes(700_000)),
+    expect(sha256(await readAllBytes((await location.open('kept.bin'))?.bytes as never))).to.equal(
+      sha256(bytes(700_000)),
     );
     await location.remove('kept.bin');
   });

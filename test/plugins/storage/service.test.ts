@@ -9,7 +9,8 @@ import type { Kernel } from '#kernel/boot';
 import { type HealthCheck, health } from '../../../plugins/server/contract.ts';
 import { type Storage, type StorageDriver, storage } from '../../../plugins/storage/contract.ts';
 import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
-import { bytes, hashOf, inParts, readAllBytes } from './bytes.ts';
+import { sha256 } from '../../support/sha256.ts';
+import { bytes, inParts, readAllBytes } from './bytes.ts';
 import { type MemoryDriver, memoryDriver } from './memory-driver.ts';
 
 /** A third-party plugin that contributes a driver. It names the facet by its id, without an import. */
@@ -171,8 +172,8 @@ describe('service storage', () => {
         await used.at('local').write('a.jpg', inParts(bytes(100_000)));
         const seen = await used
           .at('local')
-          .asFile('a.jpg', async (path) => ({ path, hash: hashOf(readFileSync(path)) }));
-        expect(seen?.hash).to.equal(hashOf(bytes(100_000)));
+          .asFile('a.jpg', async (path) => ({ path, hash: sha256(readFileSync(path)) }));
+        expect(seen?.hash).to.equal(sha256(bytes(100_000)));
         expect(existsSync(seen?.path as string)).to.equal(true);
         expect(['local', 'mem'].map((name) => used.at(name).copies)).to.deep.equal([false, true]);
       }));
@@ -181,8 +182,8 @@ describe('service storage', () => {
       started(async (used) => {
         const before = await copies();
         await used.at('mem').write('a.jpg', inParts(bytes(100_000)));
-        const seen = await used.at('mem').asFile('a.jpg', async (path) => ({ path, hash: hashOf(readFileSync(path)) }));
-        expect(seen?.hash).to.equal(hashOf(bytes(100_000)));
+        const seen = await used.at('mem').asFile('a.jpg', async (path) => ({ path, hash: sha256(readFileSync(path)) }));
+        expect(seen?.hash).to.equal(sha256(bytes(100_000)));
         expect(basename(seen?.path as string)).to.equal('a.jpg');
         expect(await copies()).to.deep.equal(before);
       }));

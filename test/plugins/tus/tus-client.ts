@@ -1,10 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
 import * as tus from 'tus-js-client';
 import { filesIn } from '../../support/files-in.ts';
 import type { Service } from '../../support/service.ts';
@@ -34,7 +33,6 @@ export async function createTusStorageFolder(env: Readonly<Record<string, string
 }
 
 export const someBytes = (size: number): Buffer => randomBytes(size);
-export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 export const idOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
 export const renderUploadMetadata = (pairs: Readonly<Record<string, string>>): string =>
@@ -169,11 +167,6 @@ export async function createTusUpload(
   const { status, headers, body } = await reply;
   if (status !== 201) throw new Error(`an upload could not be begun: ${status} ${JSON.stringify(body)}`);
   return headers.location as string;
-}
-
-/** Polls until the condition holds; the timeout of the test ends the wait. */
-export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await holds())) await pause(10);
 }
 
 /** Reads from the database how many bytes of an upload are stored. */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type {
   WorkerJobOptions,
@@ -8,6 +7,7 @@ import type {
 } from '../../../plugins/workers/contract.ts';
 import { createWorkers } from '../../../plugins/workers/workers.ts';
 import { captureError } from '../../support/plugin.ts';
+import { until } from '../../support/until.ts';
 
 const OPTIONS: WorkerPoolOptions = {
   program: new URL('./program.ts', import.meta.url),
@@ -36,11 +36,6 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
-
-async function until(what: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 30_000; !what(); await pause(10))
-    if (Date.now() > deadline) throw new Error(`it did not come true in time: ${what}`);
-}
 
 describe('workers.pool()', () => {
   const workers = createWorkers();

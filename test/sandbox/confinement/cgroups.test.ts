@@ -10,7 +10,8 @@ import {
   readProcSelfCgroupTexts,
 } from '../../../sandbox/host/launch/cgroups/own-group.ts';
 import { openCgroupsV2 } from '../../../sandbox/host/launch/cgroups/v2.ts';
-import { MIB, until } from './launcher-fixture.ts';
+import { until } from '../../support/until.ts';
+import { MIB } from './launcher-fixture.ts';
 
 const OLDER = {
   mounts: [

@@ -57,12 +57,3 @@ export const listProcesses = (pid: number) => [...new Set([pid, ...childProcessI
 
 /** True once the process has ended, also before its parent process has reaped it. */
 export const isGone = (pid: number) => ['', 'Z'].includes(readProcStatusLine(pid, 'State').slice(0, 1));
-
-/** Polls until the condition holds. Throws after `timeout` milliseconds. */
-export async function until(condition: () => boolean, timeout = 30_000): Promise<void> {
-  const deadline = Date.now() + timeout;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('it did not come to hold');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, stat
 import { getPriority, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { until } from '../../support/until.ts';
 import {
   createTestLauncher,
   isGone,
@@ -10,7 +11,6 @@ import {
   listProcesses,
   MIB,
   type TestLauncher,
-  until,
 } from './launcher-fixture.ts';
 import { startLauncherProcess } from './start-launcher-process.ts';
 

@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { until } from '../../../support/until.ts';
 import { type AssetRoutesFixture, SERVED_FILE_ID, startAssetRoutes } from './asset-routes-fixture.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -53,11 +54,6 @@ describe('streaming of large assets', () => {
     const request = get(`${ground.url}/assets/${SERVED_FILE_ID}`, { agent: false, headers });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return response;
-  }
-
-  async function until(done: () => boolean, timeout = 30_000): Promise<void> {
-    for (const end = Date.now() + timeout; !done(); await pause(10))
-      if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
   /** Reads a response to its end: number of bytes, and whether it was complete. */
