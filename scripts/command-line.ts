@@ -69,6 +69,14 @@ function fail(error: unknown): Promise<never> {
   return end(1);
 }
 
+/** `isSafe`: without third-party packages. */
+const bootService = (isSafe: boolean): Promise<Kernel> =>
+  boot(listCorePlugins(), {
+    prettyLog: writePretty,
+    logMethod: createRepeatLimit(),
+    ...(isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {}),
+  });
+
 async function serve(running: Kernel): Promise<void> {
   serves = true;
   await running.migrate();
@@ -100,12 +108,12 @@ for (const [name, about] of [
 }
 
 try {
-  const isSafe = process.argv.includes('--safe');
-  kernel = await boot(listCorePlugins(), {
-    prettyLog: writePretty,
-    logMethod: createRepeatLimit(),
-    ...(isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {}),
-  });
+  kernel = await bootService(process.argv.includes('--safe'));
+  // A command that starts the service works on its data: a package has no part in that, and loading one may record consent.
+  if (kernel.commands.get(process.argv[2] ?? '')?.needs === 'start') {
+    await kernel.stop();
+    kernel = await bootService(true);
+  }
   assertPackagesInstalled(kernel.plugins);
   warnOfUnknownSettings(kernel);
   for (const { name, about, needs, run } of kernel.commands.values()) {

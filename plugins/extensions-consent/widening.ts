@@ -25,6 +25,9 @@ export function describeWidening(
 
 type Grants = Readonly<Record<string, unknown>>;
 
+const isEmptyGrant = (grant: unknown): boolean =>
+  typeof grant === 'object' && grant !== null && Object.keys(grant).length === 0;
+
 function describeAdded(
   before: RequestedGrants,
   after: RequestedGrants,
@@ -44,6 +47,8 @@ function describeAdded(
       const hadOfCapability = Object.hasOwn(had, capability) ? { [capability]: had[capability] } : {};
       if (!isAdded(hadOfCapability, wants)) continue;
       const all = subjects.describe(wants);
+      // Settings stand among the grants of every package, also of one that declares none.
+      if (all.length === 0 && isEmptyGrant(grant)) continue;
       const fresh = all.filter((sentence) => !known.has(sentence));
       const shown = fresh.length > 0 ? fresh : all.length > 0 ? all : [`asks for more of ${capability}`];
       found.push(...shown.map((sentence) => (key === '' ? sentence : `${key}: ${sentence}`)));

@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { createMigratedDatabase, type InProcessService, type Service, startService } from '../support/service.ts';
+import {
+  ADMIN,
+  createMigratedDatabase,
+  type InProcessService,
+  runCli,
+  type Service,
+  startService,
+  TEST_SECRET,
+} from '../support/service.ts';
 import {
   type ConfinedPackageFolder,
   createConfinedPackageFolder,
@@ -113,6 +121,25 @@ describe('consent for confined packages', () => {
       const reply = await agree(service, service.admin.token, body);
       expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
+  });
+
+  it('a command that starts the service loads no package and records no consent', async () => {
+    await put('1.0.0');
+    const command = runCli(['files', 'check'], {
+      CONFIG_PATH: '/dev/null',
+      EXTENSIONS_PATH: packages.path,
+      DB_CONNECTION_STRING: database.url,
+      DATA_PATH: packages.path,
+      SECRET: TEST_SECRET,
+      ADMIN_EMAIL: ADMIN.email,
+      ADMIN_PASSWORD: ADMIN.password,
+    });
+    expect(await command.ended, command.output()).to.equal(0);
+    expect(await database.query('select * from platform_extension_grants')).to.deep.equal([]);
+    const service = await start('always');
+    expect((await reasonOf(service))?.code).to.equal('CONSENT_REQUIRED');
+    const { body } = await service.request('GET', '/extensions/consent', { token: service.admin.token });
+    expect(body.data[0].asks).to.deep.equal(['may be called by admins']);
   });
 
   it('POST /extensions/consent rejects "asks" that a newer version has replaced', async () => {
