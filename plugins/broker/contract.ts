@@ -128,7 +128,7 @@ export interface Broker {
   describe(grants: Readonly<Record<string, unknown>>): readonly string[];
   /** Whether `after` allows anything that `before` does not. */
   widens(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): boolean;
-  /** Registers a package with its grants: from then on it has a line in the audit. Check the grants before, with `findJsonSchemaProblems`. */
+  /** Registers a package with its grants: from then on it has a line in the audit. Check the grants before, with `findProblems`. */
   register(sketch: PackageWithGrants): PackageHandle;
   /** The audit (`may`: what plugins and packages may do) and the ledger (`did`: what they have done since start). */
   account(): { readonly may: readonly AuditReportLine[]; readonly did: readonly LedgerEntry[] };

@@ -105,7 +105,7 @@ export interface ExtensionManifest {
   readonly hidden?: boolean;
   /** Whether the events that the package filters are refused while the package is not loaded. */
   readonly required?: boolean;
-  /** The declaration of the settings, as written: `parseSettingsDeclaration` of `extension-settings` reads it. */
+  /** The declaration of the settings, as written: `parseDeclaration` of `extension-settings` reads it. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly runtime?: 'confined-server';
   readonly capabilities?: Readonly<Record<string, unknown>>;
