@@ -86,7 +86,8 @@ describe('number of statements of a write', () => {
       const { body } = await service.request('POST', '/items/author', { token, body: { unknown: 1 } });
       expect(body.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
     });
-    expect(short(refused).filter((one) => !/author/.test(String(one)))).to.deep.equal([]);
+    // An unknown field makes the service read the schema again, in a transaction of its own.
+    expect(short(refused).filter((one) => !/author|^begin$|^commit$/.test(String(one)))).to.deep.equal([]);
     expect(await database.query('select name from author order by id')).to.deep.equal([
       { name: 'theirs' },
       { name: 'new' },
