@@ -2,10 +2,10 @@ import { Command } from 'commander';
 import { BootFailure, boot, type Kernel } from '#kernel/boot';
 import { listCorePlugins } from '../plugins/core-plugins.ts';
 import { findThrowingPackage } from '../plugins/extensions/library.ts';
-import { renderBootFailure } from './boot-failure.ts';
 import { createRepeatLimit } from './log-repeats.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { writePretty } from './pretty-log.ts';
+import { renderBootFailure } from './render-boot-failure.ts';
 import { warnOfUnknownSettings } from './unknown-settings.ts';
 
 /**

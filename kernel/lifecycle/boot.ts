@@ -8,7 +8,7 @@ import { createLog, type Log, type LogOptions } from '../log.ts';
 import { assertNoSettingsProblems } from './boot-failure.ts';
 import { type CorePluginFolders, discoverCorePlugins, type PluginInfo } from './discover.ts';
 import { commands, type KernelCommand, middleware, upgrade } from './kernel-facets.ts';
-import { type PhaseTimeouts, PluginLoader } from './loader.ts';
+import { type PhaseTimeouts, PluginLoader } from './plugin-loader.ts';
 import { sortPlugins } from './plugin-order.ts';
 import { type HttpServer, serve } from './serve.ts';
 import { createKernelStores, type KernelStores } from './stores.ts';

@@ -25,7 +25,7 @@ const components = {
 };
 const base = { tag: 'authentication', access: 'public', components } as const;
 
-export const LOGIN_ROUTE: RouteDescription = {
+export const LOGIN_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Opens a session by e-mail address and password.',
   body: describeJsonBody(
@@ -35,7 +35,7 @@ export const LOGIN_ROUTE: RouteDescription = {
   errors: ['INVALID_OTP', 'INVALID_PROVIDER'],
 };
 
-export const PROVIDER_LOGIN_ROUTE: RouteDescription = {
+export const PROVIDER_LOGIN_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Opens a session by the credentials of a sign-in provider.',
   params: { provider: { schema: TEXT_SCHEMA, description: 'Name of the provider.' } },
@@ -44,21 +44,21 @@ export const PROVIDER_LOGIN_ROUTE: RouteDescription = {
   errors: ['INVALID_OTP', 'INVALID_PROVIDER', 'ROUTE_NOT_FOUND'],
 };
 
-export const REFRESH_ROUTE: RouteDescription = {
+export const REFRESH_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Exchanges a refresh token, from the body or the cookie, for new tokens.',
   body: describeJsonBody(schemaRef('RefreshToken'), { required: false }),
   answers: describeDataAnswer(schemaRef('Tokens')),
 };
 
-export const LOGOUT_ROUTE: RouteDescription = {
+export const LOGOUT_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Closes the session of a refresh token, from the body or the cookie.',
   body: describeJsonBody(schemaRef('RefreshToken'), { required: false }),
   answers: NO_CONTENT,
 };
 
-export const AUTH_PROVIDERS_ROUTE: RouteDescription = {
+export const AUTH_PROVIDERS_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Lists the sign-in providers, and says whether sign-in by password is off.',
   answers: {

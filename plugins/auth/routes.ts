@@ -4,11 +4,11 @@ import { bodyOf, sendData } from '../http/library.ts';
 import type { AuthRequests } from './auth-requests.ts';
 import type { ContributedDriver } from './contract.ts';
 import {
-  AUTH_PROVIDERS_ROUTE,
-  LOGIN_ROUTE,
-  LOGOUT_ROUTE,
-  PROVIDER_LOGIN_ROUTE,
-  REFRESH_ROUTE,
+  AUTH_PROVIDERS_ROUTE_DESCRIPTION,
+  LOGIN_ROUTE_DESCRIPTION,
+  LOGOUT_ROUTE_DESCRIPTION,
+  PROVIDER_LOGIN_ROUTE_DESCRIPTION,
+  REFRESH_ROUTE_DESCRIPTION,
 } from './descriptions.ts';
 import { LOCAL_PROVIDER } from './local-driver.ts';
 
@@ -25,14 +25,14 @@ export function authRoutes({ entry, disableDefault, routing, drivers }: Deps): r
   const login: Route = {
     method: 'POST',
     path: '/auth/login',
-    description: LOGIN_ROUTE,
+    description: LOGIN_ROUTE_DESCRIPTION,
     handle: async (ctx) => sendData(ctx, await entry.login(ctx, bodyOf(ctx))),
   };
 
   const loginBy: Route = {
     method: 'POST',
     path: '/auth/login/:provider',
-    description: PROVIDER_LOGIN_ROUTE,
+    description: PROVIDER_LOGIN_ROUTE_DESCRIPTION,
     // The body of a request for an unknown provider stays unread, as for any path without a route.
     body: 'unread',
     async handle(ctx) {
@@ -48,21 +48,21 @@ export function authRoutes({ entry, disableDefault, routing, drivers }: Deps): r
   const refresh: Route = {
     method: 'POST',
     path: '/auth/refresh',
-    description: REFRESH_ROUTE,
+    description: REFRESH_ROUTE_DESCRIPTION,
     handle: async (ctx) => sendData(ctx, await entry.refresh(ctx, bodyOf(ctx))),
   };
 
   const logout: Route = {
     method: 'POST',
     path: '/auth/logout',
-    description: LOGOUT_ROUTE,
+    description: LOGOUT_ROUTE_DESCRIPTION,
     handle: async (ctx) => sendData(ctx, await entry.logout(ctx, bodyOf(ctx))),
   };
 
   const providers: Route = {
     method: 'GET',
     path: '/auth',
-    description: AUTH_PROVIDERS_ROUTE,
+    description: AUTH_PROVIDERS_ROUTE_DESCRIPTION,
     handle(ctx) {
       const others = [...drivers().values()].filter(({ terms }) => terms.provider !== LOCAL_PROVIDER);
       const data = others.map(({ terms }) => ({

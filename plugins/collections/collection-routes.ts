@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import type { CollectionVerbs } from './collection-verbs.ts';
-import { COLLECTION_ROUTES } from './descriptions.ts';
+import { COLLECTION_ROUTE_DESCRIPTIONS } from './descriptions.ts';
 import { assertAdmin, type Deps, parseListBody, parseListElementName, pathSegment } from './route-helpers.ts';
 
 export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps): readonly Route[] {
@@ -10,7 +10,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
     {
       method: 'GET',
       path: '/collections',
-      description: COLLECTION_ROUTES.list,
+      description: COLLECTION_ROUTE_DESCRIPTIONS.list,
       async handle(ctx) {
         const { caller } = ctx.state;
         const data = await verbs.list(caller);
@@ -21,7 +21,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
     {
       method: 'SEARCH',
       path: '/collections',
-      description: COLLECTION_ROUTES.search,
+      description: COLLECTION_ROUTE_DESCRIPTIONS.search,
       async handle(ctx) {
         const keys = parseKeys(bodyOf(ctx));
         sendData(ctx, keys ? await verbs.getMany(ctx.state.caller, keys) : await verbs.list(ctx.state.caller));
@@ -30,13 +30,13 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
     {
       method: 'GET',
       path: '/collections/:collection',
-      description: COLLECTION_ROUTES.one,
+      description: COLLECTION_ROUTE_DESCRIPTIONS.one,
       handle: async (ctx) => sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'))),
     },
     {
       method: 'POST',
       path: '/collections',
-      description: COLLECTION_ROUTES.create,
+      description: COLLECTION_ROUTE_DESCRIPTIONS.create,
       async handle(ctx) {
         const { caller } = ctx.state;
         const body = bodyOf(ctx);
@@ -53,7 +53,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
     {
       method: 'PATCH',
       path: '/collections',
-      description: COLLECTION_ROUTES.updateMany,
+      description: COLLECTION_ROUTE_DESCRIPTIONS.updateMany,
       async handle(ctx) {
         const { caller } = ctx.state;
         assertAdmin(caller);
@@ -68,14 +68,14 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
     {
       method: 'PATCH',
       path: '/collections/:collection',
-      description: COLLECTION_ROUTES.update,
+      description: COLLECTION_ROUTE_DESCRIPTIONS.update,
       handle: async (ctx) =>
         sendData(ctx, await verbs.update(ctx.state.caller, pathSegment(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'DELETE',
       path: '/collections/:collection',
-      description: COLLECTION_ROUTES.remove,
+      description: COLLECTION_ROUTE_DESCRIPTIONS.remove,
       async handle(ctx) {
         await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'));
         sendData(ctx, undefined);

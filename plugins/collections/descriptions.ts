@@ -36,7 +36,7 @@ const relations = { tag: 'relations', components: collectionRouteComponents } as
 const reads = { access: 'permissions', errors: ['ROUTE_NOT_FOUND'] } as const;
 const changes = { access: 'admin', errors } as const;
 
-export const COLLECTION_ROUTES: Descriptions<
+export const COLLECTION_ROUTE_DESCRIPTIONS: Descriptions<
   'list' | 'search' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'
 > = {
   list: {
@@ -99,7 +99,9 @@ export const COLLECTION_ROUTES: Descriptions<
   },
 };
 
-export const FIELD_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'> = {
+export const FIELD_ROUTE_DESCRIPTIONS: Descriptions<
+  'list' | 'of' | 'one' | 'create' | 'updateMany' | 'update' | 'remove'
+> = {
   list: {
     ...fields,
     ...reads,
@@ -153,7 +155,7 @@ export const FIELD_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'upda
   },
 };
 
-export const RELATION_ROUTES: Descriptions<'list' | 'of' | 'one' | 'create' | 'update' | 'remove'> = {
+export const RELATION_ROUTE_DESCRIPTIONS: Descriptions<'list' | 'of' | 'one' | 'create' | 'update' | 'remove'> = {
   list: {
     ...relations,
     ...reads,

@@ -1,6 +1,6 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import { FIELD_ROUTES } from './descriptions.ts';
+import { FIELD_ROUTE_DESCRIPTIONS } from './descriptions.ts';
 import type { FieldVerbs } from './field-verbs.ts';
 import { assertAdmin, type Deps, parseListBody, parseListElementName, pathSegment } from './route-helpers.ts';
 
@@ -9,33 +9,33 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
     {
       method: 'GET',
       path: '/fields',
-      description: FIELD_ROUTES.list,
+      description: FIELD_ROUTE_DESCRIPTIONS.list,
       handle: async (ctx) => sendData(ctx, await verbs.list(ctx.state.caller)),
     },
     {
       method: 'GET',
       path: '/fields/:collection',
-      description: FIELD_ROUTES.of,
+      description: FIELD_ROUTE_DESCRIPTIONS.of,
       handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathSegment(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/fields/:collection/:field',
-      description: FIELD_ROUTES.one,
+      description: FIELD_ROUTE_DESCRIPTIONS.one,
       handle: async (ctx) =>
         sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'))),
     },
     {
       method: 'POST',
       path: '/fields/:collection',
-      description: FIELD_ROUTES.create,
+      description: FIELD_ROUTE_DESCRIPTIONS.create,
       handle: async (ctx) =>
         sendData(ctx, await verbs.create(ctx.state.caller, pathSegment(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'PATCH',
       path: '/fields/:collection',
-      description: FIELD_ROUTES.updateMany,
+      description: FIELD_ROUTE_DESCRIPTIONS.updateMany,
       async handle(ctx) {
         const { caller } = ctx.state;
         assertAdmin(caller);
@@ -51,7 +51,7 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
     {
       method: 'PATCH',
       path: '/fields/:collection/:field',
-      description: FIELD_ROUTES.update,
+      description: FIELD_ROUTE_DESCRIPTIONS.update,
       async handle(ctx) {
         const [collection, name] = [pathSegment(ctx, 'collection'), pathSegment(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, name, bodyOf(ctx)));
@@ -60,7 +60,7 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
     {
       method: 'DELETE',
       path: '/fields/:collection/:field',
-      description: FIELD_ROUTES.remove,
+      description: FIELD_ROUTE_DESCRIPTIONS.remove,
       async handle(ctx) {
         await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'));
         sendData(ctx, undefined);

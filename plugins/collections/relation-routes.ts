@@ -1,6 +1,6 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import { RELATION_ROUTES } from './descriptions.ts';
+import { RELATION_ROUTE_DESCRIPTIONS } from './descriptions.ts';
 import type { RelationVerbs } from './relation-verbs.ts';
 import { pathSegment } from './route-helpers.ts';
 
@@ -9,32 +9,32 @@ export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
     {
       method: 'GET',
       path: '/relations',
-      description: RELATION_ROUTES.list,
+      description: RELATION_ROUTE_DESCRIPTIONS.list,
       handle: async (ctx) => sendData(ctx, await verbs.list(ctx.state.caller)),
     },
     {
       method: 'GET',
       path: '/relations/:collection',
-      description: RELATION_ROUTES.of,
+      description: RELATION_ROUTE_DESCRIPTIONS.of,
       handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathSegment(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/relations/:collection/:field',
-      description: RELATION_ROUTES.one,
+      description: RELATION_ROUTE_DESCRIPTIONS.one,
       handle: async (ctx) =>
         sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'))),
     },
     {
       method: 'POST',
       path: '/relations',
-      description: RELATION_ROUTES.create,
+      description: RELATION_ROUTE_DESCRIPTIONS.create,
       handle: async (ctx) => sendData(ctx, await verbs.create(ctx.state.caller, bodyOf(ctx))),
     },
     {
       method: 'PATCH',
       path: '/relations/:collection/:field',
-      description: RELATION_ROUTES.update,
+      description: RELATION_ROUTE_DESCRIPTIONS.update,
       async handle(ctx) {
         const [collection, field] = [pathSegment(ctx, 'collection'), pathSegment(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, field, bodyOf(ctx)));
@@ -43,7 +43,7 @@ export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
     {
       method: 'DELETE',
       path: '/relations/:collection/:field',
-      description: RELATION_ROUTES.remove,
+      description: RELATION_ROUTE_DESCRIPTIONS.remove,
       async handle(ctx) {
         await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'));
         sendData(ctx, undefined);

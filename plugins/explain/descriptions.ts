@@ -42,13 +42,13 @@ const base = {
 } as const;
 const collection = describeParameter('The full name of the collection.');
 
-export const MISSING_INDEXES_ROUTE: RouteDescription = {
+export const MISSING_INDEXES_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Lists the foreign keys without an index, each with the statement that makes one.',
   answers: describeDataAnswer(exactObject({ missing_indexes: listSchema(schemaRef('MissingIndex')) })),
 };
 
-export const EXPLAIN_LIST_ROUTE: RouteDescription = {
+export const EXPLAIN_LIST_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a list read.',
   params: { collection },
@@ -56,7 +56,7 @@ export const EXPLAIN_LIST_ROUTE: RouteDescription = {
   answers: describeDataAnswer(schemaRef('ReadPlan')),
 };
 
-export const EXPLAIN_ROW_ROUTE: RouteDescription = {
+export const EXPLAIN_ROW_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a read by key.',
   params: { collection, id: describeParameter('Any key; its value is not in the plan.') },
@@ -64,7 +64,7 @@ export const EXPLAIN_ROW_ROUTE: RouteDescription = {
   answers: describeDataAnswer(schemaRef('ReadPlan')),
 };
 
-export const EXPLAIN_SEARCH_ROUTE: RouteDescription = {
+export const EXPLAIN_SEARCH_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a list read whose query is in the body.',
   params: { collection },

@@ -4,7 +4,12 @@ import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
 import type { Items } from '../items/contract.ts';
 import type { RawQuery } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
-import { EXPLAIN_LIST_ROUTE, EXPLAIN_ROW_ROUTE, EXPLAIN_SEARCH_ROUTE, MISSING_INDEXES_ROUTE } from './descriptions.ts';
+import {
+  EXPLAIN_LIST_ROUTE_DESCRIPTION,
+  EXPLAIN_ROW_ROUTE_DESCRIPTION,
+  EXPLAIN_SEARCH_ROUTE_DESCRIPTION,
+  MISSING_INDEXES_ROUTE_DESCRIPTION,
+} from './descriptions.ts';
 import { missingIndexes } from './missing-indexes.ts';
 
 interface Deps {
@@ -25,25 +30,25 @@ export function explainRoutes({ items, schema }: Deps): readonly Route[] {
     {
       method: 'GET',
       path: '/explain',
-      description: MISSING_INDEXES_ROUTE,
+      description: MISSING_INDEXES_ROUTE_DESCRIPTION,
       handle: async (ctx) => sendData(ctx, { missing_indexes: missingIndexes(await schema.refresh()) }),
     },
     {
       method: 'GET',
       path: '/explain/:collection',
-      description: EXPLAIN_LIST_ROUTE,
+      description: EXPLAIN_LIST_ROUTE_DESCRIPTION,
       handle: (ctx) => explain(ctx, rawQueryOf(ctx)),
     },
     {
       method: 'GET',
       path: '/explain/:collection/:id',
-      description: EXPLAIN_ROW_ROUTE,
+      description: EXPLAIN_ROW_ROUTE_DESCRIPTION,
       handle: (ctx) => explain(ctx, rawQueryOf(ctx)),
     },
     {
       method: 'SEARCH',
       path: '/explain/:collection',
-      description: EXPLAIN_SEARCH_ROUTE,
+      description: EXPLAIN_SEARCH_ROUTE_DESCRIPTION,
       handle: (ctx) => explain(ctx, queryIn(bodyOf(ctx))),
     },
   ];
@@ -56,7 +61,7 @@ export function explainRoutes({ items, schema }: Deps): readonly Route[] {
   }));
 }
 
-/** The query of a `EXPLAIN_SEARCH_ROUTE` body, `{ query }`. */
+/** The query of a `EXPLAIN_SEARCH_ROUTE_DESCRIPTION` body, `{ query }`. */
 function queryIn(body: unknown): RawQuery {
   const { query } = (body ?? {}) as { query?: unknown };
   if (query === undefined) return {};

@@ -32,7 +32,7 @@ const base = { tag: 'extension settings', access: 'admin', components } as const
 
 const subject = requiredParameter('The name of the extension.');
 
-export const LIST_SETTINGS_ROUTE: RouteDescription = {
+export const LIST_SETTINGS_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Lists the stored settings of an extension, secrets masked.',
   query: {
@@ -44,7 +44,7 @@ export const LIST_SETTINGS_ROUTE: RouteDescription = {
   errors: ['INVALID_PAYLOAD'],
 };
 
-export const WRITE_SETTING_ROUTE: RouteDescription = {
+export const WRITE_SETTING_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Stores the value of one setting.',
   body: describeJsonBody(exactObject({ ...PLACE, value: VALUE })),
@@ -52,20 +52,20 @@ export const WRITE_SETTING_ROUTE: RouteDescription = {
   errors: ['FAILED_VALIDATION', 'INVALID_CONFIG'],
 };
 
-export const REMOVE_SETTINGS_ROUTE: RouteDescription = {
+export const REMOVE_SETTINGS_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Removes the value of one setting, or all of an extension.',
   body: describeJsonBody(anyOfSchema(exactObject(PLACE), exactObject({ subject: TEXT_SCHEMA }))),
   answers: describeDataAnswer(exactObject({ removed: INTEGER_SCHEMA })),
 };
 
-export const SETTINGS_OWNERS_ROUTE: RouteDescription = {
+export const SETTINGS_OWNERS_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Lists the extensions that declare settings, and whether these are available.',
   answers: describeDataAnswer(listSchema(schemaRef('ExtensionSettingsOwner'))),
 };
 
-export const APP_SETTINGS_ROUTE: RouteDescription = {
+export const APP_SETTINGS_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   access: 'app',
   summary: 'Reads the settings of an extension that its code in the app may know.',

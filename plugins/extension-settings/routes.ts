@@ -9,11 +9,11 @@ import type { SecretCipher } from '../secrets/contract.ts';
 import { readAppReadableSettings } from './app-values.ts';
 import { EXTENSION_SETTINGS_TABLE } from './collections.ts';
 import {
-  APP_SETTINGS_ROUTE,
-  LIST_SETTINGS_ROUTE,
-  REMOVE_SETTINGS_ROUTE,
-  SETTINGS_OWNERS_ROUTE,
-  WRITE_SETTING_ROUTE,
+  APP_SETTINGS_ROUTE_DESCRIPTION,
+  LIST_SETTINGS_ROUTE_DESCRIPTION,
+  REMOVE_SETTINGS_ROUTE_DESCRIPTION,
+  SETTINGS_OWNERS_ROUTE_DESCRIPTION,
+  WRITE_SETTING_ROUTE_DESCRIPTION,
 } from './descriptions.ts';
 import { toDisplayName } from './names.ts';
 import type { ListedOwner, SettingsOwners } from './owners.ts';
@@ -97,16 +97,16 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
   }
 
   return [
-    { method: 'GET', path: PATH, description: LIST_SETTINGS_ROUTE, handle: forAdmins(list) },
-    { method: 'POST', path: PATH, description: WRITE_SETTING_ROUTE, handle: forAdmins(write) },
-    { method: 'DELETE', path: PATH, description: REMOVE_SETTINGS_ROUTE, handle: forAdmins(remove) },
+    { method: 'GET', path: PATH, description: LIST_SETTINGS_ROUTE_DESCRIPTION, handle: forAdmins(list) },
+    { method: 'POST', path: PATH, description: WRITE_SETTING_ROUTE_DESCRIPTION, handle: forAdmins(write) },
+    { method: 'DELETE', path: PATH, description: REMOVE_SETTINGS_ROUTE_DESCRIPTION, handle: forAdmins(remove) },
     {
       method: 'GET',
       path: `${PATH}/owners`,
-      description: SETTINGS_OWNERS_ROUTE,
+      description: SETTINGS_OWNERS_ROUTE_DESCRIPTION,
       handle: forAdmins((ctx) => sendData(ctx, owners.all().map(toOwnerRecord))),
     },
-    { method: 'GET', path: `${PATH}/app`, description: APP_SETTINGS_ROUTE, handle: forApp },
+    { method: 'GET', path: `${PATH}/app`, description: APP_SETTINGS_ROUTE_DESCRIPTION, handle: forApp },
   ];
 }
 

@@ -13,13 +13,13 @@ const LINE_INTERVAL = 10_000;
 /** The latest failures of one contribution. */
 export interface FailureLog {
   /** Keeps a failure, and logs it unless there were many just now. `event` is set for hooks. */
-  record(error: GuestFailure | HostFailure, event?: string): void;
+  record(error: GuestFailure | ServiceDetectedFailure, event?: string): void;
   /** The kept failures, the latest first. */
   list(): readonly ContributionFailure[];
 }
 
 /** A failure that the service detected rather than the sandbox. */
-export interface HostFailure {
+export interface ServiceDetectedFailure {
   readonly code: string;
   readonly message: string;
 }

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '#kernel';
 import { CustomFailure } from '../http/library.ts';
 import type { GuestFailure, HandlerRejection } from '../sandbox/library.ts';
-import type { FailureLog, HostFailure } from './failure-log.ts';
+import type { FailureLog, ServiceDetectedFailure } from './failure-log.ts';
 
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
@@ -11,7 +11,7 @@ const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
  * code of the service with another status. Codes of signing in are refused, because clients drop their tokens over
  * them.
  */
-function toRejection({ status, code, message }: HandlerRejection): CustomFailure | HostFailure {
+function toRejection({ status, code, message }: HandlerRejection): CustomFailure | ServiceDetectedFailure {
   const fault = findFault(status, code, message);
   if (fault !== undefined) return { code: 'invalid-rejection', message: `reject(${fault}` };
   // Core code that checks the kind of failure sees a failed validation.

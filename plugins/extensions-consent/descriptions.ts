@@ -15,13 +15,13 @@ const WAITING = exactObject({ name: TEXT_SCHEMA, version: TEXT_SCHEMA, asks: lis
 const components = { schemas: { ExtensionConsent: WAITING } };
 const base = { tag: 'extensions', access: 'admin', components } as const;
 
-export const WAITING_PACKAGES_ROUTE: RouteDescription = {
+export const WAITING_PACKAGES_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Lists the packages that wait for an admin to agree to what they ask for.',
   answers: describeDataAnswer(listSchema(schemaRef('ExtensionConsent'))),
 };
 
-export const CONSENT_AGREE_ROUTE: RouteDescription = {
+export const CONSENT_AGREE_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Agrees to what a package asks for, and loads it.',
   body: describeJsonBody(exactObject({ name: { ...TEXT_SCHEMA, minLength: 1 } }, { asks: ANY_VALUE_SCHEMA })),

@@ -14,8 +14,8 @@ import { createToReason, type ExtensionRow } from './records/info-record.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { listSettingsOwners } from './settings-owners.ts';
 import { createPluginId } from './third-party/folders.ts';
+import { pluginRows } from './third-party/plugin-info-records.ts';
 import { ThirdPartyPlugins } from './third-party/plugins.ts';
-import { pluginRows } from './third-party/rows.ts';
 
 interface Deps {
   readonly config: ExtensionsConfig;

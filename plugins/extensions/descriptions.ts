@@ -74,7 +74,7 @@ const list = describeDataAnswer(
   exactObject({ confinedRuntime: objectSchema({ state: TEXT_SCHEMA, posture: ANY_VALUE_SCHEMA }, ['state']) }),
 );
 
-export const EXTENSION_LIST_ROUTE: RouteDescription = {
+export const EXTENSION_LIST_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Lists the extensions that were found, with their states.',
   answers: list,
@@ -82,7 +82,7 @@ export const EXTENSION_LIST_ROUTE: RouteDescription = {
 
 const DECISION = exactObject({ required: nullableSchema(BOOLEAN_SCHEMA) });
 
-export const EXTENSION_REQUIRE_ROUTE: RouteDescription = {
+export const EXTENSION_REQUIRE_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary:
     'Says whether what a package filters is refused while the package is not loaded; null leaves it to its manifest.',
@@ -97,7 +97,7 @@ const PROCESS = exactObject(
   { id: TEXT_SCHEMA, address: nullableSchema(TEXT_SCHEMA), left: { type: 'integer' } },
 );
 
-export const EXTENSION_AUDIT_ROUTE: RouteDescription = {
+export const EXTENSION_AUDIT_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Answers what every package may do here, and what each has done in all processes since they started.',
   answers: describeDataAnswer(
@@ -110,7 +110,7 @@ export const EXTENSION_AUDIT_ROUTE: RouteDescription = {
   ),
 };
 
-export const EXTENSION_APP_CHUNK_ROUTE: RouteDescription = {
+export const EXTENSION_APP_CHUNK_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   access: 'public',
   summary: 'Sends the code that extensions have for the app.',
@@ -119,13 +119,13 @@ export const EXTENSION_APP_CHUNK_ROUTE: RouteDescription = {
   errors: ['ROUTE_NOT_FOUND'],
 };
 
-export const EXTENSION_RELOAD_ROUTE: RouteDescription = {
+export const EXTENSION_RELOAD_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Loads extensions that changed, here and in the other processes.',
   answers: list,
 };
 
-export const EXTENSION_RESTART_ROUTE: RouteDescription = {
+export const EXTENSION_RESTART_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Starts one confined or failed extension anew, here and in the other processes.',
   body: describeJsonBody(objectSchema({ name: TEXT_SCHEMA }, ['name'])),

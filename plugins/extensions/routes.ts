@@ -3,12 +3,12 @@ import type { Activity } from '../activity/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, isValidBody, sendData } from '../http/library.ts';
 import {
-  EXTENSION_APP_CHUNK_ROUTE,
-  EXTENSION_AUDIT_ROUTE,
-  EXTENSION_LIST_ROUTE,
-  EXTENSION_RELOAD_ROUTE,
-  EXTENSION_REQUIRE_ROUTE,
-  EXTENSION_RESTART_ROUTE,
+  EXTENSION_APP_CHUNK_ROUTE_DESCRIPTION,
+  EXTENSION_AUDIT_ROUTE_DESCRIPTION,
+  EXTENSION_LIST_ROUTE_DESCRIPTION,
+  EXTENSION_RELOAD_ROUTE_DESCRIPTION,
+  EXTENSION_REQUIRE_ROUTE_DESCRIPTION,
+  EXTENSION_RESTART_ROUTE_DESCRIPTION,
 } from './descriptions.ts';
 import type { ExtensionManager } from './load/extension-manager.ts';
 import { isConfined } from './load/slot.ts';
@@ -39,36 +39,28 @@ const ACTIVITY_COLLECTION = 'platform_extensions';
  * and audit.
  */
 export function extensionRoutes(deps: RouteDeps): readonly Route[] {
-  const { rows, runtime, appBundle, activity } = deps;
+  const { rows, runtime, activity } = deps;
   const list = () => rows().map(toInfoRecord);
   const send = (ctx: HttpContext, data: unknown = list()) => sendData(ctx, data, { confinedRuntime: runtime() });
 
   return [
-    { method: 'GET', path: '/extensions', description: EXTENSION_LIST_ROUTE, handle: adminsOnly((ctx) => send(ctx)) },
+    {
+      method: 'GET',
+      path: '/extensions',
+      description: EXTENSION_LIST_ROUTE_DESCRIPTION,
+      handle: adminsOnly((ctx) => send(ctx)),
+    },
     {
       method: 'GET',
       path: '/extensions/audit',
-      description: EXTENSION_AUDIT_ROUTE,
+      description: EXTENSION_AUDIT_ROUTE_DESCRIPTION,
       handle: adminsOnly(async (ctx) => sendData(ctx, await deps.readAudit())),
     },
-    {
-      method: 'GET',
-      path: '/extensions/sources/:chunk',
-      description: EXTENSION_APP_CHUNK_ROUTE,
-      handle(ctx) {
-        const text = appBundle.chunk(ctx.params.chunk as string);
-        if (text === undefined) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
-        ctx.status = 200;
-        ctx.set('Content-Type', 'application/javascript; charset=UTF-8');
-        ctx.set('Cache-Control', cacheControl(deps.cacheTtl));
-        ctx.set('Vary', 'Origin, Cache-Control');
-        ctx.body = text;
-      },
-    },
+    appChunkRoute(deps),
     {
       method: 'PATCH',
       path: '/extensions/:id',
-      description: EXTENSION_REQUIRE_ROUTE,
+      description: EXTENSION_REQUIRE_ROUTE_DESCRIPTION,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         const required = await parseRequired(bodyOf(ctx));
@@ -90,7 +82,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       path: '/extensions/reload',
-      description: EXTENSION_RELOAD_ROUTE,
+      description: EXTENSION_RELOAD_ROUTE_DESCRIPTION,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         await deps.reload(caller, []);
@@ -101,7 +93,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       path: '/extensions/restart',
-      description: EXTENSION_RESTART_ROUTE,
+      description: EXTENSION_RESTART_ROUTE_DESCRIPTION,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         const name = await parseName(bodyOf(ctx));
@@ -115,6 +107,22 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
   ];
 }
 
+/** Serves a part of the app bundle to browsers, which need no token for it. */
+const appChunkRoute = ({ appBundle, cacheTtl }: Pick<RouteDeps, 'appBundle' | 'cacheTtl'>): Route => ({
+  method: 'GET',
+  path: '/extensions/sources/:chunk',
+  description: EXTENSION_APP_CHUNK_ROUTE_DESCRIPTION,
+  handle(ctx) {
+    const text = appBundle.chunk(ctx.params.chunk as string);
+    if (text === undefined) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
+    ctx.status = 200;
+    ctx.set('Content-Type', 'application/javascript; charset=UTF-8');
+    ctx.set('Cache-Control', cacheControl(cacheTtl));
+    ctx.set('Vary', 'Origin, Cache-Control');
+    ctx.body = text;
+  },
+});
+
 const adminsOnly =
   (handle: (ctx: HttpContext) => Promise<void> | void) =>
   (ctx: HttpContext): Promise<void> | void => {
@@ -126,12 +134,13 @@ const cacheControl = (ttl: number | undefined): string =>
   ttl === undefined ? 'no-cache' : `public, max-age=${Math.floor(ttl / 1000)}`;
 
 async function parseRequired(body: unknown): Promise<boolean | null> {
-  if (await isValidBody(EXTENSION_REQUIRE_ROUTE, body)) return (body as { required: boolean | null }).required;
+  if (await isValidBody(EXTENSION_REQUIRE_ROUTE_DESCRIPTION, body))
+    return (body as { required: boolean | null }).required;
   throw fail('INVALID_PAYLOAD', 'The body is { "required": true, false or null }.');
 }
 
 async function parseName(body: unknown): Promise<string> {
-  if (await isValidBody(EXTENSION_RESTART_ROUTE, body)) return (body as { name: string }).name;
+  if (await isValidBody(EXTENSION_RESTART_ROUTE_DESCRIPTION, body)) return (body as { name: string }).name;
   throw fail('INVALID_PAYLOAD', '"name" is required: the name of an extension.');
 }
 

@@ -177,7 +177,7 @@ export interface ItemPermissions {
   readonly share: { readonly access: boolean };
 }
 
-/** Options of a write that only plugins set, not clients. */
+/** Options of a write that plugins set and clients cannot: values of the platform, and an answer from the writing statement. */
 export interface WriteOptions extends WriteCancellation {
   /**
    * Values that the platform sets: they override the payload, take part in validation and need no grant of the caller.

@@ -6,8 +6,8 @@ import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { PRESETS_COLLECTION, presetsCollection } from './collections.ts';
+import { registerPresetWriteChecks } from './ownership-checks.ts';
 import manifest from './package.json' with { type: 'json' };
-import { registerPresetWriteChecks } from './write-checks.ts';
 
 export default definePlugin({
   manifest,

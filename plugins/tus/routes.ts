@@ -3,6 +3,7 @@ import type { Server } from '@tus/server';
 import { type Caller, fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import type { Schema } from '../schema/contract.ts';
+import { createTusDataStore, type StoreDeps } from './data-store.ts';
 import { createTusVersionFailure, createUnknownUploadFailure } from './failures.ts';
 import { type FinishDeps, finishUpload } from './finish.ts';
 import { parseUploadMetadata, type UploadDescription } from './metadata.ts';
@@ -14,7 +15,6 @@ import {
   TUS_OPTIONS_WITH_ID_DESCRIPTION,
   TUS_TERMINATE_DESCRIPTION,
 } from './route-descriptions.ts';
-import { createStore, type StoreDeps } from './store.ts';
 import { forwardToTusServer } from './tus-server-adapter.ts';
 import { hasReceivedAllBytes, type Upload } from './upload-repository.ts';
 
@@ -175,7 +175,7 @@ async function handleTusRequest(deps: RoutesDeps, ctx: HttpContext, id: string |
   const metadata = ctx.get('Upload-Metadata');
   const server: Server = new loaded.tus.Server({
     path: PATH,
-    datastore: createStore(loaded.tus, deps, { caller, metadata, describeUpload: loaded.aboutOf }),
+    datastore: createTusDataStore(loaded.tus, deps, { caller, metadata, describeUpload: loaded.aboutOf }),
     locker: deps.locker,
     ...(deps.maxSize === undefined ? {} : { maxSize: deps.maxSize }),
     // Milliseconds in which a request that gives way may still finish.

@@ -1,10 +1,10 @@
 import { service } from '#kernel';
 
-/** Limits of a process that the operating system enforces, where it supports them. */
+/** Limits of a worker process, for images or password hashes, which the operating system enforces where it supports them. */
 export interface ProcessBounds {
   /** MiB of private memory (RLIMIT_DATA). */
   readonly data: number;
-  /** Seconds of processor time after which the system ends the process. */
+  /** Seconds of processor time after which the operating system ends the worker process. */
   readonly processor: number;
   /** The nice value: 0 to 19, the higher, the lower its priority. */
   readonly niceness: number;

@@ -20,9 +20,9 @@ describe('architecture: kernel', () => {
     expect(strange).to.deep.equal([]);
   });
 
-  it('the kernel has one import with a computed path, in lifecycle/loader.ts', () => {
+  it('the kernel has one import with a computed path, in lifecycle/plugin-loader.ts', () => {
     expect(sources.filter((one) => one.computedImports > 0).map((one) => one.path)).to.deep.equal([
-      'kernel/lifecycle/loader.ts',
+      'kernel/lifecycle/plugin-loader.ts',
     ]);
   });
 

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type BootFailure, facet } from '#kernel';
-import { renderBootFailure } from '../../scripts/boot-failure.ts';
+import { renderBootFailure } from '../../scripts/render-boot-failure.ts';
 import { captureError, silentSettings, type TestPlugin, withPlugins, writePlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
 

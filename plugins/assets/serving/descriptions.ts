@@ -9,7 +9,7 @@ const atLeast = (minimum: number, maximum?: number) => ({
 
 const id = describeParameter('The id of the file.');
 
-export const ASSET_ROUTE: RouteDescription = {
+export const ASSET_ROUTE_DESCRIPTION: RouteDescription = {
   summary: 'Sends the bytes of a file, whole or in ranges, or an image made of them.',
   tag: 'assets',
   access: 'permissions',
@@ -31,7 +31,7 @@ export const ASSET_ROUTE: RouteDescription = {
   errors: ['ILLEGAL_ASSET_TRANSFORMATION', 'RANGE_NOT_SATISFIABLE'],
 };
 
-export const NAMED_ASSET_ROUTE: RouteDescription = {
-  ...ASSET_ROUTE,
+export const NAMED_ASSET_ROUTE_DESCRIPTION: RouteDescription = {
+  ...ASSET_ROUTE_DESCRIPTION,
   params: { id, filename: describeParameter('Any name, under which pages show and save it.') },
 };

@@ -6,7 +6,7 @@ import type { FileRecord, Variant, VariantChoice, VariantService } from '../vari
 import { assetHeadersFor } from './asset-headers.ts';
 import type { AssetCachePolicyFor } from './cache-policy.ts';
 import { isNotModified } from './conditional-request.ts';
-import { ASSET_ROUTE, NAMED_ASSET_ROUTE } from './descriptions.ts';
+import { ASSET_ROUTE_DESCRIPTION, NAMED_ASSET_ROUTE_DESCRIPTION } from './descriptions.ts';
 import type { ObjectCache } from './object-cache.ts';
 import { type ResponseDetails, sendUnchanged, sendWhole } from './send.ts';
 import type { SendFile } from './send-file.ts';
@@ -73,7 +73,7 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
   }
 
   return [
-    { method: 'GET', path: '/assets/:id', description: ASSET_ROUTE, handle },
-    { method: 'GET', path: '/assets/:id/:filename', description: NAMED_ASSET_ROUTE, handle },
+    { method: 'GET', path: '/assets/:id', description: ASSET_ROUTE_DESCRIPTION, handle },
+    { method: 'GET', path: '/assets/:id/:filename', description: NAMED_ASSET_ROUTE_DESCRIPTION, handle },
   ];
 }

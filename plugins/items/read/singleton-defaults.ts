@@ -54,7 +54,7 @@ function literalDefaultOf({ field }: ColumnProjection, primary: string | null): 
   return number !== undefined ? Number(number) : boolean === 'true';
 }
 
-/** The value as a stored row would have it: exact types are texts, unless requested as numbers. */
+/** A default value of a singleton without a row, as a stored row would have it: exact types are texts, unless requested as numbers. */
 function toRowForm({ field, as }: ColumnProjection, value: unknown): unknown {
   if (typeof as === 'object') return applyEnumLabels(value, as.labels);
   if (value === null || typeof value === 'object') return value;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { renderBootFailure } from '../../../scripts/boot-failure.ts';
+import { renderBootFailure } from '../../../scripts/render-boot-failure.ts';
 import { serverUrl } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
 import { startTestKernel } from './test-kernel.ts';

@@ -105,7 +105,7 @@ export const fullHook = defineHook(({ filter, action, init, schedule, embed }, {
   embed('foot', '');
 });
 
-export const fullOperation = defineOperationApi({
+export const fullAuthorityOperation = defineOperationApi({
   id: 'mine',
   handler: ({ text }, { data, accountability, services }) => [text, data.$last, accountability, services.ItemsService],
 });

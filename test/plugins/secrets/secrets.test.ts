@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { parseMasterKey } from '../../../plugins/secrets/master-key.ts';
 import { createSecretCipher } from '../../../plugins/secrets/secret-cipher.ts';
-import { renderBootFailure } from '../../../scripts/boot-failure.ts';
+import { renderBootFailure } from '../../../scripts/render-boot-failure.ts';
 import { captureError, withPlugins } from '../../support/plugin.ts';
 
 const keyText = (bytes = 32) => randomBytes(bytes).toString('base64');

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const folder = fileURLToPath(new URL('programs/', import.meta.url));
 
 /** The expected outcome of a hostile program, in addition to staying contained. */
-export type Expectation =
+export type HostileProgramOutcome =
   /** The service refuses to load the program, with this code where one is set. */
   | { readonly kind: 'refused'; readonly code: string | undefined }
   /** A request to the program fails with 500 or 503. */
@@ -23,7 +23,7 @@ export interface HostileProgram {
   readonly about: string;
   readonly text: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  readonly expectation: Expectation;
+  readonly expectation: HostileProgramOutcome;
 }
 
 /**
@@ -48,7 +48,7 @@ export function hostilePrograms(): readonly HostileProgram[] {
     });
 }
 
-function expectationOf(text = 'answered'): Expectation {
+function expectationOf(text = 'answered'): HostileProgramOutcome {
   const [kind, value] = text.split(' ');
   switch (kind) {
     case 'refused':

@@ -16,7 +16,7 @@ import type { ReadableSchema } from './readable-schema.ts';
 export const INEXPRESSIBLE_NAME_CLASH = 'a clash of names that only REST has';
 
 /** One field of a REST query, with all entries of `fields` that begin with its name. */
-export interface RequestedRestField {
+export interface RequestedFieldOfRestQuery {
   readonly key: string;
   readonly field: Field | undefined;
   readonly call?: FunctionCall | undefined;
@@ -43,8 +43,8 @@ export function requestedFields(
   collection: Collection,
   fields: readonly string[],
   aliases: Aliases,
-): Iterable<RequestedRestField> {
-  const fieldsByKey = new Map<string, RequestedRestField>();
+): Iterable<RequestedFieldOfRestQuery> {
+  const fieldsByKey = new Map<string, RequestedFieldOfRestQuery>();
   const addField = (step: string, rest: readonly string[]): void => {
     const [called = '', only]: readonly string[] =
       collection.fields.has(step) || step.includes('(') ? [step] : step.split(':');
@@ -64,7 +64,7 @@ export function requestedFields(
     )
       return;
     const key = call && !isAlias ? restFunctionKey(call) : called;
-    const known: RequestedRestField = fieldsByKey.get(key) ?? {
+    const known: RequestedFieldOfRestQuery = fieldsByKey.get(key) ?? {
       key,
       field,
       call,

@@ -8,7 +8,12 @@ import {
   restFunctionKey,
 } from './query-paths.ts';
 import { type ReadableSchema, typenameEntry, valueConversionOf } from './readable-schema.ts';
-import { assertGraphqlName, parseAliases, type RequestedRestField, requestedFields } from './requested-fields.ts';
+import {
+  assertGraphqlName,
+  parseAliases,
+  type RequestedFieldOfRestQuery,
+  requestedFields,
+} from './requested-fields.ts';
 
 export const INEXPRESSIBLE_NESTED_GROUPS = 'groups of related rows';
 export const INEXPRESSIBLE_STORED_KEY = 'the stored key of a many-to-any';
@@ -40,7 +45,7 @@ export function toDocumentEntries(
 }
 
 /** A selection of an unknown field, which GraphQL must refuse. */
-const unknownEntry = ({ key, call }: RequestedRestField): DocumentEntry => ({
+const unknownEntry = ({ key, call }: RequestedFieldOfRestQuery): DocumentEntry => ({
   kind: 'column',
   key,
   field: call?.field ?? key,
@@ -68,7 +73,7 @@ function addFunction(entries: DocumentEntry[], { name, column }: Field, key: str
 function fieldEntries(
   sight: ReadableSchema,
   collection: Collection,
-  one: RequestedRestField & { readonly field: Field },
+  one: RequestedFieldOfRestQuery & { readonly field: Field },
   deep: Record<string, unknown>,
 ): readonly DocumentEntry[] {
   const { key, field, nested } = one;
@@ -91,7 +96,7 @@ function fieldEntries(
 
 function anyEntries(
   sight: ReadableSchema,
-  { key, field, nested, scoped }: RequestedRestField & { readonly field: Field },
+  { key, field, nested, scoped }: RequestedFieldOfRestQuery & { readonly field: Field },
   allowed: readonly string[],
   deep: Record<string, unknown>,
 ): readonly DocumentEntry[] {

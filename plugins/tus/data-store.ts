@@ -32,7 +32,7 @@ const EXTENSIONS = ['creation', 'creation-with-upload', 'creation-defer-length',
 type Library = typeof import('@tus/server');
 
 /** Creates the data store of the tus library, for one request. */
-export function createStore(
+export function createTusDataStore(
   { DataStore, Upload, Metadata }: Library,
   deps: StoreDeps,
   request: StoreRequest,
