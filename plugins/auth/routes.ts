@@ -3,14 +3,14 @@ import type { Route, Routing } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import type { AuthRequests } from './auth-requests.ts';
 import type { ContributedDriver } from './contract.ts';
+import { LOCAL_PROVIDER } from './local-driver.ts';
 import {
   AUTH_PROVIDERS_ROUTE_DESCRIPTION,
   LOGIN_ROUTE_DESCRIPTION,
   LOGOUT_ROUTE_DESCRIPTION,
   PROVIDER_LOGIN_ROUTE_DESCRIPTION,
   REFRESH_ROUTE_DESCRIPTION,
-} from './descriptions.ts';
-import { LOCAL_PROVIDER } from './local-driver.ts';
+} from './route-descriptions.ts';
 
 interface Deps {
   readonly entry: AuthRequests;

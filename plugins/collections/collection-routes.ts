@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import type { CollectionVerbs } from './collection-verbs.ts';
-import { COLLECTION_ROUTE_DESCRIPTIONS } from './descriptions.ts';
+import { COLLECTION_ROUTE_DESCRIPTIONS } from './route-descriptions.ts';
 import { assertAdmin, type Deps, parseListBody, parseListElementName, pathSegment } from './route-helpers.ts';
 
 export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps): readonly Route[] {

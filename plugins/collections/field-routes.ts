@@ -1,7 +1,7 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import { FIELD_ROUTE_DESCRIPTIONS } from './descriptions.ts';
 import type { FieldVerbs } from './field-verbs.ts';
+import { FIELD_ROUTE_DESCRIPTIONS } from './route-descriptions.ts';
 import { assertAdmin, type Deps, parseListBody, parseListElementName, pathSegment } from './route-helpers.ts';
 
 export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route[] {

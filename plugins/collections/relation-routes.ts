@@ -1,7 +1,7 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import { RELATION_ROUTE_DESCRIPTIONS } from './descriptions.ts';
 import type { RelationVerbs } from './relation-verbs.ts';
+import { RELATION_ROUTE_DESCRIPTIONS } from './route-descriptions.ts';
 import { pathSegment } from './route-helpers.ts';
 
 export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {

@@ -4,13 +4,13 @@ import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
 import type { Items } from '../items/contract.ts';
 import type { RawQuery } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
+import { missingIndexes } from './missing-indexes.ts';
 import {
   EXPLAIN_LIST_ROUTE_DESCRIPTION,
   EXPLAIN_ROW_ROUTE_DESCRIPTION,
   EXPLAIN_SEARCH_ROUTE_DESCRIPTION,
   MISSING_INDEXES_ROUTE_DESCRIPTION,
-} from './descriptions.ts';
-import { missingIndexes } from './missing-indexes.ts';
+} from './route-descriptions.ts';
 
 interface Deps {
   readonly items: Items;

@@ -8,13 +8,6 @@ import type { Schema } from '../schema/contract.ts';
 import type { SecretCipher } from '../secrets/contract.ts';
 import { readAppReadableSettings } from './app-values.ts';
 import { EXTENSION_SETTINGS_TABLE } from './collections.ts';
-import {
-  APP_SETTINGS_ROUTE_DESCRIPTION,
-  LIST_SETTINGS_ROUTE_DESCRIPTION,
-  REMOVE_SETTINGS_ROUTE_DESCRIPTION,
-  SETTINGS_OWNERS_ROUTE_DESCRIPTION,
-  WRITE_SETTING_ROUTE_DESCRIPTION,
-} from './descriptions.ts';
 import { toDisplayName } from './names.ts';
 import type { ListedOwner, SettingsOwners } from './owners.ts';
 import {
@@ -24,6 +17,13 @@ import {
   parseSettingsSubject,
   parseWrite,
 } from './parse-requests.ts';
+import {
+  APP_SETTINGS_ROUTE_DESCRIPTION,
+  LIST_SETTINGS_ROUTE_DESCRIPTION,
+  REMOVE_SETTINGS_ROUTE_DESCRIPTION,
+  SETTINGS_OWNERS_ROUTE_DESCRIPTION,
+  WRITE_SETTING_ROUTE_DESCRIPTION,
+} from './route-descriptions.ts';
 import type { SettingLocation, SettingStore } from './store.ts';
 import { validateWrite } from './validate-write.ts';
 import type { SettingValueCodec } from './value-codec.ts';

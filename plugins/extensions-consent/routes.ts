@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, isValidBody, sendData } from '../http/library.ts';
 import type { Consent } from './consent.ts';
-import { CONSENT_AGREE_ROUTE_DESCRIPTION, WAITING_PACKAGES_ROUTE_DESCRIPTION } from './descriptions.ts';
+import { CONSENT_AGREE_ROUTE_DESCRIPTION, WAITING_PACKAGES_ROUTE_DESCRIPTION } from './route-descriptions.ts';
 
 /** `GET` and `POST /extensions/consent`, for admins: which packages wait for a decision, and the decision. */
 export const createConsentRoutes = (consent: Pick<Consent, 'waiting' | 'agree'>): readonly Route[] => [

@@ -11,8 +11,8 @@ import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
 import { schedule } from '../schedule/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
-import { fullCapability } from './capability.ts';
 import type { FullDeps } from './deps.ts';
+import { fullCapability } from './full-capability.ts';
 import { INIT_EVENTS, runInitHandlers } from './init.ts';
 import manifest from './package.json' with { type: 'json' };
 

@@ -2,6 +2,10 @@ import { type Caller, fail } from '#kernel';
 import type { Activity } from '../activity/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, isValidBody, sendData } from '../http/library.ts';
+import type { ExtensionManager } from './load/extension-manager.ts';
+import { isConfined } from './load/slot.ts';
+import type { AppBundle } from './model.ts';
+import { type ExtensionRow, toInfoRecord } from './records/info-record.ts';
 import {
   EXTENSION_APP_CHUNK_ROUTE_DESCRIPTION,
   EXTENSION_AUDIT_ROUTE_DESCRIPTION,
@@ -9,11 +13,7 @@ import {
   EXTENSION_RELOAD_ROUTE_DESCRIPTION,
   EXTENSION_REQUIRE_ROUTE_DESCRIPTION,
   EXTENSION_RESTART_ROUTE_DESCRIPTION,
-} from './descriptions.ts';
-import type { ExtensionManager } from './load/extension-manager.ts';
-import { isConfined } from './load/slot.ts';
-import type { AppBundle } from './model.ts';
-import { type ExtensionRow, toInfoRecord } from './records/info-record.ts';
+} from './route-descriptions.ts';
 
 interface RouteDeps {
   /** Extensions and third-party plugins. */

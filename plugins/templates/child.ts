@@ -1,5 +1,5 @@
 import { createTemplateRenderer, TemplateError } from './engine.ts';
-import type { TemplateJob, TemplateWorkerMessage, TemplateWorkerReply } from './messages.ts';
+import type { TemplateJob, TemplateWorkerMessage, TemplateWorkerReply } from './worker-messages.ts';
 
 /** The process that renders templates, one after the other. It ends with the service. */
 const render = createTemplateRenderer();

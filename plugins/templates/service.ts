@@ -2,7 +2,7 @@ import { type Failure, fail } from '#kernel';
 import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
 import type { TemplateDelimiters, Templates } from './contract.ts';
 import { MAX_DELIMITER_LENGTH, RENDER_PROCESS_LIMITS, TEMPLATE_LIMITS } from './limits.ts';
-import type { TemplateJob, TemplateWorkerReply } from './messages.ts';
+import type { TemplateJob, TemplateWorkerReply } from './worker-messages.ts';
 
 const createInvalidFailure = (reason: string): Failure =>
   fail('INVALID_PAYLOAD', `The template cannot be rendered: ${reason}.`);

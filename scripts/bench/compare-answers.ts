@@ -1,6 +1,6 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { deleteBenchWrites } from './data.ts';
-import { type BenchRequest, type BenchShape, buildBenchRequest, isWriteShape } from './shapes.ts';
+import { type BenchRequest, type BenchShape, buildBenchRequest, isWriteBenchShape } from './shapes.ts';
 import type { BenchSide, BenchSides } from './sides.ts';
 
 export interface AnswerDifference {
@@ -24,7 +24,7 @@ export const compareAnswers = (
   scale: number,
   database: FreshDatabase,
 ): Promise<AnswerDifference | undefined> =>
-  isWriteShape(shape) ? compareWrites(sides, shape, scale, database) : compareReads(sides, shape, scale);
+  isWriteBenchShape(shape) ? compareWrites(sides, shape, scale, database) : compareReads(sides, shape, scale);
 
 async function compareReads(
   { service, ideal }: BenchSides,

@@ -2,7 +2,7 @@ import type { FreshDatabase } from '../../test/support/database.ts';
 import { deleteBenchWrites } from './data.ts';
 import { buildRequestBytes } from './load.ts';
 import { type LoadFigures, measureLoad, medians } from './load-figures.ts';
-import { type BenchShape, buildBenchRequest, isWriteShape } from './shapes.ts';
+import { type BenchShape, buildBenchRequest, isWriteBenchShape } from './shapes.ts';
 import type { BenchSide, BenchSides } from './sides.ts';
 
 export interface BenchOptions {
@@ -55,7 +55,7 @@ async function oneRound(
   } catch (error) {
     throw new Error(`"${shape.name}" by the ${side.name} server: ${(error as Error).message}`, { cause: error });
   } finally {
-    if (isWriteShape(shape)) await deleteBenchWrites(database);
+    if (isWriteBenchShape(shape)) await deleteBenchWrites(database);
   }
 }
 
@@ -67,6 +67,6 @@ function requests(side: BenchSide, shape: BenchShape, scale: number): () => Buff
     return buildRequestBytes(side.url, headers, buildBenchRequest(shape, n, scale));
   };
   const first = make();
-  const varies = shape.table !== undefined || isWriteShape(shape);
+  const varies = shape.table !== undefined || isWriteBenchShape(shape);
   return varies && first.length < LARGE ? make : () => first;
 }

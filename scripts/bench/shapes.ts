@@ -252,7 +252,7 @@ export const BENCH_SHAPES: readonly BenchShape[] = [
   },
 ];
 
-export const isWriteShape = ({ kind }: BenchShape): boolean => kind === 'write' || kind === 'batch';
+export const isWriteBenchShape = ({ kind }: BenchShape): boolean => kind === 'write' || kind === 'batch';
 
 export interface BenchRequest {
   readonly method: string;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createBenchAliasesAndEditor } from '../../scripts/bench/collection-setup.ts';
 import { loadBenchData } from '../../scripts/bench/data.ts';
-import { BENCH_SHAPES, type BenchShape, buildBenchRequest, isWriteShape } from '../../scripts/bench/shapes.ts';
+import { BENCH_SHAPES, type BenchShape, buildBenchRequest, isWriteBenchShape } from '../../scripts/bench/shapes.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
@@ -43,7 +43,7 @@ describe('statements per request', () => {
     return { data: JSON.parse(row?.data as string), ...meta };
   }
 
-  for (const shape of BENCH_SHAPES.filter((one) => !isWriteShape(one))) {
+  for (const shape of BENCH_SHAPES.filter((one) => !isWriteBenchShape(one))) {
     it(`${shape.name} is one statement with the answer of the hand-written one`, async () => {
       const token = shape.as === 'editor' ? editor : service.admin.token;
       const ask = (n: number) => {

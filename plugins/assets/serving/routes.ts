@@ -6,8 +6,8 @@ import type { FileRecord, Variant, VariantChoice, VariantService } from '../vari
 import { assetHeadersFor } from './asset-headers.ts';
 import type { AssetCachePolicyFor } from './cache-policy.ts';
 import { isNotModified } from './conditional-request.ts';
-import { ASSET_ROUTE_DESCRIPTION, NAMED_ASSET_ROUTE_DESCRIPTION } from './descriptions.ts';
 import type { ObjectCache } from './object-cache.ts';
+import { ASSET_ROUTE_DESCRIPTION, NAMED_ASSET_ROUTE_DESCRIPTION } from './route-descriptions.ts';
 import { type ResponseDetails, sendUnchanged, sendWhole } from './send.ts';
 import type { SendFile } from './send-file.ts';
 

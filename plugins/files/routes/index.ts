@@ -12,7 +12,7 @@ import {
   FILE_CREATE_SUMMARY,
   FILE_IMPORT_ROUTE_DESCRIPTION,
   FILE_UPDATE_SUMMARY,
-} from './descriptions.ts';
+} from './route-descriptions.ts';
 import { createFilesFromForm, updateFromForm } from './upload.ts';
 
 const PATH = '/files';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { EXPLORER_FILE_ROUTE_DESCRIPTION } from '../http/descriptions.ts';
+import { EXPLORER_FILE_ROUTE_DESCRIPTION } from '../http/route-descriptions.ts';
 import type { ExplorerBundle } from './bundle.ts';
 
 const TYPES: Readonly<Record<string, string>> = {

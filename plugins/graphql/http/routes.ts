@@ -5,13 +5,13 @@ import type { GraphqlScope } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
 import type { GraphqlResponse } from '../execute/operation-types.ts';
+import { graphqlMediaTypeFor } from './media-type.ts';
+import { parseGraphqlRequest } from './request.ts';
 import {
   GRAPHQL_405_ROUTE_DESCRIPTION,
   GRAPHQL_GET_ROUTE_DESCRIPTION,
   GRAPHQL_POST_ROUTE_DESCRIPTION,
-} from './descriptions.ts';
-import { graphqlMediaTypeFor } from './media-type.ts';
-import { parseGraphqlRequest } from './request.ts';
+} from './route-descriptions.ts';
 
 export interface GraphqlRoutesDeps {
   readonly engine: () => Promise<GraphqlEngine>;

@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlField, GraphqlScope } from '../contract.ts';
 import type { GraphqlEngine } from '../engine.ts';
-import { GRAPHQL_SCOPE_SDL_DESCRIPTION, GRAPHQL_SDL_ROUTE_DESCRIPTION } from './descriptions.ts';
+import { GRAPHQL_SCOPE_SDL_DESCRIPTION, GRAPHQL_SDL_ROUTE_DESCRIPTION } from './route-descriptions.ts';
 
 type LoadEngine = () => Promise<Pick<GraphqlEngine, 'sdl'>>;
 

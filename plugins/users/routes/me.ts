@@ -9,7 +9,7 @@ import {
   READ_ME_ROUTE_DESCRIPTION,
   TRACK_PAGE_ROUTE_DESCRIPTION,
   UPDATE_ME_ROUTE_DESCRIPTION,
-} from './descriptions.ts';
+} from './route-descriptions.ts';
 
 const PAGE_LENGTH = 255;
 

@@ -16,7 +16,7 @@ import type {
   PackageFlowOperations,
 } from '../../../plugins/extensions/contract.ts';
 import { createMounts } from '../../../plugins/extensions/library.ts';
-import { fullCapability } from '../../../plugins/extensions-full/capability.ts';
+import { fullCapability } from '../../../plugins/extensions-full/full-capability.ts';
 import { loadFull } from '../../../plugins/extensions-full/load.ts';
 import { flowOperations, operations } from '../../../plugins/flows/contract.ts';
 import { routeMounts, routing } from '../../../plugins/http/contract.ts';

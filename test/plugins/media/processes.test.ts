@@ -266,7 +266,7 @@ ${script}`,
       return {
         child,
         async say() {
-          await until(() => messages.length > 0, 20_000);
+          await until(() => messages.length > 0, 90_000);
           return messages.shift();
         },
       };

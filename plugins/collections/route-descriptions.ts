@@ -12,7 +12,7 @@ import {
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
-import { buildNamedChangeSchema, collectionRouteComponents, oneOrList } from './json-schemas.ts';
+import { buildNamedChangeSchema, collectionRouteComponents, oneOrList } from './route-schemas.ts';
 
 type Descriptions<Name extends string> = Readonly<Record<Name, RouteDescription>>;
 
