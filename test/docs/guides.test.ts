@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { BashSession } from './bash-session.ts';
 import { blocksIn, matchesDocumentedOutput, parseShellSteps } from './blocks.ts';
-import { freePort, GuideProject } from './project.ts';
+import { GuideProject } from './project.ts';
 
 const DOCUMENTS = [
   'README.md',
@@ -29,7 +30,7 @@ for (const document of DOCUMENTS) {
     before(async () => {
       project = new GuideProject();
       database = await freshDatabase('guide');
-      ports = [await freePort(), await freePort()];
+      ports = [String(await freePort()), String(await freePort())];
       const { PATH, HOME } = process.env;
       environment = { PATH, HOME, PORT: ports[0] };
       shell = new BashSession(project.folder, environment);

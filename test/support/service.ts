@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,6 +10,7 @@ import { createAccessTokens } from '../../plugins/auth/access-tokens.ts';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { createCheckedSend } from './described-exchange.ts';
+import { freePort } from './free-port.ts';
 import { createSender, type SendRequest } from './send.ts';
 import { STATEMENT_FOLDER_VARIABLE } from './statement-record.ts';
 import { templateDatabase } from './template-database.ts';
@@ -244,22 +243,6 @@ async function signIn(request: SendRequest, env: Record<string, string>): Promis
   if (typeof token !== 'string')
     throw new Error(`the admin cannot sign in: ${reply.status} ${JSON.stringify(reply.body)}`);
   return { email, password, token };
-}
-
-/** Finds a free port below the ephemeral ports, so that no outgoing connection takes it before the service does. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_000);
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
 }
 
 async function waitUntilAnswering(url: string, ended: Promise<unknown>, output: () => string): Promise<void> {
