@@ -348,19 +348,26 @@ describe('outbound: the capability request', () => {
         expect(await refusalOf({ url: URL_OF, auth: { bearer: secret } }, { secrets })).to.equal('invalid_request');
       });
 
-      it('scrubbing secrets from an answer takes bounded time', async () => {
-        const { secrets, secret } = concealSecret('correct horse battery staple');
-        for (let at = 0; at < 980; at++) secrets.conceal('correct horse battery staple');
+      it('scrubbing an answer does not take longer for a secret that was requested many times', async () => {
         const headers = { 'content-type': 'application/json' };
         const texts = Array.from({ length: 60_000 }, (_, at) => `${at} is a text of no interest`);
         const body = Buffer.from(JSON.stringify(texts));
-        const since = processorTime();
-        const { value } = await answered(
-          { url: URL_OF, auth: { bearer: secret } },
-          { secrets, answer: { headers, body } },
-        );
-        expect(value.body).to.deep.equal(texts);
-        expect(processorTime() - since).to.be.below(500);
+        const scrub = async (times: number): Promise<number> => {
+          const { secrets, secret } = concealSecret('correct horse battery staple');
+          for (let at = 1; at < times; at++) secrets.conceal('correct horse battery staple');
+          const since = processorTime();
+          const { value } = await answered(
+            { url: URL_OF, auth: { bearer: secret } },
+            { secrets, answer: { headers, body } },
+          );
+          expect(value.body).to.deep.equal(texts);
+          return processorTime() - since;
+        };
+        // The first one also compiles the code.
+        await scrub(1);
+        const once = await scrub(1);
+        // Once for each request of the secret it would take hundreds of times as long.
+        expect(await scrub(980)).to.be.below(10 * once + 100);
       });
 
       it('secrets are removed from the answer in every notation', async () => {
