@@ -28,8 +28,6 @@ export async function insertRows(
   const keys: Key[] = [];
   for (const { part, isLast: isLastSlice } of splitIntoSlices(rows, rowsPerStatement(isUniform ? 1 : fields.length))) {
     const isLast = context.isLast && isLastSlice;
-    // Only a statement that writes all rows can answer their list.
-    const isWhole = part.length === rows.length;
     const writeSlice = (from: number, to: number) => {
       const at = [keys.length + from, keys.length + to] as const;
       const [revisionPlaces, paths] = [context.revisionPlaces?.slice(...at), context.paths.slice(...at)];
@@ -37,7 +35,8 @@ export async function insertRows(
       // The statement of one row is cached by its columns.
       const setFields =
         sliceRows.length === 1 ? fields.filter(({ name }) => Object.hasOwn(sliceRows[0] as Payload, name)) : fields;
-      const answer = isWhole && sliceRows.length === part.length ? context.answer : undefined;
+      // Only a statement that writes all rows can answer them.
+      const answer = sliceRows.length === rows.length ? context.answer : undefined;
       return insert(deps, { ...context, revisionPlaces, paths, isLast, answer }, setFields, sliceRows);
     };
     keys.push(...(await writeRows(deps, context.collection, part, context.paths.slice(keys.length), writeSlice)));

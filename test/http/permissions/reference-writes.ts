@@ -29,7 +29,6 @@ export type Write =
 
 /** The first number that the reference uses as key of a new row; the database uses other numbers. */
 const FIRST_NEW = 1_000_000;
-export const isNew = (key: unknown): boolean => typeof key === 'number' && key >= FIRST_NEW;
 
 /**
  * The part of the in-memory reference that applies writes to `rows`, in the order of the conventions (roles and permissions, 5):

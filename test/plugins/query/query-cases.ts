@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { Failure } from '#kernel';
 import type { Permission, PermissionSet } from '../../../plugins/access/contract.ts';
 import { createFieldVisibility } from '../../../plugins/access/readable-fields.ts';
@@ -51,14 +51,6 @@ const folder = new URL('./schemas/', import.meta.url);
 export interface QueryTestDatabase {
   readonly schema: SchemaOverview;
   readonly database: FreshDatabase;
-}
-
-/** Builds the schema snapshots of all folders in `schemas/`, by name of the folder. */
-export async function sketchedSchemas(): Promise<ReadonlyMap<string, SchemaOverview>> {
-  const entries = (await readdir(folder)).map(
-    async (name) => [name, buildSketchedSchema(await readSketch(name))] as const,
-  );
-  return new Map(await Promise.all(entries));
 }
 
 const readSketch = async (name: string): Promise<Sketch> =>
