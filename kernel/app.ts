@@ -6,7 +6,7 @@ import type { Log } from './log.ts';
 import { ClientGone, requestScope } from './request-scope.ts';
 import { installRequestState, type RequestState } from './request-state.ts';
 
-export interface ComposeOptions {
+export interface ComposeAppOptions {
   /** Returns the current middleware layers, which change when plugins are loaded and unloaded. */
   readonly middleware: () => readonly OwnedMiddleware[];
   readonly log: Log;
@@ -19,7 +19,7 @@ const prefix = randomBytes(6).toString('base64url');
 let counter = 0;
 
 /** Creates the Koa app: request id and error handling outermost, then middleware of plugins in phase order. It has no route. */
-export function composeApp({ middleware, log, load }: ComposeOptions): Koa {
+export function composeApp({ middleware, log, load }: ComposeAppOptions): Koa {
   const app = new Koa();
   installRequestState(app);
   app.use(async (ctx, next) => {
@@ -41,7 +41,7 @@ export function composeApp({ middleware, log, load }: ComposeOptions): Koa {
 
 /** Creates one Koa middleware that runs all current layers. A request keeps the list of layers it began with. */
 const createLayerRunner =
-  (current: ComposeOptions['middleware']): Koa.Middleware =>
+  (current: ComposeAppOptions['middleware']): Koa.Middleware =>
   (ctx) => {
     const layers = current();
     let last = -1;

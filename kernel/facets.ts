@@ -4,7 +4,7 @@ import { fail } from './errors.ts';
 import { assertNoManifestProblems } from './lifecycle/boot-failure.ts';
 import { findJsonSchemaProblems } from './manifest/schema-problems.ts';
 
-export type Contribution<T> = { readonly owner: string; readonly value: T };
+export type FacetContribution<T> = { readonly owner: string; readonly value: T };
 
 /**
  * A typed contribution point. Only the plugin that defines it reads it; plugins whose manifest lists its id under `contributes`
@@ -13,7 +13,7 @@ export type Contribution<T> = { readonly owner: string; readonly value: T };
 export interface Facet<T, R = readonly T[]> {
   readonly id: string;
   /** Turns all contributions, in plugin order, into what the owner reads. */
-  combine(all: readonly Contribution<T>[]): R;
+  combine(all: readonly FacetContribution<T>[]): R;
   /** JSON schema of the section a contributor writes under `contributes.<id>` in its manifest. */
   readonly manifest?: SchemaObject;
   /** True where the manifest of the contributor declares this contribution; else a string with the reason, for CAPABILITY_DENIED. */
@@ -48,7 +48,7 @@ export interface Contributor {
 interface FacetEntry {
   /** Undefined until the owner registers: earlier contributions wait under the id. */
   definition?: { readonly facet: Facet<never, unknown>; readonly owner: string };
-  all: (Contribution<unknown> & { readonly by: Contributor })[];
+  all: (FacetContribution<unknown> & { readonly by: Contributor })[];
   /** Computed on the first read after a change. */
   combined?: { readonly value: unknown };
   readonly watchers: Set<() => void>;
@@ -128,7 +128,7 @@ export class FacetStore {
     return entry;
   }
 
-  #remove(entry: FacetEntry, isGone: (one: Contribution<unknown>) => boolean): void {
+  #remove(entry: FacetEntry, isGone: (one: FacetContribution<unknown>) => boolean): void {
     const kept = entry.all.filter((one) => !isGone(one));
     if (kept.length < entry.all.length) this.#replace(entry, kept);
   }
@@ -148,14 +148,18 @@ function assertContribution({ definition }: FacetEntry, { name, core, declared }
   const { facet: target } = definition;
   const refuse = (why: string) => fail('CAPABILITY_DENIED', `${name}: contribution to ${target.id} refused: ${why}`);
   if (target.coreOnly && !core) throw refuse('it is open to core plugins only');
-  assertNoManifestProblems(name, findSectionProblems(target, declared));
+  assertNoManifestProblems(name, findManifestSectionProblems(target, declared));
   const verdict = (target as Facet<unknown, unknown>).validate?.(value, declared) ?? true;
   if (verdict !== true) throw refuse(verdict);
 }
 
 /** Problems of a section under `contributes`, one sentence each. */
-export const findSectionProblems = ({ id, manifest }: Facet<never, unknown>, declared: object): readonly string[] =>
-  manifest ? findJsonSchemaProblems(manifest, omitOptionalMember(declared), `/contributes/${id}`) : [];
+export const findManifestSectionProblems = (
+  { id, manifest }: Facet<never, unknown>,
+  declared: object,
+): readonly string[] =>
+  manifest ? findJsonSchemaProblems(manifest, omitOptionalFlagFromSection(declared), `/contributes/${id}`) : [];
 
 /** A section without `optional`, which the kernel reads: `optional: true` allows that the facet does not exist. */
-export const omitOptionalMember = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;
+export const omitOptionalFlagFromSection = ({ optional: _optional, ...section }: { optional?: unknown }): object =>
+  section;

@@ -2,7 +2,7 @@ import { isCaller } from './caller.ts';
 import { BootFailure } from './lifecycle/boot-failure.ts';
 
 /** A typed key under which one plugin provides an object and others receive it. */
-export interface Service<T> {
+export interface ServiceKey<T> {
   readonly id: string;
   readonly version: string;
   /** Methods that take a caller, each with the index of that argument. The kernel denies a call whose argument is no minted caller. */
@@ -14,13 +14,13 @@ export interface Service<T> {
 }
 
 /** Creates the key of a service, for a plugin's `contract.ts`: `service<Items>('items', { version: '1.0.0' })`. */
-export const service = <T>(id: string, rest: Omit<Service<T>, 'id' | '_type'>): Service<T> => ({ id, ...rest });
+export const service = <T>(id: string, rest: Omit<ServiceKey<T>, 'id' | '_type'>): ServiceKey<T> => ({ id, ...rest });
 
-export type ResolvedServices<Refs extends Record<string, Service<unknown>>> = {
-  readonly [K in keyof Refs]: Refs[K] extends Service<infer T> ? T : never;
+export type InjectedServices<Refs extends Record<string, ServiceKey<unknown>>> = {
+  readonly [K in keyof Refs]: Refs[K] extends ServiceKey<infer T> ? T : never;
 };
 
-type ProvidedService = { readonly owner: string; readonly ref: Service<unknown>; readonly value: unknown };
+type ProvidedService = { readonly owner: string; readonly ref: ServiceKey<unknown>; readonly value: unknown };
 
 /** A plugin that uses a service. `deny` counts the denial and returns the error to throw. */
 export type ServiceConsumer = { readonly name: string; readonly core: boolean; deny(what: string): Error };
@@ -29,7 +29,7 @@ export type ServiceConsumer = { readonly name: string; readonly core: boolean; d
 export class ServiceStore {
   readonly #provided = new Map<string, ProvidedService>();
 
-  provide<T>(owner: string, ref: Service<T>, value: T): void {
+  provide<T>(owner: string, ref: ServiceKey<T>, value: T): void {
     this.#provided.set(ref.id, { owner, ref, value });
   }
 

@@ -7,9 +7,9 @@
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
-import { COLD_TRANSFORM_MAX_RATIO as COLD_AIM, measureCold } from './bench-assets/cold.ts';
-import { startAssetBenchSides } from './bench-assets/sides.ts';
-import { measureWarmAssets, WARM_ASSET_SHAPES } from './bench-assets/warm.ts';
+import { COLD_TRANSFORM_MAX_RATIO as COLD_AIM, measureColdTransforms } from './bench-assets/cold.ts';
+import { startAssetBenchServers } from './bench-assets/sides.ts';
+import { measureWarmAssets, WARM_ASSET_BENCH_SCENARIOS } from './bench-assets/warm.ts';
 
 const { values } = parseArgs({
   options: {
@@ -34,9 +34,9 @@ process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench_assets');
 const missed: string[] = [];
 try {
-  const sides = await startAssetBenchSides(database, values.profile);
+  const sides = await startAssetBenchServers(database, values.profile);
   try {
-    const shapes = WARM_ASSET_SHAPES.filter(({ name }) => [undefined, 'warm', name].includes(values.only));
+    const shapes = WARM_ASSET_BENCH_SCENARIOS.filter(({ name }) => [undefined, 'warm', name].includes(values.only));
     if (shapes.length > 0) {
       console.log(`${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each; medians`);
       console.log('images in storage     KB  requests/s    bare  ratio  CPU ms/request    bare  ratio');
@@ -59,7 +59,7 @@ try {
     }
     if ([undefined, 'cold'].includes(values.only)) {
       console.log('\nimages to be made of 12 megapixels    ms an image    sharp  ratio');
-      for await (const { name, service, bare, ratio } of measureCold(sides, Number(values.images))) {
+      for await (const { name, service, bare, ratio } of measureColdTransforms(sides, Number(values.images))) {
         if (ratio > COLD_AIM) missed.push(`${name}: ${ratio.toFixed(2)} of sharp alone, aim ${COLD_AIM}`);
         console.log(name.padEnd(34) + cell(service, 15, 1) + cell(bare, 9, 1) + cell(ratio, 7, 2));
       }

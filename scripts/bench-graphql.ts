@@ -10,9 +10,13 @@ import { startDatabaseServer } from '../test/support/database-server.ts';
 import { loadBenchData, vacuumAndAnalyze } from './bench/data.ts';
 import { compareGraphqlAnswers } from './bench/graphql/compare.ts';
 import { GRAPHQL_CONTENDER_NAMES, startContenders } from './bench/graphql/contenders.ts';
-import { GRAPHQL_BENCH_TABLE_HEADER, judgeGraphqlShape, renderGraphqlBenchTableLines } from './bench/graphql/report.ts';
-import { measureGraphql } from './bench/graphql/rounds.ts';
-import { GRAPHQL_BENCH_SHAPES } from './bench/graphql/shapes.ts';
+import {
+  GRAPHQL_BENCH_TABLE_HEADER,
+  judgeGraphqlBenchScenario,
+  renderGraphqlBenchTableLines,
+} from './bench/graphql/report.ts';
+import { measureGraphqlBenchScenario } from './bench/graphql/rounds.ts';
+import { GRAPHQL_BENCH_SCENARIOS } from './bench/graphql/shapes.ts';
 
 const { values } = parseArgs({
   options: {
@@ -34,8 +38,8 @@ const options = {
 const names = chosen(values.contenders, GRAPHQL_CONTENDER_NAMES);
 const shapes = chosen(
   values.only,
-  GRAPHQL_BENCH_SHAPES.map(({ name }) => name),
-).flatMap((name) => GRAPHQL_BENCH_SHAPES.filter((shape) => shape.name === name));
+  GRAPHQL_BENCH_SCENARIOS.map(({ name }) => name),
+).flatMap((name) => GRAPHQL_BENCH_SCENARIOS.filter((shape) => shape.name === name));
 
 const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
@@ -56,9 +60,9 @@ try {
       const objections = await compareGraphqlAnswers(contenders.all, shape, options.scale);
       for (const [name, { text }] of objections) found.push(`${shape.name}: ${name} ${text}`);
       const able = contenders.all.filter(({ name }) => !objections.get(name)?.refused);
-      const measured = await measureGraphql(shape, able, options, database);
+      const measured = await measureGraphqlBenchScenario(shape, able, options, database);
       for (const line of renderGraphqlBenchTableLines(shape, measured)) console.log(line);
-      for (const { line, missed } of judgeGraphqlShape(shape, measured)) {
+      for (const { line, missed } of judgeGraphqlBenchScenario(shape, measured)) {
         console.log(`  ${line}`);
         if (missed) process.exitCode = 1;
       }

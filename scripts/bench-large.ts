@@ -3,12 +3,12 @@
  * whole schema. Compare processor time; wall-clock time depends on other load on the machine.
  */
 import { startDatabaseServer } from '../test/support/database-server.ts';
-import { largeDatabaseReport } from './bench/large-database.ts';
+import { reportLargeDatabaseCosts } from './bench/large-database.ts';
 
 const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
 try {
-  for await (const line of largeDatabaseReport()) console.log(line);
+  for await (const line of reportLargeDatabaseCosts()) console.log(line);
 } finally {
   await server.stop();
 }

@@ -11,12 +11,12 @@ import { startDatabaseServer } from '../test/support/database-server.ts';
 import { compareWithBareServer } from './bench/bare/report.ts';
 import { type AnswerDifference, compareAnswers } from './bench/compare-answers.ts';
 import { fillHistory, loadBenchData, vacuumAndAnalyze } from './bench/data.ts';
-import { memoryReport } from './bench/memory.ts';
-import { benchTableHeader, judgeShapes, renderBenchTableLine } from './bench/report.ts';
-import { type FiguresBySide, measureInRounds } from './bench/rounds.ts';
-import { BENCH_SHAPES, type BenchShape } from './bench/shapes.ts';
-import { startBenchSides } from './bench/sides.ts';
-import { youngDatabaseReport } from './bench/young-database.ts';
+import { reportLargeReadMemory } from './bench/memory.ts';
+import { benchTableHeader, judgeBenchScenarios, renderBenchTableLine } from './bench/report.ts';
+import { type LoadFiguresByServer, measureInRounds } from './bench/rounds.ts';
+import { BENCH_SCENARIOS, type BenchScenario } from './bench/shapes.ts';
+import { startBenchServers } from './bench/sides.ts';
+import { reportYoungDatabaseWrites } from './bench/young-database.ts';
 
 const { values } = parseArgs({
   options: {
@@ -46,12 +46,12 @@ try {
   await loadBenchData(database, options.scale);
   // The CPU time of parallel workers of PostgreSQL would be counted for no server.
   await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
-  const sides = await startBenchSides(database, values.profile);
+  const sides = await startBenchServers(database, values.profile);
   try {
     const chosenShapes = values.shapes === 'false' ? [] : chosen(values.only);
     await fillHistory(database);
     await vacuumAndAnalyze(database);
-    const objections = new Map<BenchShape, AnswerDifference>();
+    const objections = new Map<BenchScenario, AnswerDifference>();
     for (const shape of chosenShapes) {
       const objection = await compareAnswers(sides, shape, options.scale, database);
       if (objection !== undefined) objections.set(shape, objection);
@@ -64,7 +64,7 @@ try {
       );
       console.log(benchTableHeader('ideal'));
     }
-    const measured = new Map<BenchShape, FiguresBySide>();
+    const measured = new Map<BenchScenario, LoadFiguresByServer>();
     for (const shapes of groups(chosenShapes.filter((shape) => !objections.get(shape)?.refused))) {
       for (const [shape, figures] of await measureInRounds(shapes, sides, options, database)) {
         measured.set(shape, figures);
@@ -72,7 +72,7 @@ try {
       }
     }
     console.log('');
-    for (const one of judgeShapes(measured)) console.log(one);
+    for (const one of judgeBenchScenarios(measured)) console.log(one);
     if (values.bare !== 'false') {
       console.log('');
       const names = values.bare === 'true' ? undefined : values.bare.split(';').map((name) => name.trim());
@@ -81,34 +81,35 @@ try {
     }
     if (values.memory !== 'false') {
       console.log('');
-      for await (const one of memoryReport(sides.service, BENCH_SHAPES[0] as BenchShape, database)) console.log(one);
+      for await (const one of reportLargeReadMemory(sides.service, BENCH_SCENARIOS[0] as BenchScenario, database))
+        console.log(one);
     }
     process.exitCode = objections.size > 0 ? 1 : 0;
   } finally {
     await sides.stop();
   }
-  if (values.young !== 'false') console.log(`\n${await youngDatabaseReport()}`);
+  if (values.young !== 'false') console.log(`\n${await reportYoungDatabaseWrites()}`);
 } finally {
   await database.drop();
   await server.stop();
 }
 
-function chosen(only: string | undefined): readonly BenchShape[] {
-  if (only === undefined) return BENCH_SHAPES;
+function chosen(only: string | undefined): readonly BenchScenario[] {
+  if (only === undefined) return BENCH_SCENARIOS;
   const names = only.split(';').flatMap((part) => {
-    const whole = BENCH_SHAPES.find(({ name }) => name === part.trim());
+    const whole = BENCH_SCENARIOS.find(({ name }) => name === part.trim());
     return whole ? [whole.name] : part.split(',').map((name) => name.trim());
   });
-  const unknown = names.filter((name) => !BENCH_SHAPES.some((shape) => shape.name === name));
+  const unknown = names.filter((name) => !BENCH_SCENARIOS.some((shape) => shape.name === name));
   if (unknown.length > 0)
     throw new Error(
-      `no shape is called ${unknown.join(', ')}; there are:\n${BENCH_SHAPES.map((one) => one.name).join('\n')}`,
+      `no shape is called ${unknown.join(', ')}; there are:\n${BENCH_SCENARIOS.map((one) => one.name).join('\n')}`,
     );
-  return BENCH_SHAPES.filter(({ name }) => names.includes(name));
+  return BENCH_SCENARIOS.filter(({ name }) => names.includes(name));
 }
 
 /** Groups each shape with the shapes that are compared with it, so that they are measured in the same rounds. */
-function groups(shapes: readonly BenchShape[]): readonly (readonly BenchShape[])[] {
+function groups(shapes: readonly BenchScenario[]): readonly (readonly BenchScenario[])[] {
   const leaders = shapes.filter(({ like }) => !shapes.some(({ name }) => name === like));
   return leaders.map((leader) => [leader, ...shapes.filter(({ like }) => like === leader.name)]);
 }

@@ -1,6 +1,6 @@
-import { registerSourceResolver } from './resolve-sources.ts';
+import { registerServiceImportResolver } from './resolve-sources.ts';
 
 // The command line is imported dynamically, so that the resolver is registered before the imports of its thousand files are
 // resolved.
-registerSourceResolver();
+registerServiceImportResolver();
 await import('./command-line.ts');

@@ -2,11 +2,11 @@ import { Command } from 'commander';
 import { BootFailure, boot, type Kernel } from '#kernel/boot';
 import { listCorePlugins } from '../plugins/core-plugins.ts';
 import { findThrowingPackage } from '../plugins/extensions/library.ts';
-import { createRepeatLimit } from './log-repeats.ts';
+import { createRepeatedLogLimiter } from './log-repeats.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { writePretty } from './pretty-log.ts';
 import { renderBootFailure } from './render-boot-failure.ts';
-import { warnOfUnknownSettings } from './unknown-settings.ts';
+import { warnOfMisspelledSettings } from './unknown-settings.ts';
 
 /**
  * The command line: `bootstrap` prepares the database and ends, `start` serves, `up` is both in one process. Commands of
@@ -73,7 +73,7 @@ function fail(error: unknown): Promise<never> {
 const bootService = (isSafe: boolean): Promise<Kernel> =>
   boot(listCorePlugins(), {
     prettyLog: writePretty,
-    logMethod: createRepeatLimit(),
+    logMethod: createRepeatedLogLimiter(),
     ...(isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {}),
   });
 
@@ -115,7 +115,7 @@ try {
     kernel = await bootService(true);
   }
   assertPackagesInstalled(kernel.plugins);
-  warnOfUnknownSettings(kernel);
+  warnOfMisspelledSettings(kernel);
   for (const { name, about, needs, run } of kernel.commands.values()) {
     program
       .command(name)

@@ -7,9 +7,9 @@ import pg from 'pg';
 import { boot } from '#kernel/boot';
 import { createLog } from '../kernel/log.ts';
 import { listCorePlugins } from '../plugins/core-plugins.ts';
-import { openEmbeddedServer } from '../plugins/database/embedded/server.ts';
+import { openEmbeddedPostgresServer } from '../plugins/database/embedded/server.ts';
 import { addJazzListenerUser, loadChinook, withTemporaryAdmin } from './demo/prepare.ts';
-import { statementsDuring } from './demo/statements.ts';
+import { captureStatementsFromServerLog } from './demo/statements.ts';
 import { writePretty } from './pretty-log.ts';
 
 if (process.env.DB_CONNECTION_STRING || process.env.DB_HOST) {
@@ -20,7 +20,7 @@ if (process.env.DB_CONNECTION_STRING || process.env.DB_HOST) {
 }
 
 const dataPath = process.env.DATA_PATH || './data';
-const { target, server } = await openEmbeddedServer({
+const { target, server } = await openEmbeddedPostgresServer({
   dataPath,
   log: createLog({ level: 'warn', style: 'pretty', pretty: writePretty }),
 });
@@ -99,7 +99,7 @@ async function show(address: string, token: string): Promise<void> {
     }
     // The first time a read also looks permissions up; the log shows what every later one costs.
     await fetch(address + path, { headers: { authorization: `Bearer ${as}` } });
-    const statements = await statementsDuring(client, join(resolve(dataPath), 'postgres.log'), ask);
+    const statements = await captureStatementsFromServerLog(client, join(resolve(dataPath), 'postgres.log'), ask);
     const reads = statements.filter((one) => one.includes('"track"'));
     console.log(`The database's log shows ${reads.length} statement for it:\n${reads.join('\n')}`);
     const others = statements.filter((one) => !one.includes('"track"'));

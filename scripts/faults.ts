@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type FreshDatabase, freshDatabase } from '../test/support/database.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
-import { findLosses } from './faults/losses.ts';
-import { startRestartableServer } from './faults/restartable-postgres.ts';
+import { findWriteDiscrepancies } from './faults/losses.ts';
+import { startRestartablePostgres } from './faults/restartable-postgres.ts';
 import { startFaultTestWriters } from './faults/writers.ts';
 
 const { values } = parseArgs({
@@ -25,7 +25,7 @@ const restarts = Number(values.restarts);
 const LIFE_MS = 800;
 const SHOW_EVERY = 10;
 
-const server = await startRestartableServer();
+const server = await startRestartablePostgres();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('faults');
 let first: SpawnedService | undefined;
@@ -71,7 +71,7 @@ try {
     }
   }
   await writers.stop();
-  const losses = await findLosses(database, writers.record);
+  const losses = await findWriteDiscrepancies(database, writers.record);
   const alive = await first.request('GET', '/items/thing?limit=1', { token });
 
   console.log(`${kills} kills, ${server.restarts()} restarts of PostgreSQL, ${refusedStarts} starts refused meanwhile`);

@@ -12,7 +12,7 @@ type LogMethod = NonNullable<LogOptions['logMethod']>;
  * Creates a limit for log lines about failures that clients can cause at will: in ten seconds ten lines of each, and one line
  * that says how many more there were. For `BootOptions.logMethod`.
  */
-export function createRepeatLimit(window = WINDOW): LogMethod {
+export function createRepeatedLogLimiter(window = WINDOW): LogMethod {
   const counts = new Map<string, number>();
   return function logMethod(args, method, level) {
     if (level < WARN) return method.apply(this, args);

@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { WORD_EXCEPTIONS } from './plain-words/exceptions.ts';
+import { REFUSED_WORD_EXEMPTIONS } from './plain-words/exceptions.ts';
 import { findRefusedWords } from './plain-words/scan.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -22,11 +22,11 @@ const files = globSync([FOLDERS, '*.md', 'scripts/node', '.ci/run'], {
   )
   .sort();
 
-const used = new Set<(typeof WORD_EXCEPTIONS)[number]>();
+const used = new Set<(typeof REFUSED_WORD_EXEMPTIONS)[number]>();
 const findings = files.flatMap((path) => {
   const text = readFileSync(`${root}/${path}`, 'utf8');
   return findRefusedWords(path, text).filter((finding) => {
-    const exception = WORD_EXCEPTIONS.find(
+    const exception = REFUSED_WORD_EXEMPTIONS.find(
       ({ path: where, word }) =>
         (where.endsWith('/') ? path.startsWith(where) : path === where) && word.test(finding.word),
     );
@@ -42,7 +42,7 @@ if (process.argv.includes('--count')) {
 } else {
   for (const { path, line, found, instead } of findings) console.log(`${path}:${line}: "${found}": write ${instead}`);
 }
-const idle = paths.length > 0 ? [] : WORD_EXCEPTIONS.filter((exception) => !used.has(exception));
+const idle = paths.length > 0 ? [] : REFUSED_WORD_EXEMPTIONS.filter((exception) => !used.has(exception));
 for (const { path, word } of idle) console.log(`exception for ${word} in ${path} is not needed any more`);
 console.log(`${findings.length} refused words`);
 if (findings.length + idle.length > 0) process.exitCode = 1;

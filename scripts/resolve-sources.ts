@@ -9,7 +9,7 @@ const KERNEL = new URL('kernel/index.ts', ROOT).href;
  * package.json for each of them, which is a tenth of a start. Imports by third-party packages, and imports of packages by source
  * files, are left to Node.
  */
-export function registerSourceResolver(): void {
+export function registerServiceImportResolver(): void {
   registerHooks({
     resolve(specifier, context, next) {
       const isSource = specifier === '#kernel' || (specifier.startsWith('.') && specifier.endsWith('.ts'));

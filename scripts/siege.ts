@@ -16,7 +16,7 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { loadBenchData } from './bench/data.ts';
-import type { HostileClientOptions, OutcomeCounts } from './siege/hostile-load.ts';
+import type { HostileClientOptions, RequestOutcomeCounts } from './siege/hostile-load.ts';
 import type { MemoryUse } from './siege/memory.ts';
 import { installHangingPackages } from './siege/packages.ts';
 import { createReadLatencyClient, p95 } from './siege/reader.ts';
@@ -84,7 +84,7 @@ try {
   watch.disconnect();
   const reply = once(load, 'message');
   load.send('end');
-  const [endings] = (await reply) as [OutcomeCounts];
+  const [endings] = (await reply) as [RequestOutcomeCounts];
   await lock.end();
 
   for (const [what, counts] of Object.entries(endings)) {

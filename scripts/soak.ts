@@ -7,13 +7,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
-import { createRandom } from '../test/support/random.ts';
+import { createSeededRandom } from '../test/support/random.ts';
 import { spawnService } from '../test/support/service.ts';
 import { createBenchAliasesAndEditor } from './bench/collection-setup.ts';
 import { loadBenchData, scaledRowCount } from './bench/data.ts';
-import { createChooser, listSoakActions, type SoakAction } from './soak/actions.ts';
+import { createSoakActionChooser, listSoakActions, type SoakAction } from './soak/actions.ts';
 import { createSoakClient } from './soak/client.ts';
-import { computeGrowth, computeSlope, watchServiceResources } from './soak/watch.ts';
+import { computeMemoryGrowthPercent, computeMemorySlope, watchServiceResources } from './soak/watch.ts';
 
 const MAX_GROWTH_PERCENT = 15;
 const STATEMENT_LIMIT_MS = 10_000;
@@ -50,7 +50,7 @@ try {
     const tokens = { admin: service.admin.token, editor: await createBenchAliasesAndEditor(service) };
     const client = createSoakClient(new URL(service.url), tokens, Number(values.connections));
     const watching = watchServiceResources(service.pid, 'tenon', database);
-    const choose = createChooser(listSoakActions(scale, scaledRowCount('draft', scale)));
+    const choose = createSoakActionChooser(listSoakActions(scale, scaledRowCount('draft', scale)));
     const endings = new Map<string, number>();
     const failures = new Map<string, { count: number; example: string }>();
     const until = Date.now() + seconds * 1000;
@@ -61,7 +61,7 @@ try {
       failures.set(name, { count: (failures.get(name)?.count ?? 0) + 1, example });
     };
     const worker = async (seed: number) => {
-      const random = createRandom(seed);
+      const random = createSeededRandom(seed);
       while (Date.now() < until) {
         const action = choose(random);
         const n = ++requests;
@@ -88,7 +88,7 @@ try {
     client.close();
 
     const pong = await service.request('GET', '/items/article/1', { token: service.admin.token });
-    const grown = computeGrowth(watching.samples);
+    const grown = computeMemoryGrowthPercent(watching.samples);
     const slowest = watching.slowest();
     const log = service
       .output()
@@ -97,7 +97,7 @@ try {
     const statuses = [...endings].sort().map(([status, count]) => `${status} × ${count}`);
     console.log(`requests        ${requests} in ${seconds} s: ${statuses.join(', ')}`);
     console.log(
-      `memory          ${grown.toFixed(1)} % growth once warm, ${computeSlope(watching.samples).toFixed(1)} MB a minute`,
+      `memory          ${grown.toFixed(1)} % growth once warm, ${computeMemorySlope(watching.samples).toFixed(1)} MB a minute`,
     );
     console.log(
       `slowest seen    ${slowest.ms.toFixed(0)} ms, ${slowest.waiting ? `waiting for ${slowest.waiting}` : 'at work'}: ${slowest.text.replaceAll(/\s+/g, ' ')}`,

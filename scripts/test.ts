@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startDatabaseServer, type TestDatabaseServer } from '../test/support/database-server.ts';
-import { compareGrants } from '../test/support/statement-grants.ts';
+import { compareStatementsWithGrants } from '../test/support/statement-grants.ts';
 import { STATEMENT_FOLDER_VARIABLE } from '../test/support/statement-record.ts';
 import { TEMPLATE_DATABASE_VARIABLE } from '../test/support/template-database.ts';
 import { sortTestFiles } from '../test/support/test-file-order.ts';
@@ -63,7 +63,7 @@ console.log(`${result.passed} passed, ${result.failed} failed`);
 
 /** Tables that nothing declares fail the run; declared ones that nothing needs do where all tests ran. */
 async function grantFailures(): Promise<number> {
-  const { undeclared, idle } = await compareGrants(statements);
+  const { undeclared, idle } = await compareStatementsWithGrants(statements);
   const isWhole = positionals.length === 0 && values.grep === undefined && !values.bail;
   const failures = [...undeclared, ...(isWhole ? idle : [])];
   for (const line of failures) console.error(line);

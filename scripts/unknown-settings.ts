@@ -2,15 +2,15 @@ import type { Kernel } from '#kernel/boot';
 import { findNearestName } from '../plugins/workers/library.ts';
 
 /** Warns about each setting whose name nearly is the name of a declared one: probably a typing error. */
-export function warnOfUnknownSettings({ log, settings }: Pick<Kernel, 'log' | 'settings'>): void {
+export function warnOfMisspelledSettings({ log, settings }: Pick<Kernel, 'log' | 'settings'>): void {
   const declared = settings.declared().map(({ name }) => name);
-  for (const { name, meant } of similarNames(Object.keys(settings.source), declared)) {
+  for (const { name, meant } of findMisspelledSettingNames(Object.keys(settings.source), declared)) {
     log.warn({ owner: 'kernel' }, `unknown setting ${name}: did you mean ${meant}?`);
   }
 }
 
 /** Finds names that are one or two keystrokes away from a declared one and begin with the same letter. */
-export function similarNames(
+export function findMisspelledSettingNames(
   present: readonly string[],
   declared: readonly string[],
 ): readonly { name: string; meant: string }[] {

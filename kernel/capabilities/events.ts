@@ -1,12 +1,20 @@
 import { type Caller, copyCallerAsPlainData, isCaller } from '../caller.ts';
-import type { ActionHandler, EmitMeta, EventKind, EventMeta, Events, FilterHandler } from '../events.ts';
+import type {
+  ActionHandler,
+  EmitMeta,
+  EventDispatcher,
+  EventListenerKind,
+  EventMeta,
+  FilterHandler,
+} from '../events.ts';
 import { matchesEventPattern } from '../events.ts';
 import { closedObjectSchema } from '../manifest/schema.ts';
 import { authorities, type Capability, type GrantHolder, listsWiden } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
 /** What a plugin with the `events` capability holds. @throws CAPABILITY_DENIED outside of the granted patterns. */
-export interface EventsApi extends Pick<Events, 'withoutExtensionListeners' | 'hasListeners' | 'filter' | 'action'> {
+export interface EventsApi
+  extends Pick<EventDispatcher, 'withoutExtensionListeners' | 'hasListeners' | 'filter' | 'action'> {
   /** Both return the function that unsubscribes. `pattern` may be narrower than the grant: `posts.items.create` under `**`. */
   onFilter(pattern: string, handle: FilterHandler): () => void;
   onAction(pattern: string, handle: ActionHandler): () => void;
@@ -24,7 +32,7 @@ const withDescription =
     return handle(...([...args.slice(0, -1), { ...meta, caller: copyCallerAsPlainData(meta.caller) }] as A));
   };
 
-export const eventsCapability = (events: Events, ledger: Ledger): Capability<EventsGrant, EventsApi> => ({
+export const eventsCapability = (events: EventDispatcher, ledger: Ledger): Capability<EventsGrant, EventsApi> => ({
   name: 'events',
   member: 'events',
   schema: closedObjectSchema({ filter: patterns, action: patterns, emit: patterns }, []),
@@ -40,7 +48,7 @@ export const eventsCapability = (events: Events, ledger: Ledger): Capability<Eve
   widens: listsWiden,
 });
 
-function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject: GrantHolder): EventsApi {
+function bindEvents(events: EventDispatcher, ledger: Ledger, grant: EventsGrant, subject: GrantHolder): EventsApi {
   const { name, runtime, isPlugin } = subject;
   const isThirdParty = isPlugin && runtime === 'full';
   // An extension with full authority declares no patterns; the audit lists it as `FULL`.
@@ -52,7 +60,7 @@ function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject:
     if (!isCaller(caller))
       throw ledger.deny('events', name, `emit ${names[0]} with a caller that the kernel did not mint`);
   };
-  const listen = (kind: EventKind, pattern: string, handle: FilterHandler | ActionHandler) => {
+  const listen = (kind: EventListenerKind, pattern: string, handle: FilterHandler | ActionHandler) => {
     if (!isAllowed(kind, pattern)) throw ledger.deny('events', name, `listen to ${pattern} (${kind})`);
     const own = isThirdParty ? withDescription(handle as ActionHandler) : handle;
     return events.on(kind, name, pattern, own, runtime === 'internal');

@@ -1,4 +1,4 @@
-import { type FacetStore, findSectionProblems, omitOptionalMember } from '../facets.ts';
+import { type FacetStore, findManifestSectionProblems, omitOptionalFlagFromSection } from '../facets.ts';
 import { assertNoManifestProblems } from '../lifecycle/boot-failure.ts';
 import type { PluginInfo } from '../lifecycle/discover.ts';
 import { findJsonSchemaProblems } from '../manifest/schema-problems.ts';
@@ -23,7 +23,7 @@ export const activeGrants = (grants: Readonly<Record<string, unknown>>): readonl
  * Checks the grants of a package against the schemas of their capabilities, right before its code runs. The plugins that define
  * these capabilities have registered by then: `sortPlugins` puts them first. @throws BootFailure
  */
-export function assertGrants({ name, manifest, core }: PluginInfo, known: Capabilities): void {
+export function assertValidManifestGrants({ name, manifest, core }: PluginInfo, known: Capabilities): void {
   const wrong = Object.entries(manifest.capabilities ?? {}).flatMap(([capability, grant]) => {
     const definition = known.get(capability);
     const at = `/capabilities/${capability}`;
@@ -35,10 +35,10 @@ export function assertGrants({ name, manifest, core }: PluginInfo, known: Capabi
 }
 
 /** Checks that each section under `contributes` names a facet, or has `optional: true`. @throws BootFailure */
-export function assertContributions({ name, manifest }: PluginInfo, facets: FacetStore): void {
+export function assertValidManifestContributions({ name, manifest }: PluginInfo, facets: FacetStore): void {
   const wrong = Object.entries(manifest.contributes ?? {}).flatMap(([id, section]) => {
     const target = facets.definition(id);
-    if (target) return findSectionProblems(target, section);
+    if (target) return findManifestSectionProblems(target, section);
     return section.optional === true ? [] : [`/contributes/${id} is not a known facet`];
   });
   assertNoManifestProblems(name, wrong);
@@ -69,7 +69,8 @@ export const listPluginAuthorities = (
   ...Object.entries(plugin.manifest.contributes ?? {})
     .sort(byName)
     .flatMap(
-      ([id, own]) => facets.definition(id)?.describe?.(omitOptionalMember(own)) ?? authorities('contributes to', [id]),
+      ([id, own]) =>
+        facets.definition(id)?.describe?.(omitOptionalFlagFromSection(own)) ?? authorities('contributes to', [id]),
     ),
   ...authorities('opens', plugin.manifest.facets),
   ...describeGrants(requestedGrants(plugin), capabilities),

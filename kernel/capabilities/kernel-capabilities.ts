@@ -1,16 +1,16 @@
 import { type Caller, mintSystemCaller } from '../caller.ts';
 import type { ConfigKey } from '../config/cast.ts';
-import type { SettingsStore } from '../config/settings.ts';
+import type { PluginSettingsStore } from '../config/settings.ts';
 import type { Log } from '../log.ts';
-import { closedObjectSchema, configSchema, nonEmptyListSchema } from '../manifest/schema.ts';
-import type { ResolvedServices, Service, ServiceStore } from '../services.ts';
+import { closedObjectSchema, manifestConfigSchema, nonEmptyListSchema } from '../manifest/schema.ts';
+import type { InjectedServices, ServiceKey, ServiceStore } from '../services.ts';
 import { authorities, type Capability, listsWiden } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
 /** `host.provide` and `host.use`. @throws CAPABILITY_DENIED for a service that the manifest does not list. */
 export interface ServicesApi {
-  provide<T>(ref: Service<T>, value: T): void;
-  use<Refs extends Record<string, Service<unknown>>>(refs: Refs): ResolvedServices<Refs>;
+  provide<T>(ref: ServiceKey<T>, value: T): void;
+  use<Refs extends Record<string, ServiceKey<unknown>>>(refs: Refs): InjectedServices<Refs>;
 }
 
 /** Returns a caller without a user's permissions, and counts it. @throws CAPABILITY_DENIED for a reason not in the manifest. */
@@ -27,10 +27,13 @@ type ConfigApi = Readonly<Record<string, unknown>>;
 
 const keysOf = ({ shared = [], ...own }: ConfigGrant): readonly string[] => [...Object.keys(own), ...shared];
 
-export const configCapability = (settings: SettingsStore, ledger: Ledger): Capability<ConfigGrant, ConfigApi> => ({
+export const configCapability = (
+  settings: PluginSettingsStore,
+  ledger: Ledger,
+): Capability<ConfigGrant, ConfigApi> => ({
   name: 'config',
   member: 'config',
-  schema: configSchema,
+  schema: manifestConfigSchema,
   bind: (_grant, { name }) =>
     new Proxy(settings.viewOf(name), {
       get(values, key) {
@@ -63,7 +66,7 @@ export const servicesCapability = (services: ServiceStore, ledger: Ledger): Capa
   schema: { type: 'object' },
   bind: ({ provides, uses }, { name, runtime }) => {
     const user = { name, core: runtime === 'internal', deny: (what: string) => ledger.deny('services', name, what) };
-    const use = ({ id }: Service<unknown>): unknown => {
+    const use = ({ id }: ServiceKey<unknown>): unknown => {
       const range = uses[id];
       if (range === undefined) throw user.deny(`use ${id}`);
       return services.get(user, id, range);
@@ -100,7 +103,10 @@ export const systemCapability = (ledger: Ledger): Capability<{ reasons: readonly
   widens: listsWiden,
 });
 
-export const nativeCapability: Capability<{ modules?: readonly string[]; packages?: readonly string[] }, undefined> = {
+export const moduleLoadingCapability: Capability<
+  { modules?: readonly string[]; packages?: readonly string[] },
+  undefined
+> = {
   name: 'native',
   schema: closedObjectSchema({ modules: strings, packages: strings }, []),
   bind: () => undefined,

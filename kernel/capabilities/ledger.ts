@@ -21,9 +21,9 @@ interface Counter extends Pick<LedgerEntry, 'kind' | 'what'> {
   lastAt: number;
 }
 
-/** Maximum of entries per plugin or package. The oldest are merged into `MERGED_ENTRIES_LABEL`, which keeps their counts. */
+/** Maximum of entries per plugin or package. The oldest are merged into `MERGED_LEDGER_ENTRIES_LABEL`, which keeps their counts. */
 const MAX_ENTRIES = 500;
-export const MERGED_ENTRIES_LABEL = 'others, which were too many to name';
+export const MERGED_LEDGER_ENTRIES_LABEL = 'others, which were too many to name';
 
 /** Counts since start which plugin acted without a user, minted a caller or was denied: bounded counters, no history. */
 export class Ledger {
@@ -56,13 +56,13 @@ export class Ledger {
   }
 }
 
-/** Merges the oldest entry into `MERGED_ENTRIES_LABEL` of its kind, so that a plugin cannot hide an entry by making many. */
+/** Merges the oldest entry into `MERGED_LEDGER_ENTRIES_LABEL` of its kind, so that a plugin cannot hide an entry by making many. */
 function foldOldest(own: Map<string, Counter>): void {
   for (const [key, oldest] of own) {
-    if (oldest.what === MERGED_ENTRIES_LABEL) continue;
+    if (oldest.what === MERGED_LEDGER_ENTRIES_LABEL) continue;
     own.delete(key);
-    const into = `${oldest.kind}\0${MERGED_ENTRIES_LABEL}`;
-    own.set(into, { ...oldest, what: MERGED_ENTRIES_LABEL, count: (own.get(into)?.count ?? 0) + oldest.count });
+    const into = `${oldest.kind}\0${MERGED_LEDGER_ENTRIES_LABEL}`;
+    own.set(into, { ...oldest, what: MERGED_LEDGER_ENTRIES_LABEL, count: (own.get(into)?.count ?? 0) + oldest.count });
     return;
   }
 }

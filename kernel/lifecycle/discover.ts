@@ -2,9 +2,9 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type PluginPackage, validatePackage } from '../manifest/validate.ts';
+import { type PluginPackage, validatePluginPackageJson } from '../manifest/validate.ts';
 import { BootFailure } from './boot-failure.ts';
-import { assertNoNameConflicts } from './plugin-order.ts';
+import { assertNoPluginNameConflicts } from './plugin-order.ts';
 
 /** A plugin whose manifest was read and checked. */
 export interface PluginInfo extends PluginPackage {
@@ -20,13 +20,13 @@ export interface CorePluginFolders {
 
 /** Reads and validates the manifests of core plugins. No code of any plugin has run when this returns. @throws BootFailure */
 export async function discoverCorePlugins(plugins: readonly URL[]): Promise<readonly PluginInfo[]> {
-  const found = await Promise.all(plugins.map((url) => inspectPackage(fileURLToPath(url), true)));
-  assertNoNameConflicts(found);
+  const found = await Promise.all(plugins.map((url) => readPluginManifest(fileURLToPath(url), true)));
+  assertNoPluginNameConflicts(found);
   return found;
 }
 
 /** Reads and validates the manifest of the plugin in a folder. @throws BootFailure */
-export async function inspectPackage(folder: string, core: boolean): Promise<PluginInfo> {
+export async function readPluginManifest(folder: string, core: boolean): Promise<PluginInfo> {
   const path = join(folder, 'package.json');
   let parsed: unknown;
   try {
@@ -36,7 +36,7 @@ export async function inspectPackage(folder: string, core: boolean): Promise<Plu
     const reason = `its package.json ${what}: ${(error as Error).message}`;
     throw new BootFailure(folder, 'discover', reason, { remedy: `correct ${path}` });
   }
-  return { ...validatePackage(parsed, folder), folder, core };
+  return { ...validatePluginPackageJson(parsed, folder), folder, core };
 }
 
 /** Bytes of the largest package.json that is read. */

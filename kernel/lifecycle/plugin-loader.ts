@@ -2,27 +2,27 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createAttributedCaller } from '../caller.ts';
 import type { Authority, GrantHolder } from '../capabilities/capability.ts';
-import { assertContributions, assertGrants } from '../capabilities/grant.ts';
-import { createPluginHost, type PluginHooks } from '../capabilities/host.ts';
+import { assertValidManifestContributions, assertValidManifestGrants } from '../capabilities/grant.ts';
+import { createPluginHost, type PluginLifecycleHooks } from '../capabilities/host.ts';
 import type { PluginLoaderApi } from '../capabilities/packages.ts';
 import { fail } from '../errors.ts';
 import type { Plugin } from '../plugin.ts';
-import { assertNoSettingsProblems, BootFailure, type TimedPhase } from './boot-failure.ts';
-import { inspectPackage, type PluginInfo } from './discover.ts';
-import { assertNoNameConflicts, sortPlugins } from './plugin-order.ts';
-import type { KernelStores } from './stores.ts';
+import { assertNoSettingsProblems, BootFailure, type TimedPluginPhase } from './boot-failure.ts';
+import { type PluginInfo, readPluginManifest } from './discover.ts';
+import { assertNoPluginNameConflicts, sortPlugins } from './plugin-order.ts';
+import type { PluginRegistrationStores } from './stores.ts';
 
 /** Milliseconds that one hook of a phase may take. */
-export type PhaseTimeouts = Readonly<Record<TimedPhase, number>>;
-const TIMEOUTS: PhaseTimeouts = { migrate: 300_000, start: 60_000, stop: 10_000 };
+export type PluginHookTimeouts = Readonly<Record<TimedPluginPhase, number>>;
+const TIMEOUTS: PluginHookTimeouts = { migrate: 300_000, start: 60_000, stop: 10_000 };
 
 /** Registers, migrates, starts and unloads plugins, core and third-party ones alike, at boot and while the service runs. */
 export class PluginLoader implements PluginLoaderApi {
-  readonly #loaded = new Map<string, { readonly plugin: PluginInfo; readonly hooks: PluginHooks }>();
-  readonly #stores: () => KernelStores;
-  readonly #limits: PhaseTimeouts;
+  readonly #loaded = new Map<string, { readonly plugin: PluginInfo; readonly hooks: PluginLifecycleHooks }>();
+  readonly #stores: () => PluginRegistrationStores;
+  readonly #limits: PluginHookTimeouts;
 
-  constructor(stores: () => KernelStores, limits: Partial<PhaseTimeouts> = {}) {
+  constructor(stores: () => PluginRegistrationStores, limits: Partial<PluginHookTimeouts> = {}) {
     this.#stores = stores;
     this.#limits = { ...TIMEOUTS, ...limits };
   }
@@ -30,9 +30,9 @@ export class PluginLoader implements PluginLoaderApi {
   readonly loaded = (): readonly PluginInfo[] => [...this.#loaded.values()].map(({ plugin }) => plugin);
 
   readonly inspect = async (folder: string): Promise<PluginInfo> => {
-    const one = await inspectPackage(folder, false);
+    const one = await readPluginManifest(folder, false);
     const all = [...this.loaded().filter((other) => other.folder !== folder), one];
-    assertNoNameConflicts(all);
+    assertNoPluginNameConflicts(all);
     sortPlugins(all);
     return one;
   };
@@ -46,7 +46,7 @@ export class PluginLoader implements PluginLoaderApi {
       assertNoSettingsProblems(name, settings.declare(name, manifest.config));
       settings.assertShared(name);
       await this.register(plugin);
-      assertContributions(plugin, facets);
+      assertValidManifestContributions(plugin, facets);
       facets.flush();
       await registered?.();
       await this.run('migrate', plugin);
@@ -65,12 +65,12 @@ export class PluginLoader implements PluginLoaderApi {
     const { name, folder, manifest } = plugin;
     const stores = this.#stores();
     try {
-      assertGrants(plugin, stores.knownCapabilities());
+      assertValidManifestGrants(plugin, stores.knownCapabilities());
       const module = (await import(pathToFileURL(join(folder, manifest.path)).href)) as { default?: Plugin };
       if (typeof module.default?.register !== 'function') {
         throw new BootFailure(name, 'register', `${manifest.path} has no default export made by definePlugin`);
       }
-      const hooks: PluginHooks = { migrate: [], start: [], stop: [] };
+      const hooks: PluginLifecycleHooks = { migrate: [], start: [], stop: [] };
       this.#loaded.set(name, { plugin, hooks });
       const result: unknown = module.default.register(createPluginHost(plugin, this.#holderOf(plugin), stores, hooks));
       if (result instanceof Promise) throw new BootFailure(name, 'register', 'register must be synchronous');
@@ -93,7 +93,7 @@ export class PluginLoader implements PluginLoaderApi {
   }
 
   /** An error, or a timeout of the hook, becomes a BootFailure with the name of the plugin and the phase. */
-  async #runTimed(name: string, phase: TimedPhase, hook: () => Promise<void> | void): Promise<void> {
+  async #runTimed(name: string, phase: TimedPluginPhase, hook: () => Promise<void> | void): Promise<void> {
     const limit = this.#limits[phase];
     const { promise: expired, reject } = Promise.withResolvers<never>();
     const late = () => reject(new BootFailure(name, phase, `it did not end within ${limit / 1000} s`));

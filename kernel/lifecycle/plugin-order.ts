@@ -52,7 +52,7 @@ const capabilitiesOf = (plugin: PluginPackage): readonly string[] =>
  * Checks that no two packages claim the same name for a plugin, service, facet or capability. The later package fails: core
  * plugins are first, so that no third-party package can replace one. @throws BootFailure
  */
-export function assertNoNameConflicts(all: readonly PluginPackage[]): void {
+export function assertNoPluginNameConflicts(all: readonly PluginPackage[]): void {
   const own = [
     ...KERNEL_FACETS.map(({ id }) => `facet ${id}`),
     ...KERNEL_CAPABILITIES.map((name) => `capability ${name}`),

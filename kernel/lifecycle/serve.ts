@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ComposeOptions, composeApp } from '../app.ts';
+import { type ComposeAppOptions, composeApp } from '../app.ts';
 import { BootFailure } from './boot-failure.ts';
 import type { Upgrade } from './kernel-facets.ts';
 
@@ -20,7 +20,7 @@ export interface HttpServer {
   drain(timeout: number): Promise<void>;
 }
 
-interface ServeOptions extends Omit<ComposeOptions, 'load'> {
+interface ServeOptions extends Omit<ComposeAppOptions, 'load'> {
   readonly host: string;
   readonly port: number;
   /** Returns the current upgrade handlers by path, which change when plugins are loaded and unloaded. */

@@ -6,8 +6,8 @@ import { identityCapability } from '../capabilities/identity.ts';
 import * as kernelCapabilities from '../capabilities/kernel-capabilities.ts';
 import { Ledger } from '../capabilities/ledger.ts';
 import { type PackagesApi, type PluginLoaderApi, packagesCapability } from '../capabilities/packages.ts';
-import type { SettingsStore } from '../config/settings.ts';
-import { type AfterCommitQueue, Events } from '../events.ts';
+import type { PluginSettingsStore } from '../config/settings.ts';
+import { type AfterCommitQueue, EventDispatcher } from '../events.ts';
 import { FacetStore } from '../facets.ts';
 import type { Log } from '../log.ts';
 import { ServiceStore } from '../services.ts';
@@ -15,12 +15,12 @@ import type { PluginInfo } from './discover.ts';
 import { afterCommitQueues, KERNEL_FACETS } from './kernel-facets.ts';
 
 /** Creates the stores of what plugins add. Each entry has its owner, so that unloading a plugin removes exactly its entries. */
-export function createKernelStores(settings: SettingsStore, log: Log, loading: PluginLoaderApi) {
+export function createPluginRegistrationStores(settings: PluginSettingsStore, log: Log, loading: PluginLoaderApi) {
   const facets = new FacetStore();
   for (const one of KERNEL_FACETS) facets.define('kernel', one as never);
   const ledger = new Ledger();
   callerForgeryLedgers.add(ledger);
-  const events = new Events(log);
+  const events = new EventDispatcher(log);
   events.afterCommitQueues = () => facets.read('kernel', afterCommitQueues as never) as readonly AfterCommitQueue[];
   const services = new ServiceStore();
   const knownCapabilities = (): ReadonlyMap<string, AnyCapability> => facets.read('kernel', capabilities as never);
@@ -57,7 +57,7 @@ export function createKernelStores(settings: SettingsStore, log: Log, loading: P
     kernelCapabilities.servicesCapability(services, ledger),
     kernelCapabilities.systemCapability(ledger),
     identityCapability(ledger),
-    kernelCapabilities.nativeCapability,
+    kernelCapabilities.moduleLoadingCapability,
     packagesCapability(packages),
   ];
   for (const one of own) {
@@ -70,4 +70,4 @@ export function createKernelStores(settings: SettingsStore, log: Log, loading: P
   return { facets, ledger, events, settings, log, knownCapabilities, audit, describe, removeOwner };
 }
 
-export type KernelStores = ReturnType<typeof createKernelStores>;
+export type PluginRegistrationStores = ReturnType<typeof createPluginRegistrationStores>;

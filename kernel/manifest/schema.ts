@@ -26,7 +26,7 @@ const setting = closedObjectSchema(
   ['type'],
 );
 
-export const configSchema: SchemaObject = {
+export const manifestConfigSchema: SchemaObject = {
   type: 'object',
   // A name that ends in `*` matches all settings with that prefix.
   propertyNames: { pattern: '^(shared|[A-Z][A-Z0-9_]*\\*?)$' },
@@ -49,13 +49,13 @@ const manifestSchema = closedObjectSchema(
     uses: ranges,
     facets: names,
     contributes: { type: 'object', additionalProperties: { type: 'object' } },
-    config: configSchema,
+    config: manifestConfigSchema,
     capabilities: { type: 'object' },
   },
   ['type', 'path', 'host'],
 );
 
-export const packageSchema: SchemaObject = {
+export const pluginPackageJsonSchema: SchemaObject = {
   type: 'object',
   required: ['name', 'version', 'service:extension'],
   properties: { name, version: name, 'service:extension': manifestSchema },

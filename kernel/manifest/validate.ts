@@ -4,7 +4,7 @@ import validRange from 'semver/ranges/valid.js';
 import product from '../../package.json' with { type: 'json' };
 import type { ConfigKey } from '../config/cast.ts';
 import { BootFailure } from '../lifecycle/boot-failure.ts';
-import { packageSchema } from './schema.ts';
+import { pluginPackageJsonSchema } from './schema.ts';
 import { findJsonSchemaProblems } from './schema-problems.ts';
 
 /** The running product's version, which admins may see. */
@@ -35,8 +35,8 @@ export interface PluginPackage {
 type PackageJson = Omit<PluginPackage, 'manifest'> & { readonly 'service:extension': Manifest };
 
 /** Checks a parsed package.json: shape, version, host range. @throws BootFailure */
-export function validatePackage(parsed: unknown, where: string): PluginPackage {
-  const found = findJsonSchemaProblems(packageSchema, parsed);
+export function validatePluginPackageJson(parsed: unknown, where: string): PluginPackage {
+  const found = findJsonSchemaProblems(pluginPackageJsonSchema, parsed);
   if (found.length > 0) {
     const reason = `its package.json is not a valid manifest:\n${found.join('\n')}`;
     throw new BootFailure(where, 'validate', reason, { remedy: 'correct the named members under "service:extension"' });

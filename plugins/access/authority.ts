@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import type { Db } from '../database/contract.ts';
-import type { Access, AuthorityWrite } from './contract.ts';
+import type { AccessControl, UserOrRoleWrite } from './contract.ts';
 
 /** Fields of users that decide sign-in and role. A caller who writes one of them on an admin's row could become or lock out that admin. */
 const USER_AUTHORITY_FIELDS = [
@@ -26,7 +26,9 @@ const AUTHORITY_FIELDS: Readonly<Record<string, readonly string[]>> = {
  * Only admins change an admin's authority, regardless of field lists, presets and listeners. Every write calls this with the values to
  * store; writes of other collections and writes by admins cost no statement.
  */
-export function createAssertAuthority(db: Pick<Db, 'query' | 'read' | 'sql'>): Access['assertAuthority'] {
+export function createPrivilegeEscalationGuard(
+  db: Pick<Db, 'query' | 'read' | 'sql'>,
+): AccessControl['assertAuthority'] {
   const roles = db.read('platform_roles');
   const ADMINS = db.sql`select exists (select from ${db.read('platform_users')} u join ${roles} r on r.id = u.role
       where u.id = any($1::uuid[]) and r.admin_access)
@@ -36,7 +38,7 @@ export function createAssertAuthority(db: Pick<Db, 'query' | 'read' | 'sql'>): A
     if (caller.admin) return;
     const fields = AUTHORITY_FIELDS[collection];
     if (!fields) return;
-    const touches = ({ values }: AuthorityWrite) => fields.some((name) => values[name] !== undefined);
+    const touches = ({ values }: UserOrRoleWrite) => fields.some((name) => values[name] !== undefined);
     const keys = writes.filter((one) => action === 'delete' || touches(one)).flatMap((one) => one.keys.map(String));
     const isUsers = collection === 'platform_users';
     if (!isUsers && writes.some(({ values }) => isSubmittedTrue(values.admin_access))) throw forbidden();

@@ -4,7 +4,7 @@ import type { ConditionTree, FieldVisibility, PermissionRestricted, ReadNode } f
 import type { Collection, SchemaOverview } from '../schema/contract.ts';
 
 /** The id of the Public role: the nil UUID. */
-export const PUBLIC_ROLE = '00000000-0000-0000-0000-000000000000';
+export const PUBLIC_ROLE_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The action of a permission (specification, "Permissions"). Each stored permission is for one action on one collection. */
 export type PermissionAction = 'create' | 'read' | 'update' | 'delete' | 'comment' | 'share';
@@ -66,24 +66,24 @@ export interface FieldsAndPresets {
 }
 
 /** The access of a caller to a collection by one action: to no row, to rows of a rule, or to all rows. */
-export interface EffectiveAction extends FieldsAndPresets {
+export interface CollectionActionAccess extends FieldsAndPresets {
   readonly access: 'none' | 'partial' | 'full';
 }
 
 /** The access to one collection, by action. */
 export type CollectionPermissions = Readonly<
-  Record<'create' | 'read' | 'update' | 'delete' | 'share', EffectiveAction>
+  Record<'create' | 'read' | 'update' | 'delete' | 'share', CollectionActionAccess>
 >;
 
 /** A permission with its parsed row rule. */
-export interface RowPermission {
+export interface PermissionWithParsedRule {
   readonly action: PermissionAction;
   readonly permission: Permission;
   readonly where: PermissionRestricted<ConditionTree>;
 }
 
 /** One write of users or roles, for `assertAuthority`. */
-export interface AuthorityWrite {
+export interface UserOrRoleWrite {
   /** Keys of the rows that are changed or deleted; empty for a create. */
   readonly keys: readonly unknown[];
   /** The stored values by field, a role by its key; empty for a delete. */
@@ -93,7 +93,7 @@ export interface AuthorityWrite {
 /**
  * Permissions of callers, and the checks of every read and write (specification, "Permissions"). Provided by `access`.
  */
-export interface Access {
+export interface AccessControl {
   /** The permissions of the caller, from the cache; all for admins. */
   permissions(caller: Caller): Promise<PermissionSet>;
   /** A role from the cache; null is the Public role. */
@@ -123,7 +123,7 @@ export interface Access {
     actions: readonly PermissionAction[],
     caller: Caller,
     schema: SchemaOverview,
-  ): Promise<readonly RowPermission[]>;
+  ): Promise<readonly PermissionWithParsedRule[]>;
   /**
    * Restricts the filter of a by-query write like that of a read, and adds the row rule for reads.
    * @throws FORBIDDEN for a filter on what the caller may not read.
@@ -159,7 +159,7 @@ export interface Access {
     caller: Caller,
     collection: string,
     action: 'create' | 'update' | 'delete',
-    writes: readonly AuthorityWrite[],
+    writes: readonly UserOrRoleWrite[],
   ): Promise<void>;
   /** Whether the caller has any permission for this action on the collection. */
   isAllowed(caller: Caller, action: PermissionAction, collection: string): Promise<boolean>;
@@ -191,10 +191,10 @@ export type DynamicValueCache = Map<string, Promise<unknown>>;
 /** The text that answers show instead of a concealed value; clients may send it back unchanged. */
 export { CONCEALED_VALUE_MASK } from '../query/contract.ts';
 /** The permissions that callers with app access have beside the stored ones. */
-export { APP_MINIMUM } from './permissions/app-minimum.ts';
+export { APP_ACCESS_PERMISSIONS } from './permissions/app-minimum.ts';
 
 /** Used by every plugin that reads or writes rows for a caller. */
-export const access = service<Access>('access', {
+export const access = service<AccessControl>('access', {
   version: '1.0.0',
   callers: {
     permissions: 0,

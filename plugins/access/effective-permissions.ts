@@ -1,7 +1,7 @@
 import type { Collection, SchemaOverview } from '../schema/contract.ts';
 import type {
+  CollectionActionAccess,
   CollectionPermissions,
-  EffectiveAction,
   FieldsAndPresets,
   Permission,
   PermissionAction,
@@ -13,7 +13,7 @@ const ACTIONS = ['create', 'read', 'update', 'delete', 'share'] as const;
 /** Actions whose permissions have field lists. */
 const FIELD_ACTIONS: readonly PermissionAction[] = ['create', 'read', 'update'];
 
-const EVERYTHING: EffectiveAction = { access: 'full', fields: ['*'] };
+const EVERYTHING: CollectionActionAccess = { access: 'full', fields: ['*'] };
 const ALL_ACTIONS_FULL = Object.fromEntries(
   ACTIONS.map((action) => [action, EVERYTHING]),
 ) as unknown as CollectionPermissions;
@@ -34,7 +34,7 @@ export function effectivePermissions(
   ) as Readonly<Record<string, CollectionPermissions>>;
 }
 
-function effectiveAction(collection: Collection, action: PermissionAction, set: PermissionSet): EffectiveAction {
+function effectiveAction(collection: Collection, action: PermissionAction, set: PermissionSet): CollectionActionAccess {
   const rows = set.of(collection.name, action);
   if (rows.length === 0) return { access: 'none' };
   // The row rule of `create` is not used, since there is no row yet.

@@ -3,10 +3,10 @@ import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { permissionRestrictionMarker, query } from '../query/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
-import { createAssertAuthority, ROLE_AUTHORITY_FIELDS } from './authority.ts';
+import { createPrivilegeEscalationGuard, ROLE_AUTHORITY_FIELDS } from './authority.ts';
 import { createPermissionCleanUp } from './cleanup.ts';
 import * as collections from './collections.ts';
-import { type Access, access } from './contract.ts';
+import { type AccessControl, access } from './contract.ts';
 import { effectivePermissions } from './effective-permissions.ts';
 import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -15,7 +15,7 @@ import { createValidatePayload } from './payload/validate-payload.ts';
 import type { UnknownFieldsSetting } from './payload/writable-fields.ts';
 import { createPermissionResolver } from './permissions/permission-resolver.ts';
 import { permittedFields } from './permitted-fields.ts';
-import { createFieldVisibility, createReadableFields } from './readable-fields.ts';
+import { createFieldVisibility, createReadableFieldNamesLookup } from './readable-fields.ts';
 import { createQueryRestrictions } from './restrict/index.ts';
 
 interface Config {
@@ -32,7 +32,7 @@ export default definePlugin<Config>({
     for (const one of accessMigrations(db)) host.contribute(migrations, one);
 
     const { permissions, role, forget } = createPermissionResolver({ db, bus: used.bus });
-    host.provide<Access>(access, {
+    host.provide<AccessControl>(access, {
       permissions,
       role,
       ...createQueryRestrictions({ permissions, query: used.query, seal: used.sealing.seal }),
@@ -41,7 +41,7 @@ export default definePlugin<Config>({
         substitute: createSubstituteDynamicValues(used.sealing.readValue),
         unknownFields: host.config.ITEMS_UNKNOWN_FIELDS,
       }),
-      assertAuthority: createAssertAuthority(db),
+      assertAuthority: createPrivilegeEscalationGuard(db),
       isAllowed: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
       async assertAllowed(caller, action, collection) {
         if ((await permissions(caller)).of(collection, action).length === 0)
@@ -51,7 +51,7 @@ export default definePlugin<Config>({
         effectivePermissions(await permissions(caller), await used.schema.snapshot()),
       fieldVisibility: createFieldVisibility,
       permittedFields,
-      readableFields: createReadableFields(permissions),
+      readableFields: createReadableFieldNamesLookup(permissions),
     });
 
     // The writer's next request must see the change, so this process does not wait for the database notification.

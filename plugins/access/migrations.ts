@@ -1,6 +1,6 @@
-import { createAnnouncementMigration } from '../cluster/library.ts';
+import { createChangeNotificationMigration } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
-import { ACCESS_CHANGED } from './permissions/change-channel.ts';
+import { PERMISSIONS_CHANGED_CHANNEL } from './permissions/change-channel.ts';
 
 export const accessMigrations = (db: Db): readonly Migration[] => [announceChanges(db), deriveRoleKeys(db)];
 
@@ -9,10 +9,10 @@ export const accessMigrations = (db: Db): readonly Migration[] => [announceChang
  * directly in the database.
  */
 const announceChanges = (db: Db): Migration =>
-  createAnnouncementMigration({
+  createChangeNotificationMigration({
     id: '2026-11-21-announce-changes',
     name: 'platform_access_changed',
-    channel: ACCESS_CHANGED,
+    channel: PERMISSIONS_CHANGED_CHANNEL,
     tables: [db.own('platform_roles'), db.own('platform_permissions')],
   });
 

@@ -5,7 +5,7 @@ import type { PermissionSet } from './contract.ts';
 import { permissionListsField } from './restrict/rules.ts';
 
 /** Names of the fields that the caller may read on at least some rows. */
-export function readableNames(set: PermissionSet, collection: Collection): ReadonlySet<string> {
+export function readableFieldNames(set: PermissionSet, collection: Collection): ReadonlySet<string> {
   const rows = set.of(collection.name, 'read');
   const fields = [...collection.fields.values()];
   return new Set(
@@ -25,7 +25,7 @@ export const createFieldVisibility =
     set.admin ||
     set.of(collection.name, 'read').some((one) => permissionListsField(one, name, collection.fields.get(name)));
 
-export const createReadableFields =
+export const createReadableFieldNamesLookup =
   (permissions: (caller: Caller) => Promise<PermissionSet>) =>
   async (collection: Collection, caller: Caller): Promise<ReadonlySet<string>> =>
-    readableNames(await permissions(caller), collection);
+    readableFieldNames(await permissions(caller), collection);

@@ -1,6 +1,6 @@
 import { type Caller, requestScope } from '#kernel';
 import { ACTIVITY_TEXT_LENGTHS } from './collections.ts';
-import type { Activity, RevisionIdRef, RevisionPlace, RevisionPlaces } from './contract.ts';
+import type { HistoryRecorder, NestedWriteRevisions, PendingRevisionId, RowAndParentRevision } from './contract.ts';
 
 const truncate = (text: string | null | undefined, length: number): string | null => text?.slice(0, length) ?? null;
 
@@ -8,7 +8,7 @@ const truncate = (text: string | null | undefined, length: number): string | nul
  * The actor's columns in the order of `ACTOR_COLUMNS`: user, IP address, user agent, origin, owner, invocation. A
  * system caller is known by its owner.
  */
-export const actorParameters = (caller: Caller): readonly (string | null)[] => [
+export const toActorSqlParameters = (caller: Caller): readonly (string | null)[] => [
   caller.user,
   truncate(caller.ip, ACTIVITY_TEXT_LENGTHS.ip),
   truncate(caller.userAgent, ACTIVITY_TEXT_LENGTHS.user_agent),
@@ -17,8 +17,10 @@ export const actorParameters = (caller: Caller): readonly (string | null)[] => [
   truncate(requestScope.getStore()?.invocation, ACTIVITY_TEXT_LENGTHS.invocation),
 ];
 
-export const bindHistory: Activity['bindHistory'] = (caller, places) =>
-  places ? bindNestedHistory(actorParameters(caller), places) : { values: actorParameters(caller), settle() {} };
+export const bindHistoryParameters: HistoryRecorder['bindHistory'] = (caller, places) =>
+  places
+    ? bindNestedHistory(toActorSqlParameters(caller), places)
+    : { values: toActorSqlParameters(caller), settle() {} };
 
 /**
  * The parameters of a nested write: the ids of the rows' own revisions, for each row the index of its parent revision, the ids of
@@ -26,11 +28,11 @@ export const bindHistory: Activity['bindHistory'] = (caller, places) =>
  */
 function bindNestedHistory(
   actor: readonly unknown[],
-  { rows, keys }: RevisionPlaces,
-): ReturnType<Activity['bindHistory']> {
+  { rows, keys }: NestedWriteRevisions,
+): ReturnType<HistoryRecorder['bindHistory']> {
   const parents = [...new Set(rows.flatMap(({ parent }) => parent ?? []))];
-  const at = new Map<RevisionIdRef, number>(parents.map((slot, index) => [slot, index + 1]));
-  const parentIndexOf = ({ parent }: RevisionPlace) => (parent ? (at.get(parent) ?? null) : null);
+  const at = new Map<PendingRevisionId, number>(parents.map((slot, index) => [slot, index + 1]));
+  const parentIndexOf = ({ parent }: RowAndParentRevision) => (parent ? (at.get(parent) ?? null) : null);
   return {
     values: [
       ...actor,

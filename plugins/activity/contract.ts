@@ -5,24 +5,24 @@ import type { Collection, Field } from '../schema/contract.ts';
  * A revision that nested rows name as their parent. The first statement that needs its id takes it from the database's
  * sequence, possibly before the revision is written.
  */
-export interface RevisionIdRef {
+export interface PendingRevisionId {
   id: number | null;
 }
 
 /** A row of a nested write: its own revision and that of its parent row. */
-export interface RevisionPlace {
+export interface RowAndParentRevision {
   /** The revision of this row. */
-  readonly revision: RevisionIdRef;
+  readonly revision: PendingRevisionId;
   /** The revision of the parent row; null at the root of the request. */
-  readonly parent: RevisionIdRef | null;
+  readonly parent: PendingRevisionId | null;
 }
 
 /**
  * The revision places of the rows that one statement writes, in order; with `keys` where the statement finds its rows by more
  * than one key.
  */
-export interface RevisionPlaces {
-  readonly rows: readonly RevisionPlace[];
+export interface NestedWriteRevisions {
+  readonly rows: readonly RowAndParentRevision[];
   readonly keys?: readonly (string | number)[];
 }
 
@@ -30,7 +30,7 @@ export interface RevisionPlaces {
  * Describes a statement that writes rows and records them in the history. The statement has a CTE `changed` with the column `key`
  * and the columns of `HistorySql.returning`.
  */
-export interface HistoryStatement {
+export interface HistoryRecordedStatement {
   readonly action: 'create' | 'update' | 'delete';
   readonly collection: Collection;
   /** Fields that an update sets. */
@@ -46,7 +46,7 @@ export interface HistoryStatement {
 }
 
 /**
- * SQL that a writing statement includes to record its changes in the history. It depends on the `HistoryStatement` alone, so
+ * SQL that a writing statement includes to record its changes in the history. It depends on the `HistoryRecordedStatement` alone, so
  * callers may cache it.
  */
 export interface HistorySql {
@@ -92,19 +92,22 @@ export interface ActivityEntry {
  * The history of the service: who did what, and the values of rows after each change (specification "Roles and
  * permissions", 2.8 and 2.9). Provided by `activity`.
  */
-export interface Activity {
+export interface HistoryRecorder {
   /** What is recorded for this collection: activity and revisions, activity only, or nothing. */
   historyLevel(collection: Collection): 'all' | 'activity' | null;
   /**
    * SQL by which a statement records its changes itself: activity and revisions cost no round trip and exist if and
    * only if the change does. Only for collections with a history level.
    */
-  historySql(step: HistoryStatement): HistorySql;
+  historySql(step: HistoryRecordedStatement): HistorySql;
   /** The parameters of `historySql`: the actor, and the revision places of a nested write. */
-  bindHistory(caller: Caller, places?: RevisionPlaces): HistoryParameters;
+  bindHistory(caller: Caller, places?: NestedWriteRevisions): HistoryParameters;
   /** Writes one row of activity in the open unit of work, or by itself without one. Returns its id. */
   record(caller: Caller, entry: ActivityEntry): Promise<number>;
 }
 
 /** Used by `items`, which records every write, and by plugins that record actions other than writes. */
-export const activity = service<Activity>('activity', { version: '1.0.0', callers: { bindHistory: 0, record: 0 } });
+export const activity = service<HistoryRecorder>('activity', {
+  version: '1.0.0',
+  callers: { bindHistory: 0, record: 0 },
+});

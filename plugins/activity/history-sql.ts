@@ -1,9 +1,9 @@
 import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
 import type { Collection } from '../schema/contract.ts';
-import type { Activity, HistoryStatement } from './contract.ts';
-import { renderRevisionData, renderRevisionDelta } from './revision-sql.ts';
+import type { HistoryRecordedStatement, HistoryRecorder } from './contract.ts';
+import { renderRevisionDataSql, renderRevisionDeltaSql } from './revision-sql.ts';
 
-/** Columns of the actor; `actorParameters` binds them in this order. */
+/** Columns of the actor; `toActorSqlParameters` binds them in this order. */
 const ACTOR_COLUMNS = '"user", ip, user_agent, origin, owner, invocation';
 const ACTOR_TYPES = ['uuid', 'text', 'text', 'text', 'text', 'text'] as const;
 
@@ -19,12 +19,12 @@ const ACTOR_TYPES = ['uuid', 'text', 'text', 'text', 'text', 'text'] as const;
  * Ids come from the sequences and not from `returning` of the history, so that ids need not be matched with rows again. In a
  * nested write the CTE `noted` follows `changed` and is read in its place: it finds the revision place of each row.
  */
-export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 'historyLevel'> {
+export function createHistorySql(schema: string): Pick<HistoryRecorder, 'historySql' | 'historyLevel'> {
   const table = (name: string) => `${quoteIdentifier(schema)}.platform_${name}`;
   const next = (name: string) =>
     `nextval(${quoteLiteral(`${quoteIdentifier(schema)}.platform_${name}_id_seq`)}::regclass)::int`;
 
-  function renderPlacesCtes({ collection, firstParameter: first, nested }: HistoryStatement): string {
+  function renderPlacesCtes({ collection, firstParameter: first, nested }: HistoryRecordedStatement): string {
     const param = (at: number, type: string) => `$${first + ACTOR_TYPES.length + at}::${type}[]`;
     const lists = `${param(0, 'int')}, ${param(1, 'int')}`;
     const places =
@@ -39,7 +39,10 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     )`;
   }
 
-  function renderRevisionsCte({ action, collection, nested, hasNestedRows }: HistoryStatement, from: string): string {
+  function renderRevisionsCte(
+    { action, collection, nested, hasNestedRows }: HistoryRecordedStatement,
+    from: string,
+  ): string {
     const delta = action === 'create' ? 'n.data' : 'n.delta::jsonb';
     const skips = action === 'update' && !hasNestedRows;
     const where = skips ? ` where n.delta <> '{}'${nested ? ' or n.named' : ''}` : '';
@@ -50,7 +53,10 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     )`;
   }
 
-  function renderActivityCte({ action, collection, firstParameter: first }: HistoryStatement, from: string): string {
+  function renderActivityCte(
+    { action, collection, firstParameter: first }: HistoryRecordedStatement,
+    from: string,
+  ): string {
     const actor = ACTOR_TYPES.map((type, at) => `$${first + at}::${type}`).join(', ');
     return `acted as (
       insert into ${table('activity')} (id, action, collection, item, ${ACTOR_COLUMNS})
@@ -64,9 +70,9 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
     historySql(step) {
       const { action, collection, expression, nested } = step;
       const hasRevision = historyLevelOf(collection) === 'all' && action !== 'delete';
-      const data = hasRevision ? `, ${renderRevisionData(collection, expression)} as data` : '';
+      const data = hasRevision ? `, ${renderRevisionDataSql(collection, expression)} as data` : '';
       const isUpdate = hasRevision && action === 'update';
-      const delta = isUpdate ? `, ${renderRevisionDelta(collection, step.sets ?? [], expression)} as delta` : '';
+      const delta = isUpdate ? `, ${renderRevisionDeltaSql(collection, step.sets ?? [], expression)} as delta` : '';
       const hasPlaces = nested !== undefined && hasRevision;
       const from = hasPlaces ? 'noted' : 'changed';
       const ctes = [
@@ -95,4 +101,4 @@ const itemKeySql = ({ hasKey }: Collection): string => (hasKey ? 'left(n.key::te
 const keyType = ({ fields, primary }: Collection): string => fields.get(primary ?? '')?.column?.sqlType ?? 'text';
 
 /** What is recorded of changes in a collection. The default is `all`, also for tables without a row in `platform_collections`. */
-const historyLevelOf: Activity['historyLevel'] = ({ meta }) => (meta ? meta.accountability : 'all');
+const historyLevelOf: HistoryRecorder['historyLevel'] = ({ meta }) => (meta ? meta.accountability : 'all');

@@ -1,9 +1,9 @@
 import { definePlugin } from '#kernel';
 import '../database/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
-import { actorParameters, bindHistory } from './actor.ts';
+import { bindHistoryParameters, toActorSqlParameters } from './actor.ts';
 import * as collections from './collections.ts';
-import { type Activity, activity } from './contract.ts';
+import { activity, type HistoryRecorder } from './contract.ts';
 import { createHistorySql } from './history-sql.ts';
 import manifest from './package.json' with { type: 'json' };
 
@@ -19,12 +19,16 @@ export default definePlugin({
     for (const one of [collections.activityCollection, collections.revisionsCollection])
       host.contribute(systemCollections, one);
 
-    const record: Activity['record'] = async (caller, { action, collection, item, comment = null }) => {
-      const params = [...actorParameters(caller), action, collection, String(item), comment];
+    const record: HistoryRecorder['record'] = async (caller, { action, collection, item, comment = null }) => {
+      const params = [...toActorSqlParameters(caller), action, collection, String(item), comment];
       const inserted = await db.query<{ id: number }>(RECORD, params, { name: 'activity_record' });
       return (inserted.rows[0] as { id: number }).id;
     };
-    host.provide(activity, { ...createHistorySql(db.schemas[0] as string), bindHistory, record });
+    host.provide(activity, {
+      ...createHistorySql(db.schemas[0] as string),
+      bindHistory: bindHistoryParameters,
+      record,
+    });
 
     // A deleted collection loses its history, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {

@@ -9,7 +9,7 @@ const historyFieldsOf = (collection: Collection): readonly Field[] =>
   [...collection.fields.values()].filter((field) => field.column !== null && !isSearchVector(field));
 
 /** Renders the SQL of the row `t` as JSON, like the API answers it without aliases: foreign keys as keys, secrets as the mask. */
-export function renderRevisionData(collection: Collection, expression: Expression): string {
+export function renderRevisionDataSql(collection: Collection, expression: Expression): string {
   const shown = historyFieldsOf(collection).map(
     (field) => `${expression('t', field)} as ${quoteIdentifier(field.name)}`,
   );
@@ -20,7 +20,7 @@ export function renderRevisionData(collection: Collection, expression: Expressio
  * Renders the SQL of a JSON text: the fields in which the row `t` differs from the row `b` before the change, with their new
  * values.
  */
-export function renderRevisionDelta(collection: Collection, sets: readonly Field[], expression: Expression): string {
+export function renderRevisionDeltaSql(collection: Collection, sets: readonly Field[], expression: Expression): string {
   const parts = possiblyChangedFields(collection, sets).map((field) => {
     const name = quoteLiteral(`${JSON.stringify(field.name)}:`);
     return `case when ${renderFieldDiffers(field)} then ${name} || coalesce(to_json(${expression('t', field)})::text, 'null') end`;

@@ -11,32 +11,32 @@ import { storage } from '../storage/contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { fileChangeTriggers } from './reading/file-change-triggers.ts';
 import { createFindReadableFile } from './reading/readable-file.ts';
-import { createFileRecords } from './reading/records.ts';
-import { type CachingConfig, createAssetCachePolicyFor } from './serving/cache-policy.ts';
-import { createObjectCache } from './serving/object-cache.ts';
+import { createFileRecordReader } from './reading/records.ts';
+import { type AssetCachingConfig, createAssetCachePolicyFor } from './serving/cache-policy.ts';
+import { createStoredObjectCache } from './serving/object-cache.ts';
 import { assetRoutes } from './serving/routes.ts';
 import { createSendFile } from './serving/send-file.ts';
-import { withStorageFailures } from './storage-failures.ts';
-import { createVariantService, type TransformConfig } from './transform/index.ts';
+import { withStorageErrorsAsUnavailable } from './storage-failures.ts';
+import { createImageVariantService, type ImageTransformConfig } from './transform/index.ts';
 
-export default definePlugin<CachingConfig & TransformConfig>({
+export default definePlugin<AssetCachingConfig & ImageTransformConfig>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
     const services = host.use({ access, bus, lock, media, query, schema, settings, storage });
-    const used = { ...services, storage: withStorageFailures(services.storage, log) };
+    const used = { ...services, storage: withStorageErrorsAsUnavailable(services.storage, log) };
     host.contribute(migrations, fileChangeTriggers(db));
 
-    const records = createFileRecords(db, used.bus);
+    const records = createFileRecordReader(db, used.bus);
     // Bytes that were replaced or deleted are served by no process once the change is answered.
     for (const event of ['files.update', 'files.delete'])
       events.onFilter(event, () => db.answerAfter(used.bus.waitForConfirmation));
     // The next request of this process must see the change, so it does not wait for the notification of PostgreSQL.
     for (const event of ['files.upload', 'files.update', 'files.delete']) events.onAction(event, records.forget);
 
-    const variants = createVariantService({ ...used, config, db, log });
+    const variants = createImageVariantService({ ...used, config, db, log });
     host.onStop(variants.waitForCleanUp);
-    const objects = createObjectCache(used.storage);
+    const objects = createStoredObjectCache(used.storage);
     const served = assetRoutes({
       findReadable: createFindReadableFile({ ...used, records }),
       variants,

@@ -1,12 +1,12 @@
 import { ClientGone, Failure, fail, type Log } from '#kernel';
 import { MediaError } from '../media/library.ts';
-import type { Storage, StorageLocation } from '../storage/contract.ts';
+import type { StorageLocation, StorageService } from '../storage/contract.ts';
 
 /**
  * Wraps the storage: errors of a backend are logged, and the client gets SERVICE_UNAVAILABLE without their text in place of
  * INTERNAL_SERVER_ERROR.
  */
-export function withStorageFailures(storage: Storage, log: Log): Storage {
+export function withStorageErrorsAsUnavailable(storage: StorageService, log: Log): StorageService {
   const wrappers = new WeakMap<StorageLocation, StorageLocation>();
   return {
     ...storage,

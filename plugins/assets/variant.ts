@@ -1,13 +1,13 @@
-import type { ImagePlan } from '../media/contract.ts';
-import type { OpenedObject } from '../storage/contract.ts';
+import type { ImageTransformPlan } from '../media/contract.ts';
+import type { OpenedStorageObject } from '../storage/contract.ts';
 
 /** Objects up to this many bytes are read and sent as one buffer: a stream costs more than their bytes. */
 export const MAX_BUFFERED_BYTES = 256 * 1024;
 
 /** A whole object: in memory, or open for reading. */
-export type WholeObject =
+export type WholeStoredObject =
   | { readonly size: number; readonly buffer: Buffer }
-  | (OpenedObject & { readonly buffer?: undefined });
+  | (OpenedStorageObject & { readonly buffer?: undefined });
 
 /** The columns of a file that the asset routes need. */
 export interface FileRecord {
@@ -29,25 +29,25 @@ export interface FileRecord {
 }
 
 /** An image that is made of a file for a request. */
-export interface Variant {
+export interface ImageVariant {
   /** Object name in the location of the file; the same for the same bytes, so it serves as ETag. */
   readonly name: string;
   /** MIME type. */
   readonly type: string;
   /** Extension of the download name, without the dot. */
   readonly extension: string;
-  readonly plan: ImagePlan;
+  readonly plan: ImageTransformPlan;
 }
 
 /** What a request for an asset gets: a variant, or the file unchanged. */
-export interface VariantChoice {
+export interface ImageVariantChoice {
   /** Undefined: the bytes of the file, unchanged. */
-  readonly variant?: Variant;
+  readonly variant?: ImageVariant;
   /** Whether the choice depends on the request header `Accept`. */
   readonly varies: boolean;
 }
 
-export interface VariantService {
+export interface ImageVariantService {
   /**
    * Chooses the variant for a query (specification, "Asset endpoints", transform parameters and policy). Reads nothing from storage.
    * @throws INVALID_QUERY for invalid parameters and for those that the policy does not allow.
@@ -56,13 +56,13 @@ export interface VariantService {
     file: FileRecord,
     query: Readonly<Record<string, unknown>>,
     accept: string | undefined,
-  ): Promise<VariantChoice>;
+  ): Promise<ImageVariantChoice>;
   /**
    * Opens a variant in storage, and makes it first if needed. Undefined if the bytes turn out to be no image, whatever the record
    * says: the file is then served unchanged.
    * @throws ILLEGAL_ASSET_TRANSFORMATION; SERVICE_UNAVAILABLE if too many images are being made; FORBIDDEN if the object is gone.
    */
-  open(file: FileRecord, variant: Variant): Promise<WholeObject | undefined>;
+  open(file: FileRecord, variant: ImageVariant): Promise<WholeStoredObject | undefined>;
   /** Resolves when the temporary files and outdated variants of all made images are removed; responses do not wait for it. */
   waitForCleanUp(): Promise<void>;
 }

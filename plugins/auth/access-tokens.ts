@@ -17,7 +17,7 @@ export interface VerifiedAccessToken {
   readonly expires: number;
 }
 
-export interface AccessTokens {
+export interface AccessTokenCodec {
   sign(claims: AccessTokenClaims): string;
   /** Undefined for a text that is no access token of this service: it may be a static token. @throws INVALID_TOKEN, TOKEN_EXPIRED */
   verify(token: string): VerifiedAccessToken | undefined;
@@ -37,7 +37,7 @@ const ALGORITHM = 'HS256';
  * Signs and verifies access tokens. Verifying a signature costs more than the rest of a small read, so verified tokens are
  * cached until they expire.
  */
-export function createAccessTokens({ secret, lifetime, remembered = 5000 }: Options): AccessTokens {
+export function createAccessTokenCodec({ secret, lifetime, remembered = 5000 }: Options): AccessTokenCodec {
   const known = new LRUCache<string, VerifiedAccessToken>({ max: remembered });
 
   function check(token: string): VerifiedAccessToken {

@@ -1,4 +1,4 @@
-import type { Db, Statement } from '../database/contract.ts';
+import type { Db, GrantedSqlStatement } from '../database/contract.ts';
 import type { AuthenticatedUser } from './contract.ts';
 import type { SessionOwner } from './sessions.ts';
 
@@ -27,7 +27,7 @@ export function createAccountLookup(db: Db): AccountLookup {
   const BY_ID = db.sql`${ACCOUNT} where u.id = $1`;
   const BY_EXTERNAL_IDENTIFIER = db.sql`${ACCOUNT} where u.external_identifier = $1`;
 
-  async function find(statement: Statement, value: string): Promise<Account | undefined> {
+  async function find(statement: GrantedSqlStatement, value: string): Promise<Account | undefined> {
     // PostgreSQL has no NUL in texts.
     if (value.includes('\0')) return undefined;
     return (await db.query<Account>(statement, [value])).rows[0];

@@ -1,7 +1,7 @@
 import type { Db } from '../database/contract.ts';
 
 /** Statements on the attempts to sign in. `failures`: since the last success; `pending`: being checked now. */
-export function attemptStatements(db: Db) {
+export function signInAttemptStatements(db: Db) {
   const attempts = db.write('platform_sign_in_attempts');
   const sessions = db.write('platform_sessions');
   const users = db.write('platform_users');

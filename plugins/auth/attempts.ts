@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
 import type { Db } from '../database/contract.ts';
-import type { Settings } from '../settings/contract.ts';
+import type { SettingsService } from '../settings/contract.ts';
 import type { FairSemaphore } from '../workers/contract.ts';
 import { createFairSemaphore } from '../workers/library.ts';
-import { attemptStatements } from './attempt-statements.ts';
+import { signInAttemptStatements } from './attempt-statements.ts';
 
 /**
  * Concurrent password checks of one user in this process, shared fairly between client networks, so that a client that guesses
@@ -15,7 +15,7 @@ const RETRY_AFTER = 2;
 /** Unknown e-mail addresses run the same statements with this id, so that they take as long. */
 const NO_USER = '00000000-0000-0000-0000-000000000000';
 
-export interface LoginAttempts {
+export interface LoginAttemptCounter {
   /**
    * Checks a password by `check` and counts the attempt for the user over all processes; `network` is the client's. The user is suspended
    * after `auth_login_attempts` failures since the last success.
@@ -27,8 +27,8 @@ export interface LoginAttempts {
   forgetChanged(users: readonly string[], change: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-export function createLoginAttempts(db: Db, settings: Settings): LoginAttempts {
-  const { BEGIN, STATUS, FAIL, SUCCEED, GIVE_BACK, FORGET, LOCK, SUSPEND } = attemptStatements(db);
+export function createLoginAttemptCounter(db: Db, settings: SettingsService): LoginAttemptCounter {
+  const { BEGIN, STATUS, FAIL, SUCCEED, GIVE_BACK, FORGET, LOCK, SUSPEND } = signInAttemptStatements(db);
   const withSemaphore = createUserSemaphores();
 
   async function begin(user: string, limit: number): Promise<void> {

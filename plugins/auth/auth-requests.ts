@@ -4,13 +4,13 @@ import { clientInfoOf } from '../http/library.ts';
 import type { CredentialsDriver } from './contract.ts';
 import { delayFailures } from './failure-delay.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
-import type { Sessions } from './sessions.ts';
-import type { SignIn, SignInRequest, TokenPair } from './sign-in.ts';
+import type { SessionStore } from './sessions.ts';
+import type { SignInHandler, SignInRequest, TokenPair } from './sign-in.ts';
 
-export interface AuthRequestsDeps {
-  readonly signIn: SignIn;
+export interface AuthRequestHandlersDeps {
+  readonly signIn: SignInHandler;
   readonly local: CredentialsDriver;
-  readonly sessions: Sessions;
+  readonly sessions: SessionStore;
   readonly cookie: RefreshCookie;
   /** Milliseconds. */
   readonly accessLifetime: number;
@@ -25,7 +25,7 @@ export interface TokenAnswer {
 }
 
 /** Login, refresh and logout, as HTTP and GraphQL pass them on; `body` is what the client sent, unchecked. */
-export interface AuthRequests {
+export interface AuthRequestHandlers {
   /** Signs in by e-mail address and password. */
   login(ctx: HttpContext, body: unknown): Promise<TokenAnswer>;
   /** Signs in by the credentials of another driver. */
@@ -39,14 +39,14 @@ type Mode = 'json' | 'cookie';
 const invalid = (field: string, expected: string) =>
   fail('INVALID_PAYLOAD', `"${field}" must be ${expected}`, { path: [field] });
 
-export function createAuthRequests({
+export function createAuthRequestHandlers({
   signIn,
   local,
   sessions,
   cookie,
   accessLifetime,
   stallTime,
-}: AuthRequestsDeps): AuthRequests {
+}: AuthRequestHandlersDeps): AuthRequestHandlers {
   function tokens(ctx: HttpContext, mode: Mode, { access, refresh }: TokenPair): TokenAnswer {
     if (mode === 'cookie') cookie.write(ctx, refresh);
     ctx.set('Cache-Control', 'no-store');

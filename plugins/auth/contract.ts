@@ -1,27 +1,27 @@
 import { authorities, type Caller, facet, service } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 import {
-  type AuthClient,
+  type AuthClientInfo,
   type AuthDriver,
   type AuthenticatedUser,
-  type ContributedDriver,
-  driversByProvider,
+  authDriversByProvider,
+  type ContributedAuthDriver,
   validateAuthDriver,
 } from './driver.ts';
 
 export type {
-  AuthClient,
+  AuthClientInfo,
   AuthDriver,
   AuthDriverInfo,
   AuthenticatedUser,
-  ContributedDriver,
+  ContributedAuthDriver,
   Credentials,
   CredentialsDriver,
   RedirectSignInDriver,
 } from './driver.ts';
 
 /** Callers for plugins that act on behalf of a user outside of a request: by a token, for a user, for the Public role. */
-export interface Identity {
+export interface CallerProvider {
   /**
    * Whether the request brings an access token that was signed for an admin and has not expired. The database is not read, so the
    * admin may be suspended since: only for the health report of a service whose database is down.
@@ -33,30 +33,30 @@ export interface Identity {
    * token and a deleted user, USER_SUSPENDED for a user who is not active, INVALID_IP where the role is bound to addresses and
    * `client.ip` is none of them.
    */
-  ofToken(token: string, client?: AuthClient): Promise<Caller>;
+  ofToken(token: string, client?: AuthClientInfo): Promise<Caller>;
   /**
    * The caller of an active user, with the current role and its flags. The addresses of the role are not checked, since the user
    * sends no request.
    * @throws INVALID_CREDENTIALS for an id that no user has, USER_SUSPENDED for a user who is not active.
    */
-  ofUser(id: string, client?: AuthClient): Promise<Caller>;
+  ofUser(id: string, client?: AuthClientInfo): Promise<Caller>;
   /**
    * The callers of all active users among these, by their ids and in the order of the ids, read in one statement. Other users are
    * left out.
    */
-  ofUsers(ids: readonly string[], client?: AuthClient): Promise<ReadonlyMap<string, Caller>>;
+  ofUsers(ids: readonly string[], client?: AuthClientInfo): Promise<ReadonlyMap<string, Caller>>;
   /** A caller without a user. @throws INVALID_IP where the Public role is bound to addresses and `client.ip` is none of them. */
-  ofPublic(client?: AuthClient): Promise<Caller>;
+  ofPublic(client?: AuthClientInfo): Promise<Caller>;
 }
 
 /** For core plugins alone: with it a plugin can act as every user. */
-export const identity = service<Identity>('identity', { version: '1.0.0', coreOnly: true });
+export const identity = service<CallerProvider>('identity', { version: '1.0.0', coreOnly: true });
 
 const names = { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9-]*$' } } as const;
 
 /** Ways to sign in, by provider. The manifest section lists the names of a plugin's drivers. */
-export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedDriver>>('auth.drivers', {
-  combine: driversByProvider,
+export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedAuthDriver>>('auth.drivers', {
+  combine: authDriversByProvider,
   manifest: {
     type: 'object',
     additionalProperties: false,
@@ -85,13 +85,13 @@ export interface VerifiedSignIn {
   readonly provider: string;
   /** The name of the driver that verified the credential. */
   readonly driver: string;
-  readonly client: AuthClient;
+  readonly client: AuthClientInfo;
   /** The one-time password of the request, unchecked; undefined where it brought none. */
   readonly otp: string | undefined;
 }
 
 /** A check between the verified credential and the session, such as a second factor. */
-export interface AuthStep {
+export interface SignInCheckStep {
   /** One of the names that the manifest declares. */
   readonly name: string;
   /** Steps run by this number, smaller first. `auth` itself has `status` 100, `second-factor` 200 and `address` 300. */
@@ -101,7 +101,7 @@ export interface AuthStep {
 }
 
 /** Checks between credential and session, in their order. The manifest section lists the names of a plugin's steps. */
-export const authSteps = facet<AuthStep, readonly AuthStep[]>('auth.steps', {
+export const authSteps = facet<SignInCheckStep, readonly SignInCheckStep[]>('auth.steps', {
   combine: (all) => all.map(({ value }) => value).toSorted((a, b) => a.order - b.order),
   manifest: { type: 'object', additionalProperties: false, required: ['names'], properties: { names } },
   validate: ({ name }, declared) => declared.names.includes(name) || `the step ${name} is not declared`,
@@ -117,7 +117,7 @@ export interface SessionTokens {
 }
 
 /** Sessions of users: every way to sign in ends in `open`. `caller` is the caller of the request, with its client. */
-export interface AuthSessions {
+export interface SessionService {
   /**
    * Opens a session for a user whom `driver` has authenticated: the filter `auth.login`, the steps of `auth.steps`, the filter
    * `auth.jwt`, the row, the activity and the action `auth.login`, as by `POST /auth/login`.
@@ -145,4 +145,4 @@ export interface AuthSessions {
 }
 
 /** For plugins that sign users in by ways of their own. */
-export const sessions = service<AuthSessions>('sessions', { version: '1.0.0', callers: { open: 0, refresh: 0 } });
+export const sessions = service<SessionService>('sessions', { version: '1.0.0', callers: { open: 0, refresh: 0 } });

@@ -1,14 +1,14 @@
-import type { Access } from '../access/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import type { AccessTokenClaims } from './access-tokens.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
-import { isAddressAllowed } from './role-address.ts';
-import type { Sessions } from './sessions.ts';
+import { isAddressAllowedForRole } from './role-address.ts';
+import type { SessionStore } from './sessions.ts';
 
 interface Deps {
-  readonly access: Pick<Access, 'role'>;
+  readonly access: Pick<AccessControl, 'role'>;
   readonly cookie: Pick<RefreshCookie, 'read'>;
-  readonly sessions: Pick<Sessions, 'owner'>;
+  readonly sessions: Pick<SessionStore, 'owner'>;
 }
 
 /** The claims of the session cookie of a request without a token; undefined without a valid session. */
@@ -28,7 +28,7 @@ export const createFindClaimsByCookie =
     const token = cookie.read(ctx);
     if (token === undefined || !isSameOrigin(ctx.req.headers)) return undefined;
     const owner = await sessions.owner(token);
-    if (!owner || !(await isAddressAllowed(access, owner.role, ip))) return undefined;
+    if (!owner || !(await isAddressAllowedForRole(access, owner.role, ip))) return undefined;
     return {
       id: owner.id,
       role: owner.role,

@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import type { AuthStep } from './contract.ts';
-import { assertAddressAllowed } from './role-address.ts';
+import type { AccessControl } from '../access/contract.ts';
+import type { SignInCheckStep } from './contract.ts';
+import { assertAddressAllowedForRole } from './role-address.ts';
 
 /** The steps between credential and session that `auth` itself contributes. */
-export const coreSteps = (access: Pick<Access, 'role'>): readonly AuthStep[] => [
+export const createCoreSignInSteps = (access: Pick<AccessControl, 'role'>): readonly SignInCheckStep[] => [
   {
     name: 'status',
     order: 100,
@@ -23,6 +23,6 @@ export const coreSteps = (access: Pick<Access, 'role'>): readonly AuthStep[] => 
   {
     name: 'address',
     order: 300,
-    check: ({ user, client }) => assertAddressAllowed(access, user.role, client.ip),
+    check: ({ user, client }) => assertAddressAllowedForRole(access, user.role, client.ip),
   },
 ];

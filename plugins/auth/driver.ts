@@ -1,5 +1,5 @@
 /** Address, user agent and origin of a client; missing members are unknown. */
-export interface AuthClient {
+export interface AuthClientInfo {
   /** The IP address of the client, also behind trusted proxies. */
   readonly ip?: string | null;
   readonly userAgent?: string | null;
@@ -46,7 +46,7 @@ export interface CredentialsDriver<Found extends { readonly id: string } = { rea
    * Checks the credentials, which filters of `auth.login` may have changed. `found` is the answer of `find`.
    * @throws INVALID_CREDENTIALS and other Failures, which the client is answered after LOGIN_STALL_TIME at the earliest.
    */
-  authenticate(credentials: Credentials, client: AuthClient, found: Found | undefined): Promise<AuthenticatedUser>;
+  authenticate(credentials: Credentials, client: AuthClientInfo, found: Found | undefined): Promise<AuthenticatedUser>;
 }
 
 /**
@@ -61,13 +61,13 @@ export interface RedirectSignInDriver extends AuthDriverInfo {
 export type AuthDriver = CredentialsDriver | RedirectSignInDriver;
 
 /** A driver with its terms as they were when it was contributed. */
-export interface ContributedDriver {
+export interface ContributedAuthDriver {
   readonly driver: AuthDriver;
   readonly terms: AuthDriverInfo;
 }
 
 /** The section `auth.drivers` of a manifest. */
-export interface DeclaredDrivers {
+export interface DeclaredAuthDrivers {
   readonly names: readonly string[];
   readonly anyProvider?: true;
 }
@@ -78,7 +78,7 @@ const PROVIDER = /^[A-Za-z0-9][\w.-]{0,127}$/;
 const validatedTerms = new WeakMap<AuthDriver, AuthDriverInfo>();
 
 /** True, or the reason why a driver does not match the manifest of its plugin. */
-export function validateAuthDriver(driver: AuthDriver, declared: DeclaredDrivers): true | string {
+export function validateAuthDriver(driver: AuthDriver, declared: DeclaredAuthDrivers): true | string {
   const { name, provider, icon, anyProvider } = driver;
   if (!declared.names.includes(name)) return `the driver ${name} is not declared`;
   if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
@@ -88,10 +88,10 @@ export function validateAuthDriver(driver: AuthDriver, declared: DeclaredDrivers
 }
 
 /** The first driver of each provider. */
-export function driversByProvider(
+export function authDriversByProvider(
   all: readonly { readonly value: AuthDriver }[],
-): ReadonlyMap<string, ContributedDriver> {
-  const byProvider = new Map<string, ContributedDriver>();
+): ReadonlyMap<string, ContributedAuthDriver> {
+  const byProvider = new Map<string, ContributedAuthDriver>();
   for (const { value: driver } of all) {
     const terms = validatedTerms.get(driver) as AuthDriverInfo;
     if (!byProvider.has(terms.provider)) byProvider.set(terms.provider, { driver, terms });
@@ -101,7 +101,7 @@ export function driversByProvider(
 
 /** The terms of a contributed driver; undefined for a driver that is not contributed, or no longer. */
 export function authDriverInfoOf(
-  drivers: ReadonlyMap<string, ContributedDriver>,
+  drivers: ReadonlyMap<string, ContributedAuthDriver>,
   driver: AuthDriver,
 ): AuthDriverInfo | undefined {
   for (const contributed of drivers.values()) if (contributed.driver === driver) return contributed.terms;

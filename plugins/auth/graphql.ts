@@ -1,8 +1,8 @@
-import type { GraphqlField } from '../graphql/contract.ts';
-import type { AuthRequests, TokenAnswer } from './auth-requests.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
+import type { AuthRequestHandlers, TokenAnswer } from './auth-requests.ts';
 
 interface Deps {
-  readonly entry: AuthRequests;
+  readonly entry: AuthRequestHandlers;
   readonly disableDefault: boolean;
 }
 
@@ -13,8 +13,8 @@ const TOKENS = 'type auth_tokens { access_token: String expires: BigInt refresh_
  * Login, refresh and logout as GraphQL mutations. A document may have login and refresh once each, because it could make hundreds
  * of attempts otherwise.
  */
-export function authGraphqlFields({ entry, disableDefault }: Deps): readonly GraphqlField[] {
-  const login: GraphqlField = {
+export function authGraphqlFields({ entry, disableDefault }: Deps): readonly ContributedGraphqlField[] {
+  const login: ContributedGraphqlField = {
     scope: 'system',
     operation: 'mutation',
     definition: 'auth_login(email: String!, password: String!, mode: auth_mode, otp: String): auth_tokens',
@@ -23,7 +23,7 @@ export function authGraphqlFields({ entry, disableDefault }: Deps): readonly Gra
     resolve: async (args, { ctx }) => shown(await entry.login(ctx, args)),
   };
 
-  const refresh: GraphqlField = {
+  const refresh: ContributedGraphqlField = {
     scope: 'system',
     operation: 'mutation',
     definition: 'auth_refresh(refresh_token: String, mode: auth_mode): auth_tokens',
@@ -32,7 +32,7 @@ export function authGraphqlFields({ entry, disableDefault }: Deps): readonly Gra
     resolve: async (args, { ctx }) => shown(await entry.refresh(ctx, args)),
   };
 
-  const logout: GraphqlField = {
+  const logout: ContributedGraphqlField = {
     scope: 'system',
     operation: 'mutation',
     definition: 'auth_logout(refresh_token: String, mode: auth_mode): Boolean',

@@ -1,27 +1,27 @@
 import { type Caller, fail, type IdentityApi } from '#kernel';
-import type { Access } from '../access/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { AccessTokenClaims, AccessTokens } from './access-tokens.ts';
-import type { AuthClient, Identity } from './contract.ts';
+import type { AccessTokenClaims, AccessTokenCodec } from './access-tokens.ts';
+import type { AuthClientInfo, CallerProvider } from './contract.ts';
 import { presentedToken } from './presented-token.ts';
-import { assertAddressAllowed } from './role-address.ts';
-import type { StaticTokens } from './static-tokens.ts';
+import { assertAddressAllowedForRole } from './role-address.ts';
+import type { StaticTokenVerifier } from './static-tokens.ts';
 import type { ActiveUserCheck } from './user-status.ts';
 
 interface Deps {
   readonly identity: IdentityApi;
   readonly db: Db;
-  readonly access: Pick<Access, 'role'>;
-  readonly tokens: AccessTokens;
+  readonly access: Pick<AccessControl, 'role'>;
+  readonly tokens: AccessTokenCodec;
   readonly userStatus: ActiveUserCheck;
-  readonly statics: StaticTokens;
+  readonly statics: StaticTokenVerifier;
 }
 
 /** The service `identity`, and what the middleware `identify` needs besides. */
 export interface CallerFactory {
-  readonly service: Identity;
+  readonly service: CallerProvider;
   /** The caller of claims that the session cookie proves. @throws INVALID_IP */
-  ofClaims(claims: AccessTokenClaims, client: AuthClient): Promise<Caller>;
+  ofClaims(claims: AccessTokenClaims, client: AuthClientInfo): Promise<Caller>;
 }
 
 interface UserRow {
@@ -33,14 +33,14 @@ interface UserRow {
 const PUBLIC = { user: null, role: null, admin: false, app: false } as const;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function createIdentity({ identity, db, access, tokens, userStatus, statics }: Deps): CallerFactory {
+export function createCallerFactory({ identity, db, access, tokens, userStatus, statics }: Deps): CallerFactory {
   const USERS = db.sql`select id, status, role from ${db.read('platform_users')} where id = any($1::uuid[]) order by id`;
 
   async function ofClaims(
     { id, role, admin_access, app_access }: AccessTokenClaims,
-    client: AuthClient,
+    client: AuthClientInfo,
   ): Promise<Caller> {
-    await assertAddressAllowed(access, role, client.ip);
+    await assertAddressAllowedForRole(access, role, client.ip);
     return identity.mint('token', { ...client, user: id, role, admin: admin_access, app: app_access || admin_access });
   }
 
@@ -50,13 +50,13 @@ export function createIdentity({ identity, db, access, tokens, userStatus, stati
     return rows;
   }
 
-  async function callerOf({ id, role }: UserRow, client: AuthClient | undefined): Promise<Caller> {
+  async function callerOf({ id, role }: UserRow, client: AuthClientInfo | undefined): Promise<Caller> {
     const flags = await access.role(role);
     const admin = flags?.admin ?? false;
     return identity.mint('user', { ...client, user: id, role, admin, app: admin || (flags?.app ?? false) });
   }
 
-  const service: Identity = {
+  const service: CallerProvider = {
     async ofToken(token, client = {}) {
       const verified = tokens.verify(token);
       if (!verified) return ofClaims(await statics.claimsOf(token), client);
@@ -82,7 +82,7 @@ export function createIdentity({ identity, db, access, tokens, userStatus, stati
     },
 
     async ofPublic(client = {}) {
-      await assertAddressAllowed(access, null, client.ip);
+      await assertAddressAllowedForRole(access, null, client.ip);
       return identity.mint('public', { ...PUBLIC, ...client });
     },
   };

@@ -3,31 +3,31 @@ import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
-import type { GraphqlField } from '../graphql/contract.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
-import { createAccessTokens } from './access-tokens.ts';
+import { createAccessTokenCodec } from './access-tokens.ts';
 import { createAccountLookup } from './accounts.ts';
-import { createLoginAttempts } from './attempts.ts';
-import { createAuthRequests } from './auth-requests.ts';
+import { createLoginAttemptCounter } from './attempts.ts';
+import { createAuthRequestHandlers } from './auth-requests.ts';
 import * as collections from './collections.ts';
 import * as contract from './contract.ts';
 import { createFindClaimsByCookie } from './cookie-claims.ts';
-import { coreSteps } from './core-steps.ts';
+import { createCoreSignInSteps } from './core-steps.ts';
 import { authGraphqlFields } from './graphql.ts';
 import { createIdentifyMiddleware } from './identify.ts';
-import { createIdentity } from './identity.ts';
+import { createCallerFactory } from './identity.ts';
 import { createLocalAuthDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { type CookieConfig, createRefreshCookie } from './refresh-cookie.ts';
+import { createRefreshCookie, type RefreshCookieConfig } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
-import { createSecretSource } from './secret.ts';
-import { createSessions } from './sessions.ts';
-import { sessionsService } from './sessions-service.ts';
-import { createSignIn } from './sign-in.ts';
-import { createStaticTokens } from './static-tokens.ts';
+import { createTokenSecretSource } from './secret.ts';
+import { createSessionStore } from './sessions.ts';
+import { createSessionService } from './sessions-service.ts';
+import { createSignInHandler } from './sign-in.ts';
+import { createStaticTokenVerifier } from './static-tokens.ts';
 import { createActiveUserCheck, userStatusTriggers } from './user-status.ts';
 
 /** Fields of a user that decide whose a static token is, and whether it is valid. */
@@ -37,7 +37,7 @@ interface Shared {
   DATA_PATH: string;
 }
 
-interface Config extends CookieConfig, Shared {
+interface Config extends RefreshCookieConfig, Shared {
   SECRET: string | undefined;
   ACCESS_TOKEN_TTL: number;
   LOGIN_STALL_TIME: number;
@@ -54,9 +54,9 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     host.contribute(systemCollections, collections.signInAttemptsCollection);
     host.contribute(migrations, userStatusTriggers(db));
 
-    const secrets = createSecretSource({ db, log });
+    const secrets = createTokenSecretSource({ db, log });
     let secret: string | undefined;
-    const tokens = createAccessTokens({
+    const tokens = createAccessTokenCodec({
       secret: () => {
         if (secret === undefined)
           throw new Error('access tokens need the secret, which is read when the service starts');
@@ -64,26 +64,26 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       },
       lifetime: config.ACCESS_TOKEN_TTL,
     });
-    const sessions = createSessions(db, config.REFRESH_TOKEN_TTL);
+    const sessions = createSessionStore(db, config.REFRESH_TOKEN_TTL);
     const userStatus = createActiveUserCheck(db, used.bus);
-    const statics = createStaticTokens({ db, bus: used.bus, access: used.access });
+    const statics = createStaticTokenVerifier({ db, bus: used.bus, access: used.access });
     const cookie = createRefreshCookie(config);
     const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions });
-    const callers = createIdentity({ identity, db, access: used.access, tokens, userStatus, statics });
+    const callers = createCallerFactory({ identity, db, access: used.access, tokens, userStatus, statics });
     host.contribute(middleware, createIdentifyMiddleware({ callers, identity, byCookie }));
 
     const accounts = createAccountLookup(db);
-    const attempts = createLoginAttempts(db, used.settings);
+    const attempts = createLoginAttemptCounter(db, used.settings);
     const local = createLocalAuthDriver({ accounts, passwords: used.passwords, attempts });
     host.define(contract.authDrivers);
     host.define(contract.authSteps);
     host.contribute(contract.authDrivers, local);
-    for (const step of coreSteps(used.access)) host.contribute(contract.authSteps, step);
+    for (const step of createCoreSignInSteps(used.access)) host.contribute(contract.authSteps, step);
     const drivers = () => host.read(contract.authDrivers);
     const steps = () => host.read(contract.authSteps);
-    const signIn = createSignIn({ ...used, identity, accounts, events, sessions, tokens, drivers, steps });
+    const signIn = createSignInHandler({ ...used, identity, accounts, events, sessions, tokens, drivers, steps });
     const accessLifetime = config.ACCESS_TOKEN_TTL;
-    const entry = createAuthRequests({
+    const entry = createAuthRequestHandlers({
       signIn,
       local,
       sessions,
@@ -92,11 +92,11 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       stallTime: config.LOGIN_STALL_TIME,
     });
     host.provide(contract.identity, callers.service);
-    host.provide(contract.sessions, sessionsService({ signIn, sessions, cookie, accessLifetime }));
+    host.provide(contract.sessions, createSessionService({ signIn, sessions, cookie, accessLifetime }));
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
     for (const route of authRoutes({ ...requests, routing: used.routing, drivers })) host.contribute(routes, route);
-    for (const field of authGraphqlFields(requests)) host.contribute<GraphqlField>('graphql.fields', field);
+    for (const field of authGraphqlFields(requests)) host.contribute<ContributedGraphqlField>('graphql.fields', field);
 
     events.onFilter('users.update', async (payload, { keys }) => {
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);

@@ -1,14 +1,14 @@
 import { fail } from '#kernel';
-import { toClientNetwork } from '../outbound/library.ts';
-import type { Passwords } from '../passwords/contract.ts';
+import { toClientNetworkKey } from '../outbound/library.ts';
+import type { PasswordService } from '../passwords/contract.ts';
 import type { Account, AccountLookup } from './accounts.ts';
-import type { LoginAttempts } from './attempts.ts';
+import type { LoginAttemptCounter } from './attempts.ts';
 import type { CredentialsDriver } from './contract.ts';
 
 interface Deps {
   readonly accounts: AccountLookup;
-  readonly passwords: Passwords;
-  readonly attempts: LoginAttempts;
+  readonly passwords: PasswordService;
+  readonly attempts: LoginAttemptCounter;
 }
 
 /** The provider of users who sign in by e-mail address and password. */
@@ -35,7 +35,7 @@ export function createLocalAuthDriver({ accounts, passwords, attempts }: Deps): 
       const check = () => passwords.verify(stored, password as string, { user: null, ip });
       // Attempts are counted for users of the local provider only: other users have no password that could be guessed.
       const user = account?.provider === LOCAL_PROVIDER ? account.id : undefined;
-      const isMatch = await attempts.count(user, toClientNetwork(ip), check);
+      const isMatch = await attempts.count(user, toClientNetworkKey(ip), check);
       if (!account) throw invalidCredentials('no user has this e-mail address');
       if (account.provider !== LOCAL_PROVIDER) {
         throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
-import { rawQueryOf } from '../http/library.ts';
+import { parsedQueryStringOf } from '../http/library.ts';
 
 /**
  * The token of a request, from a header `Authorization: Bearer <token>`, else from `access_token` in the query. A header of any
@@ -13,7 +13,7 @@ export function presentedToken(ctx: HttpContext): string | undefined {
     if (more.length === 0 && token !== '' && scheme.toLowerCase() === 'bearer') return token;
   }
   if (!ctx.req.url?.includes('access_token')) return undefined;
-  const { access_token: token } = rawQueryOf(ctx);
+  const { access_token: token } = parsedQueryStringOf(ctx);
   if (token === undefined || token === '') return undefined;
   if (typeof token !== 'string') throw fail('INVALID_QUERY', '"access_token" must be one text');
   return token;

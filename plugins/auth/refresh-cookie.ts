@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 
-export interface CookieConfig {
+export interface RefreshCookieConfig {
   readonly REFRESH_TOKEN_COOKIE_NAME: string;
   readonly REFRESH_TOKEN_COOKIE_SECURE: boolean;
   readonly REFRESH_TOKEN_COOKIE_SAME_SITE: 'lax' | 'strict' | 'none';
@@ -23,7 +23,7 @@ const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
  * The cookie that carries the refresh token in mode `cookie`. The header is written without the cookie library, which refuses a
  * secure cookie on a connection without TLS, as all are behind a proxy.
  */
-export function createRefreshCookie(config: CookieConfig): RefreshCookie {
+export function createRefreshCookie(config: RefreshCookieConfig): RefreshCookie {
   const name = config.REFRESH_TOKEN_COOKIE_NAME;
   const domain = config.REFRESH_TOKEN_COOKIE_DOMAIN;
   const secure = config.REFRESH_TOKEN_COOKIE_SECURE;

@@ -1,13 +1,13 @@
 import { fail } from '#kernel';
-import type { Access } from '../access/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
 import { isInRanges, parseIpAddress } from '../outbound/library.ts';
 
 /**
  * Whether `ip_access` of the role allows the address; without a role, that of the Public role decides. A role with `ip_access`
  * allows no unknown address.
  */
-export async function isAddressAllowed(
-  access: Pick<Access, 'role'>,
+export async function isAddressAllowedForRole(
+  access: Pick<AccessControl, 'role'>,
   role: string | null,
   ip: string | null | undefined,
 ): Promise<boolean> {
@@ -18,6 +18,7 @@ export async function isAddressAllowed(
 }
 
 /** @throws INVALID_IP for an address that the role does not allow */
-export async function assertAddressAllowed(...args: Parameters<typeof isAddressAllowed>): Promise<void> {
-  if (!(await isAddressAllowed(...args))) throw fail('INVALID_IP', `${args[2]} is not among the addresses of the role`);
+export async function assertAddressAllowedForRole(...args: Parameters<typeof isAddressAllowedForRole>): Promise<void> {
+  if (!(await isAddressAllowedForRole(...args)))
+    throw fail('INVALID_IP', `${args[2]} is not among the addresses of the role`);
 }

@@ -4,10 +4,10 @@ import {
   describeDataAnswer,
   describeJsonBody,
   enumSchema,
-  exactObject,
+  exactObjectSchema,
   INTEGER_SCHEMA,
   listSchema,
-  NO_CONTENT,
+  NO_CONTENT_ANSWER_DESCRIPTION,
   nullableSchema,
   objectSchema,
   schemaRef,
@@ -18,7 +18,10 @@ import {
 const MODE = nullableSchema(enumSchema('json', 'cookie'));
 
 /** `expires`: milliseconds for which the access token is valid. */
-const TOKENS = exactObject({ access_token: TEXT_SCHEMA, expires: INTEGER_SCHEMA }, { refresh_token: TEXT_SCHEMA });
+const TOKENS = exactObjectSchema(
+  { access_token: TEXT_SCHEMA, expires: INTEGER_SCHEMA },
+  { refresh_token: TEXT_SCHEMA },
+);
 
 const components = {
   schemas: { Tokens: TOKENS, RefreshToken: objectSchema({ refresh_token: nullableSchema(TEXT_SCHEMA), mode: MODE }) },
@@ -55,7 +58,7 @@ export const LOGOUT_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Closes the session of a refresh token, from the body or the cookie.',
   body: describeJsonBody(schemaRef('RefreshToken'), { required: false }),
-  answers: NO_CONTENT,
+  answers: NO_CONTENT_ANSWER_DESCRIPTION,
 };
 
 export const AUTH_PROVIDERS_ROUTE_DESCRIPTION: RouteDescription = {
@@ -63,8 +66,10 @@ export const AUTH_PROVIDERS_ROUTE_DESCRIPTION: RouteDescription = {
   summary: 'Lists the sign-in providers, and says whether sign-in by password is off.',
   answers: {
     200: {
-      'application/json': exactObject({
-        data: listSchema(exactObject({ name: TEXT_SCHEMA, driver: TEXT_SCHEMA, icon: nullableSchema(TEXT_SCHEMA) })),
+      'application/json': exactObjectSchema({
+        data: listSchema(
+          exactObjectSchema({ name: TEXT_SCHEMA, driver: TEXT_SCHEMA, icon: nullableSchema(TEXT_SCHEMA) }),
+        ),
         disableDefault: BOOLEAN_SCHEMA,
       }),
     },

@@ -1,8 +1,8 @@
 import { fail } from '#kernel';
-import type { Route, Routing } from '../http/contract.ts';
+import type { Route, RoutingService } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import type { AuthRequests } from './auth-requests.ts';
-import type { ContributedDriver } from './contract.ts';
+import type { AuthRequestHandlers } from './auth-requests.ts';
+import type { ContributedAuthDriver } from './contract.ts';
 import { LOCAL_PROVIDER } from './local-driver.ts';
 import {
   AUTH_PROVIDERS_ROUTE_DESCRIPTION,
@@ -13,11 +13,11 @@ import {
 } from './route-descriptions.ts';
 
 interface Deps {
-  readonly entry: AuthRequests;
+  readonly entry: AuthRequestHandlers;
   readonly disableDefault: boolean;
-  readonly routing: Pick<Routing, 'readBody'>;
+  readonly routing: Pick<RoutingService, 'readBody'>;
   /** The drivers that are contributed now, by provider. */
-  readonly drivers: () => ReadonlyMap<string, ContributedDriver>;
+  readonly drivers: () => ReadonlyMap<string, ContributedAuthDriver>;
 }
 
 /** `/auth`: sign-in by e-mail address and password or another provider's credentials, refresh, sign-out. */

@@ -17,7 +17,7 @@ export interface TokenSecretSource {
 
 const NAME = 'access tokens';
 
-export function createSecretSource({ db, log }: Deps): TokenSecretSource {
+export function createTokenSecretSource({ db, log }: Deps): TokenSecretSource {
   const secrets = db.own('platform_secrets');
   const READ = db.sql`select value from ${secrets} where name = $1`;
   const WRITE = db.sql`insert into ${secrets} (name, value) values ($1, $2) on conflict (name) do nothing`;

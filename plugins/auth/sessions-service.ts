@@ -1,12 +1,12 @@
 import type { Caller } from '#kernel';
-import type { AuthSessions, SessionTokens } from './contract.ts';
+import type { SessionService, SessionTokens } from './contract.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
-import type { Sessions } from './sessions.ts';
-import type { SignIn, TokenPair } from './sign-in.ts';
+import type { SessionStore } from './sessions.ts';
+import type { SignInHandler, TokenPair } from './sign-in.ts';
 
 interface Deps {
-  readonly signIn: SignIn;
-  readonly sessions: Sessions;
+  readonly signIn: SignInHandler;
+  readonly sessions: SessionStore;
   readonly cookie: RefreshCookie;
   /** Milliseconds. */
   readonly accessLifetime: number;
@@ -15,7 +15,7 @@ interface Deps {
 const clientOf = ({ ip = null, userAgent = null, origin = null }: Caller) => Object.freeze({ ip, userAgent, origin });
 
 /** The service `sessions`, for plugins that sign users in. */
-export function sessionsService({ signIn, sessions, cookie, accessLifetime }: Deps): AuthSessions {
+export function createSessionService({ signIn, sessions, cookie, accessLifetime }: Deps): SessionService {
   const tokens = ({ access, refresh }: TokenPair): SessionTokens => ({
     accessToken: access,
     refreshToken: refresh,

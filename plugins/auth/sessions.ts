@@ -19,7 +19,7 @@ export type RefreshOutcome =
   | { readonly state: 'renewed'; readonly owner: SessionOwner; readonly token: string }
   | { readonly state: 'unknown' | 'expired' | 'inactive' };
 
-export interface Sessions {
+export interface SessionStore {
   /** Opens a session and answers its refresh token; undefined where the password changed since it was checked. */
   open(user: { readonly id: string; readonly password: string | null }, client: Client): Promise<string | undefined>;
   /** Exchanges a token for a new one. Of several concurrent requests with one token, one succeeds. */
@@ -40,7 +40,7 @@ const hashToken = (token: string): string => createHash('sha256').update(token).
 const clientColumns = ({ ip, userAgent, origin }: Client) =>
   [ip, userAgent, origin].map((text) => text?.slice(0, 255).replaceAll('\0', '') ?? null);
 
-export function createSessions(db: Db, lifetime: number): Sessions {
+export function createSessionStore(db: Db, lifetime: number): SessionStore {
   const { OPEN, ROTATE, OWNER, CLOSE, LOCK_CHANGED, CLOSE_ALL } = sessionStatements(db);
   return {
     async open({ id, password }, client) {

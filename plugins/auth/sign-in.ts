@@ -1,34 +1,34 @@
 import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import type { Activity } from '../activity/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
+import type { HistoryRecorder } from '../activity/contract.ts';
 import type { clientInfoOf } from '../http/library.ts';
-import type { AccessTokens } from './access-tokens.ts';
+import type { AccessTokenCodec } from './access-tokens.ts';
 import type { Account, AccountLookup } from './accounts.ts';
 import type {
   AuthDriver,
   AuthDriverInfo,
   AuthenticatedUser,
-  AuthStep,
-  ContributedDriver,
+  ContributedAuthDriver,
   Credentials,
   CredentialsDriver,
+  SignInCheckStep,
 } from './contract.ts';
 import { authDriverInfoOf } from './driver.ts';
 import { withFailedLoginEvent } from './failed-login-event.ts';
-import { assertAddressAllowed } from './role-address.ts';
-import type { RefreshOutcome, SessionOwner, Sessions } from './sessions.ts';
+import { assertAddressAllowedForRole } from './role-address.ts';
+import type { RefreshOutcome, SessionOwner, SessionStore } from './sessions.ts';
 
 export interface SignInDeps {
   readonly identity: IdentityApi;
-  readonly access: Pick<Access, 'role'>;
+  readonly access: Pick<AccessControl, 'role'>;
   readonly accounts: AccountLookup;
-  readonly activity: Pick<Activity, 'record'>;
+  readonly activity: Pick<HistoryRecorder, 'record'>;
   readonly events: EventsApi;
-  readonly sessions: Sessions;
-  readonly tokens: AccessTokens;
+  readonly sessions: SessionStore;
+  readonly tokens: AccessTokenCodec;
   /** The drivers and steps that are contributed now: plugins are loaded and unloaded while the service runs. */
-  readonly drivers: () => ReadonlyMap<string, ContributedDriver>;
-  readonly steps: () => readonly AuthStep[];
+  readonly drivers: () => ReadonlyMap<string, ContributedAuthDriver>;
+  readonly steps: () => readonly SignInCheckStep[];
 }
 
 /** Both tokens of a user who signed in. */
@@ -45,7 +45,7 @@ export interface SignInRequest {
   readonly otp: string | undefined;
 }
 
-export interface SignIn {
+export interface SignInHandler {
   /** Signs in by credentials that fit the driver's schema. */
   login(driver: CredentialsDriver, credentials: Credentials, request: SignInRequest): Promise<TokenPair>;
   /** Opens a session for a user whom `driver` has authenticated on its own routes. */
@@ -55,7 +55,7 @@ export interface SignIn {
 
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
-export function createSignIn(deps: SignInDeps): SignIn {
+export function createSignInHandler(deps: SignInDeps): SignInHandler {
   const { identity, access, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
 
   async function accessToken(owner: SessionOwner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
@@ -126,7 +126,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
       const { owner, token } = rotated;
       try {
-        await assertAddressAllowed(access, owner.role, client.ip);
+        await assertAddressAllowedForRole(access, owner.role, client.ip);
       } catch (error) {
         await sessions.close(token);
         throw error;

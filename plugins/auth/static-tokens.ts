@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import type { Bus } from '../cluster/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
+import type { InterProcessBus } from '../cluster/contract.ts';
 import { createAnnouncedCache } from '../cluster/library.ts';
 import type { Db } from '../database/contract.ts';
 import type { AccessTokenClaims } from './access-tokens.ts';
-import { USER_STATUS_CHANGED } from './user-status.ts';
+import { USER_STATUS_CHANGED_CHANNEL } from './user-status.ts';
 
 /** Maximum number of static tokens whose owners are cached. */
 const MAX_CACHED_TOKENS = 20_000;
@@ -20,11 +20,11 @@ type Owner = Pick<OwnerRow, 'id' | 'role'>;
 
 interface Deps {
   readonly db: Db;
-  readonly bus: Bus;
-  readonly access: Pick<Access, 'role'>;
+  readonly bus: InterProcessBus;
+  readonly access: Pick<AccessControl, 'role'>;
 }
 
-export interface StaticTokens {
+export interface StaticTokenVerifier {
   /** The claims of the token's owner, with the role of this moment. @throws INVALID_CREDENTIALS, USER_SUSPENDED */
   claimsOf(token: string): Promise<AccessTokenClaims>;
   forget(): void;
@@ -35,7 +35,7 @@ export interface StaticTokens {
  * that revokes a token is answered once every process has dropped its cache (ADR 43). Tokens without an active owner are never
  * cached.
  */
-export function createStaticTokens({ db, bus, access }: Deps): StaticTokens {
+export function createStaticTokenVerifier({ db, bus, access }: Deps): StaticTokenVerifier {
   const OWNER = db.sql`select pg_current_xact_id_if_assigned() is not null as writing, u.id, u.status, u.role
     from ${db.read('platform_users')} u where u.token = $1`;
 
@@ -51,7 +51,7 @@ export function createStaticTokens({ db, bus, access }: Deps): StaticTokens {
 
   const owners = createAnnouncedCache<Owner>({
     bus,
-    channel: USER_STATUS_CHANGED,
+    channel: USER_STATUS_CHANGED_CHANNEL,
     max: MAX_CACHED_TOKENS,
     read: readOwner,
   });

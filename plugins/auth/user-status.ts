@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
-import type { Bus } from '../cluster/contract.ts';
-import { createAnnouncedCache, createAnnouncementMigration } from '../cluster/library.ts';
+import type { InterProcessBus } from '../cluster/contract.ts';
+import { createAnnouncedCache, createChangeNotificationMigration } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
 
 /** The bus channel on which a change of a user's status, token or role is announced. */
-export const USER_STATUS_CHANGED = 'auth.user-status';
+export const USER_STATUS_CHANGED_CHANNEL = 'auth.user-status';
 const MAX_CACHED_USERS = 20_000;
 
 /** Checks that the owner of an access token is still active. */
@@ -15,7 +15,7 @@ export interface ActiveUserCheck {
 }
 
 /** Caches active users only, until the status of any user changes in any process. */
-export function createActiveUserCheck(db: Db, bus: Bus): ActiveUserCheck {
+export function createActiveUserCheck(db: Db, bus: InterProcessBus): ActiveUserCheck {
   const STATUS = db.sql`select pg_current_xact_id_if_assigned() is not null as writing, u.status
     from ${db.read('platform_users')} u where u.id = $1`;
 
@@ -30,7 +30,7 @@ export function createActiveUserCheck(db: Db, bus: Bus): ActiveUserCheck {
 
   const active = createAnnouncedCache<void>({
     bus,
-    channel: USER_STATUS_CHANGED,
+    channel: USER_STATUS_CHANGED_CHANNEL,
     max: MAX_CACHED_USERS,
     read: readStatus,
   });
@@ -39,14 +39,14 @@ export function createActiveUserCheck(db: Db, bus: Bus): ActiveUserCheck {
 
 /** Trigger that notifies every process when the status, token or role of a user changes, by this service or by SQL. */
 export const userStatusTriggers = (db: Db): Migration =>
-  createAnnouncementMigration({
+  createChangeNotificationMigration({
     id: '2026-11-23-announce-user-status',
     replaces: {
       ids: ['2026-11-21-announce-standing', '2026-11-23-announce-token-owners'],
       name: 'platform_standing_changed',
     },
     name: 'platform_user_status_changed',
-    channel: USER_STATUS_CHANGED,
+    channel: USER_STATUS_CHANGED_CHANNEL,
     tables: [db.watch('platform_users')],
     on: db.sql`update of status, token, role or delete or truncate`,
   });

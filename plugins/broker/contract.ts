@@ -10,7 +10,7 @@ import {
 } from '#kernel';
 
 /** Why a call of confined code to its host fails (conventions, "Host API"). */
-export type RefusalCode =
+export type BrokerRefusalCode =
   | 'denied'
   | 'not_found'
   | 'invalid_request'
@@ -26,18 +26,18 @@ export interface SecretReference {
 }
 
 /** One run of confined code. All its calls of the host have its caller, and are aborted when it ends. */
-export interface Invocation {
+export interface ConfinedCodeInvocation {
   /** Unique to this run. */
   readonly id: string;
   /** The caller on whose behalf it runs; null without a user, for example for a schedule. */
   readonly caller: Caller | null;
   /** Aborts when the run ends, by success, failure or timeout. */
   readonly signal: AbortSignal;
-  readonly secrets: Secrets;
+  readonly secrets: InvocationSecretReferences;
 }
 
 /** The secrets of one invocation: confined code holds references, and only the host knows the values. */
-export interface Secrets {
+export interface InvocationSecretReferences {
   /** Creates a reference to a secret value; the same value has the same reference. */
   conceal(value: string): SecretReference;
   /** The value behind a reference; undefined for a value that is no reference of this invocation. */
@@ -54,7 +54,7 @@ export interface Secrets {
 type Args = any[];
 
 /** A method of a capability that confined code may call: `host.<capability>.<method>(...args)`. */
-export interface RemoteMethod<Api> {
+export interface ConfinedCodeHostMethod<Api> {
   /** JSON schema of the list of arguments. */
   readonly args: Readonly<Record<string, unknown>>;
   /** The target of the call for the ledger: an origin or a collection, never a value. */
@@ -62,14 +62,14 @@ export interface RemoteMethod<Api> {
   /** Maximum bytes of the answer as JSON; by default the limit that holds for all methods. */
   readonly maxReply?: number;
   /** Runs the call. Confined code receives a thrown Refusal as it is, a Failure by its code, any other error as `internal`. */
-  call(api: Api, invocation: Invocation, ...args: Args): unknown;
+  call(api: Api, invocation: ConfinedCodeInvocation, ...args: Args): unknown;
 }
 
 /** The methods of one capability that confined code may call from its process. */
 export interface RemoteCapabilityMethods {
   readonly capability: string;
   // biome-ignore lint/suspicious/noExplicitAny: a table of capabilities with different objects
-  readonly methods: Readonly<Record<string, RemoteMethod<any>>>;
+  readonly methods: Readonly<Record<string, ConfinedCodeHostMethod<any>>>;
 }
 
 /** Methods by capability, contributed by the plugins that define the capabilities. */
@@ -106,7 +106,7 @@ export interface PackageHandle {
    * @throws a Refusal: `unsupported` for an unknown method, `denied` without a grant or with a caller that the kernel did not mint,
    * `invalid_request` for arguments that do not fit, else what the method says.
    */
-  call(method: string, args: unknown, invocation: Invocation): Promise<unknown>;
+  call(method: string, args: unknown, invocation: ConfinedCodeInvocation): Promise<unknown>;
   /** The longest answer of a method in bytes, where it has a limit of its own. */
   maxReply(method: string): number | undefined;
   /** Counts a denial in the ledger of the package when another plugin, not the broker, denies something to the package. */
@@ -121,7 +121,7 @@ export interface AuditReportLine extends AuditLine {
 }
 
 /** Holds third-party packages to their grants. For the plugins that run extensions. */
-export interface Broker {
+export interface PackageGrantBroker {
   /** Problems of the grants, one sentence each; empty when each names a known capability and fits its schema. */
   findProblems(grants: Readonly<Record<string, unknown>>): readonly string[];
   /** What these grants allow, in sentences of the audit. */
@@ -137,4 +137,4 @@ export interface Broker {
 }
 
 /** For core plugins that run packages: `extensions` and the loaders of its kinds. */
-export const broker = service<Broker>('broker', { version: '1.0.0', coreOnly: true });
+export const broker = service<PackageGrantBroker>('broker', { version: '1.0.0', coreOnly: true });

@@ -12,9 +12,15 @@ import {
   isCaller,
   type PackagesApi,
 } from '#kernel';
-import type { Broker, PackageHandle, PackageWithGrants, RefusalCode, RemoteCapabilityMethods } from './contract.ts';
+import type {
+  BrokerRefusalCode,
+  PackageGrantBroker,
+  PackageHandle,
+  PackageWithGrants,
+  RemoteCapabilityMethods,
+} from './contract.ts';
 import { BrokerRefusal, renderAuthorities, withAuditSentences } from './library.ts';
-import { createRedactor } from './redact.ts';
+import { createEnvironmentRedactor } from './redact.ts';
 
 interface Parts {
   readonly packages: PackagesApi;
@@ -22,7 +28,7 @@ interface Parts {
 }
 
 /** Registers the packages that other plugins run, and checks every call of a package against its grants. */
-export class GrantBroker implements Broker {
+export class GrantBroker implements PackageGrantBroker {
   readonly #registered = new Set<{ readonly sketch: PackageWithGrants }>();
   readonly #packages: PackagesApi;
   readonly #remotes: Parts['remotes'];
@@ -139,17 +145,17 @@ export class GrantBroker implements Broker {
     });
   }
 
-  account(): ReturnType<Broker['account']> {
+  account(): ReturnType<PackageGrantBroker['account']> {
     return { may: withAuditSentences(this.#packages.auditLines()), did: this.#packages.ledgerEntries() };
   }
 
   redact(text: string): string {
-    this.#redact ??= createRedactor(this.#packages.settings().source);
+    this.#redact ??= createEnvironmentRedactor(this.#packages.settings().source);
     return this.#redact(text);
   }
 }
 
-const CODES: Partial<Record<ErrorCode, RefusalCode>> = {
+const CODES: Partial<Record<ErrorCode, BrokerRefusalCode>> = {
   FORBIDDEN: 'denied',
   CAPABILITY_DENIED: 'denied',
   INVALID_PAYLOAD: 'invalid_request',

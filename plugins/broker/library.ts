@@ -1,11 +1,11 @@
-import type { RefusalCode } from './contract.ts';
+import type { BrokerRefusalCode } from './contract.ts';
 
 /** A call of confined code that is not carried out. Its message is shown to that code. */
 export class BrokerRefusal extends Error {
-  readonly code: RefusalCode;
+  readonly code: BrokerRefusalCode;
   readonly details: unknown;
 
-  constructor(code: RefusalCode, message: string, details?: unknown) {
+  constructor(code: BrokerRefusalCode, message: string, details?: unknown) {
     super(message);
     this.name = 'Refusal';
     this.code = code;

@@ -2,7 +2,9 @@
 const SHORTEST = 8;
 
 /** Replaces values of the environment in texts that clients read (conventions, "Reason detail redaction"). */
-export function createRedactor(environment: Readonly<Record<string, string | undefined>>): (text: string) => string {
+export function createEnvironmentRedactor(
+  environment: Readonly<Record<string, string | undefined>>,
+): (text: string) => string {
   const values = [...new Set(Object.values(environment))]
     .filter((value): value is string => value !== undefined && value.length >= SHORTEST)
     .sort((a, b) => b.length - a.length);

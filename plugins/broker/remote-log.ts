@@ -1,5 +1,5 @@
 import type { Log } from '#kernel';
-import type { RemoteCapabilityMethods, RemoteMethod } from './contract.ts';
+import type { ConfinedCodeHostMethod, RemoteCapabilityMethods } from './contract.ts';
 import { PackageLogBudget } from './line-budget.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -8,7 +8,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const budgets = new WeakMap<Log, PackageLogBudget>();
 
 /** Log entries of confined code (conventions, "Logging"): its text and data, without the secrets of the invocation. */
-const createLogMethod = (level: (typeof LEVELS)[number]): RemoteMethod<Log> => ({
+const createLogMethod = (level: (typeof LEVELS)[number]): ConfinedCodeHostMethod<Log> => ({
   args: { type: 'array', minItems: 1, maxItems: 2 },
   call(log, { id, secrets }, message: unknown, meta: unknown) {
     if (!log.isLevelEnabled(level)) return;

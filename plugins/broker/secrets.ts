@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { SecretReference, Secrets } from './contract.ts';
+import type { InvocationSecretReferences, SecretReference } from './contract.ts';
 
 /** The secrets of one invocation: confined code holds references, and only the host knows the values. */
-export class InvocationSecrets implements Secrets {
+export class InvocationSecrets implements InvocationSecretReferences {
   readonly #values = new Map<string, string>();
   readonly #refs = new Map<string, string>();
 

@@ -1,4 +1,4 @@
-import type { Migration, Statement, TableHandle } from '../database/contract.ts';
+import type { GrantedSqlStatement, Migration, TableHandle } from '../database/contract.ts';
 import { createNotifyStatement } from './notify-sql.ts';
 
 interface Announcement {
@@ -10,7 +10,7 @@ interface Announcement {
   /** The tables whose changes are announced: handles of `db.watch`, or of `db.own` where the plugin owns the table. */
   readonly tables: readonly TableHandle[];
   /** The trigger events; all changes by default. */
-  readonly on?: Statement;
+  readonly on?: GrantedSqlStatement;
   /** Ids of migrations that this one replaces, and the name of their triggers, which are dropped. */
   readonly replaces?: { readonly ids: readonly string[]; readonly name: string };
 }
@@ -19,7 +19,14 @@ interface Announcement {
  * Migration with triggers that publish null on a channel of the bus when a statement that changed one of the tables commits. All
  * processes receive it, also for changes by other database clients.
  */
-export const createAnnouncementMigration = ({ id, name, channel, tables, on, replaces }: Announcement): Migration => ({
+export const createChangeNotificationMigration = ({
+  id,
+  name,
+  channel,
+  tables,
+  on,
+  replaces,
+}: Announcement): Migration => ({
   id,
   ...(replaces ? { replaces: replaces.ids } : {}),
   async up(db) {

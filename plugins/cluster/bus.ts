@@ -1,19 +1,19 @@
 import { fail, type Log } from '#kernel';
 import type { Db } from '../database/contract.ts';
-import type { Bus } from './contract.ts';
+import type { InterProcessBus } from './contract.ts';
 import { NOTIFY_CHANNEL, renderBusMessage } from './notify-sql.ts';
-import type { SharedConnection } from './shared-connection.ts';
+import type { ListenAndLockConnection } from './shared-connection.ts';
 
 const MAX_BYTES = 7168;
 
 interface Deps {
   readonly db: Pick<Db, 'query' | 'sql' | 'literal'>;
-  readonly shared: Pick<SharedConnection, 'onConnect' | 'onLost' | 'onReconnect'>;
+  readonly shared: Pick<ListenAndLockConnection, 'onConnect' | 'onLost' | 'onReconnect'>;
   readonly log: Log;
 }
 
 /** LISTEN and NOTIFY of PostgreSQL: a message sent in a unit of work leaves when it commits, and not at all otherwise. */
-export function createBus({ db, shared, log }: Deps): Omit<Bus, 'waitForConfirmation'> {
+export function createInterProcessBus({ db, shared, log }: Deps): Omit<InterProcessBus, 'waitForConfirmation'> {
   const NOTIFY = db.sql`select pg_notify(${db.literal(NOTIFY_CHANNEL)}, $1)`;
   const handlers = new Map<string, ((payload: unknown) => void)[]>();
   const lossHandlers: (() => void)[] = [];

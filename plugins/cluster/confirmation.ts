@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
 import { coalesceConcurrentCalls } from './coalesce-calls.ts';
-import { type Bus, CONFIRMATION_TIMEOUT } from './contract.ts';
+import { BUS_CONFIRMATION_TIMEOUT, type InterProcessBus } from './contract.ts';
 import { NOTIFY_CHANNEL, renderBusMessage } from './notify-sql.ts';
-import { OTHER_MEMBERS_SQL, type OwnClusterMember } from './presence.ts';
-import type { SharedConnection } from './shared-connection.ts';
+import { OTHER_LIVE_PROCESSES_SQL, type OwnClusterMember } from './presence.ts';
+import type { ListenAndLockConnection } from './shared-connection.ts';
 
 const ASK = 'cluster.confirm';
 const ANSWER = 'cluster.confirmed';
@@ -13,8 +13,8 @@ const ANSWER = 'cluster.confirmed';
 const POLL_INTERVAL = 200;
 
 interface Deps {
-  readonly shared: Pick<SharedConnection, 'current'>;
-  readonly bus: Pick<Bus, 'subscribe'>;
+  readonly shared: Pick<ListenAndLockConnection, 'current'>;
+  readonly bus: Pick<InterProcessBus, 'subscribe'>;
   readonly self: OwnClusterMember;
   readonly log: Log;
 }
@@ -29,16 +29,16 @@ interface ConfirmationRound {
 }
 
 const SEND = 'select pg_notify($1, $2)';
-const LIVE = `select member from ${OTHER_MEMBERS_SQL}`;
+const LIVE = `select member from ${OTHER_LIVE_PROCESSES_SQL}`;
 /** Lists the other live processes and, where there are any, sends them the request to confirm. */
-const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS_SQL}`;
+const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_LIVE_PROCESSES_SQL}`;
 
 /**
  * PostgreSQL delivers messages in the order of the commits, one by one to each listener. A process that receives the question
  * has therefore handled every message before it, and answers so. All of this uses the connections that listen, so that a full
  * pool delays nothing.
  */
-export function createConfirmation({ shared, bus, self, log }: Deps): Bus['waitForConfirmation'] {
+export function createWaitForBusConfirmation({ shared, bus, self, log }: Deps): InterProcessBus['waitForConfirmation'] {
   const rounds = new Map<string, ConfirmationRound>();
 
   bus.subscribe(ASK, (payload) => {
@@ -85,12 +85,12 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['waitF
     rounds.set(round.name, round);
     // A hanging statement must not delay the answer beyond the timeout.
     const expiry = new AbortController();
-    const expired = pause(CONFIRMATION_TIMEOUT, false, { signal: expiry.signal }).catch(() => false);
+    const expired = pause(BUS_CONFIRMATION_TIMEOUT, false, { signal: expiry.signal }).catch(() => false);
     try {
-      const isConfirmed = await Promise.race([finish(round, performance.now() + CONFIRMATION_TIMEOUT), expired]);
+      const isConfirmed = await Promise.race([finish(round, performance.now() + BUS_CONFIRMATION_TIMEOUT), expired]);
       if (!isConfirmed)
         log.warn(
-          { bound: CONFIRMATION_TIMEOUT },
+          { bound: BUS_CONFIRMATION_TIMEOUT },
           'another process did not confirm a change in time: check whether a process of this database hangs',
         );
     } finally {

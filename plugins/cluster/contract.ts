@@ -1,7 +1,7 @@
 import { service } from '#kernel';
 
 /** Mutual exclusion between processes on one database. */
-export interface Lock {
+export interface InterProcessLock {
   /**
    * Waits for the lock of this name, runs `work`, releases it; the lock of a process that dies is released as well. A holder that
    * takes its own lock again does not wait.
@@ -17,7 +17,7 @@ export interface Lock {
 }
 
 /** Which processes on one database are alive. The database knows it by their connections, so a crash is visible at once. */
-export interface Presence {
+export interface ProcessPresence {
   /** The id of this process, a uuid. */
   readonly id: string;
   /**
@@ -34,7 +34,7 @@ export interface Presence {
 }
 
 /** Messages between processes on one database, this one included. */
-export interface Bus {
+export interface InterProcessBus {
   /**
    * Sends a message to all processes; inside a unit of work it leaves at commit. `payload`: JSON of at most 7 kB.
    * @throws INTERNAL_SERVER_ERROR for a larger message.
@@ -48,20 +48,20 @@ export interface Bus {
   onReconnect(handle: () => void): void;
   /**
    * Resolves when every live process has handled the messages of all that was committed before the call, or after
-   * `CONFIRMATION_TIMEOUT`: for an answer that says that a right was taken away. Calls at the same time share one round of
+   * `BUS_CONFIRMATION_TIMEOUT`: for an answer that says that a right was taken away. Calls at the same time share one round of
    * messages; a process that is alone sends none. Inside of a unit of work: `db.answerAfter(bus.waitForConfirmation)`.
    */
   waitForConfirmation(): Promise<void>;
 }
 
 /** For work that only one process may do at a time. */
-export const lock = service<Lock>('lock', { version: '1.0.0' });
+export const lock = service<InterProcessLock>('lock', { version: '1.0.0' });
 
 /** For plugins that clean up after processes that ended. */
-export const presence = service<Presence>('presence', { version: '1.0.0' });
+export const presence = service<ProcessPresence>('presence', { version: '1.0.0' });
 
 /** For plugins that announce changes to all processes. */
-export const bus = service<Bus>('bus', { version: '1.0.0' });
+export const bus = service<InterProcessBus>('bus', { version: '1.0.0' });
 
 /** A value that was read for a cache. */
 export interface CacheCandidate<T> {
@@ -72,9 +72,9 @@ export interface CacheCandidate<T> {
 
 /** Options of a cache: its channel, its size and how a value is read. */
 export interface AnnouncedCacheOptions<T> {
-  readonly bus: Pick<Bus, 'subscribe' | 'onLost' | 'onReconnect'>;
+  readonly bus: Pick<InterProcessBus, 'subscribe' | 'onLost' | 'onReconnect'>;
   /**
-   * The bus channel. Every message on it empties the cache; triggers of `createAnnouncementMigration` send one for each change.
+   * The bus channel. Every message on it empties the cache; triggers of `createChangeNotificationMigration` send one for each change.
    */
   readonly channel: string;
   /** Number of keys that are kept; a further key replaces the oldest one. */
@@ -103,4 +103,4 @@ export interface AnnouncedCache<T> {
 }
 
 /** How long a change waits for other processes to confirm it, in milliseconds. */
-export const CONFIRMATION_TIMEOUT = 2000;
+export const BUS_CONFIRMATION_TIMEOUT = 2000;

@@ -1,5 +1,5 @@
-import type { Lock } from './contract.ts';
-import type { SharedConnection } from './shared-connection.ts';
+import type { InterProcessLock } from './contract.ts';
+import type { ListenAndLockConnection } from './shared-connection.ts';
 
 /** The class of these advisory locks, different from all others in the database. Never changed. */
 const CLASS = 1952804465;
@@ -8,7 +8,9 @@ const CLASS = 1952804465;
  * Locks that are taken at once or not at all. No caller waits, so all locks of a process share one connection. PostgreSQL lets a
  * connection take its own lock again, so a set of names excludes callers of the same process.
  */
-export function createLockAttempt(shared: Pick<SharedConnection, 'current'>): Lock['attempt'] {
+export function createAdvisoryLockAttempt(
+  shared: Pick<ListenAndLockConnection, 'current'>,
+): InterProcessLock['attempt'] {
   const mine = new Set<string>();
   return async (name, work) => {
     if (mine.has(name)) return undefined;

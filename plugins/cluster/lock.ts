@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DedicatedConnections } from '../database/contract.ts';
-import type { Lock } from './contract.ts';
+import type { InterProcessLock } from './contract.ts';
 
 /** The class of these advisory locks, different from all others in the database. Never changed. */
 const CLASS = 1952804464;
@@ -10,7 +10,7 @@ const CLASS = 1952804464;
  * Each held lock has a connection outside the pool, since work under a lock needs the pool itself; within one process
  * callers queue before they take one.
  */
-export function createLock(connections: DedicatedConnections): Pick<Lock, 'run'> {
+export function createAdvisoryLock(connections: DedicatedConnections): Pick<InterProcessLock, 'run'> {
   const queues = new Map<string, Promise<unknown>>();
   const held = new AsyncLocalStorage<ReadonlySet<string>>();
 

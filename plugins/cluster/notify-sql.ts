@@ -1,4 +1,4 @@
-import type { Db, Statement } from '../database/contract.ts';
+import type { Db, GrantedSqlStatement } from '../database/contract.ts';
 
 /** The channel that the bus listens to, and the text of a message there. */
 export const NOTIFY_CHANNEL = 'platform_bus';
@@ -9,5 +9,5 @@ export const notifySql = (channel: string): string =>
   `perform pg_notify('${NOTIFY_CHANNEL}', '${renderBusMessage(channel, null)}')`;
 
 /** The SQL of `notifySql` as a `Statement`, for triggers that a plugin creates by `host.db`. */
-export const createNotifyStatement = (db: Pick<Db, 'literal' | 'sql'>, channel: string): Statement =>
+export const createNotifyStatement = (db: Pick<Db, 'literal' | 'sql'>, channel: string): GrantedSqlStatement =>
   db.sql`perform pg_notify(${db.literal(NOTIFY_CHANNEL)}, ${db.literal(renderBusMessage(channel, null))})`;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../database/contract.ts';
-import type { Presence } from './contract.ts';
-import type { SharedConnection } from './shared-connection.ts';
+import type { ProcessPresence } from './contract.ts';
+import type { ListenAndLockConnection } from './shared-connection.ts';
 
 /** The class of these advisory locks, different from all others in the database. Never changed. */
 const CLASS = 1952804466;
@@ -9,14 +9,14 @@ const CLASS = 1952804466;
 /** This process as the database knows it. */
 export interface OwnClusterMember {
   readonly id: string;
-  /** The value of this process in the column `member` of `OTHER_MEMBERS_SQL`; known once the process is connected. */
+  /** The value of this process in the column `member` of `OTHER_LIVE_PROCESSES_SQL`; known once the process is connected. */
   key(): string;
-  /** Values of `$1` and `$2` in `OTHER_MEMBERS_SQL`, the subquery of the other live processes. */
+  /** Values of `$1` and `$2` in `OTHER_LIVE_PROCESSES_SQL`, the subquery of the other live processes. */
   readonly params: readonly unknown[];
 }
 
 /** A part of a statement, parameters `$1` and `$2`: the processes that are alive, but for this one. */
-export const OTHER_MEMBERS_SQL = `(select objid::text as member from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+export const OTHER_LIVE_PROCESSES_SQL = `(select objid::text as member from pg_locks where locktype = 'advisory' and granted and objsubid = 2
   and classid = $1::int8::oid and objid <> (hashtext($2)::int8 & 4294967295)::oid
   and database = (select oid from pg_database where datname = current_database())) others`;
 
@@ -24,10 +24,10 @@ export const OTHER_MEMBERS_SQL = `(select objid::text as member from pg_locks wh
  * Each process holds a lock under its id as long as its connection lasts. Two ids with the same hash both count as alive while one
  * of them is: a live process is never reported dead.
  */
-export function createPresence(
+export function createProcessPresence(
   db: Pick<Db, 'query' | 'sql'>,
-  shared: Pick<SharedConnection, 'onConnect'>,
-): Presence & { readonly self: OwnClusterMember } {
+  shared: Pick<ListenAndLockConnection, 'onConnect'>,
+): ProcessPresence & { readonly self: OwnClusterMember } {
   const id = randomUUID();
   const GONE = db.sql`select id from unnest($1::text[]) id where not exists (
     select from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = $2::int8::oid

@@ -10,7 +10,7 @@ interface Deps {
 }
 
 /** One connection outside of the pool for LISTEN and for session locks. */
-export interface SharedConnection {
+export interface ListenAndLockConnection {
   /** @throws SERVICE_UNAVAILABLE while the connection is lost. */
   current(): DedicatedConnection;
   /** Runs `prepare` on every new connection before `current` returns it. */
@@ -24,7 +24,7 @@ export interface SharedConnection {
 }
 
 /** Reconnects when the connection breaks, until the service stops. */
-export function createSharedConnection({ connections, log }: Deps): SharedConnection {
+export function createListenAndLockConnection({ connections, log }: Deps): ListenAndLockConnection {
   const preparations: ((connection: DedicatedConnection) => Promise<void>)[] = [];
   const reconnectHandlers: (() => void)[] = [];
   const lostHandlers: (() => void)[] = [];

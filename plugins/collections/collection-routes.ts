@@ -1,11 +1,17 @@
 import { fail } from '#kernel';
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import type { CollectionVerbs } from './collection-verbs.ts';
+import type { CollectionCrud } from './collection-verbs.ts';
 import { COLLECTION_ROUTE_DESCRIPTIONS } from './route-descriptions.ts';
-import { assertAdmin, type Deps, parseListBody, parseListElementName, pathSegment } from './route-helpers.ts';
+import {
+  assertAdmin,
+  type CollectionRouteDeps,
+  pathParameterOf,
+  requireListBody,
+  requireListElementName,
+} from './route-helpers.ts';
 
-export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps): readonly Route[] {
+export function createCollectionRoutes(verbs: CollectionCrud, { writes }: CollectionRouteDeps): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -31,7 +37,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
       method: 'GET',
       path: '/collections/:collection',
       description: COLLECTION_ROUTE_DESCRIPTIONS.one,
-      handle: async (ctx) => sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'))),
+      handle: async (ctx) => sendData(ctx, await verbs.get(ctx.state.caller, pathParameterOf(ctx, 'collection'))),
     },
     {
       method: 'POST',
@@ -57,7 +63,10 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
       async handle(ctx) {
         const { caller } = ctx.state;
         assertAdmin(caller);
-        const changes = parseListBody(ctx).map((input) => ({ name: parseListElementName(input, 'collection'), input }));
+        const changes = requireListBody(ctx).map((input) => ({
+          name: requireListElementName(input, 'collection'),
+          input,
+        }));
         await writes.transaction(async () => {
           for (const { name, input } of changes) await writes.updateCollection(caller, name, input);
         });
@@ -70,14 +79,14 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
       path: '/collections/:collection',
       description: COLLECTION_ROUTE_DESCRIPTIONS.update,
       handle: async (ctx) =>
-        sendData(ctx, await verbs.update(ctx.state.caller, pathSegment(ctx, 'collection'), bodyOf(ctx))),
+        sendData(ctx, await verbs.update(ctx.state.caller, pathParameterOf(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'DELETE',
       path: '/collections/:collection',
       description: COLLECTION_ROUTE_DESCRIPTIONS.remove,
       async handle(ctx) {
-        await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'));
+        await verbs.remove(ctx.state.caller, pathParameterOf(ctx, 'collection'));
         sendData(ctx, undefined);
       },
     },

@@ -1,11 +1,11 @@
 import type { Caller } from '#kernel';
 import type { CollectionRecord, UnservedTable } from '../schema/contract.ts';
 import { toCollectionRecord } from '../schema/library.ts';
-import type { Deps } from './route-helpers.ts';
-import { loadVisibleSchema, visibleCollection, visibleCollections } from './visible-schema.ts';
+import type { CollectionRouteDeps } from './route-helpers.ts';
+import { loadVisibleSchema, requireVisibleCollection, visibleCollections } from './visible-schema.ts';
 
 /** Reads and changes of collections for a caller, shared by REST and GraphQL. A change answers the new record. */
-export interface CollectionVerbs {
+export interface CollectionCrud {
   list(caller: Caller): Promise<readonly CollectionRecord[]>;
   /** For admins: tables that are not served, with the reasons. Empty for other callers. */
   unservedTables(caller: Caller): Promise<readonly UnservedTable[]>;
@@ -18,23 +18,23 @@ export interface CollectionVerbs {
   remove(caller: Caller, name: string): Promise<void>;
 }
 
-export function createCollectionVerbs(deps: Deps): CollectionVerbs {
+export function createCollectionCrud(deps: CollectionRouteDeps): CollectionCrud {
   const { writes } = deps;
   const visible = (caller: Caller) => loadVisibleSchema(caller, 'platform_collections', deps);
 
-  const verbs: CollectionVerbs = {
+  const verbs: CollectionCrud = {
     list: async (caller) => visibleCollections(await visible(caller)).map(toCollectionRecord),
     unservedTables: async (caller) => (caller.admin ? deps.schema.unservedTables() : []),
-    get: async (caller, name) => toCollectionRecord(visibleCollection(await visible(caller), name)),
+    get: async (caller, name) => toCollectionRecord(requireVisibleCollection(await visible(caller), name)),
     async getMany(caller, names) {
       const schema = await visible(caller);
-      return names.map((name) => toCollectionRecord(visibleCollection(schema, name)));
+      return names.map((name) => toCollectionRecord(requireVisibleCollection(schema, name)));
     },
     async getRemaining(caller, names) {
       const schema = await visible(caller);
       return names
         .filter((name) => schema.snapshot.collections.has(name))
-        .map((name) => toCollectionRecord(visibleCollection(schema, name)));
+        .map((name) => toCollectionRecord(requireVisibleCollection(schema, name)));
     },
     async create(caller, input) {
       return verbs.get(caller, await writes.createCollection(caller, input));

@@ -1,10 +1,16 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import type { FieldVerbs } from './field-verbs.ts';
+import type { FieldCrud } from './field-verbs.ts';
 import { FIELD_ROUTE_DESCRIPTIONS } from './route-descriptions.ts';
-import { assertAdmin, type Deps, parseListBody, parseListElementName, pathSegment } from './route-helpers.ts';
+import {
+  assertAdmin,
+  type CollectionRouteDeps,
+  pathParameterOf,
+  requireListBody,
+  requireListElementName,
+} from './route-helpers.ts';
 
-export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route[] {
+export function createFieldRoutes(verbs: FieldCrud, { writes }: CollectionRouteDeps): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -16,21 +22,24 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
       method: 'GET',
       path: '/fields/:collection',
       description: FIELD_ROUTE_DESCRIPTIONS.of,
-      handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathSegment(ctx, 'collection'))),
+      handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathParameterOf(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/fields/:collection/:field',
       description: FIELD_ROUTE_DESCRIPTIONS.one,
       handle: async (ctx) =>
-        sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'))),
+        sendData(
+          ctx,
+          await verbs.get(ctx.state.caller, pathParameterOf(ctx, 'collection'), pathParameterOf(ctx, 'field')),
+        ),
     },
     {
       method: 'POST',
       path: '/fields/:collection',
       description: FIELD_ROUTE_DESCRIPTIONS.create,
       handle: async (ctx) =>
-        sendData(ctx, await verbs.create(ctx.state.caller, pathSegment(ctx, 'collection'), bodyOf(ctx))),
+        sendData(ctx, await verbs.create(ctx.state.caller, pathParameterOf(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'PATCH',
@@ -39,8 +48,8 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
       async handle(ctx) {
         const { caller } = ctx.state;
         assertAdmin(caller);
-        const collection = pathSegment(ctx, 'collection');
-        const changes = parseListBody(ctx).map((input) => ({ name: parseListElementName(input, 'field'), input }));
+        const collection = pathParameterOf(ctx, 'collection');
+        const changes = requireListBody(ctx).map((input) => ({ name: requireListElementName(input, 'field'), input }));
         await writes.transaction(async () => {
           for (const { name, input } of changes) await writes.updateField(caller, collection, name, input);
         });
@@ -53,7 +62,7 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
       path: '/fields/:collection/:field',
       description: FIELD_ROUTE_DESCRIPTIONS.update,
       async handle(ctx) {
-        const [collection, name] = [pathSegment(ctx, 'collection'), pathSegment(ctx, 'field')];
+        const [collection, name] = [pathParameterOf(ctx, 'collection'), pathParameterOf(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, name, bodyOf(ctx)));
       },
     },
@@ -62,7 +71,7 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
       path: '/fields/:collection/:field',
       description: FIELD_ROUTE_DESCRIPTIONS.remove,
       async handle(ctx) {
-        await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'));
+        await verbs.remove(ctx.state.caller, pathParameterOf(ctx, 'collection'), pathParameterOf(ctx, 'field'));
         sendData(ctx, undefined);
       },
     },

@@ -1,17 +1,17 @@
 import type { Caller } from '#kernel';
 import type { FieldRecord } from '../schema/contract.ts';
-import type { Deps } from './route-helpers.ts';
+import type { CollectionRouteDeps } from './route-helpers.ts';
 import {
   loadVisibleSchema,
-  toVisibleRecord,
-  visibleCollection,
+  requireVisibleCollection,
+  requireVisibleField,
+  toVisibleFieldRecord,
   visibleCollections,
-  visibleField,
   visibleFields,
 } from './visible-schema.ts';
 
 /** Reads and changes of fields for a caller, shared by REST and GraphQL. */
-export interface FieldVerbs {
+export interface FieldCrud {
   list(caller: Caller): Promise<readonly FieldRecord[]>;
   listOf(caller: Caller, collection: string): Promise<readonly FieldRecord[]>;
   get(caller: Caller, collection: string, name: string): Promise<FieldRecord>;
@@ -21,29 +21,29 @@ export interface FieldVerbs {
   remove(caller: Caller, collection: string, name: string): Promise<void>;
 }
 
-export function createFieldVerbs(deps: Deps): FieldVerbs {
+export function createFieldCrud(deps: CollectionRouteDeps): FieldCrud {
   const { writes } = deps;
   const visible = (caller: Caller) => loadVisibleSchema(caller, 'platform_fields', deps);
 
-  const verbs: FieldVerbs = {
+  const verbs: FieldCrud = {
     async list(caller) {
       const schema = await visible(caller);
       const fields = visibleCollections(schema).flatMap((collection) => visibleFields(schema, collection));
-      return fields.map((field) => toVisibleRecord(schema, field));
+      return fields.map((field) => toVisibleFieldRecord(schema, field));
     },
     async listOf(caller, collection) {
       const schema = await visible(caller);
-      return visibleFields(schema, visibleCollection(schema, collection)).map((field) =>
-        toVisibleRecord(schema, field),
+      return visibleFields(schema, requireVisibleCollection(schema, collection)).map((field) =>
+        toVisibleFieldRecord(schema, field),
       );
     },
     async get(caller, collection, name) {
       const schema = await visible(caller);
-      return toVisibleRecord(schema, visibleField(schema, collection, name));
+      return toVisibleFieldRecord(schema, requireVisibleField(schema, collection, name));
     },
     async getMany(caller, collection, names) {
       const schema = await visible(caller);
-      return names.map((name) => toVisibleRecord(schema, visibleField(schema, collection, name)));
+      return names.map((name) => toVisibleFieldRecord(schema, requireVisibleField(schema, collection, name)));
     },
     async create(caller, collection, input) {
       return verbs.get(caller, collection, await writes.createField(caller, collection, input));

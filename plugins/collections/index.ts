@@ -1,27 +1,27 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
-import type { GraphqlField } from '../graphql/contract.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
 import { createCollectionRoutes } from './collection-routes.ts';
-import { createCollectionVerbs } from './collection-verbs.ts';
+import { createCollectionCrud } from './collection-verbs.ts';
 import { createFieldRoutes } from './field-routes.ts';
-import { createFieldVerbs } from './field-verbs.ts';
+import { createFieldCrud } from './field-verbs.ts';
 import { createCollectionGraphqlFields } from './graphql/collections.ts';
 import { createFieldGraphqlFields } from './graphql/fields.ts';
 import { createRelationGraphqlFields } from './graphql/relations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createRelationRoutes } from './relation-routes.ts';
-import { createRelationVerbs } from './relation-verbs.ts';
+import { createRelationCrud } from './relation-verbs.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ access, schema, schemaWrites });
     const deps = { access: used.access, schema: used.schema, writes: used.schemaWrites };
-    const collections = createCollectionVerbs(deps);
-    const fields = createFieldVerbs(deps);
-    const relations = createRelationVerbs(deps);
+    const collections = createCollectionCrud(deps);
+    const fields = createFieldCrud(deps);
+    const relations = createRelationCrud(deps);
     for (const route of [
       ...createCollectionRoutes(collections, deps),
       ...createFieldRoutes(fields, deps),
@@ -33,6 +33,6 @@ export default definePlugin({
       ...createFieldGraphqlFields(fields),
       ...createRelationGraphqlFields(relations),
     ])
-      host.contribute<GraphqlField>('graphql.fields', field);
+      host.contribute<ContributedGraphqlField>('graphql.fields', field);
   },
 });

@@ -1,10 +1,10 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import type { RelationVerbs } from './relation-verbs.ts';
+import type { RelationCrud } from './relation-verbs.ts';
 import { RELATION_ROUTE_DESCRIPTIONS } from './route-descriptions.ts';
-import { pathSegment } from './route-helpers.ts';
+import { pathParameterOf } from './route-helpers.ts';
 
-export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
+export function createRelationRoutes(verbs: RelationCrud): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -16,14 +16,17 @@ export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
       method: 'GET',
       path: '/relations/:collection',
       description: RELATION_ROUTE_DESCRIPTIONS.of,
-      handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathSegment(ctx, 'collection'))),
+      handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathParameterOf(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/relations/:collection/:field',
       description: RELATION_ROUTE_DESCRIPTIONS.one,
       handle: async (ctx) =>
-        sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'))),
+        sendData(
+          ctx,
+          await verbs.get(ctx.state.caller, pathParameterOf(ctx, 'collection'), pathParameterOf(ctx, 'field')),
+        ),
     },
     {
       method: 'POST',
@@ -36,7 +39,7 @@ export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
       path: '/relations/:collection/:field',
       description: RELATION_ROUTE_DESCRIPTIONS.update,
       async handle(ctx) {
-        const [collection, field] = [pathSegment(ctx, 'collection'), pathSegment(ctx, 'field')];
+        const [collection, field] = [pathParameterOf(ctx, 'collection'), pathParameterOf(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, field, bodyOf(ctx)));
       },
     },
@@ -45,7 +48,7 @@ export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
       path: '/relations/:collection/:field',
       description: RELATION_ROUTE_DESCRIPTIONS.remove,
       async handle(ctx) {
-        await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'));
+        await verbs.remove(ctx.state.caller, pathParameterOf(ctx, 'collection'), pathParameterOf(ctx, 'field'));
         sendData(ctx, undefined);
       },
     },

@@ -7,12 +7,12 @@ import {
   describeJsonBody,
   describeParameter,
   listSchema,
-  NO_CONTENT,
+  NO_CONTENT_ANSWER_DESCRIPTION,
   objectSchema,
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
-import { buildNamedChangeSchema, collectionRouteComponents, oneOrList } from './route-schemas.ts';
+import { buildChangeListElementSchema, collectionRouteOpenapiComponents, oneOrListSchema } from './route-schemas.ts';
 
 type Descriptions<Name extends string> = Readonly<Record<Name, RouteDescription>>;
 
@@ -30,9 +30,9 @@ const errors: readonly ErrorCode[] = [
   'VALUE_TOO_LONG',
 ];
 
-const collections = { tag: 'collections', components: collectionRouteComponents } as const;
-const fields = { tag: 'fields', components: collectionRouteComponents } as const;
-const relations = { tag: 'relations', components: collectionRouteComponents } as const;
+const collections = { tag: 'collections', components: collectionRouteOpenapiComponents } as const;
+const fields = { tag: 'fields', components: collectionRouteOpenapiComponents } as const;
+const relations = { tag: 'relations', components: collectionRouteOpenapiComponents } as const;
 const reads = { access: 'permissions', errors: ['ROUTE_NOT_FOUND'] } as const;
 const changes = { access: 'admin', errors } as const;
 
@@ -72,14 +72,14 @@ export const COLLECTION_ROUTE_DESCRIPTIONS: Descriptions<
     ...collections,
     ...changes,
     summary: 'Creates collections, each with a table and its fields or as a folder.',
-    body: describeJsonBody(oneOrList('NewCollection')),
-    answers: describeDataAnswer(oneOrList('Collection')),
+    body: describeJsonBody(oneOrListSchema('NewCollection')),
+    answers: describeDataAnswer(oneOrListSchema('Collection')),
   },
   updateMany: {
     ...collections,
     ...changes,
     summary: 'Changes several collections, all of them or none.',
-    body: describeJsonBody(listSchema(buildNamedChangeSchema('collection', 'CollectionChange'))),
+    body: describeJsonBody(listSchema(buildChangeListElementSchema('collection', 'CollectionChange'))),
     answers: describeDataAnswer(listSchema(schemaRef('Collection'))),
   },
   update: {
@@ -88,14 +88,14 @@ export const COLLECTION_ROUTE_DESCRIPTIONS: Descriptions<
     summary: 'Changes one collection; 204 where it is no collection any more.',
     params: ofCollection,
     body: describeJsonBody(schemaRef('CollectionChange')),
-    answers: { ...describeDataAnswer(schemaRef('Collection')), ...NO_CONTENT },
+    answers: { ...describeDataAnswer(schemaRef('Collection')), ...NO_CONTENT_ANSWER_DESCRIPTION },
   },
   remove: {
     ...collections,
     ...changes,
     summary: 'Deletes one collection with its table and everything that refers to it.',
     params: ofCollection,
-    answers: NO_CONTENT,
+    answers: NO_CONTENT_ANSWER_DESCRIPTION,
   },
 };
 
@@ -135,7 +135,7 @@ export const FIELD_ROUTE_DESCRIPTIONS: Descriptions<
     ...changes,
     summary: 'Changes several fields of a collection, all of them or none.',
     params: ofCollection,
-    body: describeJsonBody(listSchema(buildNamedChangeSchema('field', 'FieldChange'))),
+    body: describeJsonBody(listSchema(buildChangeListElementSchema('field', 'FieldChange'))),
     answers: describeDataAnswer(listSchema(schemaRef('Field'))),
   },
   update: {
@@ -151,7 +151,7 @@ export const FIELD_ROUTE_DESCRIPTIONS: Descriptions<
     ...changes,
     summary: 'Deletes one field with its column and its relation.',
     params: ofField,
-    answers: NO_CONTENT,
+    answers: NO_CONTENT_ANSWER_DESCRIPTION,
   },
 };
 
@@ -196,6 +196,6 @@ export const RELATION_ROUTE_DESCRIPTIONS: Descriptions<'list' | 'of' | 'one' | '
     ...changes,
     summary: 'Deletes one relation with its foreign key; the columns stay.',
     params: ofField,
-    answers: NO_CONTENT,
+    answers: NO_CONTENT_ANSWER_DESCRIPTION,
   },
 };

@@ -4,7 +4,7 @@ import {
   anyOfSchema,
   BOOLEAN_SCHEMA,
   enumSchema,
-  exactObject,
+  exactObjectSchema,
   INTEGER_SCHEMA,
   listSchema,
   nullableSchema,
@@ -21,7 +21,7 @@ const OPTIONAL_INTEGER = nullableSchema(INTEGER_SCHEMA);
 const each = (schema: JsonSchema, ...names: readonly string[]): Readonly<Record<string, JsonSchema>> =>
   Object.fromEntries(names.map((name) => [name, schema]));
 
-const COLLECTION_META = exactObject(
+const COLLECTION_META = exactObjectSchema(
   {
     collection: TEXT_SCHEMA,
     ...each(OPTIONAL_TEXT, 'icon', 'note', 'color', 'display_template', 'archive_field', 'archive_value'),
@@ -35,7 +35,7 @@ const COLLECTION_META = exactObject(
   { system: BOOLEAN_SCHEMA },
 );
 
-const COLUMN = exactObject({
+const COLUMN = exactObjectSchema({
   ...each(TEXT_SCHEMA, 'name', 'table', 'data_type'),
   default_value: ANY_VALUE_SCHEMA,
   ...each(OPTIONAL_TEXT, 'generation_expression', 'foreign_key_schema', 'foreign_key_table', 'foreign_key_column'),
@@ -53,7 +53,7 @@ const COLUMN = exactObject({
   ),
 });
 
-const FIELD_META = exactObject(
+const FIELD_META = exactObjectSchema(
   {
     id: OPTIONAL_INTEGER,
     ...each(TEXT_SCHEMA, 'collection', 'field'),
@@ -67,7 +67,7 @@ const FIELD_META = exactObject(
   { system: BOOLEAN_SCHEMA },
 );
 
-const RELATION_META = exactObject(
+const RELATION_META = exactObjectSchema(
   {
     id: OPTIONAL_INTEGER,
     ...each(TEXT_SCHEMA, 'many_collection', 'many_field'),
@@ -78,23 +78,23 @@ const RELATION_META = exactObject(
   { system: BOOLEAN_SCHEMA },
 );
 
-const COLLECTION = exactObject({
+const COLLECTION = exactObjectSchema({
   collection: TEXT_SCHEMA,
   meta: nullableSchema(COLLECTION_META),
-  schema: nullableSchema(exactObject({ schema: TEXT_SCHEMA, name: TEXT_SCHEMA, comment: OPTIONAL_TEXT })),
+  schema: nullableSchema(exactObjectSchema({ schema: TEXT_SCHEMA, name: TEXT_SCHEMA, comment: OPTIONAL_TEXT })),
 });
 
-const FIELD = exactObject({
+const FIELD = exactObjectSchema({
   ...each(TEXT_SCHEMA, 'collection', 'field', 'type'),
   schema: nullableSchema(COLUMN),
   meta: nullableSchema(FIELD_META),
 });
 
-const RELATION = exactObject({
+const RELATION = exactObjectSchema({
   ...each(TEXT_SCHEMA, 'collection', 'field'),
   related_collection: OPTIONAL_TEXT,
   schema: nullableSchema(
-    exactObject(
+    exactObjectSchema(
       {
         ...each(TEXT_SCHEMA, 'constraint_name', 'table', 'column', 'on_update', 'on_delete'),
         ...each(TEXT_SCHEMA, 'foreign_key_schema', 'foreign_key_table', 'foreign_key_column'),
@@ -120,7 +120,7 @@ const NEW_RELATION = objectSchema(
 );
 
 /** JSON Schemas of the bodies and answers of these routes, by the names that descriptions refer to. */
-export const collectionRouteComponents = {
+export const collectionRouteOpenapiComponents = {
   schemas: {
     Collection: COLLECTION,
     Field: FIELD,
@@ -135,8 +135,8 @@ export const collectionRouteComponents = {
 };
 
 /** JSON Schema of an element in a list of changes: the name of the collection or field, and its change. */
-export const buildNamedChangeSchema = (name: 'collection' | 'field', change: string): JsonSchema => ({
+export const buildChangeListElementSchema = (name: 'collection' | 'field', change: string): JsonSchema => ({
   allOf: [objectSchema({ [name]: TEXT_SCHEMA }, [name]), schemaRef(change)],
 });
 
-export const oneOrList = (name: string): JsonSchema => anyOfSchema(schemaRef(name), listSchema(schemaRef(name)));
+export const oneOrListSchema = (name: string): JsonSchema => anyOfSchema(schemaRef(name), listSchema(schemaRef(name)));

@@ -1,7 +1,7 @@
 import { type Caller, fail } from '#kernel';
 import type { Collection, Field, FieldRecord, Relation, SchemaOverview } from '../schema/contract.ts';
-import { createNotFoundFailure, toReadableFieldRecord } from '../schema/library.ts';
-import type { Deps } from './route-helpers.ts';
+import { createUnknownSchemaNameFailure, toReadableFieldRecord } from '../schema/library.ts';
+import type { CollectionRouteDeps } from './route-helpers.ts';
 
 /** The part of the schema snapshot that a caller may see. */
 export interface VisibleSchema {
@@ -16,7 +16,7 @@ type RegistryCollection = 'platform_collections' | 'platform_fields' | 'platform
 export async function loadVisibleSchema(
   caller: Caller,
   registry: RegistryCollection,
-  { access, schema }: Deps,
+  { access, schema }: CollectionRouteDeps,
 ): Promise<VisibleSchema> {
   // Not the cached snapshot: clients use these routes to check whether the service has seen a change of the database.
   const snapshot = await schema.refresh();
@@ -45,9 +45,9 @@ export function visibleCollections({ snapshot, fields }: VisibleSchema): readonl
   return all.filter(({ name }) => shown.has(name));
 }
 
-export function visibleCollection(visible: VisibleSchema, name: string): Collection {
+export function requireVisibleCollection(visible: VisibleSchema, name: string): Collection {
   const collection = visibleCollections(visible).find((one) => one.name === name);
-  if (!collection && !visible.fields) throw createNotFoundFailure('collection', name);
+  if (!collection && !visible.fields) throw createUnknownSchemaNameFailure('collection', name);
   if (!collection) throw fail('FORBIDDEN', `there is no collection ${name}, or it may not be read`);
   return collection;
 }
@@ -55,14 +55,14 @@ export function visibleCollection(visible: VisibleSchema, name: string): Collect
 export const visibleFields = ({ fields }: VisibleSchema, collection: Collection): readonly Field[] =>
   [...collection.fields.values()].filter(({ name }) => !fields || fields.get(collection.name)?.has(name));
 
-export function visibleField(visible: VisibleSchema, collection: string, name: string): Field {
-  const field = visibleFields(visible, visibleCollection(visible, collection)).find((one) => one.name === name);
-  if (!field && !visible.fields) throw createNotFoundFailure('field', `${collection}.${name}`);
+export function requireVisibleField(visible: VisibleSchema, collection: string, name: string): Field {
+  const field = visibleFields(visible, requireVisibleCollection(visible, collection)).find((one) => one.name === name);
+  if (!field && !visible.fields) throw createUnknownSchemaNameFailure('field', `${collection}.${name}`);
   if (!field) throw fail('FORBIDDEN', `there is no field ${collection}.${name}, or it may not be read`);
   return field;
 }
 
-export const toVisibleRecord = ({ snapshot, fields }: VisibleSchema, field: Field): FieldRecord =>
+export const toVisibleFieldRecord = ({ snapshot, fields }: VisibleSchema, field: Field): FieldRecord =>
   toReadableFieldRecord(field, snapshot, (collection) => fields === null || fields.has(collection));
 
 /** Relations of which the caller may read both ends. */
@@ -79,9 +79,9 @@ function isVisibleRelation(
   return related !== null || (meta?.one_allowed_collections ?? []).every((name) => fields.has(name));
 }
 
-export function visibleRelation(visible: VisibleSchema, collection: string, field: string): Relation {
+export function requireVisibleRelation(visible: VisibleSchema, collection: string, field: string): Relation {
   const relation = visibleRelations(visible).find((one) => one.collection === collection && one.field === field);
-  if (!relation && !visible.fields) throw createNotFoundFailure('relation', `${collection}.${field}`);
+  if (!relation && !visible.fields) throw createUnknownSchemaNameFailure('relation', `${collection}.${field}`);
   if (!relation) throw fail('FORBIDDEN', `there is no relation ${collection}.${field}, or it may not be read`);
   return relation;
 }

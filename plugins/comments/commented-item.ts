@@ -1,7 +1,7 @@
 import { type Caller, Failure, fail } from '#kernel';
-import type { Items } from '../items/contract.ts';
+import type { ItemsEngine } from '../items/contract.ts';
 import { parseKeyValue } from '../items/library.ts';
-import type { Schema } from '../schema/contract.ts';
+import type { SchemaService } from '../schema/contract.ts';
 
 /** The item that a comment is about. */
 export interface CommentedItem {
@@ -11,8 +11,8 @@ export interface CommentedItem {
 }
 
 interface CommentedItemDeps {
-  readonly items: Pick<Items, 'readOne'>;
-  readonly schema: Pick<Schema, 'snapshot'>;
+  readonly items: Pick<ItemsEngine, 'readOne'>;
+  readonly schema: Pick<SchemaService, 'snapshot'>;
 }
 
 /**

@@ -12,7 +12,7 @@ import { createFindCommentedItem } from './commented-item.ts';
 import { createMentionNotices } from './mentions.ts';
 import manifest from './package.json' with { type: 'json' };
 import { commentRoutes } from './routes.ts';
-import { addCommentRules } from './rules.ts';
+import { registerCommentWriteFilters } from './rules.ts';
 
 export default definePlugin({
   manifest,
@@ -22,7 +22,7 @@ export default definePlugin({
     const findCommentedItem = createFindCommentedItem(used);
     const createNotices = createMentionNotices({ ...used, findCommentedItem });
     host.contribute(systemCollections, commentsCollection);
-    addCommentRules({ ...used, findCommentedItem, createNotices }, events);
+    registerCommentWriteFilters({ ...used, findCommentedItem, createNotices }, events);
     // Deletes the comments, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db

@@ -1,5 +1,5 @@
 import { type Caller, fail } from '#kernel';
-import type { Identity } from '../auth/contract.ts';
+import type { CallerProvider } from '../auth/contract.ts';
 import type { NewNotification } from '../notifications/contract.ts';
 import type { CommentedItem, FindCommentedItem } from './commented-item.ts';
 
@@ -8,7 +8,7 @@ const MENTION = /@([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})
 const MAX_MENTIONS = 100;
 
 interface MentionDeps {
-  readonly identity: Pick<Identity, 'ofUsers'>;
+  readonly identity: Pick<CallerProvider, 'ofUsers'>;
   readonly findCommentedItem: FindCommentedItem;
 }
 

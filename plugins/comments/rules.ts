@@ -1,23 +1,23 @@
 import { type EventMeta, type EventsApi, Failures, fail, isSystem } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import type { Activity } from '../activity/contract.ts';
-import type { Notifications } from '../notifications/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
+import type { HistoryRecorder } from '../activity/contract.ts';
+import type { NotificationService } from '../notifications/contract.ts';
 import { COMMENTS_COLLECTION_NAME } from './collections.ts';
 import type { FindCommentedItem } from './commented-item.ts';
 import type { CreateMentionNotices } from './mentions.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
 
-export interface CommentRuleDeps {
-  readonly access: Pick<Access, 'assertAllowed'>;
-  readonly activity: Pick<Activity, 'record'>;
-  readonly notifications: Notifications;
+export interface CommentWriteFilterDeps {
+  readonly access: Pick<AccessControl, 'assertAllowed'>;
+  readonly activity: Pick<HistoryRecorder, 'record'>;
+  readonly notifications: NotificationService;
   readonly findCommentedItem: FindCommentedItem;
   readonly createNotices: CreateMentionNotices;
 }
 
 /** Rules of comments for every caller and every way of writing them. */
-export function addCommentRules(deps: CommentRuleDeps, events: EventsApi): void {
+export function registerCommentWriteFilters(deps: CommentWriteFilterDeps, events: EventsApi): void {
   events.onFilter('comments.create', (payload, meta) => filterCreate(deps, payload as Payload, meta));
   events.onFilter('comments.update', (payload, meta) => filterUpdate(deps, payload as Payload, meta));
 }
@@ -25,7 +25,7 @@ export function addCommentRules(deps: CommentRuleDeps, events: EventsApi): void 
 /**
  * A caller needs to be signed in and to be able to read the item. Mentions are stored with the comment or not at all.
  */
-async function filterCreate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
+async function filterCreate(deps: CommentWriteFilterDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.assertAllowed(caller, 'create', COMMENTS_COLLECTION_NAME);
   if (caller.user === null && !isSystem(caller)) throw fail('FORBIDDEN', 'a comment needs a user');
   // This filter checks the required fields, since presets of a permission are applied after it and could not be checked.
@@ -42,7 +42,7 @@ async function filterCreate(deps: CommentRuleDeps, payload: Payload, { caller }:
 }
 
 /** The item of a comment cannot be changed, so that a comment never appears under another item. */
-async function filterUpdate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<undefined> {
+async function filterUpdate(deps: CommentWriteFilterDeps, payload: Payload, { caller }: EventMeta): Promise<undefined> {
   await deps.access.assertAllowed(caller, 'update', COMMENTS_COLLECTION_NAME);
   if (isSystem(caller)) return;
   const field = ['collection', 'item'].find((name) => payload[name] !== undefined);

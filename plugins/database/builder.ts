@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import type { ConnectionLease, UnitsOfWork } from './unit-of-work.ts';
 
-export interface BuilderGuard {
+export interface QueryBuilderGuard {
   /**
    * Runs before a builder is compiled.
    * @throws CAPABILITY_DENIED where it names a table that the grant does not allow
@@ -27,18 +27,18 @@ export interface KnexBuilderInternals {
 interface BuilderClient {
   queryBuilder(): Knex.QueryBuilder;
 }
-type BuilderClientClass = new (guard: BuilderGuard) => BuilderClient;
+type BuilderClientClass = new (guard: QueryBuilderGuard) => BuilderClient;
 
 /**
  * Creates query builders on one table that run in the current unit of work. Knex is loaded with the first builder: half
  * of its code is for other databases, and most of the service writes its SQL itself.
  */
-export function createBuilders(
+export function createTableQueryBuilderFactory(
   units: UnitsOfWork,
   schema: string,
-): (table: string, guard: BuilderGuard) => Knex.QueryBuilder {
+): (table: string, guard: QueryBuilderGuard) => Knex.QueryBuilder {
   let Client: BuilderClientClass | undefined;
-  const clients = new WeakMap<BuilderGuard, BuilderClient>();
+  const clients = new WeakMap<QueryBuilderGuard, BuilderClient>();
   return (table, guard) => {
     Client ??= createClientClass(units);
     const client = clients.get(guard) ?? new Client(guard);
@@ -61,9 +61,9 @@ function createClientClass(units: UnitsOfWork): BuilderClientClass {
   const leases = new WeakMap<object, ConnectionLease>();
 
   return class extends KnexDialect {
-    readonly #guard: BuilderGuard;
+    readonly #guard: QueryBuilderGuard;
 
-    constructor(guard: BuilderGuard) {
+    constructor(guard: QueryBuilderGuard) {
       super({ client: 'pg', compileSqlOnError: false });
       this.#guard = guard;
     }

@@ -19,9 +19,9 @@ interface CancelConnection extends Omit<pg.Connection, 'stream'> {
 }
 
 /** A signal, or a function that creates it on first use. */
-export type SignalSource = AbortSignal | (() => AbortSignal | undefined);
+export type AbortSignalOrFactory = AbortSignal | (() => AbortSignal | undefined);
 
-export const resolveSignal = (signal: SignalSource | undefined): AbortSignal | undefined =>
+export const resolveSignal = (signal: AbortSignalOrFactory | undefined): AbortSignal | undefined =>
   typeof signal === 'function' ? signal() : signal;
 
 /** Milliseconds before a statement listens to its signal. */
@@ -45,13 +45,13 @@ const SEND_TIMEOUT = 5000;
  */
 export async function runCancellable<T>(
   client: pg.ClientBase,
-  signal: SignalSource,
+  signal: AbortSignalOrFactory,
   run: () => Promise<T>,
 ): Promise<T> {
-  let watch: CancelWatch | undefined;
+  let watch: StatementCanceller | undefined;
   const timer = setTimeout(() => {
     const resolved = resolveSignal(signal);
-    if (resolved) watch = watchSignal(client, resolved);
+    if (resolved) watch = cancelStatementsOnAbort(client, resolved);
   }, GRACE);
   try {
     return await run();
@@ -66,12 +66,12 @@ export async function runCancellable<T>(
 /**
  * Cancels the statements of a connection when the signal aborts. `end` resolves when no cancel request is under way.
  */
-export interface CancelWatch {
+export interface StatementCanceller {
   readonly signal: AbortSignal;
   end(): Promise<void> | undefined;
 }
 
-export function watchSignal(client: pg.ClientBase, signal: AbortSignal): CancelWatch {
+export function cancelStatementsOnAbort(client: pg.ClientBase, signal: AbortSignal): StatementCanceller {
   let isEnded = false;
   let wake = () => {};
   let cancelling: Promise<void> | undefined;

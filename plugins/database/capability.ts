@@ -1,23 +1,28 @@
 import type { Knex } from 'knex';
 import { type Capability, fail, type GrantHolder } from '#kernel';
-import type { BuilderGuard } from './builder.ts';
-import { type Db, DISABLE_STATEMENT_TIMEOUT, type PoolShareHolder, type Sql } from './contract.ts';
-import type { StreamRows } from './cursor.ts';
-import type { FullBuilder } from './full-builder.ts';
+import type { QueryBuilderGuard } from './builder.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type PoolShareHolder, type SqlStatementOrText } from './contract.ts';
+import type { CursorColumnStreamer } from './cursor.ts';
+import type { UnrestrictedKnexProvider } from './full-builder.ts';
 import { DATABASE_GRANT_SCHEMA, type DatabaseGrant, databaseGrantWidens, describeDatabaseGrant } from './grant.ts';
-import { createStatementCheck, type StatementCheck } from './statement-check.ts';
+import { createStatementGrantCheck, type StatementGrantCheck } from './statement-check.ts';
 import { callStatementObserver } from './statement-observer.ts';
-import type { SqlStatementRunner } from './statement-runner.ts';
+import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
 import { createTableGuard } from './table-guard.ts';
-import { createSqlHandleRegistry, createTemplates, type SqlHandleRegistry, type SqlTemplates } from './template.ts';
+import {
+  createPluginSqlTemplateFunctions,
+  createSqlHandleRegistry,
+  type PluginSqlTemplateFunctions,
+  type SqlHandleRegistry,
+} from './template.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
 interface CapabilityDeps {
   readonly units: UnitsOfWork;
-  readonly statements: SqlStatementRunner;
-  readonly stream: StreamRows;
-  readonly builders: (table: string, guard: BuilderGuard) => Knex.QueryBuilder;
-  readonly fullBuilder: FullBuilder;
+  readonly statements: LeasedConnectionStatementRunner;
+  readonly stream: CursorColumnStreamer;
+  readonly builders: (table: string, guard: QueryBuilderGuard) => Knex.QueryBuilder;
+  readonly fullBuilder: UnrestrictedKnexProvider;
   readonly schemas: readonly string[];
   readonly server: { readonly version: number };
   /** Runs with the `host.db` of each plugin: its migrations get the same object. */
@@ -25,7 +30,7 @@ interface CapabilityDeps {
 }
 
 type RowsArguments = [params?: readonly unknown[], options?: StreamOptions];
-type StreamOptions = Parameters<StreamRows>[2];
+type StreamOptions = Parameters<CursorColumnStreamer>[2];
 
 type Deny = (what: string) => Error;
 
@@ -66,8 +71,13 @@ function createDb(
   deny: Deny,
 ): Omit<Db, 'ownedTables'> {
   const schema = schemas[0] as string;
-  const { checkedText, assertPlainTextAllowed, ...templates } = createTemplates({ grant, schema, handles, deny });
-  const check = runtime === 'internal' || grant.sql ? undefined : createStatementCheck({ grant, schema, deny });
+  const { checkedText, assertPlainTextAllowed, ...templates } = createPluginSqlTemplateFunctions({
+    grant,
+    schema,
+    handles,
+    deny,
+  });
+  const check = runtime === 'internal' || grant.sql ? undefined : createStatementGrantCheck({ grant, schema, deny });
   const guard = createTableGuard({ name, grant, schema, deny, check });
   const resolveText = createTextResolver({ name, checkedText, assertPlainTextAllowed, check });
   const pluginShare: PoolShareHolder = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
@@ -105,7 +115,7 @@ function createDb(
       if (!canChangeTables) throw deny('change tables');
       const text = await resolveText(sql, 'ddl');
       await units.transaction(async () => {
-        await statements.query(`${DISABLE_STATEMENT_TIMEOUT};\n${text}`);
+        await statements.query(`${DISABLE_STATEMENT_TIMEOUT_SQL};\n${text}`);
       }, pluginShare);
     },
     transaction: (work, options) => units.transaction(work, options?.share ?? pluginShare, options),
@@ -123,12 +133,12 @@ function createDb(
 }
 
 /** Answers the text of a statement to run; a promise where the statement is parsed and checked first. */
-type ResolveText = (sql: Sql, kind: 'query' | 'ddl') => string | Promise<string>;
+type ResolveText = (sql: SqlStatementOrText, kind: 'query' | 'ddl') => string | Promise<string>;
 
-interface TextResolverOptions extends Pick<SqlTemplates, 'checkedText' | 'assertPlainTextAllowed'> {
+interface TextResolverOptions extends Pick<PluginSqlTemplateFunctions, 'checkedText' | 'assertPlainTextAllowed'> {
   /** The plugin that runs the statement. */
   readonly name: string;
-  readonly check: StatementCheck | undefined;
+  readonly check: StatementGrantCheck | undefined;
 }
 
 function createTextResolver({ name, checkedText, assertPlainTextAllowed, check }: TextResolverOptions): ResolveText {

@@ -15,7 +15,7 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /** Turns a lost connection and a statement timeout into SERVICE_UNAVAILABLE; answers any other error unchanged. */
-export function toServiceUnavailable(error: unknown): unknown {
+export function toUnavailableOnDatabaseOutage(error: unknown): unknown {
   const unavailable = (reason: string) => fail('SERVICE_UNAVAILABLE', reason, { service: 'database' });
   if (isConnectionLost(error)) return unavailable('The connection to the database was lost; try again.');
   if ((error as { code?: unknown } | undefined)?.code === TIMED_OUT) return unavailable('The database took too long.');

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { authorities, facet, service } from '#kernel';
-import type { SignalSource } from './cancel.ts';
+import type { AbortSignalOrFactory } from './cancel.ts';
 
 /** The result of a statement. */
 export interface QueryResult<Row = Record<string, unknown>> {
@@ -38,7 +38,7 @@ export interface StatementOptions {
    * Aborting the signal cancels the statement, which then fails with the signal's reason. A function is called only when the
    * statement takes long. Ignored inside a unit of work: its statements run to their end.
    */
-  readonly signal?: SignalSource;
+  readonly signal?: AbortSignalOrFactory;
   /** The share of a statement outside a unit of work. Default: the share of the plugin. */
   readonly share?: PoolShareHolder;
 }
@@ -49,7 +49,7 @@ export interface TransactionOptions extends Pick<StatementOptions, 'share'> {
    * Aborting the signal before the commit begins ends the unit: its statement is cancelled, the unit is rolled back and fails
    * with the signal's reason. A function is called only when the unit takes long.
    */
-  readonly signal?: SignalSource;
+  readonly signal?: AbortSignalOrFactory;
   /** Milliseconds after which the unit is rolled back and fails with SERVICE_UNAVAILABLE. Default 0: no limit. */
   readonly timeout?: number;
 }
@@ -70,12 +70,12 @@ export interface TableHandle {
  * A statement or a part of one, whose tables are granted. Only `db.sql` creates it: a look-alike object is
  * CAPABILITY_DENIED.
  */
-export interface Statement {
+export interface GrantedSqlStatement {
   readonly text: string;
 }
 
 /** A statement of `db.sql`, or plain SQL text, which needs the grant `sql`, else CAPABILITY_DENIED. */
-export type Sql = Statement | string;
+export type SqlStatementOrText = GrantedSqlStatement | string;
 
 /**
  * `host.db`: the part of the database that a manifest grants. Every call runs on the connection of the current unit of
@@ -103,16 +103,16 @@ export interface Db {
    *
    * @throws CAPABILITY_DENIED for anything else, and where a table is the target of more than its handle allows
    */
-  sql(texts: TemplateStringsArray, ...parts: readonly (TableHandle | Statement)[]): Statement;
+  sql(texts: TemplateStringsArray, ...parts: readonly (TableHandle | GrantedSqlStatement)[]): GrantedSqlStatement;
   /** A double-quoted name, such as that of a column or a function. */
-  name(text: string): Statement;
+  name(text: string): GrantedSqlStatement;
   /** An SQL literal, for statements that take no parameters (DDL). */
-  literal(text: string): Statement;
+  literal(text: string): GrantedSqlStatement;
   /**
    * SQL text of any kind (grant `sql`). Other plugins may interpolate it: it runs by the grant of the plugin that
    * created it.
    */
-  raw(text: string): Statement;
+  raw(text: string): GrantedSqlStatement;
   /**
    * Runs one statement.
    * @throws CAPABILITY_DENIED for a statement that `db.sql` did not create, SERVICE_UNAVAILABLE where the database is
@@ -120,7 +120,7 @@ export interface Db {
    * PostgreSQL
    */
   query<Row = Record<string, unknown>>(
-    sql: Sql,
+    sql: SqlStatementOrText,
     params?: readonly unknown[],
     options?: StatementOptions,
   ): Promise<QueryResult<Row>>;
@@ -130,7 +130,7 @@ export interface Db {
    * @throws the errors of `query`
    */
   first(
-    sql: Sql,
+    sql: SqlStatementOrText,
     params?: readonly unknown[],
     options?: StatementOptions,
   ): Promise<readonly (string | null)[] | undefined>;
@@ -141,7 +141,7 @@ export interface Db {
    * @throws SERVICE_UNAVAILABLE where no connection is free within DB_POOL_WAIT_TIMEOUT, and the errors of `query`
    */
   stream(
-    sql: Sql,
+    sql: SqlStatementOrText,
     params?: readonly unknown[],
     options?: Pick<StatementOptions, 'signal' | 'share'>,
   ): AsyncGenerator<readonly string[], void, undefined>;
@@ -150,7 +150,7 @@ export interface Db {
    * apply.
    * @throws CAPABILITY_DENIED for tables outside of the grant, and the error of PostgreSQL
    */
-  ddl(sql: Sql): Promise<void>;
+  ddl(sql: SqlStatementOrText): Promise<void>;
   /**
    * A unit of work: all statements of `work`, also those of services it calls, commit together or not at all. A nested
    * unit joins the outer one, and its failure fails the outer one. `share` defaults to the share of the plugin.
@@ -256,4 +256,4 @@ export const migrations = facet<Migration, readonly { owner: string; value: Migr
 });
 
 /** Lifts DB_STATEMENT_TIMEOUT for the current unit of work, before statements such as `create index`. */
-export const DISABLE_STATEMENT_TIMEOUT = 'set local statement_timeout to 0';
+export const DISABLE_STATEMENT_TIMEOUT_SQL = 'set local statement_timeout to 0';

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { fail } from '#kernel';
-import { resolveSignal, runCancellable, type SignalSource } from './cancel.ts';
+import { type AbortSignalOrFactory, resolveSignal, runCancellable } from './cancel.ts';
 import type { PoolShareHolder } from './contract.ts';
-import { createPoolSlotSemaphore, SERVICE_SHARE } from './pool-slot-semaphore.ts';
+import { createPoolSlotSemaphore, SERVICE_POOL_SHARE } from './pool-slot-semaphore.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
-export type StreamRows = (
+export type CursorColumnStreamer = (
   text: string,
   params?: readonly unknown[],
-  options?: { readonly signal?: SignalSource; readonly share?: PoolShareHolder },
+  options?: { readonly signal?: AbortSignalOrFactory; readonly share?: PoolShareHolder },
   own?: PoolShareHolder,
 ) => AsyncGenerator<readonly string[], void, undefined>;
 
@@ -34,11 +34,15 @@ class ColumnQuery extends pg.Query {
  *
  * A stream holds its connection until it is read to the end, so streams may take half of the pool at most.
  */
-export function createStreamRows(units: UnitsOfWork, poolSize: number, deadline: number): StreamRows {
+export function createCursorColumnStreamer(
+  units: UnitsOfWork,
+  poolSize: number,
+  deadline: number,
+): CursorColumnStreamer {
   const limit = Math.max(1, Math.floor(poolSize / 2));
   const streamSlots = createPoolSlotSemaphore({ limit, deadline, label: `connections for streams (${limit})` });
 
-  return async function* stream(text, params = [], options = {}, defaultShare = SERVICE_SHARE) {
+  return async function* stream(text, params = [], options = {}, defaultShare = SERVICE_POOL_SHARE) {
     const signal = resolveSignal(options.signal);
     const share = options.share ?? defaultShare;
     await streamSlots.acquire(share, signal);

@@ -22,7 +22,7 @@ interface KnexClient {
 }
 type ClientClass = new (runInUnit: RunInUnit) => KnexClient;
 
-export interface FullBuilder {
+export interface UnrestrictedKnexProvider {
   /** The full Knex API, on the connection of the current unit of work; its transactions are units of work. */
   builder(): Knex;
   /** Runs `work` in the transaction that a Knex object belongs to, or without one. */
@@ -40,7 +40,7 @@ class RollbackError extends Error {
 }
 
 /** Knex is loaded with the first call of `builder`. */
-export function createFullBuilder(units: UnitsOfWork): FullBuilder {
+export function createUnrestrictedKnexProvider(units: UnitsOfWork): UnrestrictedKnexProvider {
   let loaded: { knex: Knex; Client: ClientClass } | undefined;
   return {
     builder() {

@@ -45,7 +45,7 @@ const LISTS_ALLOWING: Readonly<Record<TableUse, readonly TableUse[]>> = {
 };
 
 /** Whether a table handle that was created for the use `held` also allows `use`. */
-export const handleAllows = (held: TableUse, use: TableUse): boolean => LISTS_ALLOWING[use].includes(held);
+export const tableHandleAllowsUse = (held: TableUse, use: TableUse): boolean => LISTS_ALLOWING[use].includes(held);
 
 /** Whether the grant names the table for this use. */
 export const isTableGranted = (grant: DatabaseGrant, table: string, use: TableUse): boolean =>

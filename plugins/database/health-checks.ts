@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../server/contract.ts';
-import type { ManagedPool } from './managed-pool.ts';
-import type { SqlStatementRunner } from './statement-runner.ts';
+import type { DatabaseConnectionPool } from './managed-pool.ts';
+import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
 
 /** Milliseconds that a statement may wait for a connection before the pool counts as too small. */
 const LONG_WAIT = 500;
@@ -8,8 +8,8 @@ const LONG_WAIT = 500;
 const RECENT_REFUSAL = 10_000;
 
 interface HealthCheckDeps {
-  readonly statements: SqlStatementRunner;
-  readonly connection: Pick<ManagedPool, 'slots' | 'connectOutsidePool'>;
+  readonly statements: LeasedConnectionStatementRunner;
+  readonly connection: Pick<DatabaseConnectionPool, 'slots' | 'connectOutsidePool'>;
   /** DB_POOL_MAX. */
   readonly max: number;
   /** Milliseconds: DB_HEALTHCHECK_THRESHOLD. */

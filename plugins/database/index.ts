@@ -1,17 +1,17 @@
 import { afterCommitQueues, type ContributionTo, capabilities, definePlugin } from '#kernel';
 import type { health } from '../server/contract.ts';
-import { createBuilders } from './builder.ts';
+import { createTableQueryBuilderFactory } from './builder.ts';
 import { databaseCapability } from './capability.ts';
 import { type Db, dedicatedConnections, migrations, migrator } from './contract.ts';
-import { createStreamRows } from './cursor.ts';
+import { createCursorColumnStreamer } from './cursor.ts';
 import { createDedicatedConnections } from './dedicated.ts';
-import { createFullBuilder } from './full-builder.ts';
+import { createUnrestrictedKnexProvider } from './full-builder.ts';
 import { createHealthChecks } from './health-checks.ts';
-import { createManagedPool } from './managed-pool.ts';
-import { migrate } from './migrate.ts';
+import { createDatabaseConnectionPool } from './managed-pool.ts';
+import { runPendingMigrations } from './migrate.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { DatabaseConfig } from './settings.ts';
-import { createSqlStatementRunner } from './statement-runner.ts';
+import { createLeasedConnectionStatementRunner } from './statement-runner.ts';
 import { createUnitsOfWork } from './unit-of-work.ts';
 
 export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConfig, 'DATA_PATH'>>({
@@ -19,12 +19,12 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
   register(host) {
     const { config, log } = host;
     const schemas = config.DB_SCHEMAS.length > 0 ? config.DB_SCHEMAS : ['public'];
-    const connection = createManagedPool(config, schemas, log);
+    const connection = createDatabaseConnectionPool(config, schemas, log);
     const units = createUnitsOfWork(connection.acquire, log);
-    const statements = createSqlStatementRunner(units);
-    const stream = createStreamRows(units, config.DB_POOL_MAX, config.DB_POOL_WAIT_TIMEOUT);
-    const builders = createBuilders(units, schemas[0] as string);
-    const fullBuilder = createFullBuilder(units);
+    const statements = createLeasedConnectionStatementRunner(units);
+    const stream = createCursorColumnStreamer(units, config.DB_POOL_MAX, config.DB_POOL_WAIT_TIMEOUT);
+    const builders = createTableQueryBuilderFactory(units, schemas[0] as string);
+    const fullBuilder = createUnrestrictedKnexProvider(units);
 
     const granted = new Map<string, Db>();
     const onBind = (plugin: string, db: Db) => void granted.set(plugin, db);
@@ -45,7 +45,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
 
     const dbOf = (plugin: string) => granted.get(plugin);
     const run = () =>
-      migrate(host.read(migrations), {
+      runPendingMigrations(host.read(migrations), {
         statements,
         units,
         schemas,

@@ -9,7 +9,7 @@ export function quoteLiteral(text: string): string {
 }
 
 /** Turns a lost connection and a statement timeout into SERVICE_UNAVAILABLE; answers any other error unchanged. */
-export { toServiceUnavailable } from './connection-errors.ts';
+export { toUnavailableOnDatabaseOutage } from './connection-errors.ts';
 /** The share of the pool for a statement that reads or writes a collection for a caller. */
 export { createPoolShareHolder } from './pool-share.ts';
 /** For test runs: observes every statement before it runs. */

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Pool } from 'pg';
 import { fail, type Log } from '#kernel';
 import { RemediableError, toConnectError } from './connect-failure.ts';
-import type { EmbeddedServer } from './embedded/server.ts';
+import type { EmbeddedPostgresServer } from './embedded/server.ts';
 import { createOutageLog } from './outage-log.ts';
-import { connectOutsidePool, createPool } from './pool.ts';
+import { connectOutsidePool, createPostgresDriverPool } from './pool.ts';
 import { createPoolSlotSemaphore, type PoolSlotSemaphore } from './pool-slot-semaphore.ts';
 import type { DatabaseConfig } from './settings.ts';
 import { type ConnectionTarget, findConfiguredTarget } from './target.ts';
@@ -15,7 +15,7 @@ const OLDEST_VERSION = 140_000;
 const POOL_END_TIMEOUT = 1500;
 
 /** The pool of this process; it exists from `open` to `close`. */
-export interface ManagedPool {
+export interface DatabaseConnectionPool {
   open(): Promise<void>;
   /** A connection of the pool, once the share may hold one more. @throws SERVICE_UNAVAILABLE */
   readonly acquire: AcquireConnection;
@@ -26,8 +26,12 @@ export interface ManagedPool {
   close(): Promise<void>;
 }
 
-export function createManagedPool(config: DatabaseConfig, schemas: readonly string[], log: Log): ManagedPool {
-  let active: { pool: Pool; target: ConnectionTarget; server?: EmbeddedServer } | undefined;
+export function createDatabaseConnectionPool(
+  config: DatabaseConfig,
+  schemas: readonly string[],
+  log: Log,
+): DatabaseConnectionPool {
+  let active: { pool: Pool; target: ConnectionTarget; server?: EmbeddedPostgresServer } | undefined;
   const current = () => {
     if (!active) throw fail('SERVICE_UNAVAILABLE', 'The database is not connected.');
     return active;
@@ -47,10 +51,10 @@ export function createManagedPool(config: DatabaseConfig, schemas: readonly stri
     const configured = findConfiguredTarget(config);
     const { target, server } = configured
       ? { target: configured, server: undefined }
-      : await (await import('./embedded/server.ts')).openEmbeddedServer({ dataPath: config.DATA_PATH, log });
+      : await (await import('./embedded/server.ts')).openEmbeddedPostgresServer({ dataPath: config.DATA_PATH, log });
     // The last process that is connected to the embedded server keeps it running, so this process stays connected.
     const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
-    const pool = createPool(target, {
+    const pool = createPostgresDriverPool(target, {
       min,
       max,
       schemas,

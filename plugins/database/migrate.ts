@@ -1,16 +1,16 @@
 import type { Client } from 'pg';
 import { fail, type Log } from '#kernel';
 import { RemediableError } from './connect-failure.ts';
-import { type Db, DISABLE_STATEMENT_TIMEOUT, type Migration } from './contract.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type Migration } from './contract.ts';
 import { quoteIdentifier } from './library.ts';
-import type { SqlStatementRunner } from './statement-runner.ts';
+import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
 /** Key of the advisory lock under which one process at a time runs migrations. Never change it. */
 const LOCK = '1952804463, 1';
 
 interface MigrateDeps {
-  readonly statements: SqlStatementRunner;
+  readonly statements: LeasedConnectionStatementRunner;
   readonly units: UnitsOfWork;
   readonly schemas: readonly string[];
   readonly log: Log;
@@ -25,7 +25,10 @@ interface MigrateDeps {
 }
 
 /** Runs every migration that is not recorded yet, each in one transaction with its record. */
-export async function migrate(steps: readonly { owner: string; value: Migration }[], deps: MigrateDeps): Promise<void> {
+export async function runPendingMigrations(
+  steps: readonly { owner: string; value: Migration }[],
+  deps: MigrateDeps,
+): Promise<void> {
   assertUniqueIds(steps);
   const { statements, units, schemas, log, dbOf } = deps;
   const table = `${quoteIdentifier(schemas[0] as string)}.platform_migrations`;
@@ -43,7 +46,7 @@ export async function migrate(steps: readonly { owner: string; value: Migration 
       const db = dbOf(owner);
       if (!db) throw fail('CAPABILITY_DENIED', `${owner} may not prepare tables: it has no host.db (database)`);
       await units.transaction(async () => {
-        await statements.query(DISABLE_STATEMENT_TIMEOUT);
+        await statements.query(DISABLE_STATEMENT_TIMEOUT_SQL);
         await value.up(db);
         await statements.query(`insert into ${table} (owner, id) values ($1, $2)`, [owner, value.id]);
       });

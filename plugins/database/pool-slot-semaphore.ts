@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { resolveSignal, type SignalSource } from './cancel.ts';
+import { type AbortSignalOrFactory, resolveSignal } from './cancel.ts';
 import type { PoolShareHolder } from './contract.ts';
 
 /** A semaphore whose slots are shared fairly between collections and clients (ADR 32). */
@@ -8,7 +8,7 @@ export interface PoolSlotSemaphore {
    * Takes a slot: undefined where one is free, else a promise.
    * @throws SERVICE_UNAVAILABLE where too many requests wait already
    */
-  acquire(share: PoolShareHolder, signal: SignalSource | undefined): Promise<void> | undefined;
+  acquire(share: PoolShareHolder, signal: AbortSignalOrFactory | undefined): Promise<void> | undefined;
   /** Gives a slot back. */
   release(share: PoolShareHolder): void;
   readonly held: number;
@@ -28,7 +28,7 @@ export interface PoolSlotSemaphoreOptions {
 }
 
 /** The share of statements without a plugin: migrations, and the full query builder. */
-export const SERVICE_SHARE: PoolShareHolder = { collection: undefined, client: 'service', rank: 'service' };
+export const SERVICE_POOL_SHARE: PoolShareHolder = { collection: undefined, client: 'service', rank: 'service' };
 
 /** A collection gets another slot while it holds fewer than this many times the free slots, less one. */
 const COLLECTION_FACTOR = 4;
@@ -47,7 +47,7 @@ const RETRY_AFTER = 1;
 interface Waiter {
   /** `performance.now()` when the request began to wait. */
   readonly since: number;
-  readonly signal: SignalSource | undefined;
+  readonly signal: AbortSignalOrFactory | undefined;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -88,7 +88,7 @@ class PoolSemaphore implements PoolSlotSemaphore {
     this.#spare = limit < 3 ? 0 : 1;
   }
 
-  acquire(share: PoolShareHolder, signal: SignalSource | undefined): Promise<void> | undefined {
+  acquire(share: PoolShareHolder, signal: AbortSignalOrFactory | undefined): Promise<void> | undefined {
     if (!this.#fits(share)) return this.#wait(share, signal);
     this.#count(share);
     return undefined;
@@ -133,7 +133,7 @@ class PoolSemaphore implements PoolSlotSemaphore {
   /**
    * Under load most statements wait for a short time, so waiters share one timer and add no listener to their signal.
    */
-  #wait(share: PoolShareHolder, signal: SignalSource | undefined): Promise<void> {
+  #wait(share: PoolShareHolder, signal: AbortSignalOrFactory | undefined): Promise<void> {
     const { limit, label } = this.#options;
     const name = `${share.client}\n${share.collection ?? ''}`;
     const group = this.#groups.get(name) ?? { share, waiters: new Set() };

@@ -23,15 +23,15 @@ export interface PoolOptions {
  * The settings of every session. JIT compilation is off: it pays off for statements that run for seconds, and costs
  * short statements tens of milliseconds where the planner overestimates them.
  */
-export const renderSessionSettings = (schemas: readonly string[]): string =>
+export const renderDatabaseSessionSettings = (schemas: readonly string[]): string =>
   `set timezone to 'UTC'; set datestyle to 'ISO'; set jit to off; set search_path to ${schemas.map(quoteIdentifier).join(', ')}`;
 
 /** Creates the pool. The driver's default types stay: bigint and numeric are strings and lose no digits. */
-export function createPool(
+export function createPostgresDriverPool(
   target: ConnectionTarget,
   { min, max, schemas, statementTimeout, log }: PoolOptions,
 ): pg.Pool {
-  const settings = `${renderSessionSettings(schemas)}; set statement_timeout to ${statementTimeout}`;
+  const settings = `${renderDatabaseSessionSettings(schemas)}; set statement_timeout to ${statementTimeout}`;
   const pool = new pg.Pool({
     ...target.client,
     min,
@@ -77,7 +77,7 @@ export async function connectOutsidePool(target: ConnectionTarget, schemas: read
   client.on('error', () => {});
   try {
     await client.connect();
-    await prepareSession(client, renderSessionSettings(schemas));
+    await prepareSession(client, renderDatabaseSessionSettings(schemas));
   } catch (error) {
     await client.end().catch(() => {});
     throw error;

@@ -6,7 +6,7 @@ import { OTHER_PLUGIN_SQL_PLACEHOLDER, type ParsedStatement, parseStatements } f
  * Checks a statement against the grant of its plugin.
  * @throws CAPABILITY_DENIED where the grant does not allow the statement
  */
-export type StatementCheck = (text: string, kind: 'query' | 'ddl') => Promise<void>;
+export type StatementGrantCheck = (text: string, kind: 'query' | 'ddl') => Promise<void>;
 
 interface StatementCheckOptions {
   readonly grant: DatabaseGrant;
@@ -29,7 +29,7 @@ const HARMLESS_FUNCTIONS = ['pg_typeof', 'pg_column_size', 'pg_client_encoding']
  * For third-party plugins: PostgreSQL's own parser parses each statement before it runs the first time, so that the
  * text between the handles can name no other table and run no other kind of statement.
  */
-export function createStatementCheck({ grant, schema, deny }: StatementCheckOptions): StatementCheck {
+export function createStatementGrantCheck({ grant, schema, deny }: StatementCheckOptions): StatementGrantCheck {
   const checks = new Map<string, Promise<void>>();
 
   async function check(text: string, kind: 'query' | 'ddl'): Promise<void> {

@@ -1,11 +1,11 @@
 import type { PoolClient } from 'pg';
-import { runCancellable, type SignalSource } from './cancel.ts';
-import { toServiceUnavailable } from './connection-errors.ts';
+import { type AbortSignalOrFactory, runCancellable } from './cancel.ts';
+import { toUnavailableOnDatabaseOutage } from './connection-errors.ts';
 import type { PoolShareHolder, QueryResult, StatementOptions } from './contract.ts';
 import { queryFirstRow, type TextRow } from './first-row-query.ts';
 import type { ConnectionLease, UnitsOfWork } from './unit-of-work.ts';
 
-export interface SqlStatementRunner {
+export interface LeasedConnectionStatementRunner {
   query<Row = Record<string, unknown>>(
     text: string,
     params?: readonly unknown[],
@@ -30,7 +30,7 @@ type Send<T> = (client: PoolClient, text: string, values: unknown[], name: strin
  */
 const MAX_NAMES = 500;
 
-export function createSqlStatementRunner(units: UnitsOfWork): SqlStatementRunner {
+export function createLeasedConnectionStatementRunner(units: UnitsOfWork): LeasedConnectionStatementRunner {
   const prepared = new WeakMap<PoolClient, Set<string>>();
   /** How often the plan of each prepared statement was outdated, by name: the statement gets a new name for each version. */
   const planVersions = new Map<string, number>();
@@ -51,7 +51,7 @@ export function createSqlStatementRunner(units: UnitsOfWork): SqlStatementRunner
     text: string,
     values: unknown[],
     name?: string,
-    signal?: SignalSource,
+    signal?: AbortSignalOrFactory,
   ): Promise<T> {
     let isFull = false;
     let failure: unknown;
@@ -65,7 +65,7 @@ export function createSqlStatementRunner(units: UnitsOfWork): SqlStatementRunner
       return result;
     } catch (error) {
       failure = error;
-      throw toServiceUnavailable(error);
+      throw toUnavailableOnDatabaseOutage(error);
     } finally {
       lease.release(isFull, failure);
     }

@@ -1,6 +1,6 @@
-import type { BuilderGuard, KnexBuilderInternals } from './builder.ts';
+import type { KnexBuilderInternals, QueryBuilderGuard } from './builder.ts';
 import { type DatabaseGrant, isTableGranted, TABLE_DENIAL_TEXTS } from './grant.ts';
-import type { StatementCheck } from './statement-check.ts';
+import type { StatementGrantCheck } from './statement-check.ts';
 import { callStatementObserver } from './statement-observer.ts';
 
 interface TableGuardOptions {
@@ -9,10 +9,10 @@ interface TableGuardOptions {
   readonly schema: string;
   readonly deny: (what: string) => Error;
   /** Parses statements of third-party plugins; undefined for core plugins. */
-  readonly check: StatementCheck | undefined;
+  readonly check: StatementGrantCheck | undefined;
 }
 
-interface TableGuard extends BuilderGuard {
+interface TableGuard extends QueryBuilderGuard {
   assertReadable(table: string): void;
 }
 

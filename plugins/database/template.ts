@@ -1,5 +1,5 @@
-import type { Db, Statement, TableHandle, TableUse } from './contract.ts';
-import { type DatabaseGrant, handleAllows, isTableGranted, TABLE_DENIAL_TEXTS } from './grant.ts';
+import type { Db, GrantedSqlStatement, TableHandle, TableUse } from './contract.ts';
+import { type DatabaseGrant, isTableGranted, TABLE_DENIAL_TEXTS, tableHandleAllowsUse } from './grant.ts';
 import { quoteIdentifier, quoteLiteral } from './library.ts';
 import { OTHER_PLUGIN_SQL_PLACEHOLDER } from './parse-statement.ts';
 
@@ -24,9 +24,12 @@ export interface SqlHandleRegistry {
 
 export const createSqlHandleRegistry = (): SqlHandleRegistry => ({ tables: new WeakMap(), statements: new WeakMap() });
 
-export type SqlTemplates = Pick<Db, 'read' | 'write' | 'own' | 'watch' | 'sql' | 'name' | 'literal' | 'raw'> & {
+export type PluginSqlTemplateFunctions = Pick<
+  Db,
+  'read' | 'write' | 'own' | 'watch' | 'sql' | 'name' | 'literal' | 'raw'
+> & {
   /** The text that the grant has to allow: without the texts that other plugins created by `raw`. */
-  checkedText(statement: Statement): string;
+  checkedText(statement: GrantedSqlStatement): string;
   /** @throws CAPABILITY_DENIED without the grant `sql` */
   assertPlainTextAllowed(): void;
 };
@@ -39,7 +42,12 @@ interface TemplateOptions {
 }
 
 /** Creates `db.sql`, the table handles and `db.raw` of one plugin. Templates run once a statement, while the plugin registers. */
-export function createTemplates({ grant, schema, handles, deny }: TemplateOptions): SqlTemplates {
+export function createPluginSqlTemplateFunctions({
+  grant,
+  schema,
+  handles,
+  deny,
+}: TemplateOptions): PluginSqlTemplateFunctions {
   const owner = {};
   const runsAnyStatement = grant.sql !== undefined;
 
@@ -51,7 +59,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
     return table;
   }
 
-  function createStatement(parts: readonly StatementPart[]): Statement {
+  function createStatement(parts: readonly StatementPart[]): GrantedSqlStatement {
     let text = '';
     let checked = '';
     for (const part of parts) {
@@ -64,7 +72,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
         checked += ` ${OTHER_PLUGIN_SQL_PLACEHOLDER} `;
       }
     }
-    const statement: Statement = Object.freeze({ text });
+    const statement: GrantedSqlStatement = Object.freeze({ text });
     handles.statements.set(statement, { owner, parts, checked });
     return statement;
   }
@@ -83,7 +91,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
     if (!runsAnyStatement) throw deny('run any statement');
   };
 
-  const findStatement = (statement: Statement): RegisteredStatement => {
+  const findStatement = (statement: GrantedSqlStatement): RegisteredStatement => {
     const found = handles.statements.get(statement);
     if (!found || (found.owner !== owner && !runsAnyStatement))
       throw deny('run a statement that it did not create by db.sql');
@@ -123,5 +131,5 @@ const TARGET_PATTERNS: readonly (readonly [use: TableUse, before: RegExp])[] = [
 function assertHandleAllows({ name, use }: TableHandle, before: string, deny: TemplateOptions['deny']): void {
   const words = before.slice(-1000).replaceAll(/--[^\n]*\n|\/\*[\s\S]*?\*\//g, ' ');
   const target = TARGET_PATTERNS.find(([, pattern]) => pattern.test(words))?.[0] ?? 'read';
-  if (!handleAllows(use, target)) throw deny(`${TABLE_DENIAL_TEXTS[target](name)} by a handle of db.${use}`);
+  if (!tableHandleAllowsUse(use, target)) throw deny(`${TABLE_DENIAL_TEXTS[target](name)} by a handle of db.${use}`);
 }

@@ -1,11 +1,16 @@
 import { fail } from '#kernel';
-import { type CancelWatch, resolveSignal, type SignalSource, watchSignal } from './cancel.ts';
+import {
+  type AbortSignalOrFactory,
+  cancelStatementsOnAbort,
+  resolveSignal,
+  type StatementCanceller,
+} from './cancel.ts';
 import type { PooledConnection } from './unit-transaction.ts';
 
 /** Limits that end a unit of work before its commit. */
-export interface UnitLimits {
+export interface UnitOfWorkLimits {
   /** Aborts when the client disconnects. */
-  readonly signal?: SignalSource;
+  readonly signal?: AbortSignalOrFactory;
   /** Milliseconds; 0 or undefined is no limit. */
   readonly timeout?: number;
 }
@@ -17,16 +22,16 @@ export interface UnitLimits {
 const GRACE = 250;
 
 /** Cancels one unit of work: its running statement is cancelled, and later statements of the unit fail. */
-export class UnitCancellation {
-  readonly #limits: UnitLimits;
+export class UnitOfWorkCancellation {
+  readonly #limits: UnitOfWorkLimits;
   readonly #since = performance.now();
   #stop: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
   #unlisten = () => {};
-  #watch: CancelWatch | undefined;
+  #watch: StatementCanceller | undefined;
 
-  constructor(limits: UnitLimits) {
+  constructor(limits: UnitOfWorkLimits) {
     this.#limits = limits;
   }
 
@@ -47,7 +52,7 @@ export class UnitCancellation {
   watch({ client }: PooledConnection): void {
     if (!this.#isLimited) return;
     this.#timer = setTimeout(() => {
-      this.#watch = watchSignal(client, this.signal() as AbortSignal);
+      this.#watch = cancelStatementsOnAbort(client, this.signal() as AbortSignal);
     }, GRACE);
   }
 

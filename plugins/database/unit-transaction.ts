@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg';
 import { fail, type Log } from '#kernel';
-import type { SignalSource } from './cancel.ts';
+import type { AbortSignalOrFactory } from './cancel.ts';
 import { isConnectionLost } from './connection-errors.ts';
 import type { PoolShareHolder } from './contract.ts';
-import { UnitCancellation, type UnitLimits } from './unit-cancellation.ts';
+import { UnitOfWorkCancellation, type UnitOfWorkLimits } from './unit-cancellation.ts';
 
 /** A connection of the pool, which also holds a slot of the semaphore. */
 export interface PooledConnection {
@@ -12,7 +12,7 @@ export interface PooledConnection {
   release(broken: boolean): void;
 }
 
-export type AcquireConnection = (share: PoolShareHolder, signal?: SignalSource) => Promise<PooledConnection>;
+export type AcquireConnection = (share: PoolShareHolder, signal?: AbortSignalOrFactory) => Promise<PooledConnection>;
 
 /** A connection for one statement. */
 export interface ConnectionLease {
@@ -20,16 +20,16 @@ export interface ConnectionLease {
   /** Whether a transaction is open on it. */
   readonly inUnit: boolean;
   /** Cancels the statement where it is the only one of its unit and commits by itself. */
-  readonly signal?: SignalSource;
+  readonly signal?: AbortSignalOrFactory;
   /** `error`: why the statement failed. */
   release(broken?: boolean, error?: unknown): void;
 }
 
 /** A connection outside units of work: its statement commits by itself. */
-export async function leaseOutsideUnit(
+export async function leaseConnectionOutsideTransaction(
   connect: AcquireConnection,
   share: PoolShareHolder,
-  signal?: SignalSource,
+  signal?: AbortSignalOrFactory,
 ): Promise<ConnectionLease> {
   const held = await connect(share, signal);
   return {
@@ -43,12 +43,12 @@ export async function leaseOutsideUnit(
  * One transaction on one connection, which all statements use while it is open. Batches, savepoints and previews (run,
  * answer, roll back) are built on it.
  */
-export class UnitTransaction {
+export class UnitOfWorkTransaction {
   state: 'open' | 'committed' | 'rolled back' = 'open';
   readonly #connect: AcquireConnection;
   readonly #share: PoolShareHolder;
-  readonly #limits: UnitLimits;
-  readonly #cancellation: UnitCancellation;
+  readonly #limits: UnitOfWorkLimits;
+  readonly #cancellation: UnitOfWorkCancellation;
   /** The first statement connects and begins the transaction: a unit without statements costs nothing. */
   #connection: PooledConnection | undefined;
   /** Nested parts that are running; the last statement of a part is not the last one of the unit. */
@@ -63,11 +63,11 @@ export class UnitTransaction {
   #queue: Promise<void> = Promise.resolve();
   #savepoints = 0;
 
-  constructor(connect: AcquireConnection, share: PoolShareHolder, limits: UnitLimits = {}) {
+  constructor(connect: AcquireConnection, share: PoolShareHolder, limits: UnitOfWorkLimits = {}) {
     this.#connect = connect;
     this.#share = share;
     this.#limits = limits;
-    this.#cancellation = new UnitCancellation(limits);
+    this.#cancellation = new UnitOfWorkCancellation(limits);
   }
 
   /**

@@ -4,14 +4,14 @@ import { items } from '../items/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { createMissingIndexLogger } from './index-watch.ts';
 import manifest from './package.json' with { type: 'json' };
-import { explainRoutes } from './routes.ts';
+import { createExplainRoutes } from './routes.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ items, schema });
     const watch = createMissingIndexLogger(host.log);
-    for (const route of explainRoutes(used)) host.contribute(routes, route);
+    for (const route of createExplainRoutes(used)) host.contribute(routes, route);
     used.schema.onChange(watch);
     host.onStart(async () => watch(await used.schema.snapshot()));
   },

@@ -17,7 +17,7 @@ const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
  * Foreign keys that are not the first column of any index. Without such an index PostgreSQL reads the whole table to
  * find the rows that refer to a row, for nested lists and for every delete of that row.
  */
-export function missingIndexes({ relations, collections }: SchemaOverview): readonly MissingIndex[] {
+export function findMissingForeignKeyIndexes({ relations, collections }: SchemaOverview): readonly MissingIndex[] {
   return relations.flatMap(({ collection, field, related, schema }) => {
     const { table, fields } = collections.get(collection) ?? {};
     const column = fields?.get(field)?.column;

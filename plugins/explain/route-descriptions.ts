@@ -6,7 +6,7 @@ import {
   describeJsonBody,
   describeParameter,
   enumSchema,
-  exactObject,
+  exactObjectSchema,
   INTEGER_SCHEMA,
   listSchema,
   nullableSchema,
@@ -14,26 +14,30 @@ import {
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
-import { LIST_PARAMETERS, queryComponents, SINGLE_ROW_PARAMETERS } from '../items/library.ts';
+import {
+  LIST_QUERY_PARAMETER_REFS,
+  queryOpenApiComponents,
+  SINGLE_ROW_QUERY_PARAMETER_REFS,
+} from '../items/library.ts';
 
-const READ_PLAN = exactObject({
+const READ_PLAN = exactObjectSchema({
   collection: TEXT_SCHEMA,
   shape: TEXT_SCHEMA,
   statement: TEXT_SCHEMA,
   form: enumSchema('text', 'rows'),
   parameters: listSchema(
-    exactObject({ index: INTEGER_SCHEMA, type: nullableSchema(TEXT_SCHEMA), value: { const: '?' } }),
+    exactObjectSchema({ index: INTEGER_SCHEMA, type: nullableSchema(TEXT_SCHEMA), value: { const: '?' } }),
   ),
   plan: ANY_VALUE_SCHEMA,
 });
-const MISSING_INDEX = exactObject({
+const MISSING_INDEX = exactObjectSchema({
   collection: TEXT_SCHEMA,
   field: TEXT_SCHEMA,
   related: nullableSchema(TEXT_SCHEMA),
   statement: TEXT_SCHEMA,
 });
 
-const { parameters, schemas } = queryComponents;
+const { parameters, schemas } = queryOpenApiComponents;
 const base = {
   tag: 'explain',
   access: 'admin',
@@ -45,14 +49,14 @@ const collection = describeParameter('The full name of the collection.');
 export const MISSING_INDEXES_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Lists the foreign keys without an index, each with the statement that makes one.',
-  answers: describeDataAnswer(exactObject({ missing_indexes: listSchema(schemaRef('MissingIndex')) })),
+  answers: describeDataAnswer(exactObjectSchema({ missing_indexes: listSchema(schemaRef('MissingIndex')) })),
 };
 
 export const EXPLAIN_LIST_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a list read.',
   params: { collection },
-  query: LIST_PARAMETERS,
+  query: LIST_QUERY_PARAMETER_REFS,
   answers: describeDataAnswer(schemaRef('ReadPlan')),
 };
 
@@ -60,7 +64,7 @@ export const EXPLAIN_ROW_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a read by key.',
   params: { collection, id: describeParameter('Any key; its value is not in the plan.') },
-  query: SINGLE_ROW_PARAMETERS,
+  query: SINGLE_ROW_QUERY_PARAMETER_REFS,
   answers: describeDataAnswer(schemaRef('ReadPlan')),
 };
 

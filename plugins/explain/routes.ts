@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
-import type { Items } from '../items/contract.ts';
+import { bodyOf, parsedQueryStringOf, sendData } from '../http/library.ts';
+import type { ItemsEngine } from '../items/contract.ts';
 import type { RawQuery } from '../query/contract.ts';
-import type { Schema } from '../schema/contract.ts';
-import { missingIndexes } from './missing-indexes.ts';
+import type { SchemaService } from '../schema/contract.ts';
+import { findMissingForeignKeyIndexes } from './missing-indexes.ts';
 import {
   EXPLAIN_LIST_ROUTE_DESCRIPTION,
   EXPLAIN_ROW_ROUTE_DESCRIPTION,
@@ -13,15 +13,15 @@ import {
 } from './route-descriptions.ts';
 
 interface Deps {
-  readonly items: Items;
-  readonly schema: Schema;
+  readonly items: ItemsEngine;
+  readonly schema: SchemaService;
 }
 
 /**
  * The routes that show the statement and the plan of a read. For admins only: a plan shows tables, their sizes and row
  * rules.
  */
-export function explainRoutes({ items, schema }: Deps): readonly Route[] {
+export function createExplainRoutes({ items, schema }: Deps): readonly Route[] {
   async function explain(ctx: HttpContext, query: RawQuery): Promise<void> {
     const { collection = '', id } = ctx.params;
     sendData(ctx, await items.explain(ctx.state.caller, collection, query, id));
@@ -31,19 +31,19 @@ export function explainRoutes({ items, schema }: Deps): readonly Route[] {
       method: 'GET',
       path: '/explain',
       description: MISSING_INDEXES_ROUTE_DESCRIPTION,
-      handle: async (ctx) => sendData(ctx, { missing_indexes: missingIndexes(await schema.refresh()) }),
+      handle: async (ctx) => sendData(ctx, { missing_indexes: findMissingForeignKeyIndexes(await schema.refresh()) }),
     },
     {
       method: 'GET',
       path: '/explain/:collection',
       description: EXPLAIN_LIST_ROUTE_DESCRIPTION,
-      handle: (ctx) => explain(ctx, rawQueryOf(ctx)),
+      handle: (ctx) => explain(ctx, parsedQueryStringOf(ctx)),
     },
     {
       method: 'GET',
       path: '/explain/:collection/:id',
       description: EXPLAIN_ROW_ROUTE_DESCRIPTION,
-      handle: (ctx) => explain(ctx, rawQueryOf(ctx)),
+      handle: (ctx) => explain(ctx, parsedQueryStringOf(ctx)),
     },
     {
       method: 'SEARCH',

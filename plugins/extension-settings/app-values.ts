@@ -1,10 +1,10 @@
 import { findSettingDeclaration } from './declaration.ts';
-import type { SettingsOwners } from './owners.ts';
+import type { SettingsOwnerRegistry } from './owners.ts';
 import type { SettingStore } from './store.ts';
 import type { SettingValue, SettingValueCodec } from './value-codec.ts';
 
 interface Deps {
-  readonly owners: Pick<SettingsOwners, 'findByName'>;
+  readonly owners: Pick<SettingsOwnerRegistry, 'findByName'>;
   readonly store: Pick<SettingStore, 'list'>;
   readonly values: Pick<SettingValueCodec, 'reveal'>;
 }

@@ -3,7 +3,7 @@ import type { RemoteCapabilityMethods } from '../broker/contract.ts';
 import { BrokerRefusal } from '../broker/library.ts';
 import type { SettingsDeclaration } from './contract.ts';
 import { findSettingDeclaration } from './declaration.ts';
-import type { SettingsOwners } from './owners.ts';
+import type { SettingsOwnerRegistry } from './owners.ts';
 import type { ReadSettingValue } from './reader.ts';
 
 /** `host.settings`: the global settings of the package itself; a secret is its raw value. */
@@ -29,7 +29,7 @@ const MAX_BYTES = 64 * 1024;
  * declares; the values are those of the package with the holder's name.
  */
 export const createSettingsCapability = (
-  owners: Pick<SettingsOwners, 'findByName'>,
+  owners: Pick<SettingsOwnerRegistry, 'findByName'>,
   read: ReadSettingValue,
 ): Capability<SettingsDeclaration, OwnSettings> => ({
   name: 'settings',

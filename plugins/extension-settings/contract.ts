@@ -25,7 +25,7 @@ export type SettingsDeclaration = Readonly<Record<string, SettingDeclaration>>;
  * its secrets would share a variable of the environment with those of another package. `detail`: one line of at most
  * 300 characters.
  */
-export interface SettingsReason {
+export interface SettingsUnavailableReason {
   readonly code: 'SETTINGS_SUBJECT_INVALID' | 'SETTINGS_SUBJECT_DUPLICATE' | 'SETTINGS_SUBJECT_CONFIG_COLLISION';
   readonly detail: string;
 }
@@ -33,7 +33,7 @@ export interface SettingsReason {
 /** Shown in an extension's record (specification, "Extension info record"). */
 export type SettingsStatus =
   | { readonly status: 'available' }
-  | { readonly status: 'unavailable'; readonly reason: SettingsReason };
+  | { readonly status: 'unavailable'; readonly reason: SettingsUnavailableReason };
 
 /** A package that declares settings, as found on disk. */
 export interface SettingsOwner {

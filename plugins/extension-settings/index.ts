@@ -10,10 +10,10 @@ import { createSettingsCapability, remoteSettingsMethods } from './capability.ts
 import { extensionSettingsCollection } from './collections.ts';
 import { extensionSettings } from './contract.ts';
 import { parseSettingsDeclaration } from './declaration.ts';
-import { createOwners } from './owners.ts';
+import { createSettingsOwnerRegistry } from './owners.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createReadSettingValue } from './reader.ts';
-import { createSettingsRoutes } from './routes.ts';
+import { createExtensionSettingsRoutes } from './routes.ts';
 import { createSettingStore } from './store.ts';
 import { createSettingValueCodec } from './value-codec.ts';
 
@@ -26,7 +26,7 @@ export default definePlugin<Settings>({
   register(host) {
     const { config, db, events, log } = host;
     const used = host.use({ access, activity, schema, secrets });
-    const owners = createOwners(log);
+    const owners = createSettingsOwnerRegistry(log);
     const store = createSettingStore(db);
     const values = createSettingValueCodec(used.secrets, log);
     const read = createReadSettingValue({ store, values, variables: config['SERVICE_EXT_*'] });
@@ -41,7 +41,8 @@ export default definePlugin<Settings>({
         get: async (key, options) => (owners.isAvailable(id) ? read(name, declaration, key, options) : null),
       }),
     });
-    for (const route of createSettingsRoutes({ ...used, db, owners, store, values })) host.contribute(routes, route);
+    for (const route of createExtensionSettingsRoutes({ ...used, db, owners, store, values }))
+      host.contribute(routes, route);
     // A new collection of the same name must start without these settings.
     events.onFilter('collections.delete', async (_payload, { keys }) => store.removeCollections(keys as string[]));
   },

@@ -3,7 +3,7 @@ const CANONICAL = new RegExp(`^(?:(?:@(${PART})/)?service-extension-|@(service)/
 const LONGEST = 255;
 
 /** The scope, if any, and the local name of a package that may own settings; undefined for any other name. */
-export function parseOwnerName(name: string): readonly string[] | undefined {
+export function parseSettingsOwnerName(name: string): readonly string[] | undefined {
   if (name.length > LONGEST) return undefined;
   const found = CANONICAL.exec(name);
   return found ? found.slice(1).filter((part) => part !== undefined) : undefined;
@@ -16,8 +16,8 @@ const segment = (text: string): string =>
     .replace(/^_|_$/g, '');
 
 /** The environment variable of a secret (conventions, "Config-sourced secrets"). Only the log shows it. */
-export function toVariableName(name: string, key: string): string | undefined {
-  const parts = parseOwnerName(name);
+export function toSecretEnvironmentVariableName(name: string, key: string): string | undefined {
+  const parts = parseSettingsOwnerName(name);
   return parts && ['SERVICE_EXT', ...parts.map(segment), segment(key)].join('_');
 }
 

@@ -1,17 +1,17 @@
 import type { Log } from '#kernel';
-import type { ExtensionSettings, SettingsOwner, SettingsReason, SettingsStatus } from './contract.ts';
+import type { ExtensionSettings, SettingsOwner, SettingsStatus, SettingsUnavailableReason } from './contract.ts';
 import { findSettingDeclaration } from './declaration.ts';
-import { parseOwnerName, toDisplayName, toVariableName } from './names.ts';
+import { parseSettingsOwnerName, toDisplayName, toSecretEnvironmentVariableName } from './names.ts';
 
-export interface ListedOwner {
+export interface ListedSettingsOwner {
   readonly owner: SettingsOwner;
   readonly status: SettingsStatus;
 }
 
 /** The packages with settings that this process knows. */
-export interface SettingsOwners {
+export interface SettingsOwnerRegistry {
   readonly load: ExtensionSettings['setOwners'];
-  all(): readonly ListedOwner[];
+  all(): readonly ListedSettingsOwner[];
   isAvailable(id: string): boolean;
   /** The one available package of this name. */
   findByName(subject: string): SettingsOwner | undefined;
@@ -19,8 +19,8 @@ export interface SettingsOwners {
   isSecret(subject: string, key: string): boolean;
 }
 
-export function createOwners(log: Pick<Log, 'warn'>): SettingsOwners {
-  let listed: readonly ListedOwner[] = [];
+export function createSettingsOwnerRegistry(log: Pick<Log, 'warn'>): SettingsOwnerRegistry {
+  let listed: readonly ListedSettingsOwner[] = [];
   return {
     load(declaredOwners) {
       const owners = declaredOwners.filter(({ declaration }) => Object.keys(declaration).length > 0);
@@ -45,7 +45,7 @@ function computeStatus(
   owners: readonly SettingsOwner[],
   collisions: ReadonlyMap<string, string>,
 ): SettingsStatus {
-  if (!parseOwnerName(name))
+  if (!parseSettingsOwnerName(name))
     return unavailable('SETTINGS_SUBJECT_INVALID', `${quoted(name)} is not a name for settings.`);
   if (owners.filter((one) => one.name === name).length > 1) {
     const detail = `${quoted(name)} is the name of more than one installed extension with settings.`;
@@ -55,7 +55,7 @@ function computeStatus(
   return collision ? unavailable('SETTINGS_SUBJECT_CONFIG_COLLISION', collision) : { status: 'available' };
 }
 
-const unavailable = (code: SettingsReason['code'], detail: string): SettingsStatus => ({
+const unavailable = (code: SettingsUnavailableReason['code'], detail: string): SettingsStatus => ({
   status: 'unavailable',
   reason: { code, detail: detail.length > 300 ? `${detail.slice(0, 299)}…` : detail },
 });
@@ -74,7 +74,7 @@ function findCollisions(owners: readonly SettingsOwner[], log: Pick<Log, 'warn'>
   const claims = new Map<string, Claim[]>();
   for (const { name, declaration } of owners) {
     for (const [key, { secret }] of Object.entries(declaration)) {
-      const variable = secret?.source === 'config' ? toVariableName(name, key) : undefined;
+      const variable = secret?.source === 'config' ? toSecretEnvironmentVariableName(name, key) : undefined;
       if (variable === undefined) continue;
       const others = claims.get(variable) ?? [];
       if (!others.some((one) => one.name === name && one.key === key)) others.push({ name, key });

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { SettingFilter, SettingLocation } from './store.ts';
+import type { SettingFilter, SettingRowIdentity } from './store.ts';
 
 /** Parsers of request bodies and queries; each throws INVALID_PAYLOAD for another shape. */
 
@@ -13,7 +13,10 @@ const createInvalidPayload = (what: string) => fail('INVALID_PAYLOAD', what);
 export const isSettingScope = (value: unknown): value is 'global' | 'collection' =>
   value === 'global' || value === 'collection';
 
-export function parseWrite(body: unknown): { readonly location: SettingLocation; readonly value: unknown } {
+export function parseSettingWriteBody(body: unknown): {
+  readonly location: SettingRowIdentity;
+  readonly value: unknown;
+} {
   const members = requireObject(body);
   const missing = WRITE.find((name) => !Object.hasOwn(members, name));
   if (missing !== undefined) throw createInvalidPayload(`"${missing}" is required.`);
@@ -23,7 +26,7 @@ export function parseWrite(body: unknown): { readonly location: SettingLocation;
 }
 
 /** Parses a body that deletes one value, or all values of a package. */
-export function parseDeletion(body: unknown): Pick<SettingLocation, 'extension'> | SettingLocation {
+export function parseSettingDeletionBody(body: unknown): Pick<SettingRowIdentity, 'extension'> | SettingRowIdentity {
   const members = requireObject(body);
   const names = Object.keys(members);
   const has = (expected: readonly string[]) =>
@@ -58,7 +61,7 @@ export function parseSettingsSubject(query: Members): string {
 export const parseCollectionParameter = (query: Members): string | undefined =>
   query.collection === undefined ? undefined : requireText(query, 'collection');
 
-const parseLocation = (members: Members): SettingLocation => ({
+const parseLocation = (members: Members): SettingRowIdentity => ({
   extension: requireText(members, 'subject'),
   scope: requireText(members, 'scope'),
   scope_key: requireText(members, 'scope_key'),

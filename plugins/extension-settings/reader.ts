@@ -1,6 +1,6 @@
 import type { SettingDeclaration, SettingsDeclaration } from './contract.ts';
 import { findSettingDeclaration } from './declaration.ts';
-import { toVariableName } from './names.ts';
+import { toSecretEnvironmentVariableName } from './names.ts';
 import type { SettingStore } from './store.ts';
 import type { SettingValue, SettingValueCodec } from './value-codec.ts';
 
@@ -26,7 +26,7 @@ export const createReadSettingValue =
     const scopeKey = declared && resolveScopeKey(declared, options);
     if (!declared || scopeKey === undefined) return null;
     if (declared.secret?.source === 'config') {
-      const variable = toVariableName(subject, key as string);
+      const variable = toSecretEnvironmentVariableName(subject, key as string);
       return variable !== undefined && Object.hasOwn(variables, variable) ? (variables[variable] ?? null) : null;
     }
     const location = { extension: subject, scope: declared.scope, scope_key: scopeKey, key: key as string };

@@ -6,12 +6,12 @@ import {
   describeDataAnswer,
   describeJsonBody,
   describeParameter,
+  describeRequiredParameter,
   enumSchema,
-  exactObject,
+  exactObjectSchema,
   INTEGER_SCHEMA,
   listSchema,
   RECORD_SCHEMA,
-  requiredParameter,
   schemaRef,
   TEXT_SCHEMA,
 } from '../http/library.ts';
@@ -21,16 +21,20 @@ const PLACE = { subject: TEXT_SCHEMA, scope: SCOPE, scope_key: TEXT_SCHEMA, key:
 const VALUE = anyOfSchema(TEXT_SCHEMA, { type: 'number' }, BOOLEAN_SCHEMA);
 
 /** Without `subject` and `declaration` where settings of the package are not available. */
-const OWNER = exactObject(
+const OWNER = exactObjectSchema(
   { displaySubject: TEXT_SCHEMA, status: enumSchema('available', 'unavailable') },
-  { subject: TEXT_SCHEMA, declaration: RECORD_SCHEMA, reason: exactObject({ code: TEXT_SCHEMA, detail: TEXT_SCHEMA }) },
+  {
+    subject: TEXT_SCHEMA,
+    declaration: RECORD_SCHEMA,
+    reason: exactObjectSchema({ code: TEXT_SCHEMA, detail: TEXT_SCHEMA }),
+  },
 );
-const SETTING = exactObject({ scope: SCOPE, scope_key: TEXT_SCHEMA, key: TEXT_SCHEMA, value: ANY_VALUE_SCHEMA });
+const SETTING = exactObjectSchema({ scope: SCOPE, scope_key: TEXT_SCHEMA, key: TEXT_SCHEMA, value: ANY_VALUE_SCHEMA });
 
 const components = { schemas: { ExtensionSetting: SETTING, ExtensionSettingsOwner: OWNER } };
 const base = { tag: 'extension settings', access: 'admin', components } as const;
 
-const subject = requiredParameter('The name of the extension.');
+const subject = describeRequiredParameter('The name of the extension.');
 
 export const LIST_SETTINGS_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
@@ -47,7 +51,7 @@ export const LIST_SETTINGS_ROUTE_DESCRIPTION: RouteDescription = {
 export const WRITE_SETTING_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Stores the value of one setting.',
-  body: describeJsonBody(exactObject({ ...PLACE, value: VALUE })),
+  body: describeJsonBody(exactObjectSchema({ ...PLACE, value: VALUE })),
   answers: describeDataAnswer({ type: 'null' }),
   errors: ['FAILED_VALIDATION', 'INVALID_CONFIG'],
 };
@@ -55,8 +59,8 @@ export const WRITE_SETTING_ROUTE_DESCRIPTION: RouteDescription = {
 export const REMOVE_SETTINGS_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Removes the value of one setting, or all of an extension.',
-  body: describeJsonBody(anyOfSchema(exactObject(PLACE), exactObject({ subject: TEXT_SCHEMA }))),
-  answers: describeDataAnswer(exactObject({ removed: INTEGER_SCHEMA })),
+  body: describeJsonBody(anyOfSchema(exactObjectSchema(PLACE), exactObjectSchema({ subject: TEXT_SCHEMA }))),
+  answers: describeDataAnswer(exactObjectSchema({ removed: INTEGER_SCHEMA })),
 };
 
 export const SETTINGS_OWNERS_ROUTE_DESCRIPTION: RouteDescription = {

@@ -1,21 +1,21 @@
 import { type Caller, fail } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import type { Activity } from '../activity/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
+import type { HistoryRecorder } from '../activity/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
-import type { Schema } from '../schema/contract.ts';
+import { bodyOf, parsedQueryStringOf, sendData } from '../http/library.ts';
+import type { SchemaService } from '../schema/contract.ts';
 import type { SecretCipher } from '../secrets/contract.ts';
 import { readAppReadableSettings } from './app-values.ts';
 import { EXTENSION_SETTINGS_TABLE } from './collections.ts';
 import { toDisplayName } from './names.ts';
-import type { ListedOwner, SettingsOwners } from './owners.ts';
+import type { ListedSettingsOwner, SettingsOwnerRegistry } from './owners.ts';
 import {
   parseCollectionParameter,
-  parseDeletion,
+  parseSettingDeletionBody,
   parseSettingsListQuery,
   parseSettingsSubject,
-  parseWrite,
+  parseSettingWriteBody,
 } from './parse-requests.ts';
 import {
   APP_SETTINGS_ROUTE_DESCRIPTION,
@@ -24,16 +24,16 @@ import {
   SETTINGS_OWNERS_ROUTE_DESCRIPTION,
   WRITE_SETTING_ROUTE_DESCRIPTION,
 } from './route-descriptions.ts';
-import type { SettingLocation, SettingStore } from './store.ts';
-import { validateWrite } from './validate-write.ts';
+import type { SettingRowIdentity, SettingStore } from './store.ts';
+import { validateSettingWrite } from './validate-write.ts';
 import type { SettingValueCodec } from './value-codec.ts';
 
-export interface RouteDeps {
-  readonly access: Pick<Access, 'isAllowed'>;
-  readonly activity: Pick<Activity, 'record'>;
+export interface ExtensionSettingsRouteDeps {
+  readonly access: Pick<AccessControl, 'isAllowed'>;
+  readonly activity: Pick<HistoryRecorder, 'record'>;
   readonly db: Pick<Db, 'transaction'>;
-  readonly owners: SettingsOwners;
-  readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
+  readonly owners: SettingsOwnerRegistry;
+  readonly schema: Pick<SchemaService, 'snapshot' | 'refresh'>;
   readonly secrets: Pick<SecretCipher, 'available'>;
   readonly store: SettingStore;
   readonly values: SettingValueCodec;
@@ -42,17 +42,17 @@ export interface RouteDeps {
 const PATH = '/extension-settings';
 
 /** Specification, "Extension settings endpoints". */
-export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
+export function createExtensionSettingsRoutes(deps: ExtensionSettingsRouteDeps): readonly Route[] {
   const { access, activity, db, owners, store, values } = deps;
   /** Records in the activity which setting changed, never its value. */
   const record = (
     caller: Caller,
     action: 'update' | 'delete',
-    target: Pick<SettingLocation, 'extension'> | SettingLocation,
+    target: Pick<SettingRowIdentity, 'extension'> | SettingRowIdentity,
   ) => activity.record(caller, { action, collection: EXTENSION_SETTINGS_TABLE, item: toActivityItem(target) });
 
   async function list(ctx: HttpContext): Promise<void> {
-    const { subject, narrow } = parseSettingsListQuery(rawQueryOf(ctx));
+    const { subject, narrow } = parseSettingsListQuery(parsedQueryStringOf(ctx));
     const rows = await store.list(subject, narrow);
     const readable = rows.flatMap((row) => {
       const { scope, scope_key, key } = row;
@@ -63,8 +63,8 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
   }
 
   async function write(ctx: HttpContext): Promise<void> {
-    const { location, value } = parseWrite(bodyOf(ctx));
-    const validated = await validateWrite(deps, location, value);
+    const { location, value } = parseSettingWriteBody(bodyOf(ctx));
+    const validated = await validateSettingWrite(deps, location, value);
     const stored = values.serialize(location, validated.declared, validated.value);
     await db.transaction(async () => {
       await store.put({ ...location, value: stored });
@@ -74,7 +74,7 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
   }
 
   async function remove(ctx: HttpContext): Promise<void> {
-    const target = parseDeletion(bodyOf(ctx));
+    const target = parseSettingDeletionBody(bodyOf(ctx));
     const removed = await db.transaction(async () => {
       const count = await store.remove(target);
       if (count > 0) await record(ctx.state.caller, 'delete', target);
@@ -87,7 +87,7 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
     const { caller } = ctx.state;
     if (caller.user === null || !(caller.app || caller.admin))
       throw fail('FORBIDDEN', 'only users with app access read settings of extensions');
-    const query = rawQueryOf(ctx);
+    const query = parsedQueryStringOf(ctx);
     const [subject, collection] = [parseSettingsSubject(query), parseCollectionParameter(query)];
     const mayRead =
       collection !== undefined &&
@@ -117,13 +117,13 @@ const forAdmins =
     return handle(ctx);
   };
 
-const toOwnerRecord = ({ owner: { name, declaration }, status }: ListedOwner): object =>
+const toOwnerRecord = ({ owner: { name, declaration }, status }: ListedSettingsOwner): object =>
   status.status === 'available'
     ? { subject: name, displaySubject: name, ...status, declaration }
     : { displaySubject: toDisplayName(name), ...status };
 
 /** The `item` of the activity row about a setting: extension, collection and key. */
-const toActivityItem = (target: Pick<SettingLocation, 'extension'> | SettingLocation): string => {
+const toActivityItem = (target: Pick<SettingRowIdentity, 'extension'> | SettingRowIdentity): string => {
   const parts = 'key' in target ? [target.extension, target.scope_key, target.key] : [target.extension];
   return toDisplayName(parts.filter((part) => part !== '').join('/'));
 };

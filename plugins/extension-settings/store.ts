@@ -1,16 +1,16 @@
 import type { Db } from '../database/contract.ts';
-import { toServiceUnavailable } from '../database/library.ts';
+import { toUnavailableOnDatabaseOutage } from '../database/library.ts';
 import { EXTENSION_SETTINGS_TABLE } from './collections.ts';
 
 /** The columns that identify the stored value of a setting. */
-export interface SettingLocation {
+export interface SettingRowIdentity {
   readonly extension: string;
   readonly scope: string;
   readonly scope_key: string;
   readonly key: string;
 }
 
-export interface StoredSetting extends SettingLocation {
+export interface StoredSetting extends SettingRowIdentity {
   /** JSON text, or the envelope of a sealed secret. */
   readonly value: string;
 }
@@ -23,10 +23,10 @@ export interface SettingFilter {
 export interface SettingStore {
   /** Values of a package that match the filter, ordered by scope, scope key and key. */
   list(extension: string, filter?: SettingFilter): Promise<readonly StoredSetting[]>;
-  find(location: SettingLocation): Promise<string | undefined>;
+  find(location: SettingRowIdentity): Promise<string | undefined>;
   put(setting: StoredSetting): Promise<void>;
   /** Answers the number of removed values. */
-  remove(target: Pick<SettingLocation, 'extension'> | SettingLocation): Promise<number>;
+  remove(target: Pick<SettingRowIdentity, 'extension'> | SettingRowIdentity): Promise<number>;
   removeCollections(names: readonly string[]): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const hasNulCharacter = (target: object): boolean => Object.values(target).some(
 
 export function createSettingStore(db: Pick<Db, 'table'>): SettingStore {
   const table = () => db.table(EXTENSION_SETTINGS_TABLE);
-  const select = (target: Partial<SettingLocation>, scopeKeys?: readonly string[]) => {
+  const select = (target: Partial<SettingRowIdentity>, scopeKeys?: readonly string[]) => {
     const rows = table()
       .select(...LOCATION_COLUMNS, 'value')
       .where(target)
@@ -66,6 +66,6 @@ async function runStatement<T>(statement: PromiseLike<unknown>): Promise<T> {
   try {
     return (await statement) as T;
   } catch (error) {
-    throw toServiceUnavailable(error);
+    throw toUnavailableOnDatabaseOutage(error);
   }
 }

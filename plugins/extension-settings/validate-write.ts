@@ -1,20 +1,20 @@
 import { fail } from '#kernel';
 import { CONCEALED_VALUE_MASK } from '../access/contract.ts';
-import type { Schema } from '../schema/contract.ts';
+import type { SchemaService } from '../schema/contract.ts';
 import type { SecretCipher } from '../secrets/contract.ts';
 import type { SettingDeclaration } from './contract.ts';
 import { findSettingDeclaration } from './declaration.ts';
-import type { SettingsOwners } from './owners.ts';
-import type { SettingLocation } from './store.ts';
+import type { SettingsOwnerRegistry } from './owners.ts';
+import type { SettingRowIdentity } from './store.ts';
 import { isOfSettingType, type SettingValue } from './value-codec.ts';
 
 interface Deps {
-  readonly owners: Pick<SettingsOwners, 'findByName'>;
-  readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
+  readonly owners: Pick<SettingsOwnerRegistry, 'findByName'>;
+  readonly schema: Pick<SchemaService, 'snapshot' | 'refresh'>;
   readonly secrets: Pick<SecretCipher, 'available'>;
 }
 
-export interface ValidatedWrite {
+export interface ValidatedSettingWrite {
   readonly declared: SettingDeclaration;
   readonly value: SettingValue;
 }
@@ -26,11 +26,11 @@ const createInvalidPayload = (what: string) => fail('INVALID_PAYLOAD', what);
  * @throws FORBIDDEN without an available owner, INVALID_PAYLOAD for a wrong key, scope or value, INVALID_CONFIG for a
  * secret without SECRETS_ENCRYPTION_KEY.
  */
-export async function validateWrite(
+export async function validateSettingWrite(
   { owners, schema, secrets }: Deps,
-  location: SettingLocation,
+  location: SettingRowIdentity,
   value: unknown,
-): Promise<ValidatedWrite> {
+): Promise<ValidatedSettingWrite> {
   const owner = owners.findByName(location.extension);
   if (!owner) throw fail('FORBIDDEN', 'no available owner of settings has this name');
   const declared = findSettingDeclaration(owner.declaration, location.key);

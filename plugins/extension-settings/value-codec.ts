@@ -2,13 +2,13 @@ import type { Log } from '#kernel';
 import { CONCEALED_VALUE_MASK } from '../access/contract.ts';
 import type { SecretCipher } from '../secrets/contract.ts';
 import type { SettingDeclaration } from './contract.ts';
-import type { SettingLocation, StoredSetting } from './store.ts';
+import type { SettingRowIdentity, StoredSetting } from './store.ts';
 
 export type SettingValue = string | number | boolean;
 
 export interface SettingValueCodec {
   /** The stored text of a value. @throws INVALID_CONFIG for a secret without SECRETS_ENCRYPTION_KEY. */
-  serialize(location: SettingLocation, declared: SettingDeclaration, value: SettingValue): string;
+  serialize(location: SettingRowIdentity, declared: SettingDeclaration, value: SettingValue): string;
   /** The value, decrypted if it is a secret; null if it is not of the declared type. */
   reveal(setting: StoredSetting, declared: SettingDeclaration): SettingValue | null;
   /** The value for admins, secrets masked. Undefined if it cannot be read, which is logged. */
@@ -16,7 +16,7 @@ export interface SettingValueCodec {
 }
 
 /** The kind of an envelope contains its location, so that an envelope copied to another row cannot be opened. */
-const createEnvelopeKind = ({ extension, scope, scope_key, key }: SettingLocation): string =>
+const createEnvelopeKind = ({ extension, scope, scope_key, key }: SettingRowIdentity): string =>
   `extension-setting:${JSON.stringify([extension, scope, scope_key, key])}`;
 
 export const isOfSettingType = (value: unknown, type: SettingDeclaration['type']): value is SettingValue =>
@@ -25,7 +25,7 @@ export const isOfSettingType = (value: unknown, type: SettingDeclaration['type']
 export function createSettingValueCodec(secrets: SecretCipher, log: Pick<Log, 'warn'>): SettingValueCodec {
   /** Locations with a logged warning that have not been readable since. */
   const warned = new Set<string>();
-  const warnOnce = (location: SettingLocation, what: string): void => {
+  const warnOnce = (location: SettingRowIdentity, what: string): void => {
     const kind = createEnvelopeKind(location);
     if (warned.has(kind)) return;
     warned.add(kind);
@@ -58,7 +58,7 @@ export function createSettingValueCodec(secrets: SecretCipher, log: Pick<Log, 'w
   };
 }
 
-const pickLocation = ({ extension, scope, scope_key, key }: SettingLocation): SettingLocation => ({
+const pickLocation = ({ extension, scope, scope_key, key }: SettingRowIdentity): SettingRowIdentity => ({
   extension,
   scope,
   scope_key,

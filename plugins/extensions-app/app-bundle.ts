@@ -1,20 +1,20 @@
 import { stat } from 'node:fs/promises';
 import type { Log } from '#kernel';
-import type { AppBuild, AppBundle, AppPart } from '../extensions/contract.ts';
+import type { ExtensionAppBuildResult, ExtensionAppBundle, ExtensionAppPart } from '../extensions/contract.ts';
 import { LoadFailure, listBuildErrors } from '../extensions/library.ts';
 import { bundleAppParts, type ChunkTexts } from './app-part-bundler.ts';
 import { type BuildableAppPart, renderAppEntryModule } from './entry.ts';
 
 type CompileHalves = (parts: readonly BuildableAppPart[]) => Promise<ChunkTexts>;
 
-export function createAppBundle(
+export function createExtensionAppBundle(
   log: Pick<Log, 'error' | 'warn'>,
   compileChunks: CompileHalves = bundleAppParts,
-): AppBundle {
+): ExtensionAppBundle {
   let chunks: ChunkTexts = createEmptyChunks();
-  let last: { readonly key: string; readonly built: AppBuild } | undefined;
+  let last: { readonly key: string; readonly built: ExtensionAppBuildResult } | undefined;
 
-  async function build(halves: readonly AppPart[]): Promise<AppBuild> {
+  async function build(halves: readonly ExtensionAppPart[]): Promise<ExtensionAppBuildResult> {
     const key = JSON.stringify(halves);
     if (last?.key === key && last.built.failed.size === 0 && !last.built.failure) return last.built;
     const failed = new Map<string, LoadFailure>();
@@ -64,7 +64,7 @@ export function createAppBundle(
 const createEmptyChunks = (): ChunkTexts => new Map([['index.js', renderAppEntryModule([])]]);
 
 async function selectBuildable(
-  halves: readonly AppPart[],
+  halves: readonly ExtensionAppPart[],
   failed: Map<string, LoadFailure>,
 ): Promise<readonly BuildableAppPart[]> {
   const parts: BuildableAppPart[] = [];

@@ -5,7 +5,7 @@ import {
   type BuildPlugin,
   listBuildErrors,
   readCompleteFile,
-  runBundler,
+  runEsbuildWithDeadline,
 } from '../extensions/library.ts';
 import { type BuildableAppPart, renderAppEntryModule } from './entry.ts';
 
@@ -22,7 +22,7 @@ export type ChunkTexts = ReadonlyMap<string, string>;
 export async function bundleAppParts(parts: readonly BuildableAppPart[]): Promise<ChunkTexts> {
   const roots = await Promise.all(parts.map(async ({ folder }) => (await realpath(folder)) + sep));
   const waiting = await findTopLevelAwaits(parts, roots);
-  const { outputFiles = [] } = await runBundler({
+  const { outputFiles = [] } = await runEsbuildWithDeadline({
     ...createOptions(renderAppEntryModule(parts, waiting), roots),
     format: 'esm',
     splitting: true,
@@ -42,7 +42,11 @@ async function findTopLevelAwaits(
   roots: readonly string[],
 ): Promise<ReadonlySet<BuildableAppPart>> {
   try {
-    await runBundler({ ...createOptions(renderAppEntryModule(parts), roots), format: 'iife', absWorkingDir: '/' });
+    await runEsbuildWithDeadline({
+      ...createOptions(renderAppEntryModule(parts), roots),
+      format: 'iife',
+      absWorkingDir: '/',
+    });
     return new Set();
   } catch (error) {
     const files = listBuildErrors(error).flatMap(({ text, location }) =>

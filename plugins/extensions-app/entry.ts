@@ -1,4 +1,4 @@
-import type { AppPart } from '../extensions/contract.ts';
+import type { ExtensionAppPart } from '../extensions/contract.ts';
 
 /** The exports of `index.js`, each an array of definitions. `themes` is empty, for clients that import it. */
 const LISTS = {
@@ -18,7 +18,7 @@ const NAMES = [...Object.values(LISTS), 'themes'] as const;
 const IMPORT = 'import';
 const REQUIRE = 'require';
 
-export type BuildableAppPart = AppPart & { readonly file: string };
+export type BuildableAppPart = ExtensionAppPart & { readonly file: string };
 
 /**
  * Renders the module that imports the browser code of all extensions. The code of each is evaluated separately, so that an error

@@ -10,7 +10,7 @@ const MAX_EVENTS = 16;
  * Checks a contribution beyond the manifest's schema, before it is registered.
  * @throws LoadFailure CAPABILITY_MISSING, ROUTE_INVALID or EVENT_INVALID.
  */
-export function assertContribution({ type, id, capabilities, events }: ConfinedContribution): void {
+export function assertValidConfinedContribution({ type, id, capabilities, events }: ConfinedContribution): void {
   if (type === 'endpoint') {
     if (capabilities.endpoint === undefined) {
       throw new LoadFailure('CAPABILITY_MISSING', `The endpoint "${id}" does not say who may call it.`);

@@ -1,15 +1,15 @@
 import type { Log } from '#kernel';
-import type { Broker } from '../broker/contract.ts';
+import type { PackageGrantBroker } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import type {
   ExtensionStatusControl,
   ManifestDeps,
   PackageFlowOperations,
-  PackageMounts,
+  PackageMountRegistry,
 } from '../extensions/contract.ts';
-import type { Routing } from '../http/contract.ts';
+import type { RoutingService } from '../http/contract.ts';
 import type { Sandbox } from '../sandbox/contract.ts';
-import type { Schema } from '../schema/contract.ts';
+import type { SchemaService } from '../schema/contract.ts';
 
 /** Shared by `extensions`, as its manifest declares it. */
 export interface HostVersionCheckConfig {
@@ -20,12 +20,12 @@ export interface HostVersionCheckConfig {
 export interface ConfinedDeps extends ManifestDeps {
   readonly config: HostVersionCheckConfig;
   readonly log: Log;
-  readonly subjects: Broker;
+  readonly subjects: PackageGrantBroker;
   readonly settings: ExtensionSettings;
   readonly sandbox: Sandbox;
-  readonly schema: Schema;
-  readonly routing: Routing;
-  readonly mounts: PackageMounts;
+  readonly schema: SchemaService;
+  readonly routing: RoutingService;
+  readonly mounts: PackageMountRegistry;
   readonly operations: PackageFlowOperations;
   readonly loader: Pick<ExtensionStatusControl, 'reportFailed' | 'reportRecovered'>;
 }

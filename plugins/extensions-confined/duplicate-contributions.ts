@@ -1,7 +1,7 @@
 import type { ReasonCode, ServerExtensionType } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
 import type { ConfinedContribution } from './gate/contributions.ts';
-import type { GatedPackage } from './gate/gate.ts';
+import type { PackagePastLoadGate } from './gate/gate.ts';
 
 const CODES = {
   endpoint: 'AMBIGUOUS_ENDPOINT',
@@ -10,8 +10,8 @@ const CODES = {
 } as const satisfies Record<ServerExtensionType, ReasonCode>;
 
 /** The id of a contribution among those of all packages: the package's id, for a bundle with the entry's key. */
-export const createContributionId = (
-  { extension }: Pick<GatedPackage, 'extension'>,
+export const buildContributionId = (
+  { extension }: Pick<PackagePastLoadGate, 'extension'>,
   { key }: Pick<ConfinedContribution, 'key'>,
 ): string => (key === '' ? extension.id : `${extension.id} ${key}`);
 
@@ -19,7 +19,7 @@ export const createContributionId = (
  * Contributions of one type with the same name, by contribution id. None of them is loaded, so that none replaces
  * another.
  */
-export function findDuplicateContributions(all: readonly GatedPackage[]): ReadonlyMap<string, LoadFailure> {
+export function findDuplicateContributions(all: readonly PackagePastLoadGate[]): ReadonlyMap<string, LoadFailure> {
   const byName = new Map<
     string,
     { readonly contributionId: string; readonly type: ServerExtensionType; readonly id: string }[]
@@ -30,7 +30,7 @@ export function findDuplicateContributions(all: readonly GatedPackage[]): Readon
       const name = `${type}:${type === 'endpoint' ? id.toLowerCase() : id}`;
       byName.set(name, [
         ...(byName.get(name) ?? []),
-        { contributionId: createContributionId(gated, contribution), type, id },
+        { contributionId: buildContributionId(gated, contribution), type, id },
       ]);
     }
   }

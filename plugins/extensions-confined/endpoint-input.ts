@@ -1,6 +1,6 @@
 import { Failure, fail } from '#kernel';
-import type { HttpContext, Routing } from '../http/contract.ts';
-import { rawQueryOf } from '../http/library.ts';
+import type { HttpContext, RoutingService } from '../http/contract.ts';
+import { parsedQueryStringOf } from '../http/library.ts';
 
 export const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
@@ -18,7 +18,7 @@ const MAX_BODY = 1024 * 1024;
 export async function renderEndpointInput(
   ctx: HttpContext,
   mount: string,
-  readBody: Routing['readBody'],
+  readBody: RoutingService['readBody'],
 ): Promise<string> {
   const { method } = ctx;
   if (!(ENDPOINT_METHODS as readonly string[]).includes(method)) {
@@ -33,7 +33,7 @@ export async function renderEndpointInput(
 }
 
 /** Reads the body as any JSON value. A body that is too large or has another media type is INVALID_PAYLOAD. */
-async function readBodyAsJson(ctx: HttpContext, readBody: Routing['readBody']): Promise<unknown> {
+async function readBodyAsJson(ctx: HttpContext, readBody: RoutingService['readBody']): Promise<unknown> {
   if (ctx.is('multipart')) throw fail('INVALID_PAYLOAD', 'The body must be JSON.');
   try {
     return await readBody(ctx as never, { scalars: true });
@@ -74,7 +74,7 @@ function parseQuery(ctx: HttpContext): Readonly<Record<string, string>> {
 
 function readRawQuery(ctx: HttpContext): Readonly<Record<string, unknown>> {
   try {
-    return rawQueryOf(ctx);
+    return parsedQueryStringOf(ctx);
   } catch (error) {
     if (error instanceof Failure && error.code === 'INVALID_QUERY') throw fail('INVALID_PAYLOAD', error.message);
     throw error;

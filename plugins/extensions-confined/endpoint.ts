@@ -6,8 +6,8 @@ import { assertEndpointAccess } from './endpoint-access.ts';
 import type { EndpointAccessLevel } from './endpoint-capability.ts';
 import { renderEndpointInput } from './endpoint-input.ts';
 import { sendHandlerResult } from './endpoint-result.ts';
-import { toAuthorRejection } from './reject.ts';
-import { createUnavailable, type LoadedContribution, runHandler } from './run-handler.ts';
+import { toAuthorRejectionOrRecord } from './reject.ts';
+import { createUnavailable, type LoadedContribution, runConfinedHandler } from './run-handler.ts';
 
 /**
  * Creates the route handler of a confined endpoint. A `reject` of the author is answered with its status, code and message; any
@@ -26,11 +26,11 @@ export function createEndpointHandler(
     const one = running();
     const signal = requestScope.getStore()?.signal;
     try {
-      const { value } = await runHandler(one, { activation: { type: 'json-endpoint' }, caller, input, signal });
+      const { value } = await runConfinedHandler(one, { activation: { type: 'json-endpoint' }, caller, input, signal });
       sendHandlerResult(ctx, value);
     } catch (error) {
       if (!(error instanceof GuestFailure)) throw error;
-      const stated = toAuthorRejection(error, one.failures);
+      const stated = toAuthorRejectionOrRecord(error, one.failures);
       if (stated) throw stated;
       throw error.code === 'busy' || one.guest.state() === 'parked'
         ? createUnavailable('The endpoint')

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventMeta } from '#kernel';
 import { CONCEALED_VALUE_MASK } from '../extension-settings/contract.ts';
-import { type Collection, type Field, type SchemaOverview, SYSTEM_PREFIX } from '../schema/contract.ts';
+import { type Collection, type Field, type SchemaOverview, SYSTEM_COLLECTION_PREFIX } from '../schema/contract.ts';
 
 /** A filter answered a change that it may not make. The message names the rows. */
 export class RowChangeRefused extends Error {}
 
 /** The rows of an event as a confined hook sees them, and the changes that it may make. Values are plain JSON. */
-export interface EventRows {
+export interface ConfinedEventRowView {
   /** Replaces concealed values (passwords, tokens) with the mask, also in nested rows. */
   mask(value: unknown): unknown;
   /**
@@ -22,7 +22,10 @@ const WRITES = ['create', 'update', 'delete'];
 const ABOUT_ROWS = [...WRITES, 'read'];
 
 /** Undefined for events that are not about rows. */
-export function createEventRows({ event, collection: name }: EventMeta, schema: SchemaOverview): EventRows | undefined {
+export function createConfinedEventRowView(
+  { event, collection: name }: EventMeta,
+  schema: SchemaOverview,
+): ConfinedEventRowView | undefined {
   const collection = typeof name === 'string' ? schema.collections.get(name) : undefined;
   const verb = collection && parseVerb(event, collection);
   if (!collection || verb === undefined) return undefined;
@@ -44,7 +47,9 @@ export function createEventRows({ event, collection: name }: EventMeta, schema: 
 
 function parseVerb(event: string, { name, system }: Collection): string | undefined {
   const verb = event.slice(event.lastIndexOf('.') + 1);
-  const names = system ? [`${name.slice(SYSTEM_PREFIX.length)}.${verb}`] : [`items.${verb}`, `${name}.items.${verb}`];
+  const names = system
+    ? [`${name.slice(SYSTEM_COLLECTION_PREFIX.length)}.${verb}`]
+    : [`items.${verb}`, `${name}.items.${verb}`];
   return ABOUT_ROWS.includes(verb) && names.includes(event) ? verb : undefined;
 }
 

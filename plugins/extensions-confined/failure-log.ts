@@ -11,7 +11,7 @@ const LINE_BURST = 5;
 const LINE_INTERVAL = 10_000;
 
 /** The latest failures of one contribution. */
-export interface FailureLog {
+export interface ContributionFailureLog {
   /** Keeps a failure, and logs it unless there were many just now. `event` is set for hooks. */
   record(error: GuestFailure | ServiceDetectedFailure, event?: string): void;
   /** The kept failures, the latest first. */
@@ -35,14 +35,14 @@ interface Options {
 }
 
 /** Failures of one contribution, for its author and for admins: bounded in memory and in log lines. */
-export function createFailureLog({
+export function createContributionFailureLog({
   extension,
   contribution,
   positions,
   redact,
   log,
   now = Date.now,
-}: Options): FailureLog {
+}: Options): ContributionFailureLog {
   const { type, id } = contribution;
   let kept: readonly ContributionFailure[] = [];
   let lines = LINE_BURST;

@@ -1,30 +1,30 @@
 import { type ActionHandler, type EventMeta, type FilterHandler, fail, requestScope } from '#kernel';
 import { GuestFailure } from '../sandbox/library.ts';
-import type { Schema } from '../schema/contract.ts';
-import { createEventRows, type EventRows, RowChangeRefused } from './event-rows.ts';
-import { toAuthorRejection } from './reject.ts';
-import { createUnavailable, type LoadedContribution, runHandler } from './run-handler.ts';
+import type { SchemaService } from '../schema/contract.ts';
+import { type ConfinedEventRowView, createConfinedEventRowView, RowChangeRefused } from './event-rows.ts';
+import { toAuthorRejectionOrRecord } from './reject.ts';
+import { createUnavailable, type LoadedContribution, runConfinedHandler } from './run-handler.ts';
 
 /** Maximum bytes of an event's payload and of its other data, as JSON (conventions, "Hook limits"). */
 const MAX_PAYLOAD = 1024 * 1024;
 const MAX_META = 256 * 1024;
 
 /** The schema snapshot marks the fields that third-party code must not see. */
-type SchemaReader = Pick<Schema, 'snapshot'>;
+type SchemaReader = Pick<SchemaService, 'snapshot'>;
 
 /**
  * A filter listener that calls a confined handler. The handler and its calls of the host run inside of the unit of
  * work. `undefined` keeps the payload; a failure rejects the write with the status of the author's `reject`, or with
  * one fixed sentence.
  */
-export const createConfinedFilter =
+export const createConfinedFilterListener =
   (running: () => LoadedContribution, schema: SchemaReader): FilterHandler =>
   async (payload, meta) => {
     const one = running();
-    const rows = createEventRows(meta, await schema.snapshot());
+    const rows = createConfinedEventRowView(meta, await schema.snapshot());
     const before = rows ? toPlainJson(payload) : payload;
     try {
-      const { text, value } = await runHandler(one, {
+      const { text, value } = await runConfinedHandler(one, {
         activation: { type: 'event-filter', event: meta.event },
         caller: meta.caller,
         input: `{"payload":${toBoundedJson(rows ? rows.mask(before) : before, MAX_PAYLOAD)},"meta":${renderMeta(meta)}}`,
@@ -45,7 +45,7 @@ function toFilterFailure(error: unknown, one: LoadedContribution, event: string)
     brokerAccess.recordDenial(`${event}: may not change ${error.message}`);
     failures.record({ code: 'change-refused', message: `The filter may not change ${error.message}.` }, event);
   } else if (error instanceof GuestFailure) {
-    const stated = toAuthorRejection(error, failures, event);
+    const stated = toAuthorRejectionOrRecord(error, failures, event);
     if (stated) return stated;
     if (error.code === 'busy' || guest.state() === 'parked') return createUnavailable('A hook of this event');
     cause = error.code;
@@ -57,13 +57,13 @@ function toFilterFailure(error: unknown, one: LoadedContribution, event: string)
 }
 
 /** An action listener that calls a confined handler. The kernel logs a failure as a warning. */
-export const createConfinedAction =
+export const createConfinedActionListener =
   (running: () => LoadedContribution, schema: SchemaReader): ActionHandler =>
   async (meta) => {
-    const rows = createEventRows(meta, await schema.snapshot());
+    const rows = createConfinedEventRowView(meta, await schema.snapshot());
     const one = running();
     try {
-      await runHandler(one, {
+      await runConfinedHandler(one, {
         activation: { type: 'event-action', event: meta.event },
         caller: meta.caller,
         input: `{"meta":${renderMeta(meta, rows)}}`,
@@ -78,7 +78,7 @@ export const createConfinedAction =
  * Renders the event's data without the caller; the handler's context has what third-party code may know about the
  * caller.
  */
-function renderMeta({ caller: _caller, ...meta }: EventMeta, rows?: EventRows): string {
+function renderMeta({ caller: _caller, ...meta }: EventMeta, rows?: ConfinedEventRowView): string {
   return toBoundedJson(
     rows && 'payload' in meta ? { ...meta, payload: rows.mask(toPlainJson(meta.payload)) } : meta,
     MAX_META,

@@ -2,12 +2,12 @@ import { capabilities, definePlugin } from '#kernel';
 import { broker } from '../broker/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import { confinedLoaders, extensionStatusControl } from '../extensions/contract.ts';
-import { createMounts, createPackageFlowOperations } from '../extensions/library.ts';
+import { createPackageFlowOperations, createPackageMountRegistry } from '../extensions/library.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
 import { routeMounts, routing } from '../http/contract.ts';
 import { sandbox } from '../sandbox/contract.ts';
 import { schema } from '../schema/contract.ts';
-import { createConfinedPackages } from './confined-packages.ts';
+import { createConfinedPackageLoader } from './confined-packages.ts';
 import type { HostVersionCheckConfig } from './deps.ts';
 import { endpointCapability } from './endpoint-capability.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -25,11 +25,15 @@ export default definePlugin<Record<never, never>, HostVersionCheckConfig>({
       sandbox,
       schema,
     });
-    const confined = createConfinedPackages({
+    const confined = createConfinedPackageLoader({
       ...used,
       config,
       log,
-      mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(routeMounts, mount), log }),
+      mounts: createPackageMountRegistry({
+        routing: used.routing,
+        contribute: (mount) => host.contribute(routeMounts, mount),
+        log,
+      }),
       operations: createPackageFlowOperations(used.operations, (operation) =>
         host.contribute(flowOperations, operation),
       ),

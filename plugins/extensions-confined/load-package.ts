@@ -1,16 +1,16 @@
 import type { PackageHandle } from '../broker/contract.ts';
-import type { EntryOutcome, LoadedExtension } from '../extensions/contract.ts';
-import { grantsByEntry, LoadFailure } from '../extensions/library.ts';
+import type { BundleEntryOutcome, LoadedExtension } from '../extensions/contract.ts';
+import { findRequestedGrantsByEntry, LoadFailure } from '../extensions/library.ts';
 import type { GuestProgram } from '../sandbox/contract.ts';
 import type { ConfinedDeps } from './deps.ts';
-import { createContributionId } from './duplicate-contributions.ts';
+import { buildContributionId } from './duplicate-contributions.ts';
 import type { ConfinedContribution } from './gate/contributions.ts';
-import type { GatedPackage } from './gate/gate.ts';
+import type { PackagePastLoadGate } from './gate/gate.ts';
 import { type RegisteredContribution, registerContribution } from './register-contribution.ts';
 
 /** A confined package while it is loaded. */
 export interface LoadedConfinedPackage extends LoadedExtension {
-  readonly gated: GatedPackage;
+  readonly gated: PackagePastLoadGate;
   /** Stops the contributions of the package that have become ambiguous. */
   failAmbiguous(all: ReadonlyMap<string, LoadFailure>): void;
 }
@@ -27,14 +27,14 @@ interface PackageEntry {
  * @throws LoadFailure
  */
 export function loadConfinedPackage(
-  gated: GatedPackage,
+  gated: PackagePastLoadGate,
   ambiguous: ReadonlyMap<string, LoadFailure>,
   deps: ConfinedDeps,
 ): LoadedConfinedPackage {
   const { extension, script, isStateful, contributions } = gated;
   const manifest = extension.manifest;
   if (!manifest) throw new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');
-  const grants = grantsByEntry(manifest, deps.settings);
+  const grants = findRequestedGrantsByEntry(manifest, deps.settings);
   const guests = new Map<'hooks' | 'open', GuestProgram>();
   // A program belongs to the whole package; each run names its authority. Hooks of a bundle have a process of their
   // own, so that many requests to its endpoints do not delay writes.
@@ -50,7 +50,7 @@ export function loadConfinedPackage(
   };
 
   const entries = contributions.map((contribution): PackageEntry => {
-    const failure = ambiguous.get(createContributionId(gated, contribution));
+    const failure = ambiguous.get(buildContributionId(gated, contribution));
     if (failure) return { contribution, failure };
     try {
       const allowed = grants.get(contribution.key) ?? {};
@@ -74,7 +74,7 @@ export function loadConfinedPackage(
     },
     failAmbiguous(all) {
       for (const entry of entries) {
-        const failure = all.get(createContributionId(gated, entry.contribution));
+        const failure = all.get(buildContributionId(gated, entry.contribution));
         if (!failure || entry.failure) continue;
         entry.contributed?.stop();
         entry.failure = failure;
@@ -88,7 +88,7 @@ export function loadConfinedPackage(
   };
 }
 
-const toOutcome = ({ contribution, failure }: PackageEntry): EntryOutcome => {
+const toOutcome = ({ contribution, failure }: PackageEntry): BundleEntryOutcome => {
   const { type, id, capabilities } = contribution;
   return {
     name: id,

@@ -2,8 +2,8 @@ import type { FlowOperationKind } from '../flows/contract.ts';
 import type { CustomFailure } from '../http/library.ts';
 import type { InvocationFailureCode } from '../sandbox/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
-import { toAuthorRejection } from './reject.ts';
-import { type LoadedContribution, runHandler } from './run-handler.ts';
+import { toAuthorRejectionOrRecord } from './reject.ts';
+import { type LoadedContribution, runConfinedHandler } from './run-handler.ts';
 
 /** Limit for options and input together, in bytes of JSON. */
 const MAX_INPUT = 1024 * 1024;
@@ -60,7 +60,7 @@ export function createConfinedOperation(
       };
       const one = running();
       try {
-        const { value } = await runHandler(one, {
+        const { value } = await runConfinedHandler(one, {
           activation: { type: 'flow-operation' },
           caller,
           input: '',
@@ -76,7 +76,7 @@ export function createConfinedOperation(
         return value ?? null;
       } catch (error) {
         if (!(error instanceof GuestFailure)) throw new FlowOperationFailure('internal');
-        throw new FlowOperationFailure(error.code, toAuthorRejection(error, one.failures));
+        throw new FlowOperationFailure(error.code, toAuthorRejectionOrRecord(error, one.failures));
       }
     },
   };

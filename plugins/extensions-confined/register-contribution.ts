@@ -1,16 +1,16 @@
 import type { Authority, EventsApi } from '#kernel';
 import type { PackageHandle } from '../broker/contract.ts';
-import type { ContributionFailure, Grants } from '../extensions/contract.ts';
+import type { ContributionFailure, GrantsByCapability } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
 import type { GuestProgram } from '../sandbox/contract.ts';
-import { assertContribution } from './assert-contribution.ts';
+import { assertValidConfinedContribution } from './assert-contribution.ts';
 import type { ConfinedDeps } from './deps.ts';
 import { createEndpointHandler } from './endpoint.ts';
 import type { EndpointAccessLevel } from './endpoint-capability.ts';
-import { createFailureLog } from './failure-log.ts';
+import { createContributionFailureLog } from './failure-log.ts';
 import type { ConfinedContribution } from './gate/contributions.ts';
-import type { GatedPackage } from './gate/gate.ts';
-import { createConfinedAction, createConfinedFilter } from './hook.ts';
+import type { PackagePastLoadGate } from './gate/gate.ts';
+import { createConfinedActionListener, createConfinedFilterListener } from './hook.ts';
 import { createConfinedOperation } from './operation.ts';
 import type { LoadedContribution } from './run-handler.ts';
 
@@ -30,13 +30,13 @@ export interface RegisteredContribution {
  * @throws LoadFailure; nothing stays registered.
  */
 export function registerContribution(
-  { extension, version, positions }: GatedPackage,
+  { extension, version, positions }: PackagePastLoadGate,
   contribution: ConfinedContribution,
-  grants: Grants,
+  grants: GrantsByCapability,
   guest: (brokerAccess: PackageHandle, type: ConfinedContribution['type']) => GuestProgram,
   deps: ConfinedDeps,
 ): RegisteredContribution {
-  assertContribution(contribution);
+  assertValidConfinedContribution(contribution);
   const { type, id, events } = contribution;
   let running: LoadedContribution | undefined;
   const getRunning = (): LoadedContribution => {
@@ -57,13 +57,19 @@ export function registerContribution(
     authorities: [AUTHORITIES[type](id)],
   });
   const redact = (text: string) => deps.subjects.redact(text);
-  const failures = createFailureLog({ extension: extension.name, contribution, positions, redact, log: deps.log });
+  const failures = createContributionFailureLog({
+    extension: extension.name,
+    contribution,
+    positions,
+    redact,
+    log: deps.log,
+  });
   running = { contribution, brokerAccess, guest: guest(brokerAccess, type), failures };
   let isStopped = false;
   if (type === 'hook') {
     const ownEvents = brokerAccess.get<EventsApi>('events');
-    const filter = createConfinedFilter(getRunning, deps.schema);
-    const action = createConfinedAction(getRunning, deps.schema);
+    const filter = createConfinedFilterListener(getRunning, deps.schema);
+    const action = createConfinedActionListener(getRunning, deps.schema);
     for (const event of events.filter ?? [])
       ownEvents.onFilter(event, (payload, meta) => (isStopped ? undefined : filter(payload, meta)));
     for (const event of events.action ?? [])

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '#kernel';
 import { CustomFailure } from '../http/library.ts';
 import type { GuestFailure, HandlerRejection } from '../sandbox/library.ts';
-import type { FailureLog, ServiceDetectedFailure } from './failure-log.ts';
+import type { ContributionFailureLog, ServiceDetectedFailure } from './failure-log.ts';
 
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
@@ -30,9 +30,9 @@ function findFault(status: number, code: string, message: string): string | unde
 }
 
 /** The answer that the author stated by `reject`; undefined for any other failure, which is recorded for the author. */
-export function toAuthorRejection(
+export function toAuthorRejectionOrRecord(
   error: GuestFailure,
-  failures: FailureLog,
+  failures: ContributionFailureLog,
   event?: string,
 ): CustomFailure | undefined {
   const stated = error.rejection && toRejection(error.rejection);

@@ -1,7 +1,7 @@
 import { type Caller, type Failure, fail, isSystem } from '#kernel';
 import type { PackageHandle } from '../broker/contract.ts';
-import type { GuestProgram, HandlerResult, InvocationRequest, InvocationTrigger } from '../sandbox/contract.ts';
-import type { FailureLog } from './failure-log.ts';
+import type { ConfinedHandlerResult, GuestProgram, InvocationRequest, InvocationTrigger } from '../sandbox/contract.ts';
+import type { ContributionFailureLog } from './failure-log.ts';
 import type { ConfinedContribution } from './gate/contributions.ts';
 
 /** A loaded contribution: its program and its access to the host. */
@@ -9,7 +9,7 @@ export interface LoadedContribution {
   readonly contribution: ConfinedContribution;
   readonly guest: GuestProgram;
   readonly brokerAccess: PackageHandle;
-  readonly failures: FailureLog;
+  readonly failures: ContributionFailureLog;
 }
 
 type HandlerCall = Pick<InvocationRequest, 'input' | 'prepare' | 'signal'> & {
@@ -18,10 +18,10 @@ type HandlerCall = Pick<InvocationRequest, 'input' | 'prepare' | 'signal'> & {
 };
 
 /** Runs a handler. Rejects with a GuestFailure, or with the signal's reason if the client has disconnected. */
-export async function runHandler(
+export async function runConfinedHandler(
   { contribution, guest, brokerAccess }: LoadedContribution,
   { caller, signal, ...request }: HandlerCall,
-): Promise<HandlerResult> {
+): Promise<ConfinedHandlerResult> {
   signal?.throwIfAborted();
   try {
     return await guest.invoke({

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Caller, fail, type Log } from '#kernel';
-import type { Activity } from '../activity/contract.ts';
-import type { Broker } from '../broker/contract.ts';
+import type { HistoryRecorder } from '../activity/contract.ts';
+import type { PackageGrantBroker } from '../broker/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { DiscoveredExtension, ExtensionStatusControl, PackageConsent } from '../extensions/contract.ts';
-import { createPluginId, isConfined, LoadFailure } from '../extensions/library.ts';
+import type { DiscoveredExtension, ExtensionStatusControl, PackageConsentDecider } from '../extensions/contract.ts';
+import { hashPluginFolderToId, isConfinedExtension, LoadFailure } from '../extensions/library.ts';
 import { toPluginGrants, toRequestedGrants } from './requested-grants.ts';
 import { type ConsentCandidate, type ConsentConfig, findRequestsBeyondConsent } from './requests-beyond-consent.ts';
 import { createConsentStore } from './store.ts';
 
 /** A package that waits for an administrator's decision. */
-export interface WaitingPackage {
+export interface PackageWaitingForConsent {
   readonly name: string;
   readonly version: string;
   /** What it requests and may not do yet, in sentences. */
@@ -25,23 +25,23 @@ export interface WaitingPackage {
  * service stores what a package requests now, so a package that dropped a request needs consent to have it back.
  * Leaving the confined runtime, adding browser code, or another name at the same location counts as requesting more.
  */
-export interface Consent extends PackageConsent {
-  readonly waiting: () => readonly WaitingPackage[];
+export interface AdminPackageConsent extends PackageConsentDecider {
+  readonly waiting: () => readonly PackageWaitingForConsent[];
   /**
    * Agrees to what a waiting package requests, and loads it. `asks` are the sentences that the admin has read, if sent.
    * @throws INVALID_PAYLOAD if no package of this name waits, or if its sentences differ from `asks`.
    */
-  agree(caller: Caller, name: string, asks?: unknown): Promise<WaitingPackage>;
+  agree(caller: Caller, name: string, asks?: unknown): Promise<PackageWaitingForConsent>;
 }
 
-interface PendingCandidate extends WaitingPackage, ConsentCandidate {}
+interface PendingCandidate extends PackageWaitingForConsent, ConsentCandidate {}
 
 interface ConsentDeps {
   readonly db: Db;
   readonly config: ConsentConfig;
-  readonly subjects: Broker;
+  readonly subjects: PackageGrantBroker;
   readonly settings: ExtensionSettings;
-  readonly activity: Activity;
+  readonly activity: HistoryRecorder;
   readonly loader: Pick<ExtensionStatusControl, 'reload'>;
   readonly log: Log;
 }
@@ -49,7 +49,7 @@ interface ConsentDeps {
 /** The `collection` of activity entries about consent; it is not a table. */
 const ACTIVITY_COLLECTION = 'platform_extensions';
 
-export function createConsent(deps: ConsentDeps): Consent {
+export function createAdminPackageConsent(deps: ConsentDeps): AdminPackageConsent {
   const { db, config, activity, log } = deps;
   const agreements = createConsentStore(db);
   /** Packages that wait for consent, by location id: two packages may have one name. */
@@ -70,7 +70,7 @@ export function createConsent(deps: ConsentDeps): Consent {
 
   async function check(extension: DiscoveredExtension): Promise<LoadFailure | undefined> {
     const { id: locationId, name, version = '', manifest } = extension;
-    const isConfinedPackage = isConfined(extension);
+    const isConfinedPackage = isConfinedExtension(extension);
     pending.delete(locationId);
     if (isConfinedPackage && !manifest) return new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');
     return checkCandidate({
@@ -96,14 +96,14 @@ export function createConsent(deps: ConsentDeps): Consent {
       checkCandidate({
         name,
         version,
-        locationId: createPluginId(folder),
+        locationId: hashPluginFolderToId(folder),
         requested: toPluginGrants(authorities),
         isPlugin: true,
         needsFirstConsent: true,
       }),
     waiting: () => [...pending.values()].map(({ name, version, asks }) => ({ name, version, asks })),
     retainOnly: (all) => retainPending(false, new Set(all.map(({ id }) => id))),
-    retainOnlyPlugins: (folders) => retainPending(true, new Set(folders.map(createPluginId))),
+    retainOnlyPlugins: (folders) => retainPending(true, new Set(folders.map(hashPluginFolderToId))),
     async agree(caller, name, readAsks) {
       const [candidate, ...others] = [...pending.values()].filter((waiting) => waiting.name === name);
       if (!candidate) throw fail('INVALID_PAYLOAD', `"${name.slice(0, 255)}" waits for no consent.`);

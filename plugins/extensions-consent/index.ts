@@ -5,8 +5,8 @@ import { migrations } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import { consentDeciders, extensionStatusControl } from '../extensions/contract.ts';
 import { routes } from '../http/contract.ts';
-import { createConsent } from './consent.ts';
-import { extensionGrantPlacesMigration, extensionGrantsMigration } from './migrations.ts';
+import { createAdminPackageConsent } from './consent.ts';
+import { extensionGrantLocationsMigration, extensionGrantsMigration } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { ConsentConfig } from './requests-beyond-consent.ts';
 import { createConsentRoutes } from './routes.ts';
@@ -16,10 +16,10 @@ export default definePlugin<ConsentConfig>({
   register(host) {
     const { config, db, log } = host;
     const used = host.use({ activity, subjects: broker, settings: extensionSettings, loader: extensionStatusControl });
-    const consent = createConsent({ ...used, config, db, log });
+    const consent = createAdminPackageConsent({ ...used, config, db, log });
     host.contribute(consentDeciders, consent);
     for (const route of createConsentRoutes(consent)) host.contribute(routes, route);
-    for (const migration of [extensionGrantsMigration, extensionGrantPlacesMigration])
+    for (const migration of [extensionGrantsMigration, extensionGrantLocationsMigration])
       host.contribute(migrations, migration(db));
   },
 });

@@ -21,7 +21,7 @@ export function extensionGrantsMigration(db: Db): Migration {
 }
 
 /** Adds the column with the location ids of each package. */
-export function extensionGrantPlacesMigration(db: Db): Migration {
+export function extensionGrantLocationsMigration(db: Db): Migration {
   const grants = db.own(EXTENSION_GRANTS_TABLE);
   return {
     id: '2026-11-21-extension-grant-places',

@@ -1,12 +1,17 @@
 import type { Authority } from '#kernel';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { DiscoveredExtension, Grants } from '../extensions/contract.ts';
-import { grantsByEntry, hasAppPart, hasServerPart, isConfined } from '../extensions/library.ts';
+import type { DiscoveredExtension, GrantsByCapability } from '../extensions/contract.ts';
+import {
+  findRequestedGrantsByEntry,
+  hasExtensionAppPart,
+  hasExtensionServerPart,
+  isConfinedExtension,
+} from '../extensions/library.ts';
 
 /** What a package requests, and what an admin consents to. */
 export interface RequestedGrants {
   /** Grants by contract key. */
-  readonly entries: Readonly<Record<string, Grants>>;
+  readonly entries: Readonly<Record<string, GrantsByCapability>>;
   /** Whether the package keeps state between callers. */
   readonly stateful: boolean;
   /** Whether a part of the package runs in the admin app, with the rights of the signed-in user. */
@@ -25,12 +30,12 @@ export function toRequestedGrants(
   settings: Pick<ExtensionSettings, 'parseDeclaration'>,
 ): RequestedGrants {
   const { manifest } = extension;
-  const isConfinedPackage = manifest !== undefined && isConfined(extension);
+  const isConfinedPackage = manifest !== undefined && isConfinedExtension(extension);
   const requested: RequestedGrants = {
-    entries: isConfinedPackage ? Object.fromEntries(grantsByEntry(manifest, settings)) : {},
+    entries: isConfinedPackage ? Object.fromEntries(findRequestedGrantsByEntry(manifest, settings)) : {},
     stateful: manifest?.stateful === true,
-    browser: hasAppPart(extension),
-    full: !isConfinedPackage && hasServerPart(extension),
+    browser: hasExtensionAppPart(extension),
+    full: !isConfinedPackage && hasExtensionServerPart(extension),
   };
   return JSON.parse(JSON.stringify(requested));
 }

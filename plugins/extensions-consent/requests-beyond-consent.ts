@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Broker } from '../broker/contract.ts';
+import type { PackageGrantBroker } from '../broker/contract.ts';
 import type { RequestedGrants } from './requested-grants.ts';
-import type { ConsentRecord, ConsentStore } from './store.ts';
-import { describeRequestedGrants, describeWidening } from './widening.ts';
+import type { ConsentStore, PackageConsentRecord } from './store.ts';
+import { describeRequestedGrants, describeWidenedGrants } from './widening.ts';
 
 /** The settings of the plugin `extensions-consent`. */
 export interface ConsentConfig {
@@ -26,7 +26,7 @@ export interface ConsentCandidate {
 
 interface Deps {
   readonly config: ConsentConfig;
-  readonly subjects: Broker;
+  readonly subjects: PackageGrantBroker;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function findRequestsBeyondConsent(
   const earlier = await findAgreements(candidate, current, agreements, deps.config);
   if (earlier === 'first use') return [];
   if (earlier.length === 0) return describeRequestedGrants(requested, deps.subjects);
-  const asks = new Set(earlier.flatMap((agreed) => describeWidening(agreed.requested, requested, deps.subjects)));
+  const asks = new Set(earlier.flatMap((agreed) => describeWidenedGrants(agreed.requested, requested, deps.subjects)));
   const isKnown = earlier.length === 1 && isDeepStrictEqual(earlier[0], current);
   if (asks.size === 0 && !isKnown) await agreements.put({ name, locationId }, current, null);
   return [...asks];
@@ -50,10 +50,10 @@ export async function findRequestsBeyondConsent(
 
 async function findAgreements(
   { name, locationId, needsFirstConsent }: ConsentCandidate,
-  current: ConsentRecord,
+  current: PackageConsentRecord,
   agreements: ConsentStore,
   config: ConsentConfig,
-): Promise<readonly ConsentRecord[] | 'first use'> {
+): Promise<readonly PackageConsentRecord[] | 'first use'> {
   if (!needsFirstConsent) {
     const earlier = await agreements.findByLocation(locationId);
     return earlier.length > 0 ? earlier : 'first use';

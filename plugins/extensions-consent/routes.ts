@@ -1,11 +1,11 @@
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { bodyOf, isValidBody, sendData } from '../http/library.ts';
-import type { Consent } from './consent.ts';
+import { bodyOf, hasBodyMatchingRouteSchema, sendData } from '../http/library.ts';
+import type { AdminPackageConsent } from './consent.ts';
 import { CONSENT_AGREE_ROUTE_DESCRIPTION, WAITING_PACKAGES_ROUTE_DESCRIPTION } from './route-descriptions.ts';
 
 /** `GET` and `POST /extensions/consent`, for admins: which packages wait for a decision, and the decision. */
-export const createConsentRoutes = (consent: Pick<Consent, 'waiting' | 'agree'>): readonly Route[] => [
+export const createConsentRoutes = (consent: Pick<AdminPackageConsent, 'waiting' | 'agree'>): readonly Route[] => [
   {
     method: 'GET',
     path: '/extensions/consent',
@@ -33,6 +33,7 @@ function assertAdmin(ctx: HttpContext): void {
 
 /** Parses a body of exactly `{ name }`, or `{ name, asks }` with the sentences that the admin has read. */
 async function parseDecision(body: unknown): Promise<{ readonly name: string; readonly asks?: unknown }> {
-  if (await isValidBody(CONSENT_AGREE_ROUTE_DESCRIPTION, body)) return body as { name: string; asks?: unknown };
+  if (await hasBodyMatchingRouteSchema(CONSENT_AGREE_ROUTE_DESCRIPTION, body))
+    return body as { name: string; asks?: unknown };
   throw fail('INVALID_PAYLOAD', 'The body is { "name": the name of a package }, and "asks" as it was read.');
 }

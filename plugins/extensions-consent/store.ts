@@ -1,9 +1,9 @@
-import type { Db, Statement } from '../database/contract.ts';
-import { toServiceUnavailable } from '../database/library.ts';
+import type { Db, GrantedSqlStatement } from '../database/contract.ts';
+import { toUnavailableOnDatabaseOutage } from '../database/library.ts';
 import { EXTENSION_GRANTS_TABLE } from './migrations.ts';
 import type { RequestedGrants } from './requested-grants.ts';
 
-export interface ConsentRecord {
+export interface PackageConsentRecord {
   readonly version: string;
   readonly requested: RequestedGrants;
 }
@@ -18,13 +18,13 @@ export interface PackageIdentity {
 /** Agreements of all processes on this database, by package name. */
 export interface ConsentStore {
   /** Agreements of this name and of this location. */
-  find(subject: PackageIdentity): Promise<readonly ConsentRecord[]>;
+  find(subject: PackageIdentity): Promise<readonly PackageConsentRecord[]>;
   /** Agreements of this location, under any name. */
-  findByLocation(place: string): Promise<readonly ConsentRecord[]>;
+  findByLocation(place: string): Promise<readonly PackageConsentRecord[]>;
   /** Stores the first agreement of a name. False if there is one: only one of several processes stores it. */
-  putFirst(subject: PackageIdentity, agreement: ConsentRecord): Promise<boolean>;
+  putFirst(subject: PackageIdentity, agreement: PackageConsentRecord): Promise<boolean>;
   /** Stores the current requests as allowed by the user `by`; null keeps the user of the previous agreement. */
-  put(subject: PackageIdentity, agreement: ConsentRecord, by: string | null): Promise<void>;
+  put(subject: PackageIdentity, agreement: PackageConsentRecord, by: string | null): Promise<void>;
 }
 
 export function createConsentStore(db: Pick<Db, 'query' | 'write' | 'sql' | 'transaction'>): ConsentStore {
@@ -40,11 +40,11 @@ export function createConsentStore(db: Pick<Db, 'query' | 'write' | 'sql' | 'tra
       places = array(select distinct unnest(g.places || excluded.places))`;
   const TAKE_PLACE = db.sql`update ${grants} set places = array_remove(places, $2::uuid) where name <> $1 and $2 = any(places)`;
 
-  const run = async (statement: Statement, params: readonly unknown[]) => {
+  const run = async (statement: GrantedSqlStatement, params: readonly unknown[]) => {
     try {
-      return await db.query<ConsentRecord>(statement, params);
+      return await db.query<PackageConsentRecord>(statement, params);
     } catch (error) {
-      throw toServiceUnavailable(error);
+      throw toUnavailableOnDatabaseOutage(error);
     }
   };
   return {

@@ -1,9 +1,9 @@
 import type { Authority } from '#kernel';
-import type { Broker } from '../broker/contract.ts';
+import type { PackageGrantBroker } from '../broker/contract.ts';
 import { renderAuthorities } from '../broker/library.ts';
 import type { RequestedGrants } from './requested-grants.ts';
 
-type GrantComparer = Pick<Broker, 'widens' | 'describe'>;
+type GrantComparer = Pick<PackageGrantBroker, 'widens' | 'describe'>;
 
 const STATEFUL = 'keeps state between its callers';
 const BROWSER = 'runs in the admin app, with the rights of the signed-in user';
@@ -15,7 +15,7 @@ export function describeRequestedGrants(requested: RequestedGrants, subjects: Gr
 }
 
 /** Sentences of what `after` requests beyond `before`; empty if it requests nothing more. */
-export function describeWidening(
+export function describeWidenedGrants(
   before: RequestedGrants,
   after: RequestedGrants,
   subjects: GrantComparer,

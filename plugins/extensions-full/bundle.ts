@@ -1,8 +1,8 @@
-import type { FullContext } from './context.ts';
-import { addEndpoint } from './endpoint.ts';
+import type { FullAuthorityContext } from './context.ts';
+import { registerFullAuthorityEndpoint } from './endpoint.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
-import { createHookRegister, type HookFunction } from './hooks.ts';
-import { addOperation } from './operation.ts';
+import { createHookRegisterFunctions, type HookFunction } from './hooks.ts';
+import { registerFullAuthorityOperation } from './operation.ts';
 
 interface Entry {
   readonly name: string;
@@ -10,21 +10,28 @@ interface Entry {
 }
 
 /** Registers the server code of a bundle: lists of `{ name, config }`, each config what a package of its own would export. */
-export async function addBundle(runtime: ExtensionRuntime, context: FullContext, bundle: unknown): Promise<void> {
+export async function registerFullAuthorityBundle(
+  runtime: ExtensionRuntime,
+  context: FullAuthorityContext,
+  bundle: unknown,
+): Promise<void> {
   const { hooks, endpoints, operations } = (bundle ?? {}) as Record<string, unknown>;
-  for (const { name, config } of entriesIn('hooks', hooks)) await addHook(runtime, context, config, name);
-  for (const { name, config } of entriesIn('endpoints', endpoints)) await addEndpoint(runtime, context, config, name);
-  for (const { config } of entriesIn('operations', operations)) addOperation(runtime, context, config);
+  for (const { name, config } of entriesIn('hooks', hooks))
+    await registerFullAuthorityHook(runtime, context, config, name);
+  for (const { name, config } of entriesIn('endpoints', endpoints))
+    await registerFullAuthorityEndpoint(runtime, context, config, name);
+  for (const { config } of entriesIn('operations', operations))
+    registerFullAuthorityOperation(runtime, context, config);
 }
 
-export async function addHook(
+export async function registerFullAuthorityHook(
   runtime: ExtensionRuntime,
-  context: FullContext,
+  context: FullAuthorityContext,
   hook: unknown,
   entry?: string,
 ): Promise<void> {
   if (typeof hook !== 'function') throw new TypeError('a hook must export a function (register, context)');
-  await (hook as HookFunction)(createHookRegister(runtime, entry), context);
+  await (hook as HookFunction)(createHookRegisterFunctions(runtime, entry), context);
 }
 
 function entriesIn(kind: string, list: unknown): readonly Entry[] {

@@ -30,7 +30,7 @@ export const toAccountability = (caller: Caller): Accountability | null =>
 const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /** The caller of an accountability object. Missing members are null or false. */
-export function toCaller(identity: IdentityApi, accountability: object): Caller {
+export function toCallerFromAccountability(identity: IdentityApi, accountability: object): Caller {
   const { user, role, admin, app, share, ip, userAgent, origin } = accountability as Readonly<Record<string, unknown>>;
   return identity.mint('accountability', {
     user: toText(user),

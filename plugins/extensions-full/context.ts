@@ -4,11 +4,11 @@ import { createEmitter, type Emitter } from './emitter.ts';
 import { type Exceptions, exceptions } from './exceptions.ts';
 import type { ExtensionRuntime, QueryBuilder } from './extension-runtime.ts';
 import type { PlainSchema } from './plain-schema.ts';
-import { createServices, type Services } from './services/index.ts';
+import { createExtensionContextServices, type ExtensionContextServices } from './services/index.ts';
 
 /** The context of code with full authority (specification, "Custom endpoint extensions"): exactly these members. */
-export interface FullContext {
-  readonly services: Services;
+export interface FullAuthorityContext {
+  readonly services: ExtensionContextServices;
   readonly exceptions: Exceptions;
   readonly database: QueryBuilder;
   /** The options name a connection and are ignored, since there is only one. */
@@ -19,8 +19,8 @@ export interface FullContext {
   readonly extensionSettings: SettingsReader;
 }
 
-export const createFullContext = (runtime: ExtensionRuntime): FullContext => ({
-  services: createServices(runtime),
+export const createFullAuthorityContext = (runtime: ExtensionRuntime): FullAuthorityContext => ({
+  services: createExtensionContextServices(runtime),
   exceptions,
   get database() {
     return runtime.database;

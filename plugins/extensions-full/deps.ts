@@ -1,30 +1,30 @@
 import type { IdentityApi, Log, PackagesApi } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import type { Broker } from '../broker/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
+import type { PackageGrantBroker } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { PackageFlowOperations, PackageMounts } from '../extensions/contract.ts';
-import type { Files } from '../files/contract.ts';
-import type { Routing } from '../http/contract.ts';
-import type { Items } from '../items/contract.ts';
+import type { PackageFlowOperations, PackageMountRegistry } from '../extensions/contract.ts';
+import type { FileStorageService } from '../files/contract.ts';
+import type { RoutingService } from '../http/contract.ts';
+import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
-import type { Schedule } from '../schedule/contract.ts';
-import type { Schema, SchemaWrites } from '../schema/contract.ts';
+import type { JobScheduler } from '../schedule/contract.ts';
+import type { SchemaService, SchemaWrites } from '../schema/contract.ts';
 
 /** What loading and running code with full authority needs. */
-export interface FullDeps {
+export interface FullAuthorityDeps {
   readonly log: Log;
   readonly packages: PackagesApi;
   readonly identity: IdentityApi;
-  readonly subjects: Broker;
+  readonly subjects: PackageGrantBroker;
   readonly settings: ExtensionSettings;
-  readonly access: Access;
-  readonly files: Files;
-  readonly items: Items;
+  readonly access: AccessControl;
+  readonly files: FileStorageService;
+  readonly items: ItemsEngine;
   readonly query: QueryEngine;
-  readonly schema: Schema;
+  readonly schema: SchemaService;
   readonly schemaWrites: SchemaWrites;
-  readonly routing: Routing;
-  readonly schedule: Schedule;
-  readonly mounts: PackageMounts;
+  readonly routing: RoutingService;
+  readonly schedule: JobScheduler;
+  readonly mounts: PackageMountRegistry;
   readonly operations: PackageFlowOperations;
 }

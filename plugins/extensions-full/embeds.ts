@@ -1,10 +1,13 @@
-import type { FullDeps } from './deps.ts';
-import { getFullState } from './state.ts';
+import type { FullAuthorityDeps } from './deps.ts';
+import { getFullAuthorityRegistrations } from './state.ts';
 
 /** Renders the HTML that hooks add to the admin page, in the order of registration; functions are called for each page. */
-export function renderEmbeds(deps: Pick<FullDeps, 'log'>): { readonly head: string; readonly body: string } {
+export function renderAdminPageEmbeds(deps: Pick<FullAuthorityDeps, 'log'>): {
+  readonly head: string;
+  readonly body: string;
+} {
   const renderPosition = (position: 'head' | 'body') =>
-    getFullState(deps)
+    getFullAuthorityRegistrations(deps)
       .embeds.filter((one) => one.position === position)
       .map(({ owner, code }) => {
         try {

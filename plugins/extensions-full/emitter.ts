@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { toCaller } from './caller.ts';
+import { toCallerFromAccountability } from './caller.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 import type { ExtensionHandler } from './handler.ts';
 import { addInitHandler, runInitHandlers } from './init.ts';
@@ -40,7 +40,7 @@ export function createEmitter(runtime: ExtensionRuntime): Emitter {
   const names = (events: string | readonly string[]) => (typeof events === 'string' ? [events] : events);
   const callerFor = (context: EmitterContext | undefined): Caller =>
     context?.accountability
-      ? toCaller(runtime.deps.identity, context.accountability)
+      ? toCallerFromAccountability(runtime.deps.identity, context.accountability)
       : runtime.asSystem('event without accountability');
 
   return {

@@ -4,8 +4,8 @@ import type { Db } from '../database/contract.ts';
 import type { SettingsReader } from '../extension-settings/contract.ts';
 import type { DiscoveredExtension } from '../extensions/contract.ts';
 import { toAccountability } from './caller.ts';
-import type { FullDeps } from './deps.ts';
-import { parseEnvironment } from './environment.ts';
+import type { FullAuthorityDeps } from './deps.ts';
+import { parseExtensionEnvironment } from './environment.ts';
 import { type PlainSchema, toPlainSchema } from './plain-schema.ts';
 import type { UndoStack } from './undo-stack.ts';
 
@@ -15,7 +15,7 @@ export type QueryBuilder = ReturnType<Db['builder']>;
 /** What the parts of one loaded extension share. */
 export interface ExtensionRuntime {
   readonly name: string;
-  readonly deps: FullDeps;
+  readonly deps: FullAuthorityDeps;
   readonly undoStack: UndoStack;
   readonly events: EventsApi;
   readonly log: Log;
@@ -43,7 +43,7 @@ const FULL = {
 /** Registers the extension as a subject with full authority; the undo stack removes it. */
 export function createExtensionRuntime(
   extension: DiscoveredExtension,
-  deps: FullDeps,
+  deps: FullAuthorityDeps,
   undoStack: UndoStack,
   filters: string[] = [],
 ): ExtensionRuntime {
@@ -65,7 +65,7 @@ export function createExtensionRuntime(
     events: brokerAccess.get('events'),
     log: brokerAccess.get('log'),
     db,
-    env: parseEnvironment(deps.packages.settings()),
+    env: parseExtensionEnvironment(deps.packages.settings()),
     settings: deps.settings.createReader({ id: extension.id, name: extension.name, declaration }),
     filters,
     recordAuthority: (authority) => void authorities.push(authority),

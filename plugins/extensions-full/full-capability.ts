@@ -1,7 +1,7 @@
 import { authorities, type Capability } from '#kernel';
 
 /** Full authority. The capability binds nothing, because code in this process can reach everything anyway. */
-export const fullCapability: Capability<true, undefined> = {
+export const fullAuthorityCapability: Capability<true, undefined> = {
   name: 'full',
   schema: { const: true },
   bind: () => undefined,

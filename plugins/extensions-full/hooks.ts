@@ -1,15 +1,15 @@
-import type { FullContext } from './context.ts';
+import type { FullAuthorityContext } from './context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 import type { ExtensionHandler } from './handler.ts';
 import { addInitHandler } from './init.ts';
 import { addExtensionListener } from './listen.ts';
 import { addSchedule } from './schedule.ts';
-import { addRemovable, getFullState } from './state.ts';
+import { addWithRemoveFunction, getFullAuthorityRegistrations } from './state.ts';
 
-export type HookFunction = (register: unknown, context: FullContext) => unknown;
+export type HookFunction = (register: unknown, context: FullAuthorityContext) => unknown;
 
 /** `register` of a hook (conventions, "Hook"). `entry` is its name inside of a bundle. */
-export function createHookRegister(runtime: ExtensionRuntime, entry?: string) {
+export function createHookRegisterFunctions(runtime: ExtensionRuntime, entry?: string) {
   return {
     filter(event: string, handler: ExtensionHandler): void {
       addExtensionListener(runtime, 'filter', event, handler);
@@ -36,7 +36,11 @@ export function createHookRegister(runtime: ExtensionRuntime, entry?: string) {
         return;
       }
       runtime.undoStack.add(
-        addRemovable(getFullState(runtime.deps).embeds, { owner: runtime.name, position, code: code as string }),
+        addWithRemoveFunction(getFullAuthorityRegistrations(runtime.deps).embeds, {
+          owner: runtime.name,
+          position,
+          code: code as string,
+        }),
       );
       runtime.recordAuthority({ verb: 'contributes to', object: `the ${position} of the admin page` });
     },

@@ -2,8 +2,8 @@ import { capabilities, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { broker } from '../broker/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
-import { fullLoaders } from '../extensions/contract.ts';
-import { createMounts, createPackageFlowOperations } from '../extensions/library.ts';
+import { fullAuthorityLoaders } from '../extensions/contract.ts';
+import { createPackageFlowOperations, createPackageMountRegistry } from '../extensions/library.ts';
 import { files } from '../files/contract.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
 import { routeMounts, routing } from '../http/contract.ts';
@@ -11,8 +11,8 @@ import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
 import { schedule } from '../schedule/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
-import type { FullDeps } from './deps.ts';
-import { fullCapability } from './full-capability.ts';
+import type { FullAuthorityDeps } from './deps.ts';
+import { fullAuthorityCapability } from './full-capability.ts';
 import { INIT_EVENTS, runInitHandlers } from './init.ts';
 import manifest from './package.json' with { type: 'json' };
 
@@ -33,19 +33,23 @@ export default definePlugin({
       schema,
       schemaWrites,
     });
-    const deps: FullDeps = {
+    const deps: FullAuthorityDeps = {
       ...used,
       log,
       packages,
       identity,
-      mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(routeMounts, mount), log }),
+      mounts: createPackageMountRegistry({
+        routing: used.routing,
+        contribute: (mount) => host.contribute(routeMounts, mount),
+        log,
+      }),
       operations: createPackageFlowOperations(used.operations, (operation) =>
         host.contribute(flowOperations, operation),
       ),
     };
-    host.contribute(capabilities, fullCapability);
-    host.contribute(fullLoaders, {
-      load: async (extension, phase) => (await import('./load.ts')).loadFull(extension, deps, phase),
+    host.contribute(capabilities, fullAuthorityCapability);
+    host.contribute(fullAuthorityLoaders, {
+      load: async (extension, phase) => (await import('./load.ts')).loadFullAuthorityExtension(extension, deps, phase),
       afterFirstLoad: () => runInitHandlers(deps, INIT_EVENTS),
     });
   },

@@ -1,10 +1,10 @@
 import type { ExtensionRuntime } from './extension-runtime.ts';
 import { assertHandler, type ExtensionHandler } from './handler.ts';
-import { addRemovable, getFullState, type InitHandler } from './state.ts';
+import { addWithRemoveFunction, getFullAuthorityRegistrations, type InitHandler } from './state.ts';
 
 export function addInitHandler(runtime: ExtensionRuntime, event: string, handler: ExtensionHandler): () => unknown {
   assertHandler(event, handler);
-  const off = addRemovable(getFullState(runtime.deps).inits, {
+  const off = addWithRemoveFunction(getFullAuthorityRegistrations(runtime.deps).inits, {
     owner: runtime.name,
     event,
     handle: handler as InitHandler,
@@ -31,7 +31,7 @@ export async function runInitHandlers(
   meta: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
   for (const event of events) {
-    for (const one of getFullState(deps).inits.filter((init) => init.event === event)) {
+    for (const one of getFullAuthorityRegistrations(deps).inits.filter((init) => init.event === event)) {
       try {
         await one.handle({ ...meta, event });
       } catch (error) {

@@ -1,15 +1,15 @@
 import type { DiscoveredExtension, LoadedExtension } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
-import { addBundle, addHook } from './bundle.ts';
-import { createFullContext } from './context.ts';
-import type { FullDeps } from './deps.ts';
-import { addEndpoint, endpointName } from './endpoint.ts';
+import { registerFullAuthorityBundle, registerFullAuthorityHook } from './bundle.ts';
+import { createFullAuthorityContext } from './context.ts';
+import type { FullAuthorityDeps } from './deps.ts';
+import { endpointName, registerFullAuthorityEndpoint } from './endpoint.ts';
 import { createExtensionRuntime } from './extension-runtime.ts';
-import { defaultExport, loadModule } from './module.ts';
-import { addOperation } from './operation.ts';
+import { importExtensionEntry, unwrapDefaultExport } from './module.ts';
+import { registerFullAuthorityOperation } from './operation.ts';
 import { createUndoStack } from './undo-stack.ts';
 
-export type FullLoadPhase = 'hooks' | 'endpoints' | 'operations' | 'bundles';
+export type FullAuthorityLoadPhase = 'hooks' | 'endpoints' | 'operations' | 'bundles';
 
 /** Milliseconds that a register function may take. */
 const DEADLINE = 10_000;
@@ -19,25 +19,26 @@ const DEADLINE = 10_000;
  * even what its code adds later.
  * @throws LoadFailure ENTRYPOINT_NOT_FOUND, REGISTRATION_FAILED, ROUTE_COLLISION
  */
-export async function loadFull(
+export async function loadFullAuthorityExtension(
   extension: DiscoveredExtension,
-  deps: FullDeps,
-  phase: FullLoadPhase,
+  deps: FullAuthorityDeps,
+  phase: FullAuthorityLoadPhase,
   { deadline = DEADLINE }: { readonly deadline?: number } = {},
 ): Promise<LoadedExtension> {
-  const module = await loadModule(extension);
+  const module = await importExtensionEntry(extension);
   const undoStack = createUndoStack();
   const filters: string[] = [];
   try {
     const runtime = createExtensionRuntime(extension, deps, undoStack, filters);
-    const context = createFullContext(runtime);
+    const context = createFullAuthorityContext(runtime);
     const { hooks, endpoints, operations } = module;
     const isBundle = [hooks, endpoints, operations].some((part) => part !== undefined);
     const register = {
-      hooks: () => addHook(runtime, context, defaultExport(module)),
-      endpoints: () => addEndpoint(runtime, context, defaultExport(module), endpointName(extension)),
-      operations: async () => addOperation(runtime, context, defaultExport(module)),
-      bundles: () => addBundle(runtime, context, isBundle ? module : defaultExport(module)),
+      hooks: () => registerFullAuthorityHook(runtime, context, unwrapDefaultExport(module)),
+      endpoints: () =>
+        registerFullAuthorityEndpoint(runtime, context, unwrapDefaultExport(module), endpointName(extension)),
+      operations: async () => registerFullAuthorityOperation(runtime, context, unwrapDefaultExport(module)),
+      bundles: () => registerFullAuthorityBundle(runtime, context, isBundle ? module : unwrapDefaultExport(module)),
     }[phase];
     await withDeadline(register(), deadline);
   } catch (error) {

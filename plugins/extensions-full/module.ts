@@ -21,7 +21,7 @@ type Namespace = Readonly<Record<string, unknown>>;
 /**
  * Imports the built entry of an extension, anew at each call. @throws LoadFailure ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED.
  */
-export async function loadModule({ name, folder, files, manifest }: DiscoveredExtension): Promise<Namespace> {
+export async function importExtensionEntry({ name, folder, files, manifest }: DiscoveredExtension): Promise<Namespace> {
   const { api } = files;
   if (api === undefined || !(await isFile(api)))
     throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `the built entry of ${name} is not there. Build the extension.`);
@@ -59,7 +59,7 @@ function compileCommonJs(path: string, source: string): unknown {
 }
 
 /** The default export: `export default`, `module.exports`, or `exports.default` of a module compiled to CommonJS. */
-export function defaultExport(namespace: Namespace): unknown {
+export function unwrapDefaultExport(namespace: Namespace): unknown {
   let value: unknown = namespace.default ?? namespace;
   for (let depth = 0; depth < 2 && isModuleObject(value); depth++) value = value.default;
   return value;

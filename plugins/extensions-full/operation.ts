@@ -1,12 +1,16 @@
 import { toAccountability } from './caller.ts';
-import type { FullContext } from './context.ts';
+import type { FullAuthorityContext } from './context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 
 type Options = Readonly<Record<string, unknown>>;
-type Handler = (options: Options, context: FullContext & Readonly<Record<string, unknown>>) => unknown;
+type Handler = (options: Options, context: FullAuthorityContext & Readonly<Record<string, unknown>>) => unknown;
 
 /** Registers an operation for steps of flows (conventions, "Operation, server half"). */
-export function addOperation(runtime: ExtensionRuntime, context: FullContext, operation: unknown): void {
+export function registerFullAuthorityOperation(
+  runtime: ExtensionRuntime,
+  context: FullAuthorityContext,
+  operation: unknown,
+): void {
   const { id, handler } = (operation ?? {}) as { readonly id?: unknown; readonly handler?: Handler };
   if (typeof id !== 'string' || id === '' || typeof handler !== 'function')
     throw new TypeError('an operation must export { id, handler(options, context) }');

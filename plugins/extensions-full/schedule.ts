@@ -1,5 +1,5 @@
 import type { ExtensionRuntime } from './extension-runtime.ts';
-import { getFullState } from './state.ts';
+import { getFullAuthorityRegistrations } from './state.ts';
 
 /**
  * Runs `handler` at the times of the pattern, each time in one process of the cluster. False if the pattern is not
@@ -29,7 +29,7 @@ export function addSchedule(
 
 /** Reserves a name that is the same in every process: equal schedules are numbered in the order of registration. */
 function reserveName(runtime: ExtensionRuntime, base: string): { readonly name: string; release(): void } {
-  const { schedules } = getFullState(runtime.deps);
+  const { schedules } = getFullAuthorityRegistrations(runtime.deps);
   let name = base;
   for (let more = 2; schedules.has(name); more++) name = `${base}\n${more}`;
   schedules.add(name);

@@ -1,4 +1,4 @@
-import type { FullDeps } from './deps.ts';
+import type { FullAuthorityDeps } from './deps.ts';
 
 export type InitHandler = (meta: Readonly<Record<string, unknown>>) => unknown;
 
@@ -9,16 +9,16 @@ export interface PageEmbed {
 }
 
 /** Init handlers, embeds and schedules of all extensions of one service. */
-export interface FullState {
+export interface FullAuthorityRegistrations {
   readonly inits: { readonly owner: string; readonly event: string; readonly handle: InitHandler }[];
   readonly embeds: PageEmbed[];
   /** Reserved names of schedules. */
   readonly schedules: Set<string>;
 }
 
-const states = new WeakMap<object, FullState>();
+const states = new WeakMap<object, FullAuthorityRegistrations>();
 
-export function getFullState({ log }: Pick<FullDeps, 'log'>): FullState {
+export function getFullAuthorityRegistrations({ log }: Pick<FullAuthorityDeps, 'log'>): FullAuthorityRegistrations {
   let state = states.get(log);
   if (!state) {
     state = { inits: [], embeds: [], schedules: new Set() };
@@ -28,7 +28,7 @@ export function getFullState({ log }: Pick<FullDeps, 'log'>): FullState {
 }
 
 /** Adds to a list. Answers a function that removes it. */
-export function addRemovable<T>(list: T[], one: T): () => void {
+export function addWithRemoveFunction<T>(list: T[], one: T): () => void {
   list.push(one);
   return () => {
     const at = list.indexOf(one);

@@ -1,11 +1,11 @@
 import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
-import { extensionStatusControl, requiredPackagesProviders } from '../extensions/contract.ts';
+import { extensionStatusControl, requiredPackageGuards } from '../extensions/contract.ts';
 import { createEventRefusals } from './event-refusals.ts';
 import { extensionRequirementsMigration } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createRequiredPackages, type ExtensionsRequiredConfig, type SafeModeConfig } from './required.ts';
+import { createRequiredPackageGuard, type ExtensionsRequiredConfig, type SafeModeConfig } from './required.ts';
 import { createRequirementStore } from './store.ts';
 
 export default definePlugin<ExtensionsRequiredConfig, SafeModeConfig>({
@@ -15,8 +15,8 @@ export default definePlugin<ExtensionsRequiredConfig, SafeModeConfig>({
     const used = host.use({ bus, loader: extensionStatusControl });
     host.contribute(migrations, extensionRequirementsMigration(db));
     host.contribute(
-      requiredPackagesProviders,
-      createRequiredPackages({
+      requiredPackageGuards,
+      createRequiredPackageGuard({
         config,
         store: createRequirementStore(db),
         refusals: createEventRefusals(events),

@@ -1,8 +1,8 @@
 import type { Log } from '#kernel';
-import type { Bus } from '../cluster/contract.ts';
-import type { PackageFilterState, RequiredPackages } from '../extensions/contract.ts';
+import type { InterProcessBus } from '../cluster/contract.ts';
+import type { PackageEventFilterState, RequiredPackageGuard } from '../extensions/contract.ts';
 import type { EventRefusals } from './event-refusals.ts';
-import { assertMustLoadPackages, findMissingFilters } from './must-load.ts';
+import { assertMustLoadPackages, findMissingEventFilters } from './must-load.ts';
 import { createRequirementCache, type RequirementCache } from './requirement-cache.ts';
 import type { RequirementStore } from './store.ts';
 
@@ -20,7 +20,7 @@ interface Deps {
   readonly config: ExtensionsRequiredConfig & SafeModeConfig;
   readonly store: RequirementStore;
   readonly refusals: EventRefusals;
-  readonly bus: Bus;
+  readonly bus: InterProcessBus;
   readonly log: Log;
 }
 
@@ -30,11 +30,11 @@ const CHANNEL = 'extensions.required';
  * Knows which packages are required, and refuses their events while they are not loaded. Their filters are stored, so
  * that the events are refused also while a package is broken or removed and its manifest cannot be read.
  */
-export function createRequiredPackages({ config, store, refusals, bus, log }: Deps): RequiredPackages {
+export function createRequiredPackageGuard({ config, store, refusals, bus, log }: Deps): RequiredPackageGuard {
   const mustLoad = new Set(config.EXTENSIONS_MUST_LOAD);
   const cache = createRequirementCache(store, mustLoad);
   /** The states at the last `afterLoad`. */
-  let lastStates: readonly PackageFilterState[] | undefined;
+  let lastStates: readonly PackageEventFilterState[] | undefined;
   /** Names of packages that are being loaded or unloaded. */
   const loading = new Set<string>();
   const apply = () => applyRefusals({ cache, refusals, loading, states: lastStates ?? [], isSafe: config.SAFE_MODE });
@@ -98,7 +98,7 @@ interface RefusalInput {
   readonly cache: RequirementCache;
   readonly refusals: EventRefusals;
   readonly loading: ReadonlySet<string>;
-  readonly states: readonly PackageFilterState[];
+  readonly states: readonly PackageEventFilterState[];
   readonly isSafe: boolean;
 }
 
@@ -109,7 +109,7 @@ function applyRefusals({ cache, refusals, loading, states, isSafe }: RefusalInpu
     isSafe ? (filters?.filter((event) => !event.startsWith('auth.')) ?? null) : filters;
   for (const name of refusals.names()) if (!cache.find(name)) refusals.clear(name);
   for (const { name, filters } of cache.all()) {
-    const missing = cache.isRequired(name) ? findMissingFilters(name, states) : [];
+    const missing = cache.isRequired(name) ? findMissingEventFilters(name, states) : [];
     if (loading.has(name) && cache.isRequired(name)) {
       // During a load, a package whose filters are not known leaves the refusals as they are.
       if (filters) refusals.set(name, refused(filters));

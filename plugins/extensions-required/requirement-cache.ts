@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PackageFilterState } from '../extensions/contract.ts';
+import type { PackageEventFilterState } from '../extensions/contract.ts';
 import type { PackageRequirement, RequirementStore } from './store.ts';
 
 /**
@@ -11,7 +11,7 @@ export interface RequirementCache {
   /** Whether the package is required: by an admin's decision, without one by the manifest or EXTENSIONS_MUST_LOAD. */
   isRequired(name: string): boolean;
   /** Takes over the state of a package. Members that are not known now keep their values. */
-  learn(state: PackageFilterState): void;
+  learn(state: PackageEventFilterState): void;
   /** Replaces everything by the stored requirements. @throws SERVICE_UNAVAILABLE */
   read(): Promise<void>;
   /** Stores what was learned about packages that are required or have a decision. @throws SERVICE_UNAVAILABLE */

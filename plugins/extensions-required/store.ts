@@ -1,5 +1,5 @@
 import type { Db } from '../database/contract.ts';
-import { toServiceUnavailable } from '../database/library.ts';
+import { toUnavailableOnDatabaseOutage } from '../database/library.ts';
 import { EXTENSION_REQUIREMENTS_TABLE } from './migrations.ts';
 
 /** What is stored about one package, for all processes on this database. */
@@ -35,7 +35,7 @@ export function createRequirementStore(db: Pick<Db, 'query' | 'write' | 'sql'>):
     try {
       return await db.query<PackageRequirement>(statement, params);
     } catch (error) {
-      throw toServiceUnavailable(error);
+      throw toUnavailableOnDatabaseOutage(error);
     }
   };
   const toParameters = ({ name, place, decision, declared, filters }: PackageRequirement) => [

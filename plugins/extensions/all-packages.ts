@@ -1,38 +1,38 @@
 import { resolve } from 'node:path';
 import type { AuditLine, Log, PackagesApi } from '#kernel';
-import type { Broker } from '../broker/contract.ts';
+import type { PackageGrantBroker } from '../broker/contract.ts';
 import type { Migrator } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import { createExtensionAuditLines, createPluginAuditLines } from './audit/manifest-lines.ts';
 import { createFailurePlaceholder } from './discover/discover.ts';
 import { scanPackages } from './discover/scan.ts';
 import { createExtensionManager, type ExtensionManager } from './load/extension-manager.ts';
-import { type PackageFilterState, toExtensionFilterState, toPluginFilterState } from './load/package-states.ts';
+import { type PackageEventFilterState, toExtensionFilterState, toPluginFilterState } from './load/package-states.ts';
 import type { LoaderContributions } from './loader-contributions.ts';
 import { LoadFailure } from './model.ts';
-import { createToReason, type ExtensionRow } from './records/info-record.ts';
+import { createFailureReasonRedactor, type ExtensionRow } from './records/info-record.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { listSettingsOwners } from './settings-owners.ts';
-import { createPluginId } from './third-party/folders.ts';
-import { pluginRows } from './third-party/plugin-info-records.ts';
+import { hashPluginFolderToId } from './third-party/folders.ts';
+import { toThirdPartyPluginRows } from './third-party/plugin-info-records.ts';
 import { ThirdPartyPlugins } from './third-party/plugins.ts';
 
 interface Deps {
   readonly config: ExtensionsConfig;
   readonly packages: PackagesApi;
   readonly log: Log;
-  readonly subjects: Broker;
+  readonly subjects: PackageGrantBroker;
   readonly settings: ExtensionSettings;
   readonly migrator: Migrator;
   readonly contributions: LoaderContributions;
 }
 
 /** Third-party packages of this process: extensions, third-party plugins, and required packages that are missing. */
-export interface AllPackages {
+export interface ThirdPartyPackages {
   readonly extensions: ExtensionManager;
   readonly plugins: ThirdPartyPlugins;
   rows(): readonly ExtensionRow[];
-  states(): readonly PackageFilterState[];
+  states(): readonly PackageEventFilterState[];
   /** Audit lines of the packages that are on disk now, read from their manifests. */
   auditLines(): Promise<readonly AuditLine[]>;
 }
@@ -42,7 +42,7 @@ const ABSENT = new LoadFailure(
   'It is required and no longer there. Install it, or PATCH "required": false to extensions with its id.',
 );
 
-export function createAllPackages({
+export function createThirdPartyPackages({
   config,
   packages,
   log,
@@ -50,9 +50,9 @@ export function createAllPackages({
   settings,
   migrator,
   contributions,
-}: Deps): AllPackages {
+}: Deps): ThirdPartyPackages {
   const { consent, requirements } = contributions;
-  const toReason = createToReason((text) => subjects.redact(text));
+  const toReason = createFailureReasonRedactor((text) => subjects.redact(text));
   const extensions = createExtensionManager(
     {
       ...contributions,
@@ -79,12 +79,12 @@ export function createAllPackages({
     onDiscovered: (folders) => consent.retainOnlyPlugins(folders),
     beforeUnload: ({ name, folder: own, manifest }) =>
       requirements()?.beforeLoad([
-        toPluginFilterState({ name, folder: own, manifest, status: 'failed' }, { id: createPluginId(own), name }),
+        toPluginFilterState({ name, folder: own, manifest, status: 'failed' }, { id: hashPluginFolderToId(own), name }),
       ]),
     migrate: migrator.run,
     log,
   });
-  const rowsOfPlugins = () => pluginRows(plugins.records(), toReason);
+  const rowsOfPlugins = () => toThirdPartyPluginRows(plugins.records(), toReason);
   const states = () => [
     ...extensions.states(),
     ...plugins

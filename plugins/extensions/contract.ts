@@ -1,22 +1,22 @@
 import { type Authority, authorities, facet, type PluginInfo, service } from '#kernel';
 import type { ConfinedRuntimeState } from '../sandbox/contract.ts';
-import type { ConfinedSteps, LoadPhase } from './load/load-deps.ts';
-import type { PackageFilterState } from './load/package-states.ts';
-import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from './model.ts';
+import type { ConfinedLoadSteps, LoadPhase } from './load/load-deps.ts';
+import type { PackageEventFilterState } from './load/package-states.ts';
+import type { DiscoveredExtension, ExtensionAppBundle, LoadedExtension, LoadFailure } from './model.ts';
 
 export type { LoadPhase } from './load/load-deps.ts';
-export type { PackageFilterState } from './load/package-states.ts';
+export type { PackageEventFilterState } from './load/package-states.ts';
 /** Types that the plugins that load extensions share. Clients see extensions through the routes. */
-export type { Grants } from './manifest/requested-grants.ts';
+export type { GrantsByCapability } from './manifest/requested-grants.ts';
 export type { ManifestDeps } from './manifest/validate.ts';
 export type {
   AppAndApiFiles,
-  AppBuild,
-  AppBundle,
-  AppPart,
+  BundleEntryOutcome,
   ContributionFailure,
   DiscoveredExtension,
-  EntryOutcome,
+  ExtensionAppBuildResult,
+  ExtensionAppBundle,
+  ExtensionAppPart,
   ExtensionManifest,
   ExtensionMount,
   ExtensionType,
@@ -24,30 +24,30 @@ export type {
   ListenableEvents,
   LoadedExtension,
   PackageFlowOperations,
-  PackageMounts,
+  PackageMountRegistry,
   ReasonCode,
   ServerExtensionType,
 } from './model.ts';
 export { SERVER_EXTENSION_TYPES } from './model.ts';
-export type { PackageFile, PackageFiles } from './packages/package-files.ts';
+export type { PackageFile, PackageFileReader } from './packages/package-files.ts';
 
 /**
  * Builds the browser code of extensions. Without a contribution no browser code is served, and extensions load all the
  * same.
  */
-export const appBundles = facet<AppBundle, AppBundle | undefined>('extensions.app', {
+export const appBundles = facet<ExtensionAppBundle, ExtensionAppBundle | undefined>('extensions.app', {
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'makes their code for the browser'),
 });
 
 /** Loads extensions that declare the confined runtime. */
-export interface ConfinedLoader extends Omit<ConfinedSteps<unknown>, 'passGate'> {
+export interface ConfinedLoader extends Omit<ConfinedLoadSteps<unknown>, 'passGate'> {
   /**
    * Validates a package. Registers nothing; no file of the package is read after this.
    * @throws LoadFailure with the reason.
    */
-  passGate(extension: DiscoveredExtension, consent: PackageConsent['check']): Promise<unknown>;
+  passGate(extension: DiscoveredExtension, consent: PackageConsentDecider['check']): Promise<unknown>;
   /** Detects which layers of confinement this machine supports; the first call takes a second. */
   runtime(): Promise<ConfinedRuntimeState>;
 }
@@ -60,7 +60,7 @@ export const confinedLoaders = facet<ConfinedLoader, ConfinedLoader | undefined>
 });
 
 /** Loads extensions that declare no runtime into this process, with full authority. */
-export interface FullLoader {
+export interface FullAuthorityLoader {
   /** @throws LoadFailure; everything the extension registered until then is removed. */
   load(extension: DiscoveredExtension, phase: LoadPhase): Promise<LoadedExtension>;
   /** Called once, after the first load of the process: emits the init events. */
@@ -68,14 +68,14 @@ export interface FullLoader {
 }
 
 /** Without a contribution extensions with full authority fail. */
-export const fullLoaders = facet<FullLoader, FullLoader | undefined>('extensions.full', {
+export const fullAuthorityLoaders = facet<FullAuthorityLoader, FullAuthorityLoader | undefined>('extensions.full', {
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'loads those with full authority'),
 });
 
 /** Decides whether packages may have the authority that they request. */
-export interface PackageConsent {
+export interface PackageConsentDecider {
   /**
    * Answers a LoadFailure CONSENT_REQUIRED that lists what is added, or undefined if the package may load. Code with
    * full authority and browser code need consent only where they replace a confined package; otherwise installing them
@@ -94,41 +94,44 @@ export interface PackageConsent {
  * The plugin that decides about consent. `extensions` calls it before it loads a package; without a contribution no third-party
  * package is loaded.
  */
-export const consentDeciders = facet<PackageConsent, PackageConsent | undefined>('extensions.consent', {
+export const consentDeciders = facet<PackageConsentDecider, PackageConsentDecider | undefined>('extensions.consent', {
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'decides what may be loaded'),
 });
 
 /** Refuses the events that a required package filters while the package is not loaded. */
-export interface RequiredPackages {
+export interface RequiredPackageGuard {
   /**
    * Called before the first load of the process: refuses the events of all packages that were required when the service
    * last ran.
    */
   prepare(): Promise<void>;
   /** Called before these packages are loaded or unloaded: the events that they filter are refused until `afterLoad`. */
-  beforeLoad(all: readonly PackageFilterState[]): void;
+  beforeLoad(all: readonly PackageEventFilterState[]): void;
   /** Called with all packages after a load: refuses the events that are not filtered now, and no others. */
-  afterLoad(all: readonly PackageFilterState[]): Promise<void>;
+  afterLoad(all: readonly PackageEventFilterState[]): Promise<void>;
   /** Required packages that are not on disk. */
-  listMissing(): readonly Pick<PackageFilterState, 'id' | 'name'>[];
+  listMissing(): readonly Pick<PackageEventFilterState, 'id' | 'name'>[];
   isRequired(name: string): boolean;
   /** Stores an admin's decision for all processes; null leaves the decision to the manifest. */
-  setRequired(one: Pick<PackageFilterState, 'id' | 'name'>, required: boolean | null): Promise<void>;
+  setRequired(one: Pick<PackageEventFilterState, 'id' | 'name'>, required: boolean | null): Promise<void>;
   /** @throws BootFailure for a package of EXTENSIONS_MUST_LOAD that is not loaded; `reasons` by name. */
-  assertLoaded(all: readonly PackageFilterState[], reasons: ReadonlyMap<string, string>): void;
+  assertLoaded(all: readonly PackageEventFilterState[], reasons: ReadonlyMap<string, string>): void;
 }
 
 /**
  * The plugin that knows the required packages. `extensions` calls it before and after every load; without a contribution no
  * package is required.
  */
-export const requiredPackagesProviders = facet<RequiredPackages, RequiredPackages | undefined>('extensions.required', {
-  combine: ([first]) => first?.value,
-  coreOnly: true,
-  describe: () => authorities('contributes to', ['extensions'], 'refuses what a missing package would check'),
-});
+export const requiredPackageGuards = facet<RequiredPackageGuard, RequiredPackageGuard | undefined>(
+  'extensions.required',
+  {
+    combine: ([first]) => first?.value,
+    coreOnly: true,
+    describe: () => authorities('contributes to', ['extensions'], 'refuses what a missing package would check'),
+  },
+);
 
 /** The service by which plugins that load extensions, or decide about them, change the list of extensions. */
 export interface ExtensionStatusControl {

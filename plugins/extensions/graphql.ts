@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { GraphqlField } from '../graphql/contract.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import type { ExtensionManager } from './load/extension-manager.ts';
 import type { AppExtensionType } from './model.ts';
 import type { ExtensionRow } from './records/info-record.ts';
@@ -16,7 +16,9 @@ const LISTED = {
  * The names of what is loaded in the browser, by kind (specification, "Server endpoints"); for callers that may read
  * `GET /extensions`.
  */
-export const createExtensionGraphqlFields = (extensions: Pick<ExtensionManager, 'rows'>): readonly GraphqlField[] => [
+export const createExtensionGraphqlFields = (
+  extensions: Pick<ExtensionManager, 'rows'>,
+): readonly ContributedGraphqlField[] => [
   {
     scope: 'system',
     operation: 'query',

@@ -5,22 +5,22 @@ import { broker } from '../broker/contract.ts';
 import { bus, presence } from '../cluster/contract.ts';
 import { migrator } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
-import type { GraphqlField } from '../graphql/contract.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import type { HealthCheck } from '../server/contract.ts';
-import { createAllPackages } from './all-packages.ts';
+import { createThirdPartyPackages } from './all-packages.ts';
 import { auditCommand } from './audit/command.ts';
-import { createJointLedger } from './audit/joint-ledger.ts';
+import { createJointLedgerCollector } from './audit/joint-ledger.ts';
 import {
   appBundles,
   confinedLoaders,
   consentDeciders,
   extensionStatusControl,
-  fullLoaders,
-  requiredPackagesProviders,
+  fullAuthorityLoaders,
+  requiredPackageGuards,
 } from './contract.ts';
 import { createExtensionFolders } from './discover/discover.ts';
-import { fingerprint } from './discover/fingerprint.ts';
+import { fingerprintFolder } from './discover/fingerprint.ts';
 import { createExtensionGraphqlFields } from './graphql.ts';
 import { withDeadline } from './load/deadline.ts';
 import { readLoaderContributions } from './loader-contributions.ts';
@@ -28,10 +28,10 @@ import manifest from './package.json' with { type: 'json' };
 import { stopBundler } from './packages/bundler.ts';
 import { registerImportHooks } from './packages/import-hooks.ts';
 import type { ExtensionRow } from './records/info-record.ts';
-import { createReload, type ReloadControl } from './reload.ts';
+import { createReloadControl, type ReloadControl } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
 import type { ExtensionsConfig } from './settings.ts';
-import { registerPackageFolders } from './throwing-package.ts';
+import { registerPackagesForErrorAttribution } from './throwing-package.ts';
 import { type FolderWatch, watchFolder } from './watch/watch.ts';
 
 /** Milliseconds after which the service listens although extensions are still loading. */
@@ -45,14 +45,26 @@ export default definePlugin<ExtensionsConfig>({
     host.define(appBundles);
     host.define(confinedLoaders);
     host.define(consentDeciders);
-    host.define(fullLoaders);
-    host.define(requiredPackagesProviders);
+    host.define(fullAuthorityLoaders);
+    host.define(requiredPackageGuards);
     const contributions = readLoaderContributions(host);
     const { migrator: migrations, settings, subjects } = used;
-    const all = createAllPackages({ config, packages, log, subjects, settings, migrator: migrations, contributions });
+    const all = createThirdPartyPackages({
+      config,
+      packages,
+      log,
+      subjects,
+      settings,
+      migrator: migrations,
+      contributions,
+    });
     const { extensions, plugins, rows } = all;
-    const ledgers = createJointLedger({ ...used, did: packages.ledgerEntries, since: new Date().toISOString() });
-    const reload = createReload({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
+    const ledgers = createJointLedgerCollector({
+      ...used,
+      did: packages.ledgerEntries,
+      since: new Date().toISOString(),
+    });
+    const reload = createReloadControl({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
     let watcher: FolderWatch | undefined;
     let removeImportHooks: (() => void) | undefined;
     let removePackageFolders: (() => void) | undefined;
@@ -75,7 +87,7 @@ export default definePlugin<ExtensionsConfig>({
     host.contribute(commands, auditCommand({ packages, packageLines: all.auditLines }));
     for (const route of extensionRouteList) host.contribute(routes, route);
     for (const field of createExtensionGraphqlFields(extensions))
-      host.contribute<GraphqlField>('graphql.fields', field);
+      host.contribute<ContributedGraphqlField>('graphql.fields', field);
 
     host.contribute<HealthCheck>('health', createFailedCheck(rows));
 
@@ -83,7 +95,7 @@ export default definePlugin<ExtensionsConfig>({
     // storage driver for example.
     host.onMigrate(async () => {
       removeImportHooks = registerImportHooks();
-      removePackageFolders = registerPackageFolders(() => rows().map(({ extension }) => extension));
+      removePackageFolders = registerPackagesForErrorAttribution(() => rows().map(({ extension }) => extension));
       await plugins.refresh();
     });
     host.onStart(async () => {
@@ -98,7 +110,7 @@ export default definePlugin<ExtensionsConfig>({
       // it.
       void contributions.runtime();
       const path = resolve(config.EXTENSIONS_PATH);
-      watcher = watchFolder({ readState: () => fingerprint(path), onChange: reload.reloadChanged, log });
+      watcher = watchFolder({ readState: () => fingerprintFolder(path), onChange: reload.reloadChanged, log });
     });
     host.onStop(async () => {
       await watcher?.stop();

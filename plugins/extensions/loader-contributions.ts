@@ -4,21 +4,21 @@ import {
   appBundles,
   confinedLoaders,
   consentDeciders,
-  fullLoaders,
-  type PackageConsent,
-  type RequiredPackages,
-  requiredPackagesProviders,
+  fullAuthorityLoaders,
+  type PackageConsentDecider,
+  type RequiredPackageGuard,
+  requiredPackageGuards,
 } from './contract.ts';
 import type { LoadDeps } from './load/load-deps.ts';
-import { type AppBundle, LoadFailure } from './model.ts';
-import { noConsent } from './no-consent.ts';
+import { type ExtensionAppBundle, LoadFailure } from './model.ts';
+import { refusingPackageConsent } from './no-consent.ts';
 
 /** What other plugins contribute to loading packages, read from the facets. */
 export interface LoaderContributions extends Pick<LoadDeps, 'loadFull' | 'confined' | 'runtime'> {
-  readonly appBundle: AppBundle;
-  readonly consent: PackageConsent;
+  readonly appBundle: ExtensionAppBundle;
+  readonly consent: PackageConsentDecider;
   /** Undefined without a plugin that keeps required packages. */
-  readonly requirements: () => RequiredPackages | undefined;
+  readonly requirements: () => RequiredPackageGuard | undefined;
   /** Called once, after the first load of the process. */
   afterFirstLoad(): Promise<void>;
 }
@@ -32,7 +32,7 @@ const UNAVAILABLE: ConfinedRuntimeState = {
 
 /** Loaders, consent and browser builds. Each call reads the facets, so that a contribution made later counts. */
 export function readLoaderContributions({ read }: Pick<Host, 'read'>): LoaderContributions {
-  const consent = (): PackageConsent => read(consentDeciders) ?? noConsent;
+  const consent = (): PackageConsentDecider => read(consentDeciders) ?? refusingPackageConsent;
   const confined = () => {
     const loader = read(confinedLoaders);
     if (!loader) throw createMissing('confined code');
@@ -45,18 +45,18 @@ export function readLoaderContributions({ read }: Pick<Host, 'read'>): LoaderCon
       retainOnly: (all) => consent().retainOnly(all),
       retainOnlyPlugins: (folders) => consent().retainOnlyPlugins(folders),
     },
-    requirements: () => read(requiredPackagesProviders),
+    requirements: () => read(requiredPackageGuards),
     appBundle: {
       build: async (halves) => (await read(appBundles)?.build(halves)) ?? { failed: new Map() },
       chunk: (name) => read(appBundles)?.chunk(name),
     },
     async loadFull(extension, phase) {
-      const loader = read(fullLoaders);
+      const loader = read(fullAuthorityLoaders);
       if (!loader) throw createMissing('code with full authority');
       return loader.load(extension, phase);
     },
     async afterFirstLoad() {
-      await read(fullLoaders)?.afterFirstLoad();
+      await read(fullAuthorityLoaders)?.afterFirstLoad();
     },
     confined: {
       passGate: async (extension) => confined().passGate(extension, (one) => consent().check(one)),

@@ -1,4 +1,4 @@
-import type { FlowOperationKind, FlowOperations } from '../flows/contract.ts';
+import type { FlowOperationKind, FlowOperationRegistry } from '../flows/contract.ts';
 import type { RouteMount } from '../http/contract.ts';
 
 export const APP_EXTENSION_TYPES = ['interface', 'display', 'layout', 'module', 'panel', 'item-view'] as const;
@@ -143,7 +143,7 @@ export interface FailureReason {
 }
 
 /** The state of one entry of a bundle. */
-export interface EntryOutcome {
+export interface BundleEntryOutcome {
   readonly name: string;
   readonly type: string;
   readonly status: 'loaded' | 'discovered' | 'failed';
@@ -171,7 +171,7 @@ export interface ContributionFailure {
 
 /** A loaded extension; `remove` undoes exactly what its load added. */
 export interface LoadedExtension {
-  readonly entries?: readonly EntryOutcome[];
+  readonly entries?: readonly BundleEntryOutcome[];
   /** Events that code with full authority filters; its manifest does not list them. */
   readonly filters?: readonly string[];
   /** For confined packages: at most five for each contribution, the latest first. */
@@ -186,7 +186,7 @@ export interface ExtensionMount extends RouteMount {
 }
 
 /** Registers the paths of extensions. */
-export interface PackageMounts {
+export interface PackageMountRegistry {
   /**
    * Answers a function that removes the mount.
    * @throws LoadFailure ROUTE_COLLISION for a confined extension under a path that is taken.
@@ -195,13 +195,13 @@ export interface PackageMounts {
 }
 
 /** Operations of flows, and the registration of those of extensions under their names. */
-export interface PackageFlowOperations extends FlowOperations {
+export interface PackageFlowOperations extends FlowOperationRegistry {
   /** Answers a function that removes the operation. */
   register(owner: string, operation: FlowOperationKind): () => void;
 }
 
 /** The part of an extension that runs in the browser. */
-export interface AppPart {
+export interface ExtensionAppPart {
   readonly id: string;
   readonly name: string;
   readonly type: ExtensionType;
@@ -213,7 +213,7 @@ export interface AppPart {
 }
 
 /** The result of a build of the browser code. */
-export interface AppBuild {
+export interface ExtensionAppBuildResult {
   /** Failures of extensions whose browser code is left out, by id of the extension. */
   readonly failed: ReadonlyMap<string, LoadFailure>;
   /** Set if the build failed as a whole: the service keeps serving the previous build. */
@@ -221,9 +221,9 @@ export interface AppBuild {
 }
 
 /** The browser code of all extensions, in memory. */
-export interface AppBundle {
+export interface ExtensionAppBundle {
   /** Bundles the browser code of these extensions and replaces what is served, all at once. Never rejects. */
-  build(halves: readonly AppPart[]): Promise<AppBuild>;
+  build(halves: readonly ExtensionAppPart[]): Promise<ExtensionAppBuildResult>;
   /** The text of a chunk by its file name. */
   chunk(name: string): string | undefined;
 }

@@ -1,9 +1,9 @@
 import type { Log } from '#kernel';
-import type { RouteMount, Routing } from '../http/contract.ts';
-import { LoadFailure, type PackageMounts } from './model.ts';
+import type { RouteMount, RoutingService } from '../http/contract.ts';
+import { LoadFailure, type PackageMountRegistry } from './model.ts';
 
 interface Deps {
-  readonly routing: Pick<Routing, 'claimOf'>;
+  readonly routing: Pick<RoutingService, 'claimOf'>;
   readonly contribute: (mount: RouteMount) => () => void;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -19,7 +19,7 @@ const COLLISIONS = {
  * Registers the paths of extensions behind all routes. A confined extension never shares a path; one with full
  * authority answers the requests under a taken path that no earlier handler answers.
  */
-export const createMounts = ({ routing, contribute, log }: Deps): PackageMounts => ({
+export const createPackageMountRegistry = ({ routing, contribute, log }: Deps): PackageMountRegistry => ({
   add({ path, owner, confined, handle }) {
     const name = path.toLowerCase().slice(1);
     const claim = routing.claimOf(path);

@@ -1,11 +1,11 @@
-import type { PackageConsent } from './contract.ts';
+import type { PackageConsentDecider } from './contract.ts';
 import { LoadFailure } from './model.ts';
 
 const refuse = async (): Promise<LoadFailure> =>
   new LoadFailure('CONSENT_REQUIRED', 'No plugin keeps consent. Add extensions-consent to the composition.');
 
 /** Used in a composition without a consent plugin: no third-party package is loaded. */
-export const noConsent: PackageConsent = {
+export const refusingPackageConsent: PackageConsentDecider = {
   check: refuse,
   checkPlugin: refuse,
   retainOnly() {},

@@ -1,9 +1,9 @@
-import type { FlowOperationKind, FlowOperations } from '../flows/contract.ts';
+import type { FlowOperationKind, FlowOperationRegistry } from '../flows/contract.ts';
 import type { PackageFlowOperations } from './model.ts';
 
 /** Registers flow operations in the name of packages. */
 export const createPackageFlowOperations = (
-  known: FlowOperations,
+  known: FlowOperationRegistry,
   contribute: (operation: FlowOperationKind) => () => void,
 ): PackageFlowOperations => ({
   find: known.find,

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { AsSystem, Caller, EventsApi, Log } from '#kernel';
-import type { Bus } from '../cluster/contract.ts';
+import type { InterProcessBus } from '../cluster/contract.ts';
 import type { ExtensionManager, LoadChanges } from './load/extension-manager.ts';
 import type { ReloadRequest } from './load/load-plan.ts';
 import type { ExtensionRow } from './records/info-record.ts';
-import type { ThirdPartyLifecycle } from './third-party/plugins.ts';
+import type { ThirdPartyPluginLifecycle } from './third-party/plugins.ts';
 
 interface ReloadDeps {
   readonly extensions: Pick<ExtensionManager, 'load'>;
-  readonly plugins: Pick<ThirdPartyLifecycle, 'refresh'>;
+  readonly plugins: Pick<ThirdPartyPluginLifecycle, 'refresh'>;
   /** The rows of extensions and third-party plugins. */
   readonly rows: () => readonly ExtensionRow[];
   readonly events: EventsApi;
-  readonly bus: Bus;
+  readonly bus: InterProcessBus;
   readonly asSystem: AsSystem;
   readonly log: Log;
 }
@@ -36,7 +36,15 @@ const toReloadRequest = (list: readonly string[]): ReloadRequest =>
   list.length > 0 ? { names: list } : { retryFailed: true };
 
 /** Reloads extensions in one process or in all, and emits the events. */
-export function createReload({ extensions, plugins, rows, events, bus, asSystem, log }: ReloadDeps): ReloadControl {
+export function createReloadControl({
+  extensions,
+  plugins,
+  rows,
+  events,
+  bus,
+  asSystem,
+  log,
+}: ReloadDeps): ReloadControl {
   const processId = randomUUID();
   const system = () => asSystem('extensions are loaded or unloaded');
   const names = () =>

@@ -6,7 +6,7 @@ import {
   describeJsonBody,
   describeParameter,
   enumSchema,
-  exactObject,
+  exactObjectSchema,
   INTEGER_SCHEMA,
   listSchema,
   nullableSchema,
@@ -32,7 +32,7 @@ const FAILURE = objectSchema(
   ['type', 'contribution', 'code', 'count', 'time'],
 );
 
-const EXTENSION = exactObject(
+const EXTENSION = exactObjectSchema(
   {
     id: TEXT_SCHEMA,
     name: TEXT_SCHEMA,
@@ -71,7 +71,7 @@ const base = { tag: 'extensions', access: 'admin', components } as const;
 
 const list = describeDataAnswer(
   listSchema(schemaRef('Extension')),
-  exactObject({ confinedRuntime: objectSchema({ state: TEXT_SCHEMA, posture: ANY_VALUE_SCHEMA }, ['state']) }),
+  exactObjectSchema({ confinedRuntime: objectSchema({ state: TEXT_SCHEMA, posture: ANY_VALUE_SCHEMA }, ['state']) }),
 );
 
 export const EXTENSION_LIST_ROUTE_DESCRIPTION: RouteDescription = {
@@ -80,7 +80,7 @@ export const EXTENSION_LIST_ROUTE_DESCRIPTION: RouteDescription = {
   answers: list,
 };
 
-const DECISION = exactObject({ required: nullableSchema(BOOLEAN_SCHEMA) });
+const DECISION = exactObjectSchema({ required: nullableSchema(BOOLEAN_SCHEMA) });
 
 export const EXTENSION_REQUIRE_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
@@ -92,7 +92,7 @@ export const EXTENSION_REQUIRE_ROUTE_DESCRIPTION: RouteDescription = {
 };
 
 /** JSON Schema of a process in the audit: one that answered with its ledger, or one that is alive and did not answer in time. */
-const PROCESS = exactObject(
+const PROCESS = exactObjectSchema(
   { since: TEXT_SCHEMA, answered: BOOLEAN_SCHEMA },
   { id: TEXT_SCHEMA, address: nullableSchema(TEXT_SCHEMA), left: { type: 'integer' } },
 );
@@ -101,7 +101,7 @@ export const EXTENSION_AUDIT_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Answers what every package may do here, and what each has done in all processes since they started.',
   answers: describeDataAnswer(
-    exactObject({
+    exactObjectSchema({
       may: listSchema(RECORD_SCHEMA),
       did: listSchema(RECORD_SCHEMA),
       since: TEXT_SCHEMA,

@@ -1,11 +1,11 @@
 import { type Caller, fail } from '#kernel';
-import type { Activity } from '../activity/contract.ts';
+import type { HistoryRecorder } from '../activity/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { bodyOf, isValidBody, sendData } from '../http/library.ts';
+import { bodyOf, hasBodyMatchingRouteSchema, sendData } from '../http/library.ts';
 import type { ExtensionManager } from './load/extension-manager.ts';
-import { isConfined } from './load/slot.ts';
-import type { AppBundle } from './model.ts';
-import { type ExtensionRow, toInfoRecord } from './records/info-record.ts';
+import { isConfinedExtension } from './load/slot.ts';
+import type { ExtensionAppBundle } from './model.ts';
+import { type ExtensionRow, toExtensionInfoRecord } from './records/info-record.ts';
 import {
   EXTENSION_APP_CHUNK_ROUTE_DESCRIPTION,
   EXTENSION_AUDIT_ROUTE_DESCRIPTION,
@@ -23,8 +23,8 @@ interface RouteDeps {
   reload(caller: Caller, names: readonly string[]): Promise<void>;
   /** Stores whether a package is required; null leaves it to its manifest. */
   setRequired(found: ExtensionRow['extension'], required: boolean | null): Promise<void> | undefined;
-  readonly appBundle: Pick<AppBundle, 'chunk'>;
-  readonly activity: Pick<Activity, 'record'>;
+  readonly appBundle: Pick<ExtensionAppBundle, 'chunk'>;
+  readonly activity: Pick<HistoryRecorder, 'record'>;
   /** The audit: what each package may do, and what it did in all processes. */
   readAudit(): Promise<unknown>;
   /** Milliseconds for which browsers may cache the browser code of extensions. */
@@ -40,7 +40,7 @@ const ACTIVITY_COLLECTION = 'platform_extensions';
  */
 export function extensionRoutes(deps: RouteDeps): readonly Route[] {
   const { rows, runtime, activity } = deps;
-  const list = () => rows().map(toInfoRecord);
+  const list = () => rows().map(toExtensionInfoRecord);
   const send = (ctx: HttpContext, data: unknown = list()) => sendData(ctx, data, { confinedRuntime: runtime() });
 
   return [
@@ -76,7 +76,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
           comment,
         });
         const now = findRow();
-        sendData(ctx, now ? toInfoRecord(now) : null);
+        sendData(ctx, now ? toExtensionInfoRecord(now) : null);
       }),
     },
     {
@@ -101,7 +101,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
         assertRestartable(findRows(), name);
         await deps.reload(caller, [name]);
         await activity.record(caller, { action: 'restart', collection: ACTIVITY_COLLECTION, item: name.slice(0, 255) });
-        send(ctx, findRows().map(toInfoRecord));
+        send(ctx, findRows().map(toExtensionInfoRecord));
       }),
     },
   ];
@@ -134,13 +134,14 @@ const cacheControl = (ttl: number | undefined): string =>
   ttl === undefined ? 'no-cache' : `public, max-age=${Math.floor(ttl / 1000)}`;
 
 async function parseRequired(body: unknown): Promise<boolean | null> {
-  if (await isValidBody(EXTENSION_REQUIRE_ROUTE_DESCRIPTION, body))
+  if (await hasBodyMatchingRouteSchema(EXTENSION_REQUIRE_ROUTE_DESCRIPTION, body))
     return (body as { required: boolean | null }).required;
   throw fail('INVALID_PAYLOAD', 'The body is { "required": true, false or null }.');
 }
 
 async function parseName(body: unknown): Promise<string> {
-  if (await isValidBody(EXTENSION_RESTART_ROUTE_DESCRIPTION, body)) return (body as { name: string }).name;
+  if (await hasBodyMatchingRouteSchema(EXTENSION_RESTART_ROUTE_DESCRIPTION, body))
+    return (body as { name: string }).name;
   throw fail('INVALID_PAYLOAD', '"name" is required: the name of an extension.');
 }
 
@@ -148,6 +149,6 @@ async function parseName(body: unknown): Promise<string> {
 function assertRestartable(rows: readonly ExtensionRow[], name: string): void {
   if (rows.length === 0) throw fail('INVALID_PAYLOAD', `There is no extension "${name}".`);
   const isFailed = rows.some(({ status }) => status === 'failed');
-  if (!isFailed && !rows.some(({ extension }) => isConfined(extension)))
+  if (!isFailed && !rows.some(({ extension }) => isConfinedExtension(extension)))
     throw fail('INVALID_PAYLOAD', `"${name}" is not confined: reload the extensions instead.`);
 }

@@ -12,7 +12,7 @@ interface Package {
 const packageLists = new Set<() => readonly Package[]>();
 
 /** Adds packages to those that `findThrowingPackage` searches. Answers a function that removes them. */
-export function registerPackageFolders(packages: () => readonly Package[]): () => void {
+export function registerPackagesForErrorAttribution(packages: () => readonly Package[]): () => void {
   packageLists.add(packages);
   return () => void packageLists.delete(packages);
 }

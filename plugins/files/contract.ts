@@ -1,5 +1,5 @@
 import { type Caller, service } from '#kernel';
-import type { Payload } from '../items/contract.ts';
+import type { ItemPayload } from '../items/contract.ts';
 
 /** Name of the collection of files. */
 export const FILES_COLLECTION_NAME = 'platform_files';
@@ -12,7 +12,7 @@ export interface IncomingFile {
   /** The declared MIME type; undefined if the sender declares none. */
   readonly type?: string | undefined;
   /** Values of the row: `title`, `folder`, `storage`, custom fields, … */
-  readonly metadata: Payload;
+  readonly metadata: ItemPayload;
 }
 
 /** What the calling plugin decides about an upload. */
@@ -27,7 +27,7 @@ export interface UploadOptions {
  * Stores files: from a form, another server, a resumable upload, an export. The caller's permissions apply. A call leaves row and
  * bytes, or neither; the janitor removes what a crash leaves. Call it outside of a unit of work: bytes may take long to arrive.
  */
-export interface Files {
+export interface FileStorageService {
   /**
    * Creates a file; answers its key.
    * @throws FORBIDDEN before a byte is read if the caller may not create files, INVALID_PAYLOAD, FAILED_VALIDATION,
@@ -47,4 +47,7 @@ export interface Files {
 }
 
 /** For plugins that receive bytes: `tus`, and routes of `files` itself. */
-export const files = service<Files>('files', { version: '1.0.0', callers: { create: 0, replace: 0, check: 0 } });
+export const files = service<FileStorageService>('files', {
+  version: '1.0.0',
+  callers: { create: 0, replace: 0, check: 0 },
+});

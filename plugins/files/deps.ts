@@ -1,30 +1,30 @@
 import type { AsSystem, EventsApi, Log } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import type { Bus, Lock, Presence } from '../cluster/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
+import type { InterProcessBus, InterProcessLock, ProcessPresence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { Routing } from '../http/contract.ts';
-import type { Items } from '../items/contract.ts';
-import type { Media } from '../media/contract.ts';
-import type { Outbound } from '../outbound/contract.ts';
+import type { RoutingService } from '../http/contract.ts';
+import type { ItemsEngine } from '../items/contract.ts';
+import type { MediaService } from '../media/contract.ts';
+import type { OutboundService } from '../outbound/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
-import type { Schema } from '../schema/contract.ts';
-import type { Settings } from '../settings/contract.ts';
-import type { Storage } from '../storage/contract.ts';
+import type { SchemaService } from '../schema/contract.ts';
+import type { SettingsService } from '../settings/contract.ts';
+import type { StorageService } from '../storage/contract.ts';
 import type { FilesConfig } from './config.ts';
-import type { Files } from './contract.ts';
+import type { FileStorageService } from './contract.ts';
 
 /** Dependencies of the service `files`: rows, bytes, and the ledger of objects without a row. */
-export interface Deps {
-  readonly access: Access;
-  readonly bus: Bus;
-  readonly items: Items;
-  readonly lock: Lock;
-  readonly media: Media;
-  readonly presence: Presence;
+export interface FileServiceDeps {
+  readonly access: AccessControl;
+  readonly bus: InterProcessBus;
+  readonly items: ItemsEngine;
+  readonly lock: InterProcessLock;
+  readonly media: MediaService;
+  readonly presence: ProcessPresence;
   readonly query: QueryEngine;
-  readonly schema: Schema;
-  readonly settings: Settings;
-  readonly storage: Storage;
+  readonly schema: SchemaService;
+  readonly settings: SettingsService;
+  readonly storage: StorageService;
   readonly db: Db;
   readonly events: EventsApi;
   readonly log: Log;
@@ -32,11 +32,12 @@ export interface Deps {
 }
 
 /** Dependencies of the routes and of the GraphQL fields. */
-export interface RouteDeps extends Pick<Deps, 'access' | 'config' | 'events' | 'items' | 'log' | 'schema' | 'storage'> {
-  readonly files: Files;
-  readonly outbound: Outbound;
+export interface FileRouteDeps
+  extends Pick<FileServiceDeps, 'access' | 'config' | 'events' | 'items' | 'log' | 'schema' | 'storage'> {
+  readonly files: FileStorageService;
+  readonly outbound: OutboundService;
   readonly asSystem: AsSystem;
-  readonly readBody: Routing['readBody'];
+  readonly readBody: RoutingService['readBody'];
   /**
    * Waits until the objects of deleted rows are removed, 10 seconds at most; the janitor removes the rest later. Call it outside of a
    * unit of work. Never rejects.

@@ -1,16 +1,16 @@
-import type { GraphqlField } from '../graphql/contract.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { createDisconnectSignalGetter } from '../http/library.ts';
 import { FILES_COLLECTION_NAME } from './contract.ts';
-import type { RouteDeps } from './deps.ts';
-import { importFileFor } from './import/import.ts';
-import { parseImportRequest } from './import/request.ts';
+import type { FileRouteDeps } from './deps.ts';
+import { sharedFileImporterFor } from './import/import.ts';
+import { parseFileImportRequest } from './import/request.ts';
 
 /**
  * GraphQL has only the import by URL: bytes themselves can be sent by REST only. `data` is JSON, since the collection has no input
  * type for creating files.
  */
-export function fileGraphqlFields(deps: RouteDeps): readonly GraphqlField[] {
-  const importFile = importFileFor(deps);
+export function fileGraphqlFields(deps: FileRouteDeps): readonly ContributedGraphqlField[] {
+  const importFile = sharedFileImporterFor(deps);
   return [
     {
       scope: 'system',
@@ -19,7 +19,7 @@ export function fileGraphqlFields(deps: RouteDeps): readonly GraphqlField[] {
       offeredTo: { collection: FILES_COLLECTION_NAME, action: 'create' },
       row: FILES_COLLECTION_NAME,
       resolve: (args, { caller, ctx }) =>
-        importFile(caller, parseImportRequest(args), createDisconnectSignalGetter(ctx)()),
+        importFile(caller, parseFileImportRequest(args), createDisconnectSignalGetter(ctx)()),
     },
   ];
 }

@@ -2,7 +2,7 @@ import { commands, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { bus, lock, presence } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
-import type { GraphqlField } from '../graphql/contract.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { items, referenceRemoval } from '../items/contract.ts';
 import { media } from '../media/contract.ts';
@@ -16,16 +16,16 @@ import { filesCommand } from './check/command.ts';
 import { filesCollection, orphanedObjectsCollection, storageLocationsCollection } from './collections.ts';
 import type { FilesConfig } from './config.ts';
 import { files } from './contract.ts';
-import type { Deps, RouteDeps } from './deps.ts';
+import type { FileRouteDeps, FileServiceDeps } from './deps.ts';
 import { fileGraphqlFields } from './graphql.ts';
 import { createOrphanJanitor } from './janitor.ts';
-import { createLocationRegistry } from './location-registry.ts';
+import { createProcessStorageLocationRegistry } from './location-registry.ts';
 import { createOrphanLedger } from './orphan-ledger.ts';
-import { orphanTriggers } from './orphan-triggers.ts';
+import { createOrphanTriggerMigration } from './orphan-triggers.ts';
 import manifest from './package.json' with { type: 'json' };
 import { fileRoutes } from './routes/index.ts';
-import { registerReferenceRules } from './rules/references.ts';
-import { registerWriteRules } from './rules/write-rules.ts';
+import { registerFileReferenceClearing } from './rules/references.ts';
+import { registerFileWriteRules } from './rules/write-rules.ts';
 import { createFileStorageService } from './service.ts';
 
 export default definePlugin<FilesConfig>({
@@ -48,18 +48,18 @@ export default definePlugin<FilesConfig>({
       settings,
       storage,
     });
-    const deps: Deps & Pick<typeof used, 'references'> = { ...used, config, db, events, log };
+    const deps: FileServiceDeps & Pick<typeof used, 'references'> = { ...used, config, db, events, log };
     host.contribute(systemCollections, filesCollection);
     host.contribute(systemCollections, orphanedObjectsCollection);
     host.contribute(systemCollections, storageLocationsCollection);
-    host.contribute(migrations, orphanTriggers(db));
+    host.contribute(migrations, createOrphanTriggerMigration(db));
 
     const ledger = createOrphanLedger(deps);
     const janitor = createOrphanJanitor({ ...deps, ledger, schedule: used.schedule });
     const { waitForRemoval } = janitor;
     const service = createFileStorageService({ ...deps, ledger, waitForRemoval });
     host.provide(files, service);
-    const serving: RouteDeps = {
+    const serving: FileRouteDeps = {
       ...used,
       ...deps,
       asSystem,
@@ -68,12 +68,12 @@ export default definePlugin<FilesConfig>({
       waitForRemoval,
     };
     for (const route of fileRoutes(serving)) host.contribute(routes, route);
-    for (const field of fileGraphqlFields(serving)) host.contribute<GraphqlField>('graphql.fields', field);
+    for (const field of fileGraphqlFields(serving)) host.contribute<ContributedGraphqlField>('graphql.fields', field);
     host.contribute(commands, filesCommand({ ...deps, janitor }));
-    registerWriteRules(deps, events);
-    registerReferenceRules(deps, events);
+    registerFileWriteRules(deps, events);
+    registerFileReferenceClearing(deps, events);
 
-    const places = createLocationRegistry(deps);
+    const places = createProcessStorageLocationRegistry(deps);
     host.onStart(janitor.start);
     host.onStop(janitor.stop);
     host.onStart(places.register);

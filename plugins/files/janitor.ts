@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
-import type { Bus, Lock, Presence } from '../cluster/contract.ts';
+import type { InterProcessBus, InterProcessLock, ProcessPresence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { JobHandle, Schedule } from '../schedule/contract.ts';
-import type { Storage } from '../storage/contract.ts';
+import type { JobScheduler, ScheduledJobHandle } from '../schedule/contract.ts';
+import type { StorageService } from '../storage/contract.ts';
 import type { OrphanLedger } from './orphan-ledger.ts';
-import { createOrphanRemoval } from './orphan-removal.ts';
+import { createOrphanedObjectRemover } from './orphan-removal.ts';
 import { ORPHANS_CHANNEL } from './orphan-triggers.ts';
 import { createOrphanQueries } from './orphans.ts';
 
@@ -18,22 +18,22 @@ const DEBOUNCE = 100;
 const MAX_WAIT = 10_000;
 
 interface Deps {
-  readonly bus: Bus;
+  readonly bus: InterProcessBus;
   readonly db: Db;
   readonly ledger: Pick<OrphanLedger, 'isOpen'>;
-  readonly lock: Pick<Lock, 'attempt'>;
+  readonly lock: Pick<InterProcessLock, 'attempt'>;
   readonly log: Log;
-  readonly presence: Presence;
-  readonly schedule: Pick<Schedule, 'start'>;
-  readonly storage: Storage;
+  readonly presence: ProcessPresence;
+  readonly schedule: Pick<JobScheduler, 'start'>;
+  readonly storage: StorageService;
 }
 
-export interface Janitor {
+export interface OrphanJanitor {
   start(): void;
   stop(): Promise<void>;
   /** Removes every orphaned object. Resolves when this process or another one has finished the round. */
   sweep(): Promise<void>;
-  /** See `RouteDeps.waitForRemoval`. */
+  /** See `FileRouteDeps.waitForRemoval`. */
   waitForRemoval(): Promise<void>;
 }
 
@@ -41,13 +41,13 @@ export interface Janitor {
  * The janitor deletes orphaned objects: those whose row is gone, and those whose writer died before there was a row. One process
  * at a time works on a location. An object that cannot be removed stays in the ledger for the next round.
  */
-export function createOrphanJanitor({ ledger, presence, bus, schedule, ...deps }: Deps): Janitor {
+export function createOrphanJanitor({ ledger, presence, bus, schedule, ...deps }: Deps): OrphanJanitor {
   const { db, log } = deps;
   const orphans = createOrphanQueries({ db, ledger, presence });
   const stopping = new AbortController();
-  const clearing = createOrphanRemoval({ ...deps, stopping: stopping.signal });
+  const clearing = createOrphanedObjectRemover({ ...deps, stopping: stopping.signal });
   const running = new Set<Promise<void>>();
-  let rounds: JobHandle | undefined;
+  let rounds: ScheduledJobHandle | undefined;
   let afterStart: NodeJS.Timeout | undefined;
   let debounce: NodeJS.Timeout | undefined;
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '#kernel';
-import type { Presence } from '../cluster/contract.ts';
+import type { ProcessPresence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { Storage, StorageIdentity, StorageLocation } from '../storage/contract.ts';
+import type { StorageIdentity, StorageLocation, StorageService } from '../storage/contract.ts';
 
 interface Deps {
   readonly db: Db;
   readonly log: Log;
-  readonly presence: Presence;
-  readonly storage: Storage;
+  readonly presence: ProcessPresence;
+  readonly storage: StorageService;
 }
 
 interface OtherProcessLocation {
@@ -18,14 +18,19 @@ interface OtherProcessLocation {
 }
 
 /** Table of the storage locations of every process: the same path may be another folder on another machine. */
-export interface LocationRegistry {
+export interface ProcessStorageLocationRegistry {
   /** Records the locations of this process, and logs a warning for each one that differs from that of a live process. */
   register(): Promise<void>;
   /** Deletes the record. Never rejects. */
   unregister(): Promise<void>;
 }
 
-export function createLocationRegistry({ db, log, presence, storage }: Deps): LocationRegistry {
+export function createProcessStorageLocationRegistry({
+  db,
+  log,
+  presence,
+  storage,
+}: Deps): ProcessStorageLocationRegistry {
   const table = db.own('platform_storage_locations');
   const UPSERT = db.sql`insert into ${table} (id, process, location, place, name) values ($1, $2, $3, $4, $5)
     on conflict (process, location) do update set place = excluded.place, name = excluded.name`;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { fail, type Log } from '#kernel';
-import type { Presence } from '../cluster/contract.ts';
+import type { ProcessPresence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { StorageLocation } from '../storage/contract.ts';
-import { removeWithVariants } from './remove-with-variants.ts';
+import { removeObjectWithVariants } from './remove-with-variants.ts';
 
 /** An object whose bytes are being written by this process. */
-export interface OrphanLedgerEntry {
+export interface PendingUploadLedgerEntry {
   /**
    * Deletes the entry in the unit of work that writes the row: from its commit on the row owns the object.
    * @throws SERVICE_UNAVAILABLE if another process has counted this one as ended and taken the entry.
@@ -20,14 +20,14 @@ export interface OrphanLedgerEntry {
 
 export interface OrphanLedger {
   /** Creates the entry of an object. Call it before the first byte is written. */
-  open(location: StorageLocation, name: string): Promise<OrphanLedgerEntry>;
+  open(location: StorageLocation, name: string): Promise<PendingUploadLedgerEntry>;
   /** True while an upload of this process works on the entry. */
   isOpen(id: string): boolean;
 }
 
 interface Deps {
   readonly db: Db;
-  readonly presence: Presence;
+  readonly presence: ProcessPresence;
   readonly log: Log;
 }
 
@@ -76,9 +76,9 @@ export function createOrphanLedger({ db, presence, log }: Deps): OrphanLedger {
           try {
             // A commit whose answer was lost may have happened: the object is removed only if this process still owns the entry.
             if (await release(id)) {
-              await removeWithVariants(location, name);
+              await removeObjectWithVariants(location, name);
               await db.query(DELETE_ENTRY, [id]);
-            } else if (!(await isReferenced(location, name))) await removeWithVariants(location, name);
+            } else if (!(await isReferenced(location, name))) await removeObjectWithVariants(location, name);
           } catch (error) {
             log.warn(
               { err: error, storage: location.name, object: name },

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
-import type { Lock } from '../cluster/contract.ts';
+import type { InterProcessLock } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { Storage } from '../storage/contract.ts';
-import { removeWithVariants } from './remove-with-variants.ts';
+import type { StorageService } from '../storage/contract.ts';
+import { removeObjectWithVariants } from './remove-with-variants.ts';
 
 const BATCH = 200;
 const CONCURRENCY = 8;
@@ -14,14 +14,14 @@ const RETRY_INTERVAL = 50;
 
 interface Deps {
   readonly db: Db;
-  readonly lock: Pick<Lock, 'attempt'>;
+  readonly lock: Pick<InterProcessLock, 'attempt'>;
   readonly log: Log;
-  readonly storage: Storage;
+  readonly storage: StorageService;
   readonly stopping: AbortSignal;
 }
 
 /** Removes orphaned objects, each location by itself: an unavailable location does not delay the others. */
-export interface OrphanRemoval {
+export interface OrphanedObjectRemover {
   /** Starts a run that sees all entries made before the call. False if another process works on the location. */
   tryRemove(location: string): Promise<boolean>;
   /** Removes all orphaned objects of a location, like `tryRemove`, but waits while another process works on it. */
@@ -49,7 +49,7 @@ function orphanStatements(db: Db) {
   };
 }
 
-export function createOrphanRemoval({ db, lock, log, storage, stopping }: Deps): OrphanRemoval {
+export function createOrphanedObjectRemover({ db, lock, log, storage, stopping }: Deps): OrphanedObjectRemover {
   const { CLOCK, SELECT_BATCH, POSTPONE, DELETE_ENTRY } = orphanStatements(db);
   const unavailable = new Set<string>();
   const running = new Map<string, Promise<boolean>>();
@@ -82,7 +82,7 @@ export function createOrphanRemoval({ db, lock, log, storage, stopping }: Deps):
 
   async function removeOne(location: string, { id, name, isReferenced }: OrphanedObject): Promise<boolean> {
     try {
-      if (!isReferenced) await removeWithVariants(storage.at(location), name);
+      if (!isReferenced) await removeObjectWithVariants(storage.at(location), name);
     } catch (error) {
       if (!unavailable.has(location))
         log.warn({ err: error, storage: location, object: name }, 'objects cannot be removed now; tried again later');

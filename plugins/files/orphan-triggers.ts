@@ -8,7 +8,7 @@ export const ORPHANS_CHANNEL = 'files.orphans';
  * Triggers that put an object into the ledger when a statement takes its name out of `platform_files`: the API, a cascade, SQL by
  * hand. They run in the same transaction, so that no object is ever without a row and without an entry.
  */
-export function orphanTriggers(db: Db): Migration {
+export function createOrphanTriggerMigration(db: Db): Migration {
   const files = db.own('platform_files');
   const insertOrphans = db.sql`insert into ${db.own('platform_orphaned_objects')} (storage, name)`;
   const triggerFunction = db.sql`${db.name(db.schemas[0] as string)}.platform_files_orphan()`;

@@ -1,11 +1,11 @@
-import type { Presence } from '../cluster/contract.ts';
+import type { ProcessPresence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { OrphanLedger } from './orphan-ledger.ts';
 
 interface Deps {
   readonly db: Db;
   readonly ledger: Pick<OrphanLedger, 'isOpen'>;
-  readonly presence: Presence;
+  readonly presence: ProcessPresence;
 }
 
 /** The entries of the ledger that have no writer: their objects are orphaned. */

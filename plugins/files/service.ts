@@ -1,31 +1,31 @@
 import type { Caller } from '#kernel';
-import type { Payload } from '../items/contract.ts';
+import type { ItemPayload } from '../items/contract.ts';
 import type { FileInspection } from '../media/contract.ts';
-import { FILES_COLLECTION_NAME, type Files } from './contract.ts';
-import type { Deps } from './deps.ts';
+import { FILES_COLLECTION_NAME, type FileStorageService } from './contract.ts';
+import type { FileServiceDeps } from './deps.ts';
 import type { OrphanLedger } from './orphan-ledger.ts';
-import { readCreatePresets } from './rules/presets.ts';
-import { captionFields, deriveFileFields, resolveFileType } from './upload/derive.ts';
-import { inspectStored } from './upload/inspect.ts';
+import { readFileCreatePresets } from './rules/presets.ts';
+import { deriveFileFields, extractUnsetCaptionFields, resolveFileType } from './upload/derive.ts';
+import { inspectStoredFile } from './upload/inspect.ts';
 import { createUploadPlanner, type UploadPlan } from './upload/plan.ts';
-import { createTooLargeFailure, receiveBytes } from './upload/receive.ts';
+import { createTooLargeFailure, writeUploadToStorage } from './upload/receive.ts';
 
-interface FilesDeps extends Deps {
+interface FilesDeps extends FileServiceDeps {
   readonly ledger: OrphanLedger;
-  /** See `RouteDeps.waitForRemoval`. */
+  /** See `FileRouteDeps.waitForRemoval`. */
   readonly waitForRemoval: () => Promise<void>;
 }
 
 type WriteRow = (
   found: FileInspection,
-  values: Payload,
-) => Promise<{ readonly key: string; readonly payload: Payload }>;
+  values: ItemPayload,
+) => Promise<{ readonly key: string; readonly payload: ItemPayload }>;
 
 /**
  * Creates the service `files`. It writes bytes first and the row second: a row never names an object that is not there, and the
  * ledger names objects without a row.
  */
-export function createFileStorageService(deps: FilesDeps): Files {
+export function createFileStorageService(deps: FilesDeps): FileStorageService {
   const { access, config, db, events, items, ledger, log, media, waitForRemoval } = deps;
   const planner = createUploadPlanner(deps);
 
@@ -37,8 +37,14 @@ export function createFileStorageService(deps: FilesDeps): Files {
   ): Promise<string> {
     const entry = await ledger.open(plan.location, plan.object);
     try {
-      const received = await receiveBytes(plan, bytes, log);
-      const inspection = await inspectStored({ media, log }, plan.location, plan.object, received, plan.declared?.type);
+      const received = await writeUploadToStorage(plan, bytes, log);
+      const inspection = await inspectStoredFile(
+        { media, log },
+        plan.location,
+        plan.object,
+        received,
+        plan.declared?.type,
+      );
       for (const type of [resolveFileType(plan, inspection), inspection.type])
         if (type !== undefined) planner.assertTypeAllowed(type);
       const key = await db.transaction(async () => {
@@ -65,12 +71,12 @@ export function createFileStorageService(deps: FilesDeps): Files {
       assertOutsideTransaction();
       const plan = await planner.toCreate(caller, about, options);
       return storeUpload(caller, plan, bytes, async (found, values) => {
-        const presets = await readCreatePresets(access, caller);
+        const presets = await readFileCreatePresets(access, caller);
         const isUnset = (name: string) => !Object.hasOwn(plan.payload, name) && !Object.hasOwn(presets, name);
         const platformValues = {
           ...plan.platformValues,
           ...values,
-          ...captionFields(isUnset, found),
+          ...extractUnsetCaptionFields(isUnset, found),
           type: resolveFileType(plan, found),
         };
         const key = await events.withoutExtensionListeners(() =>

@@ -1,5 +1,5 @@
 import { authorities, type Caller, facet, service } from '#kernel';
-import { createOperationRegistry } from './registry.ts';
+import { createFlowOperationRegistry } from './registry.ts';
 
 /** The context of one run of an operation, beside its options. */
 export interface FlowOperationContext {
@@ -23,7 +23,7 @@ export interface FlowOperationKind {
 }
 
 /** Every kind of step that flows can have, also of third-party packages. All ids are in one namespace. */
-export interface FlowOperations {
+export interface FlowOperationRegistry {
   /** The operation with this id; undefined without one, `ambiguous` with several. */
   find(id: string): FlowOperationKind | 'ambiguous' | undefined;
   /** Names of the plugins and packages that have an operation of this id. */
@@ -36,8 +36,8 @@ export interface FlowOperations {
  * Operations of all plugins, in any number and at any time. A second one of the same id hides neither: both are ambiguous until
  * one of them is removed. The manifest section lists the ids, or declares that they are ids of packages the plugin runs.
  */
-export const flowOperations = facet<FlowOperationKind, FlowOperations>('flows.operations', {
-  combine: createOperationRegistry,
+export const flowOperations = facet<FlowOperationKind, FlowOperationRegistry>('flows.operations', {
+  combine: createFlowOperationRegistry,
   manifest: {
     type: 'object',
     additionalProperties: false,
@@ -59,4 +59,4 @@ export const flowOperations = facet<FlowOperationKind, FlowOperations>('flows.op
 });
 
 /** For plugins that run flows, or decide which operations packages may add. */
-export const operations = service<FlowOperations>('operations', { version: '1.0.0' });
+export const operations = service<FlowOperationRegistry>('operations', { version: '1.0.0' });

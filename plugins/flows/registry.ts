@@ -1,4 +1,4 @@
-import type { FlowOperationKind, FlowOperations } from './contract.ts';
+import type { FlowOperationKind, FlowOperationRegistry } from './contract.ts';
 
 interface ContributedOperation {
   readonly owner: string;
@@ -6,7 +6,7 @@ interface ContributedOperation {
 }
 
 /** Finds operations by id. Several with one id are all ambiguous, so that none can replace another. */
-export function createOperationRegistry(all: readonly ContributedOperation[]): FlowOperations {
+export function createFlowOperationRegistry(all: readonly ContributedOperation[]): FlowOperationRegistry {
   const byId = new Map<string, ContributedOperation[]>();
   for (const one of all) byId.set(one.value.id, [...(byId.get(one.value.id) ?? []), one]);
   const operationsWithId = (id: string): readonly ContributedOperation[] => byId.get(id) ?? [];

@@ -6,14 +6,14 @@ import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { foldersCollection } from './collections.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createTreeMigration } from './tree-migration.ts';
+import { createFolderTreeTriggerMigration } from './tree-migration.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ items });
     host.contribute(systemCollections, foldersCollection);
-    host.contribute(migrations, createTreeMigration(host.db));
+    host.contribute(migrations, createFolderTreeTriggerMigration(host.db));
     for (const route of collectionRoutes(used.items, '/folders', 'platform_folders')) host.contribute(routes, route);
   },
 });

@@ -5,7 +5,7 @@ import type { Db, Migration } from '../database/contract.ts';
  * statement, since nested payloads move several folders at once, and two concurrent requests that move folders into
  * each other do not see each other's rows. A lock therefore lets only one transaction at a time move folders.
  */
-export function createTreeMigration(db: Db): Migration {
+export function createFolderTreeTriggerMigration(db: Db): Migration {
   const folders = db.own('platform_folders');
   const run = db.sql`${db.name(db.schemas[0] as string)}.platform_folders_tree()`;
   return {

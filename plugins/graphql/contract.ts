@@ -1,6 +1,10 @@
 import { authorities, type Caller, facet } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
-import { type DistinctGraphqlFields, keepFirstByName, parseGraphqlFieldName } from './fields/distinct-fields.ts';
+import {
+  type DistinctGraphqlFields,
+  parseGraphqlFieldName,
+  separateDuplicateGraphqlFields,
+} from './fields/distinct-fields.ts';
 
 /**
  * `items` is `/graphql`, with user collections; `system` is `/graphql/system`, with system collections (specification,
@@ -9,14 +13,14 @@ import { type DistinctGraphqlFields, keepFirstByName, parseGraphqlFieldName } fr
 export type GraphqlScope = 'items' | 'system';
 
 /** The request a field is resolved in. */
-export interface GraphqlCall {
+export interface GraphqlResolverContext {
   readonly caller: Caller;
   /** The Koa context: for cookies, and for the client's address before authentication. */
   readonly ctx: HttpContext;
 }
 
 /** A root field that is not derived from a collection: sign-in, the state of the service, the row of the own user. */
-export interface GraphqlField {
+export interface ContributedGraphqlField {
   readonly scope: GraphqlScope;
   readonly operation: 'query' | 'mutation';
   /**
@@ -38,7 +42,7 @@ export interface GraphqlField {
    * omits are absent.
    * @throws Failures, which the response carries under `errors`.
    */
-  resolve(args: Readonly<Record<string, unknown>>, call: GraphqlCall): unknown;
+  resolve(args: Readonly<Record<string, unknown>>, call: GraphqlResolverContext): unknown;
   /**
    * The field answers the row of this collection with the key that `resolve` returns. It is read with the selection of
    * the document under the caller's permissions. A missing or unreadable row is FORBIDDEN in a query, as with
@@ -49,11 +53,11 @@ export interface GraphqlField {
 
 /**
  * The facet of further root fields. Plugins of lower floors contribute by its id, with `"optional": true` in their
- * manifest: `host.contribute<GraphqlField>('graphql.fields', field)`. Of several fields with one name in one root the
+ * manifest: `host.contribute<ContributedGraphqlField>('graphql.fields', field)`. Of several fields with one name in one root the
  * first is kept.
  */
-export const graphqlFields = facet<GraphqlField, DistinctGraphqlFields>('graphql.fields', {
-  combine: keepFirstByName,
+export const graphqlFields = facet<ContributedGraphqlField, DistinctGraphqlFields>('graphql.fields', {
+  combine: separateDuplicateGraphqlFields,
   manifest: {
     type: 'object',
     additionalProperties: false,

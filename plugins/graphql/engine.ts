@@ -1,10 +1,10 @@
 import { type GraphQLSchema, printSchema } from 'graphql';
 import { type Caller, fail, type Log } from '#kernel';
-import type { Access } from '../access/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
-import type { Items } from '../items/contract.ts';
+import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
-import type { Schema } from '../schema/contract.ts';
+import type { SchemaService } from '../schema/contract.ts';
 import type { GraphqlScope } from './contract.ts';
 import { createGraphqlDocumentCaches } from './document/document-cache.ts';
 import { createOperationExecutor } from './execute/execute.ts';
@@ -26,10 +26,10 @@ export interface GraphqlEngine {
 }
 
 export interface GraphqlEngineDeps {
-  readonly access: Access;
-  readonly items: Items;
+  readonly access: AccessControl;
+  readonly items: ItemsEngine;
   readonly query: Pick<QueryEngine, 'ceilings'>;
-  readonly schema: Schema;
+  readonly schema: SchemaService;
   /** Returns the same list until a field is added or removed: cached schemas depend on its identity. */
   readonly contributed: () => ContributedFields;
   readonly limits: { readonly tokens: number; readonly aliases: number; readonly rootFields: number };

@@ -38,7 +38,7 @@ interface UnfinishedBody {
  * So a client with many unfinished bodies loses its own before those of other clients. An address that holds a quarter
  * may begin no more large bodies: a body that is refused later costs its memory until the garbage collector frees it.
  */
-export class BodyMemory {
+export class UnfinishedBodyMemoryBudget {
   readonly limit: number;
   readonly #bodies = new Set<UnfinishedBody>();
   readonly #bytesByAddress = new Map<string, number>();
@@ -132,7 +132,7 @@ const createMemoryFailure = () =>
   });
 
 /** Health check: reports the bytes that unfinished bodies hold, and warns before bodies are refused. */
-export const createBodyMemoryHealthCheck = (memory: BodyMemory): HealthCheck => ({
+export const createBodyMemoryHealthCheck = (memory: UnfinishedBodyMemoryBudget): HealthCheck => ({
   name: 'http:unfinishedBodies',
   componentType: 'system',
   async check() {

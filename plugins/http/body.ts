@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Context, Next } from 'koa';
 import { Failure, fail } from '#kernel';
-import type { BodyMemory } from './body-memory.ts';
+import type { UnfinishedBodyMemoryBudget } from './body-memory.ts';
 import { clientAddressOf } from './client.ts';
-import type { Routing } from './contract.ts';
+import type { RoutingService } from './contract.ts';
 import { assertStorableJson } from './storable-json.ts';
 
 /**
@@ -19,7 +19,7 @@ const UNCOUNTED_BYTES = 16_384;
 const COMPRESSED_ENCODINGS: readonly string[] = ['gzip', 'deflate', 'br'];
 const METHODS_WITH_BODY: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
-export type ReadBody = Routing['readBody'];
+export type ReadBody = RoutingService['readBody'];
 type Parser = (ctx: Context, next: Next) => Promise<void>;
 
 export interface BodyLimits {
@@ -29,7 +29,7 @@ export interface BodyLimits {
   readonly idleTimeout: number;
   /** Milliseconds for a whole body; default 5 minutes. */
   readonly deadline?: number;
-  readonly memory: BodyMemory;
+  readonly memory: UnfinishedBodyMemoryBudget;
 }
 
 /**

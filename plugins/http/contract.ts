@@ -196,7 +196,7 @@ export type PathClaimKind = 'route' | 'reserved' | 'mount';
 /**
  * The service `routing`: free paths, bodies and descriptions, for plugins that contribute mounts or describe the API.
  */
-export interface Routing {
+export interface RoutingService {
   /** Why a path is not free; undefined for a free path. Case-insensitive. */
   claimOf(path: string): PathClaimKind | undefined;
   /**
@@ -222,4 +222,4 @@ export interface ReadBodyOptions {
 }
 
 /** Key of the service `Routing`. */
-export const routing = service<Routing>('routing', { version: '1.0.0' });
+export const routing = service<RoutingService>('routing', { version: '1.0.0' });

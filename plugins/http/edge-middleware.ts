@@ -5,7 +5,7 @@ import { ClientRequestScope } from './client-scope.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
 import type { RunErrorFilters } from './error-filters.ts';
-import { closeConnectionUnlessRead, enableLingeringClose } from './lingering-close.ts';
+import { enableLingeringClose, setConnectionCloseUnlessRead } from './lingering-close.ts';
 import { logRequest } from './request-log.ts';
 import { answerNotModified, createDefaultHeaders } from './response-headers.ts';
 import type { FindRoute } from './router.ts';
@@ -16,7 +16,7 @@ import { StreamedResponse } from './streamed-response.ts';
 const CLIENT_GONE = 499;
 
 /** The outermost middleware: default headers, CORS, 304 for unchanged content, error filters and the log line. */
-export function createEdgeMiddleware(
+export function createOutermostHttpMiddleware(
   config: HttpConfig,
   settings: RequestSettings,
   findRoute: FindRoute,
@@ -53,7 +53,7 @@ export function createEdgeMiddleware(
             : errorEnvelope(error, { admin: false }).status;
         if (error !== undefined) throw error;
       } finally {
-        closeConnectionUnlessRead(ctx, status);
+        setConnectionCloseUnlessRead(ctx, status);
         if (isLogged) {
           const { method, originalUrl: url } = ctx;
           const { user } = (ctx.state as HttpContext['state']).caller;

@@ -16,7 +16,7 @@ export type RunErrorFilters = (ctx: Context, error: unknown) => Promise<unknown>
  * answers, and then returns `true`. A listener of the second may change the list of errors before it is sent; the
  * status stays. When it fails, the original error is sent.
  */
-export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
+export function createRequestErrorFilterRunner({ events, log }: Deps): RunErrorFilters {
   async function runNotFoundFilter(ctx: Context, error: unknown): Promise<unknown> {
     // Only errors with `path`: a request for a missing collection has a route and answers the same code without it.
     const isMissing = error instanceof Failure && error.code === 'ROUTE_NOT_FOUND' && 'path' in error.extensions;

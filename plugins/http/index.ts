@@ -1,25 +1,30 @@
 import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { createBodyReader } from './body.ts';
-import { BodyMemory, createBodyMemoryHealthCheck } from './body-memory.ts';
+import { createBodyMemoryHealthCheck, UnfinishedBodyMemoryBudget } from './body-memory.ts';
 import { type HttpContext, reservedSegments, routeMounts, routes, routing } from './contract.ts';
-import { createEdgeMiddleware } from './edge-middleware.ts';
-import { createErrorFilters } from './error-filters.ts';
+import { createOutermostHttpMiddleware } from './edge-middleware.ts';
+import { createRequestErrorFilterRunner } from './error-filters.ts';
 import { RouteMountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { pathClaimOf } from './path-claims.ts';
-import { createRouter, type FindRoute } from './router.ts';
-import { bodyMemoryLimit, createRequestSettings, type HttpConfig, unknownParametersMode } from './settings.ts';
-import { createParameterCheck, findUnknownParameterNames } from './unknown-parameters.ts';
+import { createRouteFinder, type FindRoute } from './router.ts';
+import {
+  bodyMemoryLimitFromConfig,
+  createRequestSettings,
+  type HttpConfig,
+  unknownParametersModeFromConfig,
+} from './settings.ts';
+import { createUnknownParameterCheck, findUnknownParameterNames } from './unknown-parameters.ts';
 
 export default definePlugin<HttpConfig>({
   manifest,
   register(host) {
     const { config, log, events } = host;
-    const memory = new BodyMemory(bodyMemoryLimit(config));
-    const mode = unknownParametersMode(config);
+    const memory = new UnfinishedBodyMemoryBudget(bodyMemoryLimitFromConfig(config));
+    const mode = unknownParametersModeFromConfig(config);
     const checksNames = mode !== 'ignore';
-    const parameters = createParameterCheck(mode, log);
+    const parameters = createUnknownParameterCheck(mode, log);
     const settings = createRequestSettings(config, { log, memory, parameters });
     const readBody = createBodyReader({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout: settings.idleTimeout, memory });
     let findRoute: FindRoute = () => undefined;
@@ -47,11 +52,11 @@ export default definePlugin<HttpConfig>({
     host.contribute<ContributionTo<typeof health>>('health', createBodyMemoryHealthCheck(memory));
     host.contribute(
       middleware,
-      createEdgeMiddleware(
+      createOutermostHttpMiddleware(
         config,
         settings,
         (method, path) => findRoute(method, path),
-        createErrorFilters({ events, log }),
+        createRequestErrorFilterRunner({ events, log }),
       ),
     );
     host.contribute(middleware, {
@@ -73,7 +78,7 @@ export default definePlugin<HttpConfig>({
     // both as a whole, so a request sees the routes of before or after the change.
     host.onStart(() => {
       const updateRoutes = () => {
-        findRoute = createRouter(allRoutes());
+        findRoute = createRouteFinder(allRoutes());
       };
       const updateMounts = () => {
         mountTable = new RouteMountTable(host.read(routeMounts));

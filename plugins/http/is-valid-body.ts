@@ -9,7 +9,7 @@ const compiled = new WeakMap<RouteDescription, ValidateFunction>();
  * not require one. For routes that answer one error for all invalid bodies. The first body loads and compiles the
  * validator.
  */
-export async function isValidBody(description: RouteDescription, body: unknown): Promise<boolean> {
+export async function hasBodyMatchingRouteSchema(description: RouteDescription, body: unknown): Promise<boolean> {
   if (body === undefined) return description.body?.required === false;
   const validate = compiled.get(description) ?? (await compile(description));
   compiled.set(description, validate);

@@ -10,30 +10,30 @@ export { clientAddressOf, clientInfoOf } from './client.ts';
 /** The signal that the client of a request disconnected, created on first use. */
 export { createDisconnectSignalGetter } from './client-scope.ts';
 /** Whether a parsed body matches the schema of a route description. */
-export { isValidBody } from './is-valid-body.ts';
+export { hasBodyMatchingRouteSchema } from './is-valid-body.ts';
 /** Parts of route descriptions, and functions over descriptions. */
 export {
   ANY_VALUE_SCHEMA,
   anyOfSchema,
   BOOLEAN_SCHEMA,
-  dataEnvelope,
+  dataEnvelopeSchema,
   describeDataAnswer,
   describeJsonBody,
   describeParameter,
+  describeRequiredParameter,
   ERRORS_SCHEMA,
   enumSchema,
   errorCodesOf,
-  errorComponents,
-  exactObject,
+  errorsSchemaComponents,
+  exactObjectSchema,
   INTEGER_SCHEMA,
   listSchema,
-  NO_CONTENT,
+  NO_CONTENT_ANSWER_DESCRIPTION,
   nullableSchema,
   objectSchema,
   parameterRef,
   pathParameterNames,
   RECORD_SCHEMA,
-  requiredParameter,
   schemaRef,
   TEXT_SCHEMA,
 } from './route-description.ts';
@@ -43,14 +43,14 @@ export { assertStorableJson } from './storable-json.ts';
  * Treats unknown members of a query in a body like unknown parameters of a query string.
  * @throws INVALID_QUERY in mode `refuse`.
  */
-export function checkQueryMemberNames(ctx: HttpContext, query: object, known: ReadonlySet<string>): void {
+export function checkUnknownQueryMembers(ctx: HttpContext, query: object, known: ReadonlySet<string>): void {
   const names = Object.keys(query).filter((name) => !known.has(name));
   ctx.state.settings?.parameters.check(ctx, names, known);
 }
 /** A failure with a status, code and message of its own. */
 export { CustomFailure } from './custom-failure.ts';
 /** The query string as nested objects (`filter[a][_eq]=1`), within limits of depth, list length and parameters. */
-export { parseQueryString, rawQueryOf } from './query-string.ts';
+export { parsedQueryStringOf, parseQueryString } from './query-string.ts';
 
 /** Answers 200 with `{ data: <value> }`, and `meta` if set; 204 without a body for undefined. */
 export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void {
@@ -58,11 +58,11 @@ export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void
     ctx.status = 204;
     return;
   }
-  sendJson(ctx, JSON.stringify(value), meta === undefined ? undefined : JSON.stringify(meta));
+  sendJsonTextInEnvelope(ctx, JSON.stringify(value), meta === undefined ? undefined : JSON.stringify(meta));
 }
 
 /** Puts JSON text of PostgreSQL unchanged into the envelope `{ data, meta }`. */
-export function sendJson(ctx: HttpContext, data: string, meta?: string): void {
+export function sendJsonTextInEnvelope(ctx: HttpContext, data: string, meta?: string): void {
   ctx.status = 200;
   ctx.type = 'application/json; charset=utf-8';
   ctx.body = meta === undefined ? `{"data":${data}}` : `{"data":${data},"meta":${meta}}`;

@@ -43,7 +43,7 @@ export function enableLingeringClose({ req, res }: Exchange, limits?: DiscardLim
 const CLOSING_STATUSES: readonly number[] = [408, 503];
 
 /** Sets `Connection: close` on a response that is sent while most of the request body may still be on its way. */
-export function closeConnectionUnlessRead({ req, res }: Exchange, status: number): void {
+export function setConnectionCloseUnlessRead({ req, res }: Exchange, status: number): void {
   if (req.complete || res.headersSent || (isShortBody(req) && !CLOSING_STATUSES.includes(status))) return;
   res.setHeader('Connection', 'close');
 }

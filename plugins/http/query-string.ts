@@ -58,7 +58,7 @@ function parseFlat(text: string): Record<string, unknown> | undefined {
 }
 
 /** The parsed query string of the request; parsed once. */
-export function rawQueryOf(ctx: HttpContext): Record<string, unknown> {
+export function parsedQueryStringOf(ctx: HttpContext): Record<string, unknown> {
   const { state } = ctx;
   if (!state.rawQuery) {
     const url = ctx.req.url ?? '';

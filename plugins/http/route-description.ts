@@ -34,7 +34,7 @@ export const objectSchema = (
 ): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 ? { required } : {}) });
 
 /** An object with all of `properties`, any of `optional`, and no other members. */
-export const exactObject = (
+export const exactObjectSchema = (
   properties: Readonly<Record<string, JsonSchema>>,
   optional: Readonly<Record<string, JsonSchema>> = {},
 ): JsonSchema => ({
@@ -51,25 +51,28 @@ export const describeParameter = (description: string, schema: JsonSchema = TEXT
   description,
   schema,
 });
-export const requiredParameter = (description: string, schema: JsonSchema = TEXT_SCHEMA): ParameterDescription => ({
+export const describeRequiredParameter = (
+  description: string,
+  schema: JsonSchema = TEXT_SCHEMA,
+): ParameterDescription => ({
   ...describeParameter(description, schema),
   required: true,
 });
 
 /** The envelope `{ data }`, with an optional `meta` where its schema is passed. */
-export const dataEnvelope = (data: JsonSchema, meta?: JsonSchema): JsonSchema =>
-  exactObject({ data }, meta === undefined ? {} : { meta });
+export const dataEnvelopeSchema = (data: JsonSchema, meta?: JsonSchema): JsonSchema =>
+  exactObjectSchema({ data }, meta === undefined ? {} : { meta });
 
-/** 200 with `{ data }`, as `sendData` and `sendJson` answer. */
+/** 200 with `{ data }`, as `sendData` and `sendJsonTextInEnvelope` answer. */
 export const describeDataAnswer = (
   data: JsonSchema,
   meta?: JsonSchema,
 ): Readonly<Record<number, SchemaByMediaType>> => ({
-  200: { [JSON_TYPE]: dataEnvelope(data, meta) },
+  200: { [JSON_TYPE]: dataEnvelopeSchema(data, meta) },
 });
 
 /** 204 without a body. */
-export const NO_CONTENT: Readonly<Record<number, SchemaByMediaType>> = { 204: {} };
+export const NO_CONTENT_ANSWER_DESCRIPTION: Readonly<Record<number, SchemaByMediaType>> = { 204: {} };
 
 export const describeJsonBody = (schema: JsonSchema, { required = true } = {}): BodyDescription => ({
   content: { [JSON_TYPE]: schema },
@@ -77,9 +80,11 @@ export const describeJsonBody = (schema: JsonSchema, { required = true } = {}): 
 });
 
 /** The body of every error response. Many codes have further members of `extensions` beside `code`. */
-export const ERRORS_SCHEMA: JsonSchema = exactObject({
+export const ERRORS_SCHEMA: JsonSchema = exactObjectSchema({
   errors: {
-    ...listSchema(exactObject({ message: TEXT_SCHEMA, extensions: objectSchema({ code: TEXT_SCHEMA }, ['code']) })),
+    ...listSchema(
+      exactObjectSchema({ message: TEXT_SCHEMA, extensions: objectSchema({ code: TEXT_SCHEMA }, ['code']) }),
+    ),
     minItems: 1,
   },
 });
@@ -87,7 +92,7 @@ export const ERRORS_SCHEMA: JsonSchema = exactObject({
 /**
  * The schema `Errors` as components of a description, for answers with a code that `kernel/errors.ts` does not list.
  */
-export const errorComponents = { schemas: { Errors: ERRORS_SCHEMA } } as const;
+export const errorsSchemaComponents = { schemas: { Errors: ERRORS_SCHEMA } } as const;
 
 /**
  * All codes that a route may answer: its own, those of all routes, and those that follow from its method and access.

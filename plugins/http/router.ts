@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { fail } from '#kernel';
 import type { Route } from './contract.ts';
-import { queryParametersOf } from './unknown-parameters.ts';
+import { describedQueryParameterNamesOf } from './unknown-parameters.ts';
 
 // The ESM build of @koa/router imports all of `http`, which loads an HTTP client of 13 MB; the CommonJS build does not.
 const require = createRequire(import.meta.url);
@@ -32,13 +32,13 @@ export type FindRoute = (method: string, path: string) => RouteMatch | undefined
  * Finds routes by method and path. @koa/router compiles the paths. Its own dispatch tries every route in turn; this one
  * tries only those with the same method and first segment, fewer parameters first: `/users/me` before `/users/:id`.
  */
-export function createRouter(routes: readonly Route[]): FindRoute {
+export function createRouteFinder(routes: readonly Route[]): FindRoute {
   const router = new Router({ strict: false, sensitive: true });
   const table = new Map<string, CompiledRoute[]>();
   for (const route of routes) {
     const layer = router.register(route.path, [], () => {}) as unknown as Layer;
     const segment = firstSegment(route.path);
-    const parameters = queryParametersOf(route);
+    const parameters = describedQueryParameterNamesOf(route);
     for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]) {
       const key = `${method} ${/^[:*{]/.test(segment) ? '*' : segment}`;
       table.set(key, [...(table.get(key) ?? []), { layer, route, parameters }]);

@@ -1,6 +1,6 @@
 import type { Log } from '#kernel';
-import type { BodyMemory } from './body-memory.ts';
-import type { ParameterCheck, UnknownParametersMode } from './unknown-parameters.ts';
+import type { UnfinishedBodyMemoryBudget } from './body-memory.ts';
+import type { UnknownParameterCheck, UnknownParametersMode } from './unknown-parameters.ts';
 
 /** The settings of this plugin, as its manifest declares them. */
 export interface HttpConfig {
@@ -41,14 +41,14 @@ export interface RequestSettings {
    */
   readonly idleTimeout: number;
   /** The memory of bodies that have not arrived completely. */
-  readonly memory: BodyMemory;
+  readonly memory: UnfinishedBodyMemoryBudget;
   readonly log: Log;
   /** Checks names of a query that is sent in a body. */
-  readonly parameters: ParameterCheck;
+  readonly parameters: UnknownParameterCheck;
 }
 
 /** Warnings help developers of clients, so they are off in production; `refuse` has to be set. */
-export const unknownParametersMode = (config: HttpConfig): UnknownParametersMode =>
+export const unknownParametersModeFromConfig = (config: HttpConfig): UnknownParametersMode =>
   config.QUERYSTRING_UNKNOWN_PARAMETERS ?? (config.NODE_ENV === 'production' ? 'ignore' : 'warn');
 
 export const createRequestSettings = (
@@ -69,5 +69,5 @@ export const createRequestSettings = (
  * The memory limit of unfinished bodies in bytes: at least four times MAX_PAYLOAD_SIZE, so that the largest body fits
  * into the half that one address may hold.
  */
-export const bodyMemoryLimit = ({ MAX_PAYLOAD_MEMORY: memory, MAX_PAYLOAD_SIZE: size }: HttpConfig): number =>
+export const bodyMemoryLimitFromConfig = ({ MAX_PAYLOAD_MEMORY: memory, MAX_PAYLOAD_SIZE: size }: HttpConfig): number =>
   Math.max(memory, 4 * size);

@@ -12,7 +12,7 @@ const MAX_WARNINGS = 5;
 const MAX_NAME_LENGTH = 40;
 
 /** Called once for each request, before its route. */
-export interface ParameterCheck {
+export interface UnknownParameterCheck {
   /** @throws INVALID_QUERY with the nearest known name, in mode `refuse`. */
   check(ctx: HttpContext, names: readonly string[], known: ReadonlySet<string>): void;
 }
@@ -21,7 +21,9 @@ export interface ParameterCheck {
  * The query parameters that a route describes; undefined for routes that describe none and may read any. Parameters of
  * the query language that a route does not use count as known: they are no spelling mistakes.
  */
-export function queryParametersOf({ description }: Pick<Route, 'description'>): ReadonlySet<string> | undefined {
+export function describedQueryParameterNamesOf({
+  description,
+}: Pick<Route, 'description'>): ReadonlySet<string> | undefined {
   const { query, components } = description;
   if (!query) return undefined;
   return new Set(['access_token', ...Object.keys(query), ...Object.keys(components?.parameters ?? {})]);
@@ -53,7 +55,7 @@ function readName(text: string, from: number, end: number): string {
   }
 }
 
-export function createParameterCheck(mode: UnknownParametersMode, log: Log): ParameterCheck {
+export function createUnknownParameterCheck(mode: UnknownParametersMode, log: Log): UnknownParameterCheck {
   const logged = new Set<string>();
 
   function report(route: string, parameter: string, suggestion: string | undefined): void {

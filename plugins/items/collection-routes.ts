@@ -2,15 +2,15 @@ import type { Caller } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import {
   bodyOf,
-  checkQueryMemberNames,
+  checkUnknownQueryMembers,
   createDisconnectSignalGetter,
-  rawQueryOf,
+  parsedQueryStringOf,
   sendData,
-  sendJson,
+  sendJsonTextInEnvelope,
   sendStream,
 } from '../http/library.ts';
 import type { RawQuery, ReadResultText, RowStream } from '../query/contract.ts';
-import type { Items, WriteCancellation } from './contract.ts';
+import type { ItemsEngine, WriteCancellation } from './contract.ts';
 import {
   type CollectionRouteDescriptions,
   type DocumentedCollection,
@@ -26,7 +26,7 @@ import {
   parseSearchBody,
   parseUpdateBody,
 } from './request-bodies.ts';
-import { answerShapeOf, assertAnswerShape, sendWrittenRows } from './written-response.ts';
+import { answerShapeParametersOf, assertAnswerShapeParameters, sendWrittenRows } from './written-response.ts';
 
 /**
  * Reads for the GET routes: a list, or with `key` one row. The routes of /items cache the read by the text of the query
@@ -57,14 +57,14 @@ const toDocumentedCollection = (collection: string, about: CollectionRouteOption
 
 /** The options of all routes of one collection. */
 interface CollectionEndpoints extends Required<Omit<CollectionRouteOptions, 'about'>> {
-  readonly items: Items;
+  readonly items: ItemsEngine;
   readonly path: string;
   readonly describe: CollectionRouteDescriptions;
 }
 
 /** The full set of routes of a collection at `path` (conventions, "Common endpoint set"). */
 export function collectionRoutes(
-  items: Items,
+  items: ItemsEngine,
   path: string,
   collection: string,
   options: CollectionRouteOptions = {},
@@ -75,8 +75,8 @@ export function collectionRoutes(
     assertNotSingleton = async () => {},
     readList = (caller, name, ctx, key) =>
       key === undefined
-        ? items.stream(caller, name, rawQueryOf(ctx))
-        : items.readOne(caller, name, key, rawQueryOf(ctx)),
+        ? items.stream(caller, name, parsedQueryStringOf(ctx))
+        : items.readOne(caller, name, key, parsedQueryStringOf(ctx)),
   } = options;
   const describe = describeCollectionRoutes(toDocumentedCollection(collection, options.about));
   const endpoints = { items, path, describe, collectionOf, isSingleton, assertNotSingleton, readList };
@@ -93,7 +93,7 @@ function listRoutes(endpoints: CollectionEndpoints): readonly Route[] {
       description: describe.list,
       async handle(ctx) {
         // The query string is not parsed where its text has a cached statement.
-        if (ctx.querystring.includes('export') && (await sendExport(endpoints, ctx, rawQueryOf(ctx)))) return;
+        if (ctx.querystring.includes('export') && (await sendExport(endpoints, ctx, parsedQueryStringOf(ctx)))) return;
         await sendRows(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx));
       },
     },
@@ -104,8 +104,8 @@ function listRoutes(endpoints: CollectionEndpoints): readonly Route[] {
       async handle(ctx) {
         const name = collectionOf(ctx);
         const body = parseSearchBody(bodyOf(ctx));
-        if (body.query) checkQueryMemberNames(ctx, body.query, QUERY_PARAMETER_NAMES);
-        const { query = rawQueryOf(ctx), keys } = body;
+        if (body.query) checkUnknownQueryMembers(ctx, body.query, QUERY_PARAMETER_NAMES);
+        const { query = parsedQueryStringOf(ctx), keys } = body;
         const { caller } = ctx.state;
         if (await sendExport(endpoints, ctx, query, keys)) return;
         await sendRows(
@@ -155,8 +155,8 @@ function rowRoutes({
       async handle(ctx) {
         const name = collectionOf(ctx);
         await assertNotSingleton(ctx);
-        await assertAnswerShape(items, ctx, name);
-        const options = { ...cancellationOf(ctx), answer: { query: answerShapeOf(ctx) } };
+        await assertAnswerShapeParameters(items, ctx, name);
+        const options = { ...cancellationOf(ctx), answer: { query: answerShapeParametersOf(ctx) } };
         const key = await items.updateOne(
           ctx.state.caller,
           name,
@@ -186,9 +186,9 @@ async function createRows(
   const name = collectionOf(ctx);
   await assertNotSingleton(ctx);
   const body = parseCreateBody(bodyOf(ctx));
-  await assertAnswerShape(items, ctx, name);
+  await assertAnswerShapeParameters(items, ctx, name);
   const { caller } = ctx.state;
-  const options = { ...cancellationOf(ctx), answer: { query: answerShapeOf(ctx) } };
+  const options = { ...cancellationOf(ctx), answer: { query: answerShapeParametersOf(ctx) } };
   if ('length' in body && Array.isArray(body))
     return sendWrittenRows(items, ctx, name, await items.createMany(caller, name, body, options), true, options.answer);
   const key = await items.createOne(caller, name, body as Record<string, unknown>, options);
@@ -198,7 +198,7 @@ async function createRows(
 async function updateRows({ items, collectionOf, isSingleton }: CollectionEndpoints, ctx: HttpContext): Promise<void> {
   const name = collectionOf(ctx);
   const { caller } = ctx.state;
-  await assertAnswerShape(items, ctx, name);
+  await assertAnswerShapeParameters(items, ctx, name);
   if (await isSingleton(ctx)) {
     const key = await items.upsertSingleton(caller, name, parsePayloadBody(bodyOf(ctx)), cancellationOf(ctx));
     return sendWrittenRows(items, ctx, name, [key], false);
@@ -233,4 +233,4 @@ const cancellationOf = (ctx: HttpContext): WriteCancellation => ({ signal: creat
 const sendRows = (ctx: HttpContext, answer: ReadResultText | RowStream): void | Promise<void> =>
   'batches' in answer
     ? sendStream(ctx, renderReadEnvelope(answer), { type: 'application/json; charset=utf-8' })
-    : sendJson(ctx, answer.data ?? 'null', answer.meta ?? undefined);
+    : sendJsonTextInEnvelope(ctx, answer.data ?? 'null', answer.meta ?? undefined);

@@ -1,12 +1,12 @@
 import { type Caller, fail } from '#kernel';
-import { joinCompositeKey, parseKey } from '../query/library.ts';
-import type { Collection, Field, Schema, SchemaOverview } from '../schema/contract.ts';
+import { joinCompositeKey, parsePrimaryKeyValue } from '../query/library.ts';
+import type { Collection, Field, SchemaOverview, SchemaService } from '../schema/contract.ts';
 import { createCollectionNotFoundFailure, isRowLocationField } from '../schema/library.ts';
-import type { Key } from './contract.ts';
+import type { ItemKey } from './contract.ts';
 import { PhysicalRowLocation } from './physical-row-location.ts';
 import { isObject } from './request-bodies.ts';
 
-export interface CollectionTarget {
+export interface CollectionInSnapshot {
   readonly schemaSnapshot: SchemaOverview;
   readonly collection: Collection;
 }
@@ -15,7 +15,11 @@ export interface CollectionTarget {
  * Finds a readable collection. An unknown name may be that of a table created a moment ago, so the schema is refreshed.
  * @throws FORBIDDEN where there is none; ROUTE_NOT_FOUND with the reason where `caller` is an admin.
  */
-export async function findCollection(schema: Schema, name: string, caller?: Caller): Promise<CollectionTarget> {
+export async function requireServedCollection(
+  schema: SchemaService,
+  name: string,
+  caller?: Caller,
+): Promise<CollectionInSnapshot> {
   let schemaSnapshot = await schema.snapshot();
   if (!schemaSnapshot.collections.has(name)) schemaSnapshot = await schema.refresh();
   const collection = schemaSnapshot.collections.get(name);
@@ -26,16 +30,16 @@ export async function findCollection(schema: Schema, name: string, caller?: Call
 
 /** Finds a collection that can be written. @throws FORBIDDEN for a view. */
 export async function findWritableCollection(
-  schema: Schema,
+  schema: SchemaService,
   name: string,
   caller?: Caller,
-): Promise<CollectionTarget & { key: Field }> {
-  const target = await findCollection(schema, name, caller);
+): Promise<CollectionInSnapshot & { key: Field }> {
+  const target = await requireServedCollection(schema, name, caller);
   if (target.collection.kind !== 'table') throw fail('FORBIDDEN', `${name} is a view: it cannot be written`);
-  return { ...target, key: keyField(target.collection) };
+  return { ...target, key: requireKeyField(target.collection) };
 }
 
-export function keyField({ name, key }: Collection): Field {
+export function requireKeyField({ name, key }: Collection): Field {
   if (!key) throw fail('FORBIDDEN', `${name} has no key`);
   return key;
 }
@@ -44,13 +48,13 @@ export function keyField({ name, key }: Collection): Field {
  * Casts a key to the type of its column. A composite key is a text or an object of exactly its columns.
  * @throws FORBIDDEN for a key of the wrong type, which is answered like a hidden row.
  */
-export function parseKeyValue(field: Field, raw: unknown): Key {
+export function parseKeyValue(field: Field, raw: unknown): ItemKey {
   if (raw instanceof PhysicalRowLocation) return raw.text;
   if (isRowLocationField(field))
     throw fail('FORBIDDEN', `rows of ${field.collection} have no key: change them by a query`);
   if (isObject(raw) && !field.parts)
     throw fail('INVALID_PAYLOAD', `a key of ${field.collection} is a text or a number`, { path: [] });
-  const key = parseKey(field, isObject(raw) ? joinKeyColumns(field, raw) : raw);
+  const key = parsePrimaryKeyValue(field, isObject(raw) ? joinKeyColumns(field, raw) : raw);
   if (key === undefined)
     throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
   return key;

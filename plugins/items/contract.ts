@@ -1,24 +1,24 @@
 import { type Caller, service } from '#kernel';
 import type { FieldsAndPresets } from '../access/contract.ts';
-import type { Invocation } from '../broker/contract.ts';
+import type { ConfinedCodeInvocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
 import type {
   GroupSelection,
   PlaceholderValues,
   RawQuery,
   ReadResultText,
+  RowSelection,
   RowStream,
-  Selection,
 } from '../query/contract.ts';
 import type { ReadExplanation } from './read/explanation.ts';
 import type { ExportDownload } from './read/export/download.ts';
 import type { ExportFormatName } from './read/export/formats.ts';
 
 /** Value of a primary key, as JSON has it. */
-export type Key = string | number;
+export type ItemKey = string | number;
 
 /** Fields of a row to write, by name, as a client sends them. */
-export type Payload = Record<string, unknown>;
+export type ItemPayload = Record<string, unknown>;
 
 /**
  * Read and write verbs for any collection, system collections included (specification, "Items endpoints"). Every verb
@@ -33,7 +33,7 @@ export type Payload = Record<string, unknown>;
  * NOT_NULL_VIOLATION, VALUE_OUT_OF_RANGE, VALUE_TOO_LONG, and INVALID_PAYLOAD for others; their `path` leads to the row
  * and the field.
  */
-export interface Items {
+export interface ItemsEngine {
   /**
    * Reads a list, with `meta` where the query requests it. A singleton answers an object.
    * @throws FORBIDDEN, INVALID_QUERY.
@@ -59,7 +59,7 @@ export interface Items {
    * REST representation.
    * @throws FORBIDDEN, also for a missing or unreadable row by key, INVALID_QUERY.
    */
-  select(caller: Caller, collection: string, request: SelectionRequest): Promise<ReadResultText | RowStream>;
+  select(caller: Caller, collection: string, request: SelectionReadRequest): Promise<ReadResultText | RowStream>;
   /**
    * The rows of a list read (or of `keys`) as a file, rendered while they are read. The query's limit applies.
    * @throws FORBIDDEN, INVALID_QUERY.
@@ -96,7 +96,7 @@ export interface Items {
    * Creates a row with its nested rows. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  createOne(caller: Caller, collection: string, payload: Payload, options?: WriteOptions): Promise<Key>;
+  createOne(caller: Caller, collection: string, payload: ItemPayload, options?: WriteOptions): Promise<ItemKey>;
   /**
    * Creates all rows or none. Returns their keys in the order of `payloads`.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -104,14 +104,20 @@ export interface Items {
   createMany(
     caller: Caller,
     collection: string,
-    payloads: readonly Payload[],
+    payloads: readonly ItemPayload[],
     options?: Omit<WriteOptions, 'platformValues'>,
-  ): Promise<Key[]>;
+  ): Promise<ItemKey[]>;
   /**
    * Changes a row and its nested rows. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  updateOne(caller: Caller, collection: string, key: unknown, payload: Payload, options?: WriteOptions): Promise<Key>;
+  updateOne(
+    caller: Caller,
+    collection: string,
+    key: unknown,
+    payload: ItemPayload,
+    options?: WriteOptions,
+  ): Promise<ItemKey>;
   /**
    * Changes several rows by one payload, or none where one of them may not be updated.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -120,9 +126,9 @@ export interface Items {
     caller: Caller,
     collection: string,
     keys: readonly unknown[],
-    payload: Payload,
+    payload: ItemPayload,
     options?: WriteCancellation,
-  ): Promise<Key[]>;
+  ): Promise<ItemKey[]>;
   /**
    * Changes each row by its own payload; every payload contains the primary key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -130,9 +136,9 @@ export interface Items {
   updateEach(
     caller: Caller,
     collection: string,
-    payloads: readonly Payload[],
+    payloads: readonly ItemPayload[],
     options?: WriteCancellation,
-  ): Promise<Key[]>;
+  ): Promise<ItemKey[]>;
   /**
    * Changes the rows that the query finds by one payload. Returns their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -141,24 +147,34 @@ export interface Items {
     caller: Caller,
     collection: string,
     query: RawQuery,
-    payload: Payload,
+    payload: ItemPayload,
     options?: WriteCancellation,
-  ): Promise<Key[]>;
+  ): Promise<ItemKey[]>;
   /**
    * Creates or changes the row of a singleton. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteCancellation): Promise<Key>;
+  upsertSingleton(
+    caller: Caller,
+    collection: string,
+    payload: ItemPayload,
+    options?: WriteCancellation,
+  ): Promise<ItemKey>;
   /**
    * Deletes all rows or none. Returns their keys.
    * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
    */
-  deleteMany(caller: Caller, collection: string, keys: readonly unknown[], options?: WriteCancellation): Promise<Key[]>;
+  deleteMany(
+    caller: Caller,
+    collection: string,
+    keys: readonly unknown[],
+    options?: WriteCancellation,
+  ): Promise<ItemKey[]>;
   /**
    * Deletes the rows that the query finds. Returns their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
    */
-  deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteCancellation): Promise<Key[]>;
+  deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteCancellation): Promise<ItemKey[]>;
 }
 
 /** What cancels a write. A write that is cancelled before its commit begins writes nothing. */
@@ -182,13 +198,13 @@ export interface WriteOptions extends WriteCancellation {
   /**
    * Values that the platform sets: they override the payload, take part in validation and need no grant of the caller.
    */
-  readonly platformValues?: Payload;
+  readonly platformValues?: ItemPayload;
   /** Lets the writing statement itself answer the row, or the list of rows, as this query reads it, where that is possible. */
-  readonly answer?: WrittenAnswer;
+  readonly answer?: WrittenRowsAnswerSlot;
 }
 
 /** The answer to a write, without the round trip of reading the row back. */
-export interface WrittenAnswer {
+export interface WrittenRowsAnswerSlot {
   /** Parameters that shape the answer: fields, deep, alias. */
   readonly query: RawQuery;
   /** JSON text of the row, or of the list of rows, set by the write; undefined where the rows have to be read back. */
@@ -196,8 +212,8 @@ export interface WrittenAnswer {
 }
 
 /** A selection to read. `selection` is called only where no compiled statement is cached for `text`. */
-export interface SelectionRequest {
-  readonly selection: (open?: boolean) => Selection | GroupSelection;
+export interface SelectionReadRequest {
+  readonly selection: (open?: boolean) => RowSelection | GroupSelection;
   /** Everything that the selection depends on: the same text always means the same selection of this collection. */
   readonly text?: string;
   /**
@@ -214,7 +230,7 @@ export interface SelectionRequest {
 }
 
 /** The service for every plugin that reads or writes rows for a caller. */
-export const items = service<Items>('items', {
+export const items = service<ItemsEngine>('items', {
   version: '1.0.0',
   callers: {
     readMany: 0,
@@ -261,16 +277,21 @@ export const referenceRemoval = service<ReferenceRemoval>('references', { versio
  * missing.
  */
 export interface ItemsApi {
-  readMany(run: Invocation, collection: string, query?: unknown): Promise<Record<string, unknown>[]>;
+  readMany(run: ConfinedCodeInvocation, collection: string, query?: unknown): Promise<Record<string, unknown>[]>;
   /** Null for a row that is missing or may not be read. */
-  readOne(run: Invocation, collection: string, key: unknown, query?: unknown): Promise<Record<string, unknown> | null>;
-  createOne(run: Invocation, collection: string, payload: unknown): Promise<Key>;
-  createMany(run: Invocation, collection: string, payloads: unknown): Promise<Key[]>;
-  updateOne(run: Invocation, collection: string, key: unknown, payload: unknown): Promise<Key>;
-  updateMany(run: Invocation, collection: string, keys: unknown, payload: unknown): Promise<Key[]>;
+  readOne(
+    run: ConfinedCodeInvocation,
+    collection: string,
+    key: unknown,
+    query?: unknown,
+  ): Promise<Record<string, unknown> | null>;
+  createOne(run: ConfinedCodeInvocation, collection: string, payload: unknown): Promise<ItemKey>;
+  createMany(run: ConfinedCodeInvocation, collection: string, payloads: unknown): Promise<ItemKey[]>;
+  updateOne(run: ConfinedCodeInvocation, collection: string, key: unknown, payload: unknown): Promise<ItemKey>;
+  updateMany(run: ConfinedCodeInvocation, collection: string, keys: unknown, payload: unknown): Promise<ItemKey[]>;
   /** Null where the delete is allowed and there was no such row. */
-  deleteOne(run: Invocation, collection: string, key: unknown): Promise<Key | null>;
-  deleteMany(run: Invocation, collection: string, keys: unknown): Promise<Key[]>;
+  deleteOne(run: ConfinedCodeInvocation, collection: string, key: unknown): Promise<ItemKey | null>;
+  deleteMany(run: ConfinedCodeInvocation, collection: string, keys: unknown): Promise<ItemKey[]>;
 }
 
 declare module '#kernel' {

@@ -1,19 +1,19 @@
 import type { Caller, EventsApi } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import type { Activity } from '../activity/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
+import type { HistoryRecorder } from '../activity/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
-import type { Schema } from '../schema/contract.ts';
-import type { StatementCache } from './write/statement-cache.ts';
+import type { SchemaService } from '../schema/contract.ts';
+import type { FindOrCacheWriteStatement } from './write/statement-cache.ts';
 
-export interface Deps {
+export interface ItemsEngineDeps {
   readonly query: QueryEngine;
-  readonly access: Access;
-  readonly schema: Schema;
-  readonly activity: Activity;
+  readonly access: AccessControl;
+  readonly schema: SchemaService;
+  readonly activity: HistoryRecorder;
   readonly db: Db;
   /** Cached statements of small writes. */
-  readonly statements: StatementCache;
+  readonly statements: FindOrCacheWriteStatement;
   readonly events: EventsApi;
   /** A caller that sees every row: finds the rows that a write selects without showing them to the writer. */
   readonly systemCaller: () => Caller;

@@ -8,9 +8,9 @@ import { passwords } from '../passwords/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { itemsCapability, itemsRemoteMethods } from './capability/capability.ts';
-import { filesCapability, schemaCapability } from './capability/reserved-capabilities.ts';
-import { type Items, items, referenceRemoval } from './contract.ts';
-import type { Deps } from './deps.ts';
+import { reservedFilesCapability, reservedSchemaCapability } from './capability/reserved-capabilities.ts';
+import { type ItemsEngine, items, referenceRemoval } from './contract.ts';
+import type { ItemsEngineDeps } from './deps.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createItemPermissionsReader } from './read/item-permissions.ts';
 import { createItemReads } from './read/read.ts';
@@ -29,7 +29,7 @@ export default definePlugin<Config>({
   manifest,
   register(host) {
     const used = host.use({ access, activity, query, schema, passwords });
-    const deps: Deps = {
+    const deps: ItemsEngineDeps = {
       ...used,
       db: host.db,
       statements: createStatementCache(),
@@ -40,7 +40,7 @@ export default definePlugin<Config>({
       maxMutations: host.config.MAX_BATCH_MUTATION === -1 ? Number.POSITIVE_INFINITY : host.config.MAX_BATCH_MUTATION,
     };
     const reads = createItemReads(deps);
-    const service: Items = {
+    const service: ItemsEngine = {
       ...reads,
       itemPermissions: createItemPermissionsReader(deps),
       ...createItemWrites(deps, reads.writtenRow),
@@ -48,7 +48,7 @@ export default definePlugin<Config>({
     host.provide(items, service);
     host.contribute(remoteMethods, itemsRemoteMethods);
     host.provide(referenceRemoval, createReferenceRemoval(deps));
-    for (const one of [itemsCapability(deps, reads), filesCapability, schemaCapability])
+    for (const one of [itemsCapability(deps, reads), reservedFilesCapability, reservedSchemaCapability])
       host.contribute(capabilities, one);
     for (const route of itemRoutes(service, reads, used)) host.contribute(routes, route);
   },

@@ -8,10 +8,10 @@ export { parseKeyValue } from './collection-target.ts';
 /** Bodies and answers of the routes of a collection, for descriptions of other routes. */
 export { itemSchema, WRITE_ERROR_CODES } from './descriptions/collection.ts';
 export {
-  ANSWER_SHAPE_PARAMETERS,
-  LIST_PARAMETERS,
-  queryComponents,
-  SINGLE_ROW_PARAMETERS,
+  ANSWER_SHAPE_QUERY_PARAMETER_REFS,
+  LIST_QUERY_PARAMETER_REFS,
+  queryOpenApiComponents,
+  SINGLE_ROW_QUERY_PARAMETER_REFS,
 } from './descriptions/query.ts';
 /** The check of the routes of a collection before a write, and their answer after it, for routes of other forms. */
-export { assertAnswerShape, sendWrittenRows } from './written-response.ts';
+export { assertAnswerShapeParameters, sendWrittenRows } from './written-response.ts';

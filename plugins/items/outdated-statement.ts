@@ -2,5 +2,5 @@
  * Whether PostgreSQL reports that a table, column, function or type of a statement does not exist or has another type:
  * the table changed after the statement was made, or a trigger or function of the database is at fault.
  */
-export const isOutdatedStatement = (error: unknown): boolean =>
+export const isOutdatedStatementError = (error: unknown): boolean =>
   ['42P01', '42703', '42883', '42804'].includes((error as { code?: string } | null)?.code ?? '');

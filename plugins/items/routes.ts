@@ -1,19 +1,19 @@
 import { fail } from '#kernel';
-import { type Access, PERMISSION_ACTIONS } from '../access/contract.ts';
+import { type AccessControl, PERMISSION_ACTIONS } from '../access/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { rawQueryOf } from '../http/library.ts';
-import { type Schema, SYSTEM_PREFIX } from '../schema/contract.ts';
+import { parsedQueryStringOf } from '../http/library.ts';
+import { type SchemaService, SYSTEM_COLLECTION_PREFIX } from '../schema/contract.ts';
 import { collectionRoutes } from './collection-routes.ts';
-import type { Items } from './contract.ts';
+import type { ItemsEngine } from './contract.ts';
 import type { ReadVerbs } from './read/read.ts';
 
 interface ItemRouteDeps {
-  readonly schema: Schema;
-  readonly access: Pick<Access, 'permissions'>;
+  readonly schema: SchemaService;
+  readonly access: Pick<AccessControl, 'permissions'>;
 }
 
 /** `/items/<collection>` (specification, "Items endpoints"). */
-export function itemRoutes(items: Items, reads: ReadVerbs, { schema, access }: ItemRouteDeps): readonly Route[] {
+export function itemRoutes(items: ItemsEngine, reads: ReadVerbs, { schema, access }: ItemRouteDeps): readonly Route[] {
   /**
    * Whether the path names a singleton; false for a caller without any permission on it, which gets the answer of a
    * collection that does not exist.
@@ -34,7 +34,7 @@ export function itemRoutes(items: Items, reads: ReadVerbs, { schema, access }: I
     },
     readList: (caller, name, ctx, key) =>
       reads.readLong(caller, name, {
-        query: () => rawQueryOf(ctx),
+        query: () => parsedQueryStringOf(ctx),
         streaming: 'long',
         // A token in the query string would make each caller's text different, and keep it in memory.
         ...(ctx.querystring.includes('access_token') ? {} : { text: ctx.querystring }),
@@ -46,7 +46,7 @@ export function itemRoutes(items: Items, reads: ReadVerbs, { schema, access }: I
 /** The collection in the path. System collections have paths of their own. */
 function collectionNameOf(ctx: HttpContext): string {
   const name = ctx.params.collection ?? '';
-  if (!name.startsWith(SYSTEM_PREFIX)) return name;
-  const reason = `Names that begin with ${SYSTEM_PREFIX} are reserved for the service and not served at /items.`;
+  if (!name.startsWith(SYSTEM_COLLECTION_PREFIX)) return name;
+  const reason = `Names that begin with ${SYSTEM_COLLECTION_PREFIX} are reserved for the service and not served at /items.`;
   throw fail('FORBIDDEN', `${name} is a system collection`, ctx.state.caller.admin ? { reason } : {});
 }

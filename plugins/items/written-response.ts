@@ -1,11 +1,11 @@
 import type { HttpContext } from '../http/contract.ts';
-import { rawQueryOf, sendData, sendJson } from '../http/library.ts';
+import { parsedQueryStringOf, sendData, sendJsonTextInEnvelope } from '../http/library.ts';
 import type { RawQuery } from '../query/contract.ts';
-import type { Items, Key, WrittenAnswer } from './contract.ts';
+import type { ItemKey, ItemsEngine, WrittenRowsAnswerSlot } from './contract.ts';
 
 /** Only parameters that shape the answer: the conditions of a request's query do not apply to the rows just written. */
-export const answerShapeOf = (ctx: HttpContext): RawQuery => {
-  const { fields, deep, alias } = rawQueryOf(ctx);
+export const answerShapeParametersOf = (ctx: HttpContext): RawQuery => {
+  const { fields, deep, alias } = parsedQueryStringOf(ctx);
   return { fields, deep, alias };
 };
 
@@ -14,12 +14,12 @@ const ignoreForbidden = (error: unknown): void => {
 };
 
 /** Validates the query parameters that shape the answer, before anything is written. */
-export async function assertAnswerShape(
-  items: Pick<Items, 'checkQuery'>,
+export async function assertAnswerShapeParameters(
+  items: Pick<ItemsEngine, 'checkQuery'>,
   ctx: HttpContext,
   collection: string,
 ): Promise<void> {
-  const answerShape = answerShapeOf(ctx);
+  const answerShape = answerShapeParametersOf(ctx);
   if (Object.values(answerShape).every((one) => one === undefined)) return;
   await items.checkQuery(ctx.state.caller, collection, answerShape).catch(ignoreForbidden);
 }
@@ -29,21 +29,21 @@ export async function assertAnswerShape(
  * the caller may not read them.
  */
 export async function sendWrittenRows(
-  items: Pick<Items, 'readOne' | 'readKeys'>,
+  items: Pick<ItemsEngine, 'readOne' | 'readKeys'>,
   ctx: HttpContext,
   collection: string,
-  keys: readonly Key[],
+  keys: readonly ItemKey[],
   isList: boolean,
-  answer?: WrittenAnswer,
+  answer?: WrittenRowsAnswerSlot,
 ): Promise<void> {
-  if (answer?.data !== undefined) return sendJson(ctx, answer.data);
+  if (answer?.data !== undefined) return sendJsonTextInEnvelope(ctx, answer.data);
   const { caller } = ctx.state;
-  const answerShape = answer?.query ?? answerShapeOf(ctx);
+  const answerShape = answer?.query ?? answerShapeParametersOf(ctx);
   try {
     const { data, meta } = isList
       ? await items.readKeys(caller, collection, keys, answerShape)
       : await items.readOne(caller, collection, keys[0], answerShape);
-    sendJson(ctx, data ?? 'null', meta ?? undefined);
+    sendJsonTextInEnvelope(ctx, data ?? 'null', meta ?? undefined);
   } catch (error) {
     ignoreForbidden(error);
     sendData(ctx, undefined);

@@ -24,7 +24,7 @@ export type ImageFormat = (typeof IMAGE_FORMATS)[number];
 export type ImageOperation = readonly [name: string, ...args: unknown[]];
 
 /** How an image is transformed. */
-export interface ImagePlan {
+export interface ImageTransformPlan {
   /** Methods of sharp, applied in this order. */
   readonly operations: readonly ImageOperation[];
   readonly format: ImageFormat;
@@ -45,7 +45,7 @@ export interface ImagePlan {
 }
 
 /** The image that was written: sides in pixels. */
-export interface ImageInfo {
+export interface ImageTransformResult {
   readonly width: number;
   readonly height: number;
   /** Bytes. */
@@ -63,7 +63,7 @@ export type MediaFailureReason = 'unsupported' | 'damaged' | 'tooLarge' | 'inval
  * Inspects files and transforms images in child processes: hostile bytes reach decoders only there, a crash or hang ends one child
  * process and not the service, and the event loop stays free. Provided by `media`.
  */
-export interface Media {
+export interface MediaService {
   /**
    * Inspects the file at `path`. Never rejects because of its content: unknown members are absent. `declared`: MIME type as sent.
    */
@@ -72,10 +72,10 @@ export interface Media {
    * Transforms the image at `source` into a new file at `target`.
    * @throws MediaError with a `MediaFailureReason`.
    */
-  transform(source: string, target: string, plan: ImagePlan): Promise<ImageInfo>;
+  transform(source: string, target: string, plan: ImageTransformPlan): Promise<ImageTransformResult>;
   /** Jobs of this process that run or wait in the queue. */
   readonly pending: number;
 }
 
 /** The service for `files`, which inspects what it stores, and `assets`, which transforms images. */
-export const media = service<Media>('media', { version: '1.0.0' });
+export const media = service<MediaService>('media', { version: '1.0.0' });

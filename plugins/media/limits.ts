@@ -23,10 +23,10 @@ export const MEDIA_PROCESS_LIMITS = {
 } as const;
 
 /** Milliseconds that one inspection may take, from the start of its job. */
-export const INSPECTION_TIMEOUT = 10_000;
+export const FILE_INSPECTION_TIMEOUT_MS = 10_000;
 
 /** Limits on the metadata of one file. */
-export const METADATA_LIMITS = {
+export const IMAGE_METADATA_LIMITS = {
   /** Characters of all metadata of a file as JSON. */
   total: 64 * 1024,
   /** Characters of one text. */

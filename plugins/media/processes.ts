@@ -3,7 +3,7 @@ import type { WorkerPoolOptions } from '../workers/contract.ts';
 import { MEDIA_PROCESS_LIMITS } from './limits.ts';
 
 /** The lane that limits transformations (`WorkerPoolOptions.lanes`). Inspections have no lane. */
-export const TRANSFORM_LANE = 'transform';
+export const IMAGE_TRANSFORM_LANE = 'transform';
 
 /**
  * The environment of a media process, without variables of the service. The threshold keeps decoded images in memory,
@@ -52,7 +52,7 @@ export function buildMediaWorkerPoolOptions({
       outOfMemoryScore: MEDIA_PROCESS_LIMITS.outOfMemoryScore,
     },
     processes: count + 1,
-    lanes: { [TRANSFORM_LANE]: count },
+    lanes: { [IMAGE_TRANSFORM_LANE]: count },
     startTimeout: MEDIA_PROCESS_LIMITS.start,
     idleTimeout: idle,
     replaceAfter: MEDIA_PROCESS_LIMITS.replaceAfter,

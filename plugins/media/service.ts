@@ -1,13 +1,13 @@
 import { open, rm } from 'node:fs/promises';
-import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
-import type { FileInspection, ImageInfo, ImagePlan, Media } from './contract.ts';
+import type { WorkerJobOutcome, WorkerPool } from '../workers/contract.ts';
+import type { FileInspection, ImageTransformPlan, ImageTransformResult, MediaService } from './contract.ts';
 import { MediaError } from './library.ts';
-import { INSPECTION_TIMEOUT } from './limits.ts';
-import { TRANSFORM_LANE } from './processes.ts';
+import { FILE_INSPECTION_TIMEOUT_MS } from './limits.ts';
+import { IMAGE_TRANSFORM_LANE } from './processes.ts';
 import type { MediaJob } from './worker-messages.ts';
-import { parseImageInfo, parseInspection, parseMediaFailure } from './worker-reply.ts';
+import { parseFileInspection, parseImageTransformResult, parseMediaFailure } from './worker-reply.ts';
 
-export function createMedia(pool: WorkerPool): Media {
+export function createMediaService(pool: WorkerPool): MediaService {
   let pending = 0;
 
   /** Counts a job from its request on, so that a limit on `pending` also holds for concurrent requests. */
@@ -32,15 +32,20 @@ export function createMedia(pool: WorkerPool): Media {
 async function inspect(pool: WorkerPool, path: string, declared: string | undefined): Promise<FileInspection> {
   let inspected: FileInspection = {};
   await pool.run({ kind: 'inspect', path, declared } satisfies MediaJob, {
-    timeout: INSPECTION_TIMEOUT,
+    timeout: FILE_INSPECTION_TIMEOUT_MS,
     onNote(found) {
-      inspected = { ...inspected, ...parseInspection(found) };
+      inspected = { ...inspected, ...parseFileInspection(found) };
     },
   });
   return inspected;
 }
 
-async function transform(pool: WorkerPool, source: string, target: string, plan: ImagePlan): Promise<ImageInfo> {
+async function transform(
+  pool: WorkerPool,
+  source: string,
+  target: string,
+  plan: ImageTransformPlan,
+): Promise<ImageTransformResult> {
   let isCreated = false;
   const prepare = async () => {
     await createTarget(target);
@@ -48,7 +53,7 @@ async function transform(pool: WorkerPool, source: string, target: string, plan:
   };
   try {
     const job: MediaJob = { kind: 'transform', source, target, plan };
-    return parseOutcome(await pool.run(job, { timeout: plan.timeout, lane: TRANSFORM_LANE, prepare }), plan);
+    return parseOutcome(await pool.run(job, { timeout: plan.timeout, lane: IMAGE_TRANSFORM_LANE, prepare }), plan);
   } catch (error) {
     // The process that wrote the file is done or has ended, so nothing writes to it any more.
     if (isCreated) await rm(target, { force: true });
@@ -67,13 +72,13 @@ async function createTarget(target: string): Promise<void> {
   }
 }
 
-function parseOutcome(outcome: WorkerOutcome, { timeout, maxResult }: ImagePlan): ImageInfo {
+function parseOutcome(outcome: WorkerJobOutcome, { timeout, maxResult }: ImageTransformPlan): ImageTransformResult {
   if (outcome === 'timeout') throw new MediaError('timeout', `The image is not ready after ${timeout} ms`);
   if (typeof outcome === 'string') throw new MediaError('broken', 'The process that works on the image has ended');
   const reply = toMembers(outcome.reply);
   const failure = parseMediaFailure(reply);
   if (failure) throw failure;
-  const image = parseImageInfo(reply.done, maxResult);
+  const image = parseImageTransformResult(reply.done, maxResult);
   if (!image) throw new MediaError('broken', 'The process that works on the image sent an invalid reply');
   return image;
 }

@@ -1,6 +1,6 @@
-import type { FileInspection, ImageInfo, MediaFailureReason } from './contract.ts';
+import type { FileInspection, ImageTransformResult, MediaFailureReason } from './contract.ts';
 import { MediaError } from './library.ts';
-import { METADATA_LIMITS } from './limits.ts';
+import { IMAGE_METADATA_LIMITS } from './limits.ts';
 
 /**
  * Validates the replies of media processes: hostile bytes that take over a process can then lie about themselves and nothing else.
@@ -25,7 +25,7 @@ const toCount = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_COUNT ? (value as number) : undefined;
 
 /** Keeps the valid members of a reply to an inspection. */
-export function parseInspection(found: unknown): FileInspection {
+export function parseFileInspection(found: unknown): FileInspection {
   if (!isObject(found)) return {};
   const { type, metadata } = found;
   const [width, height, duration] = [found.width, found.height, found.duration].map(toCount);
@@ -38,7 +38,9 @@ export function parseInspection(found: unknown): FileInspection {
 }
 
 const isMetadata = (value: unknown): value is NonNullable<FileInspection['metadata']> =>
-  isObject(value) && Object.values(value).every(isObject) && JSON.stringify(value).length <= METADATA_LIMITS.total;
+  isObject(value) &&
+  Object.values(value).every(isObject) &&
+  JSON.stringify(value).length <= IMAGE_METADATA_LIMITS.total;
 
 export function parseMediaFailure({ failed, message }: Readonly<Record<string, unknown>>): MediaError | undefined {
   if (typeof failed !== 'string' || !REASONS.includes(failed)) return undefined;
@@ -46,7 +48,7 @@ export function parseMediaFailure({ failed, message }: Readonly<Record<string, u
   return new MediaError(failed as MediaFailureReason, text);
 }
 
-export function parseImageInfo(done: unknown, maxResult: number): ImageInfo | undefined {
+export function parseImageTransformResult(done: unknown, maxResult: number): ImageTransformResult | undefined {
   if (!isObject(done)) return undefined;
   const { width, height, size } = done;
   const isSide = (side: unknown): side is number =>

@@ -1,10 +1,10 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-export const NOTIFICATIONS = 'platform_notifications';
+export const NOTIFICATIONS_COLLECTION = 'platform_notifications';
 export const NOTIFICATION_STATUSES = ['inbox', 'archived'] as const;
 
 export const notificationsCollection: SystemCollection = {
-  collection: NOTIFICATIONS,
+  collection: NOTIFICATIONS_COLLECTION,
   note: 'Notices to users',
   accountability: null,
   fields: [

@@ -17,7 +17,7 @@ export interface NewNotification {
  * notification also fires `notifications.create`: a plugin that delivers by mail or another channel listens to its
  * action, which runs after the commit and has the `key` of the row.
  */
-export interface Notifications {
+export interface NotificationService {
   /**
    * Writes the notifications. `sender`: the user that caused them; null for the service itself.
    * @throws INVALID_PAYLOAD, VALUE_TOO_LONG and INVALID_FOREIGN_KEY for a notification that cannot be stored.
@@ -26,4 +26,4 @@ export interface Notifications {
 }
 
 /** The service for plugins that notify users, such as `comments`. */
-export const notifications = service<Notifications>('notifications', { version: '1.0.0' });
+export const notifications = service<NotificationService>('notifications', { version: '1.0.0' });

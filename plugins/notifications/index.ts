@@ -9,7 +9,7 @@ import * as collections from './collections.ts';
 import { notifications } from './contract.ts';
 import { createNotificationService } from './notify.ts';
 import manifest from './package.json' with { type: 'json' };
-import { addNotificationRules } from './rules.ts';
+import { registerNotificationWriteChecks } from './rules.ts';
 
 export default definePlugin({
   manifest,
@@ -19,8 +19,8 @@ export default definePlugin({
     const systemCaller = () => host.asSystem('it writes notices to users that their sender may not write to');
     host.contribute(systemCollections, collections.notificationsCollection);
     host.provide(notifications, createNotificationService({ db, items: used.items, system: systemCaller }));
-    addNotificationRules(used, events);
-    for (const route of collectionRoutes(used.items, '/notifications', collections.NOTIFICATIONS)) {
+    registerNotificationWriteChecks(used, events);
+    for (const route of collectionRoutes(used.items, '/notifications', collections.NOTIFICATIONS_COLLECTION)) {
       host.contribute(routes, route);
     }
   },

@@ -1,18 +1,18 @@
 import { type EventsApi, fail, isSystem } from '#kernel';
-import type { Access } from '../access/contract.ts';
-import { NOTIFICATION_STATUSES, NOTIFICATIONS } from './collections.ts';
+import type { AccessControl } from '../access/contract.ts';
+import { NOTIFICATION_STATUSES, NOTIFICATIONS_COLLECTION } from './collections.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
 
 interface Deps {
-  readonly access: Pick<Access, 'assertAllowed'>;
+  readonly access: Pick<AccessControl, 'assertAllowed'>;
 }
 
 /** Rules of notifications for every caller. */
-export function addNotificationRules({ access }: Deps, events: EventsApi): void {
+export function registerNotificationWriteChecks({ access }: Deps, events: EventsApi): void {
   const addRule = (action: 'create' | 'update') =>
     events.onFilter(`notifications.${action}`, async (payload, { caller }) => {
-      await access.assertAllowed(caller, action, NOTIFICATIONS);
+      await access.assertAllowed(caller, action, NOTIFICATIONS_COLLECTION);
       assertStatus(payload as Payload);
       return isSystem(caller) || action === 'create' ? undefined : withoutSenderAndTime(payload as Payload);
     });

@@ -6,7 +6,7 @@ import { type IpAddress, isInRanges, parseIpAddress, parseIpRange } from './addr
  * Decides whether an address may be connected to. `reach: 'private'` also allows private networks. False for a text
  * that is no address.
  */
-export type AddressPolicy = (address: string, reach?: 'private') => boolean;
+export type OutboundAddressPolicy = (address: string, reach?: 'private') => boolean;
 
 /** Stands for the addresses of this machine's own interfaces (configuration, IMPORT_IP_DENY_LIST). */
 const OWN_INTERFACES = '0.0.0.0';
@@ -19,7 +19,10 @@ const PLATFORM_ADDRESSES = ['168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'];
  * multicast, reserved and test ranges, and this machine's own addresses. `denied` adds ranges, and `allowed` wins over
  * everything else. With the reach `private` private and unique-local addresses are not excluded.
  */
-export function createAddressPolicy(denied: readonly string[], allowed: readonly string[]): AddressPolicy {
+export function createOutboundAddressPolicy(
+  denied: readonly string[],
+  allowed: readonly string[],
+): OutboundAddressPolicy {
   // Own interfaces are always denied, so this entry needs no range.
   const never = [...PLATFORM_ADDRESSES, ...denied.filter((entry) => entry !== OWN_INTERFACES)].map(parseIpRange);
   const always = allowed.map(parseIpRange);

@@ -11,7 +11,7 @@ export interface AddressRange {
 }
 
 /** The text is neither an address nor an address range. */
-export class AddressListError extends Error {}
+export class InvalidIpRangeError extends Error {}
 
 /** Parses an address; undefined where the text is none. A zone (`fe80::1%eth0`) is ignored. */
 export function parseIpAddress(text: string): IpAddress | undefined {
@@ -24,12 +24,12 @@ export function parseIpAddress(text: string): IpAddress | undefined {
 
 /**
  * Parses `10.0.0.1`, `10.0.0.0/8`, `10.0.0.1-10.0.0.9`, and the same of IPv6.
- * @throws AddressListError
+ * @throws InvalidIpRangeError
  */
 export function parseIpRange(entry: string): AddressRange {
   const range = entry.includes('-') ? parseBounds(entry) : parsePrefix(entry);
   if (range) return range;
-  throw new AddressListError(
+  throw new InvalidIpRangeError(
     `"${entry.slice(0, 60)}" is neither an IP address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9`,
   );
 }
@@ -71,7 +71,7 @@ const CLIENT_PREFIX = 8;
  * The key of limits per client: the IPv4 address, or the /64 network of an IPv6 address; `unknown` for a text that is
  * no address.
  */
-export function toClientNetwork(text: string | null | undefined): string {
+export function toClientNetworkKey(text: string | null | undefined): string {
   const address = parseIpAddress(text ?? '');
   if (!address) return 'unknown';
   if (address.kind() === 'ipv4') return address.toString();

@@ -1,5 +1,5 @@
 import { service } from '#kernel';
-import type { Invocation } from '../broker/contract.ts';
+import type { ConfinedCodeInvocation } from '../broker/contract.ts';
 
 /** One outgoing HTTP request. Redirects are not followed. */
 export interface OutboundRequest {
@@ -32,7 +32,7 @@ export interface OutboundResponse {
 }
 
 /** A response whose body is streamed. */
-export interface OutboundStream {
+export interface StreamedOutboundResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
@@ -46,7 +46,7 @@ export interface OutboundStream {
  * Outgoing requests on behalf of users and packages. The checked address is the one that is connected to, so a name
  * cannot resolve to an internal address later (IMPORT_IP_DENY_LIST). Redirects are returned and not followed.
  */
-export interface Outbound {
+export interface OutboundService {
   /**
    * Resolves with the complete response, whatever its status.
    * @throws SERVICE_UNAVAILABLE where the address is denied, the server cannot be reached, `timeout` is over or
@@ -57,14 +57,14 @@ export interface Outbound {
    * Like `send`, but resolves when the headers have arrived and streams the body. `canBuffer` is not called.
    * @throws the errors of `send`.
    */
-  open(request: OutboundRequest): Promise<OutboundStream>;
+  open(request: OutboundRequest): Promise<StreamedOutboundResponse>;
 }
 
 /** The service for core plugins that fetch URLs of users, such as `files`. Extensions use the capability `request`. */
-export const outbound = service<Outbound>('outbound', { version: '1.0.0' });
+export const outbound = service<OutboundService>('outbound', { version: '1.0.0' });
 
 /** A request of confined code (conventions, "request.send"). */
-export interface SendOptions {
+export interface ConfinedOutboundRequest {
   readonly url: string;
   /** Default GET. */
   readonly method?: string;
@@ -79,7 +79,7 @@ export interface SendOptions {
 }
 
 /** The response for confined code. */
-export interface SendResponse {
+export interface ConfinedOutboundResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The parsed value where it is JSON, else a string. */
@@ -87,16 +87,16 @@ export interface SendResponse {
 }
 
 /** The object that the capability `request` binds as `host.request`. */
-export interface RequestApi {
+export interface OutboundRequestApi {
   /**
    * Sends one request for an invocation.
    * @throws a Refusal: `denied`, `invalid_request`, `timeout`, `rate_limited` or `internal`.
    */
-  send(options: SendOptions, invocation: Invocation): Promise<SendResponse>;
+  send(options: ConfinedOutboundRequest, invocation: ConfinedCodeInvocation): Promise<ConfinedOutboundResponse>;
 }
 
 declare module '#kernel' {
   interface HostMembers {
-    readonly request: RequestApi;
+    readonly request: OutboundRequestApi;
   }
 }

@@ -6,7 +6,7 @@ import { OutboundFailure } from './failure.ts';
 import { pickForwardableHeaders } from './headers.ts';
 
 /** A response whose headers have arrived. Its owner must call `end` once the body is read or no longer needed. */
-export interface ReceivedResponse {
+export interface OpenOutboundResponse {
   readonly response: IncomingMessage;
   /** Closes the connection. */
   end(): void;
@@ -16,11 +16,11 @@ export interface ReceivedResponse {
  * Sends one request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used.
  * The signal closes the connection until `end` is called.
  */
-export async function performRequest(
+export async function performOutboundRequest(
   { method, url, headers = {}, body }: OutboundRequest,
   addresses: readonly LookupAddress[],
   signal: AbortSignal,
-): Promise<ReceivedResponse> {
+): Promise<OpenOutboundResponse> {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   const payload = body === undefined ? undefined : Buffer.from(body);
   const options: RequestOptions & { servername?: string } = {
@@ -42,7 +42,7 @@ export async function performRequest(
   // The two modules are imported on first use, since they take a tenth of the start and most services never send a
   // request.
   const { request: open } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
-  return new Promise<ReceivedResponse>((resolve, reject) => {
+  return new Promise<OpenOutboundResponse>((resolve, reject) => {
     const request: ClientRequest = open(options);
     const end = () => {
       signal.removeEventListener('abort', aborted);

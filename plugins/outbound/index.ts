@@ -1,12 +1,12 @@
 import { BootFailure, capabilities, definePlugin } from '#kernel';
 import { remoteMethods } from '../broker/contract.ts';
-import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
-import { AddressListError } from './address-ranges.ts';
-import { requestCapability, requestRemoteMethods } from './capability/capability.ts';
+import { createOutboundAddressPolicy, type OutboundAddressPolicy } from './address-policy.ts';
+import { InvalidIpRangeError } from './address-ranges.ts';
+import { createRequestCapability, requestCapabilityRemoteMethods } from './capability/capability.ts';
 import { outbound } from './contract.ts';
 import { createHostResolver } from './host-resolver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createOutbound } from './service.ts';
+import { createOutboundService } from './service.ts';
 
 interface OutboundConfig {
   IMPORT_IP_DENY_LIST: readonly string[];
@@ -16,19 +16,22 @@ interface OutboundConfig {
 export default definePlugin<OutboundConfig>({
   manifest,
   register(host) {
-    const service = createOutbound({ policy: createConfiguredPolicy(host.config), resolve: createHostResolver() });
+    const service = createOutboundService({
+      policy: createConfiguredPolicy(host.config),
+      resolve: createHostResolver(),
+    });
     host.provide(outbound, service);
-    host.contribute(capabilities, requestCapability(service));
-    host.contribute(remoteMethods, requestRemoteMethods);
+    host.contribute(capabilities, createRequestCapability(service));
+    host.contribute(remoteMethods, requestCapabilityRemoteMethods);
   },
 });
 
 /** An invalid list stops the start, since ignoring it would deny too little. */
-function createConfiguredPolicy({ IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST }: OutboundConfig): AddressPolicy {
+function createConfiguredPolicy({ IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST }: OutboundConfig): OutboundAddressPolicy {
   try {
-    return createAddressPolicy(IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST);
+    return createOutboundAddressPolicy(IMPORT_IP_DENY_LIST, IMPORT_IP_ALLOW_LIST);
   } catch (error) {
-    if (!(error instanceof AddressListError)) throw error;
+    if (!(error instanceof InvalidIpRangeError)) throw error;
     throw new BootFailure('@tenon/outbound', 'config', error.message, {
       remedy: 'correct IMPORT_IP_DENY_LIST or IMPORT_IP_ALLOW_LIST: addresses and ranges, separated by commas',
     });

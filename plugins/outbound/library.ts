@@ -1,2 +1,2 @@
 export type { AddressRange } from './address-ranges.ts';
-export { AddressListError, isInRanges, parseIpAddress, parseIpRange, toClientNetwork } from './address-ranges.ts';
+export { InvalidIpRangeError, isInRanges, parseIpAddress, parseIpRange, toClientNetworkKey } from './address-ranges.ts';

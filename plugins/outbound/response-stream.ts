@@ -1,6 +1,6 @@
 import { Failure, fail } from '#kernel';
-import type { OutboundRequest, OutboundResponse, OutboundStream } from './contract.ts';
-import type { ReceivedResponse } from './exchange.ts';
+import type { OutboundRequest, OutboundResponse, StreamedOutboundResponse } from './contract.ts';
+import type { OpenOutboundResponse } from './exchange.ts';
 import { OutboundFailure } from './failure.ts';
 
 interface ReadOptions {
@@ -12,10 +12,10 @@ interface ReadOptions {
 }
 
 /** Creates the streamed response: a part is read from the connection when the reader asks for it. */
-export const createOutboundStream = (
-  { response, end }: ReceivedResponse,
+export const createStreamedOutboundResponse = (
+  { response, end }: OpenOutboundResponse,
   { done, ...reading }: ReadOptions,
-): OutboundStream => ({
+): StreamedOutboundResponse => ({
   status: response.statusCode ?? 0,
   headers: joinHeaders(response.headersDistinct),
   body: readBytes(response, reading, () => {
@@ -26,7 +26,7 @@ export const createOutboundStream = (
 
 /** Not a generator, since one that was never started does not run its `finally` and would keep the connection open. */
 function readBytes(
-  response: ReceivedResponse['response'],
+  response: OpenOutboundResponse['response'],
   { maxBytes, signal }: Omit<ReadOptions, 'done'>,
   close: () => void,
 ): AsyncIterable<Uint8Array> {
@@ -61,7 +61,7 @@ function readBytes(
 
 /** Reads the whole body. Throws REQUESTS_EXCEEDED where `canBuffer` refuses. */
 export async function readWholeOutboundResponse(
-  { status, headers, body }: OutboundStream,
+  { status, headers, body }: StreamedOutboundResponse,
   canBuffer: OutboundRequest['canBuffer'] = () => true,
 ): Promise<OutboundResponse> {
   const parts: Uint8Array[] = [];

@@ -1,13 +1,13 @@
-import type { AddressPolicy } from './address-policy.ts';
-import type { Outbound, OutboundRequest, OutboundStream } from './contract.ts';
-import { performRequest } from './exchange.ts';
+import type { OutboundAddressPolicy } from './address-policy.ts';
+import type { OutboundRequest, OutboundService, StreamedOutboundResponse } from './contract.ts';
+import { performOutboundRequest } from './exchange.ts';
 import { OutboundFailure } from './failure.ts';
 import { type ResolveHost, resolveAllowedAddresses } from './host-resolver.ts';
 import { createRequestDeadline } from './request-deadline.ts';
-import { createOutboundStream, readWholeOutboundResponse } from './response-stream.ts';
+import { createStreamedOutboundResponse, readWholeOutboundResponse } from './response-stream.ts';
 
 interface OutboundOptions {
-  readonly policy: AddressPolicy;
+  readonly policy: OutboundAddressPolicy;
   readonly resolve: ResolveHost;
 }
 
@@ -15,8 +15,8 @@ interface OutboundOptions {
  * Creates the service `outbound`. Name resolution, connection and response of a request share one deadline, to the last
  * byte.
  */
-export function createOutbound({ policy, resolve }: OutboundOptions): Outbound {
-  async function open(request: OutboundRequest): Promise<OutboundStream> {
+export function createOutboundService({ policy, resolve }: OutboundOptions): OutboundService {
+  async function open(request: OutboundRequest): Promise<StreamedOutboundResponse> {
     const { url, maxBytes } = request;
     if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new OutboundFailure('denied');
     // CONNECT would open a tunnel.
@@ -27,7 +27,11 @@ export function createOutbound({ policy, resolve }: OutboundOptions): Outbound {
       const addresses = await race(
         resolveAllowedAddresses(url.hostname, (address) => policy(address, request.reach), resolve),
       );
-      return createOutboundStream(await performRequest(request, addresses, signal), { maxBytes, signal, done: cancel });
+      return createStreamedOutboundResponse(await performOutboundRequest(request, addresses, signal), {
+        maxBytes,
+        signal,
+        done: cancel,
+      });
     } catch (error) {
       cancel();
       throw error;

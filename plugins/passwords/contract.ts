@@ -11,7 +11,7 @@ export type PasswordHashRequester = Pick<Caller, 'user' | 'ip'>;
  * that neither the event loop nor the threads that files use are busy with it. `hash` and `verify` wait for a place.
  * @throws SERVICE_UNAVAILABLE with `retryAfter` (seconds) where too many wait, of all clients or of this one, or for too long.
  */
-export interface Passwords {
+export interface PasswordService {
   /** A hash of the text; the same text twice has different ones. Without `client` the work is the service's own. */
   hash(text: string, client?: PasswordHashRequester): Promise<string>;
   /**
@@ -27,4 +27,4 @@ export interface Passwords {
 }
 
 /** The service for `auth`, `users` and `items`, which hashes fields of the type `hash`. */
-export const passwords = service<Passwords>('passwords', { version: '1.0.0' });
+export const passwords = service<PasswordService>('passwords', { version: '1.0.0' });

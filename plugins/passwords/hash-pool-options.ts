@@ -24,7 +24,7 @@ const FLAGS = [
 ];
 
 /** The options of the worker pool: `count` processes, each of which computes one hash at a time. */
-export const hashProcessOptions = (count: number, cost: HashCost): WorkerPoolOptions => ({
+export const buildPasswordHashPoolOptions = (count: number, cost: HashCost): WorkerPoolOptions => ({
   program: new URL('./child.ts', import.meta.url),
   flags: FLAGS,
   environment: ENVIRONMENT,

@@ -1,7 +1,7 @@
 import { definePlugin } from '#kernel';
 import { workers } from '../workers/contract.ts';
 import { passwords } from './contract.ts';
-import { hashProcessOptions } from './hash-pool-options.ts';
+import { buildPasswordHashPoolOptions } from './hash-pool-options.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createPasswordService } from './service.ts';
 
@@ -21,7 +21,7 @@ export default definePlugin<Config>({
       parallelism: config.HASH_PARALLELISM,
     };
     const processes = config.HASH_PROCESSES;
-    const pool = use({ workers }).workers.pool(hashProcessOptions(processes, cost));
+    const pool = use({ workers }).workers.pool(buildPasswordHashPoolOptions(processes, cost));
     provide(passwords, createPasswordService({ pool, processes, cost }));
   },
 });

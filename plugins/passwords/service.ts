@@ -1,8 +1,8 @@
 import { fail } from '#kernel';
-import { toClientNetwork } from '../outbound/library.ts';
+import { toClientNetworkKey } from '../outbound/library.ts';
 import type { WorkerPool } from '../workers/contract.ts';
 import { createFairSemaphore } from '../workers/library.ts';
-import type { PasswordHashRequester, Passwords } from './contract.ts';
+import type { PasswordHashRequester, PasswordService } from './contract.ts';
 import { HASH_PROCESS_LIMITS, HASH_QUEUE_LIMITS } from './hash-process-limits.ts';
 import type { HashCost, HashJob } from './worker-messages.ts';
 
@@ -19,7 +19,7 @@ const unavailable = (why: string) => {
 };
 
 /** A client that guesses passwords delays no other client: one client never holds all processes, nor the whole queue. */
-export function createPasswordService({ pool, processes, cost }: Deps): Passwords {
+export function createPasswordService({ pool, processes, cost }: Deps): PasswordService {
   const places = createFairSemaphore({
     limit: processes,
     limitOfKey: Math.max(1, processes - 1),
@@ -61,5 +61,5 @@ const keyOf = (client: PasswordHashRequester | undefined): string =>
   client === undefined
     ? 'service'
     : client.user === null
-      ? `network ${toClientNetwork(client.ip)}`
+      ? `network ${toClientNetworkKey(client.ip)}`
       : `user ${client.user}`;

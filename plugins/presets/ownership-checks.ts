@@ -1,9 +1,9 @@
 import { type Caller, type EventsApi, fail } from '#kernel';
-import type { Access } from '../access/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
 import { PRESETS_COLLECTION } from './collections.ts';
 
 interface Deps {
-  readonly access: Pick<Access, 'permissions'>;
+  readonly access: Pick<AccessControl, 'permissions'>;
 }
 
 /**

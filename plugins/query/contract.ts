@@ -1,8 +1,8 @@
 import { service } from '#kernel';
-import type { Statement } from '../database/contract.ts';
+import type { GrantedSqlStatement } from '../database/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../schema/contract.ts';
-import type { GroupSelection, Selection } from './selection.ts';
-import type { BoundValue, ConditionTree, PlaceholderValues, ReadNode } from './tree.ts';
+import type { GroupSelection, RowSelection } from './selection.ts';
+import type { BoundPlaceholderValue, ConditionTree, PlaceholderValues, ReadNode } from './tree.ts';
 
 export type { NowOffset } from './now.ts';
 export type { OperandPlaceholder } from './placeholder.ts';
@@ -10,9 +10,9 @@ export type {
   ColumnOutputFormat,
   GroupSelection,
   GroupSelectionItem,
-  ListParameters,
-  Selection,
+  RowSelection,
   SelectionItem,
+  SelectionListParameters,
 } from './selection.ts';
 
 /**
@@ -39,28 +39,28 @@ export interface RawQuery {
 }
 
 export {
-  AGGREGATES,
+  AGGREGATE_FUNCTIONS,
   type AggregateName,
   type Aggregation,
-  type BoundValue,
+  type BoundPlaceholderValue,
   type ConditionTree,
   DATE_PARTS,
   type DatePart,
   type DynamicValue,
+  type DynamicValuePath,
+  type DynamicValuePathStep,
   FILTER_OPERATORS,
   type FieldFunction,
-  type FieldUse,
+  type FieldReference,
   type FilterOperand,
   type FilterOperator,
   type GroupProjection,
   type OrderBy,
-  type OrderByStep,
+  type OrderByRelation,
   type PlaceholderBinder,
   type PlaceholderValues,
   type Projection,
   type ReadNode,
-  type ValuePath,
-  type ValuePathStep,
 } from './tree.ts';
 
 declare const restricted: unique symbol;
@@ -75,7 +75,7 @@ export interface ParseOptions {
   readonly unlimited?: boolean;
   /** The answer is one object instead of a list. Default: false. */
   readonly single?: boolean;
-  /** Only the rows of these keys, in this order; or the keys of each run (`ExecutionContext.keys`). */
+  /** Only the rows of these keys, in this order; or the keys of each run (`QueryExecutionContext.keys`). */
   readonly keys?: NonNullable<ReadNode['keys']>;
   /** The fields that the query may name. Default: every field. */
   readonly isVisible?: FieldVisibility;
@@ -86,7 +86,7 @@ export interface ParseOptions {
    * selection is FORBIDDEN. Its conditions may have an `OperandPlaceholder` instead of a value, or of the list of values of `_in`
    * and `_nin`.
    */
-  readonly selection?: Selection | GroupSelection;
+  readonly selection?: RowSelection | GroupSelection;
 }
 
 /**
@@ -96,7 +96,7 @@ export interface ParseOptions {
 export type FieldVisibility = (collection: Collection, field: string) => boolean;
 
 /** What a prepared statement needs at run time: the values of dynamic values, keys and placeholders, and the origin for the log. */
-export interface ExecutionContext {
+export interface QueryExecutionContext {
   /** `$CURRENT_USER`; null for a caller without a user. */
   readonly user: string | null;
   /** `$CURRENT_ROLE`; null for a caller without a role. */
@@ -106,7 +106,7 @@ export interface ExecutionContext {
   /** The keys of a statement that reads rows by keys. */
   readonly keys?: readonly (string | number)[];
   /** The result of `Query.bindPlaceholders`. */
-  readonly boundValues?: readonly BoundValue[];
+  readonly boundValues?: readonly BoundPlaceholderValue[];
   /** The plugin that reads on its own behalf, for the log of slow reads. */
   readonly owner?: string | undefined;
   /** The client's IP address: the connection pool limits clients without a user by it. */
@@ -157,7 +157,7 @@ export interface QueryEngine {
    */
   readText(
     read: PermissionRestricted<ReadNode>,
-    context: ExecutionContext,
+    context: QueryExecutionContext,
     schema: SchemaOverview,
   ): Promise<ReadResultText>;
   /**
@@ -177,12 +177,12 @@ export interface QueryEngine {
    * Checks and casts the values of the placeholders of a selection for one run.
    * @throws INVALID_QUERY for a value that does not fit its field.
    */
-  bindPlaceholders(prepared: PreparedStatement, values?: PlaceholderValues): readonly BoundValue[];
+  bindPlaceholders(prepared: PreparedStatement, values?: PlaceholderValues): readonly BoundPlaceholderValue[];
   /**
    * Runs a prepared statement.
    * @throws INVALID_QUERY for a value that PostgreSQL refuses.
    */
-  run(prepared: PreparedStatement, context: ExecutionContext): Promise<ReadResultText>;
+  run(prepared: PreparedStatement, context: QueryExecutionContext): Promise<ReadResultText>;
   /**
    * Runs a statement prepared as `rows` through a cursor and answers its rows as JSON texts in batches, so that memory stays flat.
    * Without `options.signal` the signal of the current request cancels it.
@@ -190,18 +190,18 @@ export interface QueryEngine {
    */
   stream(
     prepared: PreparedStatement,
-    context: ExecutionContext,
+    context: QueryExecutionContext,
     options?: { readonly signal?: AbortSignal },
   ): Promise<RowStream>;
   /** The generic plan of the statement (`EXPLAIN (FORMAT JSON)`), without any value. */
-  explain(prepared: PreparedStatement, context: ExecutionContext): Promise<unknown>;
+  explain(prepared: PreparedStatement, context: QueryExecutionContext): Promise<unknown>;
   /**
    * Prepares and runs a read, and answers parsed rows: for plugins and hooks.
    * @throws INVALID_QUERY like `readText`.
    */
   readRows(
     read: PermissionRestricted<ReadNode>,
-    context: ExecutionContext,
+    context: QueryExecutionContext,
     schema: SchemaOverview,
   ): Promise<Record<string, unknown>[]>;
   /**
@@ -210,7 +210,7 @@ export interface QueryEngine {
    */
   compileCondition(
     where: PermissionRestricted<ConditionTree>,
-    context: ExecutionContext,
+    context: QueryExecutionContext,
     schema: SchemaOverview,
     first: number,
   ): TrustedSqlCondition;
@@ -224,7 +224,7 @@ export interface SqlCondition {
 
 /** A condition that plugins without the `sql` grant may use in their statements, also when it reads other tables. */
 export interface TrustedSqlCondition extends SqlCondition {
-  readonly where: Statement;
+  readonly where: GrantedSqlStatement;
 }
 
 /** Rows of a running cursor. The first batch is fetched before `stream` resolves, so that an error comes before the response begins. */

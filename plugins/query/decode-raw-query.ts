@@ -1,5 +1,5 @@
 import type { RawQuery } from './contract.ts';
-import { parseList } from './parse/raw-values.ts';
+import { parseNameListParameter } from './parse/raw-values.ts';
 
 const LISTS = ['fields', 'sort', 'groupBy', 'meta'];
 const OBJECTS = ['filter', 'deep', 'alias', 'aggregate'];
@@ -13,7 +13,8 @@ const NUMBERS = ['limit', 'offset', 'page'];
 export function decodeRawQuery(raw: RawQuery): RawQuery {
   const read = (name: string, value: unknown): unknown => {
     if (typeof value !== 'string' || value === '') return value;
-    if (LISTS.includes(name)) return value.startsWith('[') ? parseJsonOrText(value) : parseList(value, [name]);
+    if (LISTS.includes(name))
+      return value.startsWith('[') ? parseJsonOrText(value) : parseNameListParameter(value, [name]);
     if (OBJECTS.includes(name)) return parseJsonOrText(value);
     return NUMBERS.includes(name) && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   };

@@ -12,7 +12,7 @@ export const isSortableUnknownTypeField = ({ type, column }: Field): boolean =>
   type === 'unknown' && column !== null && !column.array && (ORDERED.has(column.dataType) || isRangeColumn(column));
 
 /** A field that stands for the elements of an array or the bounds of a range: operands are checked and cast by its type. */
-export function elementField(field: Field): Field {
+export function toElementOrBoundField(field: Field): Field {
   const { column } = field;
   if (!column?.element) throw new Error(`${field.name} is neither an array nor a range`);
   const { type, ...types } = column.element;

@@ -1,8 +1,8 @@
 import { fail } from '#kernel';
-import { toServiceUnavailable } from '../database/library.ts';
+import { toUnavailableOnDatabaseOutage } from '../database/library.ts';
 
 /** Removes quoted values from a message of PostgreSQL: they may come from a row that the caller may not read. */
-export const withoutQuotedValues = (message: string): string => message.replace(/:? ".*/s, '');
+export const withoutValuesInPostgresMessage = (message: string): string => message.replace(/:? ".*/s, '');
 
 /**
  * Turns an error of PostgreSQL into a failure.
@@ -10,7 +10,7 @@ export const withoutQuotedValues = (message: string): string => message.replace(
  */
 export function throwQueryFailure(error: unknown, collection?: string): never {
   const { code, message: text = '', where } = error as { code?: string; message?: string; where?: string };
-  const message = /portal parameter/.test(where ?? '') ? text : withoutQuotedValues(text);
+  const message = /portal parameter/.test(where ?? '') ? text : withoutValuesInPostgresMessage(text);
   // 23514 in a read: a value violates the domain of an array's elements.
   if (typeof code === 'string' && /^(22|23514$)/.test(code))
     throw fail('INVALID_QUERY', `a value does not fit: ${message}`);
@@ -36,7 +36,7 @@ export function throwQueryFailure(error: unknown, collection?: string): never {
     throw fail('INVALID_QUERY', `the answer is ${size}: ask for fewer rows or fields`);
   }
   if (code === '57014') throw fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
-  throw toServiceUnavailable(error);
+  throw toUnavailableOnDatabaseOutage(error);
 }
 
 /**

@@ -2,11 +2,11 @@ import { definePlugin, fail } from '#kernel';
 import '../database/contract.ts';
 import { type PermissionRestricted, permissionRestrictionMarker, type QueryEngine, query } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { parseRead, parseWhere } from './parse/parse.ts';
+import { parseQueryToTree, parseStandaloneFilter } from './parse/parse.ts';
 import type { QueryCeilings } from './parse/parse-context.ts';
 import { createQueryRunner } from './query-runner.ts';
-import { createReadValue } from './read-value.ts';
-import { createSlowLog } from './slow-log.ts';
+import { createFieldValueReader } from './read-value.ts';
+import { createSlowReadLog } from './slow-log.ts';
 
 interface Config {
   QUERY_LIMIT_DEFAULT: number;
@@ -35,14 +35,14 @@ export default definePlugin<Config>({
         depth: ceilings.depth,
         nodes: ceilings.nodes,
       },
-      parse: (collection, raw, options) => parseRead(collection, raw, options, ceilings),
+      parse: (collection, raw, options) => parseQueryToTree(collection, raw, options, ceilings),
       parseFilter: (collection, raw, schema, options) =>
-        parseWhere(collection, raw, schema, ceilings, options?.trusted ?? false),
-      ...createQueryRunner(host.db, createSlowLog(host.log, config.QUERY_SLOW_MS)),
+        parseStandaloneFilter(collection, raw, schema, ceilings, options?.trusted ?? false),
+      ...createQueryRunner(host.db, createSlowReadLog(host.log, config.QUERY_SLOW_MS)),
     });
     host.provide(permissionRestrictionMarker, {
       seal: <T extends object>(tree: T) => tree as PermissionRestricted<T>,
-      readValue: createReadValue(host.db),
+      readValue: createFieldValueReader(host.db),
     });
   },
 });

@@ -24,7 +24,7 @@ function units(lengths: readonly (readonly [length: number, names: string])[]): 
 }
 
 /** `$NOW`, `$NOW(-7 days)`, `$NOW(+1 month)`; undefined for other texts. A malformed adjustment is ignored. */
-export function parseNow(text: string): NowOffset | undefined {
+export function parseNowExpression(text: string): NowOffset | undefined {
   const now = NOW.exec(text);
   if (!now) return undefined;
   const parts = ADJUSTMENT.exec((now[1] ?? '').trim());

@@ -24,7 +24,7 @@ const SHAPES: Partial<Readonly<Record<Field['type'], (text: string) => boolean>>
 };
 
 /** A key in the type of its column; undefined for a value that cannot be the key of any row. */
-export function parseKey(field: Field, raw: unknown): string | number | undefined {
+export function parsePrimaryKeyValue(field: Field, raw: unknown): string | number | undefined {
   // JSON rounds larger integers to another number, which must not name the row of that number.
   const isExact = typeof raw === 'number' && (Number.isSafeInteger(raw) || !Number.isInteger(raw));
   const text = typeof raw === 'string' || isExact ? String(raw) : '';
@@ -58,7 +58,7 @@ function parseKeyPart(part: Field, text: string): string | undefined {
   // An empty text is a valid part of a composite key.
   if (text === '' && ['string', 'text'].includes(type)) return text;
   if (text === '' && type === 'binary') return toByteaText(text);
-  const value = parseKey(part, text);
+  const value = parsePrimaryKeyValue(part, text);
   return value === undefined ? undefined : type === 'bigInteger' ? String(BigInt(text)) : String(value);
 }
 

@@ -2,15 +2,15 @@ import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
 import { createPoolShareHolder } from '../database/library.ts';
 import { compileCursorStatement, compileReadStatement } from './compile/read.ts';
-import { returningSql } from './compile/returning.ts';
+import { returningRowJsonSql } from './compile/returning.ts';
 import { isRuntimeParameter, type RuntimeParameter, StatementBuilder } from './compile/statement.ts';
 import { whereSql } from './compile/where.ts';
 import type {
-  BoundValue,
+  BoundPlaceholderValue,
   DynamicValue,
-  ExecutionContext,
   PreparedStatement,
   QueryEngine,
+  QueryExecutionContext,
   ReadNode,
   ReadResultText,
 } from './contract.ts';
@@ -23,7 +23,7 @@ import { createStatementNames } from './statement-names.ts';
 import { streamRows } from './stream.ts';
 
 const MAX_PARAMS = 65_535;
-const NO_VALUES: readonly BoundValue[] = [];
+const NO_VALUES: readonly BoundPlaceholderValue[] = [];
 
 type QueryRunner = Omit<QueryEngine, 'ceilings' | 'parse' | 'parseFilter'>;
 
@@ -46,7 +46,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     return new PreparedRead(read, form, text, params, name);
   };
 
-  const run = async (prepared: PreparedStatement, context: ExecutionContext): Promise<ReadResultText> => {
+  const run = async (prepared: PreparedStatement, context: QueryExecutionContext): Promise<ReadResultText> => {
     const params = resolveParameters(prepared.params, context);
     const from = performance.now();
     try {
@@ -64,7 +64,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
 
   return {
     prepare,
-    compileReturning: returningSql,
+    compileReturning: returningRowJsonSql,
     keepPrepared: keep,
     bindPlaceholders: (prepared, values = {}) =>
       (prepared as PreparedRead).read.placeholders?.map((bind) => bind(values)) ?? NO_VALUES,
@@ -137,7 +137,7 @@ class PreparedRead implements PreparedStatement {
  * The statement is cancelled when the client disconnects. A read that a plugin makes on its own behalf is not, since its result may
  * be cached for other requests.
  */
-function statementOptions(prepared: PreparedStatement, context: ExecutionContext): StatementOptions {
+function statementOptions(prepared: PreparedStatement, context: QueryExecutionContext): StatementOptions {
   const { name } = prepared;
   const share = createPoolShareHolder((prepared as PreparedRead).read.collection.name, context);
   const scope = context.owner === undefined ? requestScope.getStore() : undefined;
@@ -145,7 +145,7 @@ function statementOptions(prepared: PreparedStatement, context: ExecutionContext
   return { name, share, signal: () => scope.signal };
 }
 
-function resolveParameters(params: readonly unknown[], context: ExecutionContext): readonly unknown[] {
+function resolveParameters(params: readonly unknown[], context: QueryExecutionContext): readonly unknown[] {
   return params.some(isRuntimeParameter)
     ? params.map((one) => (isRuntimeParameter(one) ? resolveParameter(one, context) : one))
     : params;
@@ -158,7 +158,7 @@ function assertParameterCount(params: readonly unknown[], first = 1): void {
     throw fail('INVALID_QUERY', `the query has ${count} values, more than the ${MAX_PARAMS} allowed`);
 }
 
-function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: ExecutionContext): unknown {
+function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: QueryExecutionContext): unknown {
   if (runtimeValue.dynamic !== 'placeholder' && runtimeValue.dynamic !== 'keys')
     return resolveDynamicValue(runtimeValue, context);
   const value = runtimeValue.dynamic === 'keys' ? context.keys : context.boundValues?.[runtimeValue.at];
@@ -173,7 +173,7 @@ function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: 
  */
 function resolveDynamicValue(
   value: Exclude<DynamicValue, { dynamic: 'placeholder' | 'keys' }>,
-  context: ExecutionContext,
+  context: QueryExecutionContext,
 ): string | number | null {
   if (value.dynamic === 'key') return context.key ?? null;
   if (value.dynamic !== 'now') return value.dynamic === 'user' ? context.user : context.role;

@@ -5,7 +5,7 @@ import type { AggregateName } from './tree.ts';
 // it as of a query, under the same ceilings and the same visibility of fields.
 
 /** The parameters of one node of a selection, as in a `SEARCH` body. */
-export type ListParameters = Pick<RawQuery, 'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search'>;
+export type SelectionListParameters = Pick<RawQuery, 'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search'>;
 
 /**
  * A format that differs from the REST representation: `text` for a GraphQL `ID`, `number` for a decimal as a JSON number (NaN is
@@ -22,8 +22,8 @@ export const applyEnumLabels = (value: unknown, labels: ReadonlyMap<string, stri
       : value;
 
 /** Selects rows of a collection. The objects of the answer have exactly the keys of `items`, in this order. */
-export interface Selection {
-  readonly parameters?: ListParameters;
+export interface RowSelection {
+  readonly parameters?: SelectionListParameters;
   readonly items: readonly SelectionItem[];
 }
 
@@ -44,18 +44,18 @@ export type SelectionItem =
    * Rows behind a to-many alias, or the row behind a many-to-one. Of a many-to-one, a row that does not match the filter is null, and
    * paging and sort have no effect.
    */
-  | { readonly kind: 'related'; readonly key: string; readonly field: string; readonly selection: Selection }
+  | { readonly kind: 'related'; readonly key: string; readonly field: string; readonly selection: RowSelection }
   /** The row behind a many-to-any, with one selection per collection. Rows of other collections are null. */
   | {
       readonly kind: 'any';
       readonly key: string;
       readonly field: string;
-      readonly of: Readonly<Record<string, Selection>>;
+      readonly of: Readonly<Record<string, RowSelection>>;
     };
 
 /** Selects groups of rows, and functions over them, instead of rows. */
 export interface GroupSelection {
-  readonly parameters?: ListParameters & Pick<RawQuery, 'groupBy'>;
+  readonly parameters?: SelectionListParameters & Pick<RawQuery, 'groupBy'>;
   readonly groups: readonly GroupSelectionItem[];
 }
 

@@ -1,11 +1,11 @@
 import type { Log } from '#kernel';
-import type { ExecutionContext, PreparedStatement } from './contract.ts';
+import type { PreparedStatement, QueryExecutionContext } from './contract.ts';
 
 /** Called after every read with the milliseconds the database worked. */
-export type RecordDuration = (prepared: PreparedStatement, context: ExecutionContext, ms: number) => void;
+export type RecordDuration = (prepared: PreparedStatement, context: QueryExecutionContext, ms: number) => void;
 
 /** Logs each read that took at least `threshold` milliseconds, without values of the query; 0 logs nothing. */
-export const createSlowLog = (log: Log, threshold: number): RecordDuration =>
+export const createSlowReadLog = (log: Log, threshold: number): RecordDuration =>
   threshold === 0
     ? () => {}
     : (prepared, { user, owner = null }, ms) => {

@@ -19,7 +19,7 @@ export type FilterOperator = (typeof FILTER_OPERATORS)[number];
 /** A value that is resolved when the statement runs, so that a compiled statement can be cached for many callers. */
 export type DynamicValue =
   /** With `path` the value of a field on a path from the row of the user or role. */
-  | { readonly dynamic: 'user' | 'role'; readonly path?: ValuePath }
+  | { readonly dynamic: 'user' | 'role'; readonly path?: DynamicValuePath }
   | ({ readonly dynamic: 'now' } & NowOffset)
   /** The key of a read by key, so that one compiled statement reads any row of the collection. */
   | { readonly dynamic: 'key' }
@@ -29,18 +29,18 @@ export type DynamicValue =
   | { readonly dynamic: 'placeholder'; readonly at: number; readonly list?: true };
 
 /** The path of `$CURRENT_USER.company.name`: the fields from the row of the caller's user or role to the value. */
-export interface ValuePath {
+export interface DynamicValuePath {
   readonly start: Collection;
   /** The row rule of `start`, when the path stands in the caller's own query. */
   readonly rule?: ConditionTree;
-  readonly steps: readonly ValuePathStep[];
+  readonly steps: readonly DynamicValuePathStep[];
   /** The path has a to-many relation, so that it may lead to several values. */
   readonly isMultiValued: boolean;
 }
 
 /** One field of a path such as `$CURRENT_USER.company.name`. */
-export interface ValuePathStep {
-  readonly use: FieldUse;
+export interface DynamicValuePathStep {
+  readonly use: FieldReference;
   /** The related collection, with its row rule once restricted. */
   readonly to?: Collection;
   readonly rule?: ConditionTree;
@@ -63,7 +63,7 @@ export type FieldFunction =
   | { readonly name: 'json'; readonly path: readonly string[] };
 
 /** A field in a condition or an order. With `when` it is null for the caller on rows that do not match. */
-export interface FieldUse {
+export interface FieldReference {
   readonly field: Field;
   readonly fn?: FieldFunction;
   readonly when?: ConditionTree;
@@ -77,14 +77,14 @@ export type ConditionTree =
   | { readonly kind: 'or'; readonly of: readonly ConditionTree[] }
   | {
       readonly kind: 'test';
-      readonly use: FieldUse;
+      readonly use: FieldReference;
       readonly operator: FilterOperator;
       readonly values: readonly FilterOperand[];
     }
   /** A condition on the row behind a many-to-one. A missing row counts as a row of nulls. */
   | {
       readonly kind: 'one';
-      readonly use: FieldUse;
+      readonly use: FieldReference;
       readonly to: Collection;
       readonly where: ConditionTree;
       /** The row rule of the related collection, once restricted. */
@@ -93,7 +93,7 @@ export type ConditionTree =
   /** A condition on the rows behind a to-many alias: at least one row matches, or none does. */
   | {
       readonly kind: 'many';
-      readonly use: FieldUse;
+      readonly use: FieldReference;
       readonly to: Collection;
       readonly quantifier: 'some' | 'none';
       /** Set for `_some`, `_none` and null tests: independent of other conditions on the alias, which are about one row. */
@@ -104,7 +104,7 @@ export type ConditionTree =
   /** A condition on the row behind a many-to-any, when that is a row of `to`. */
   | {
       readonly kind: 'any';
-      readonly use: FieldUse;
+      readonly use: FieldReference;
       /** The field that names the related collection. */
       readonly by: Field;
       readonly to: Collection;
@@ -114,7 +114,7 @@ export type ConditionTree =
   /** A condition on the value at `path` inside a JSON value. */
   | {
       readonly kind: 'inside';
-      readonly use: FieldUse;
+      readonly use: FieldReference;
       readonly path: readonly string[];
       readonly as: 'text' | 'number' | 'boolean';
       readonly operator: FilterOperator;
@@ -123,8 +123,8 @@ export type ConditionTree =
   | { readonly kind: 'fixed'; readonly value: boolean };
 
 /** One relation on the path to a sorted column. */
-export interface OrderByStep {
-  readonly use: FieldUse;
+export interface OrderByRelation {
+  readonly use: FieldReference;
   /** For a many-to-any: the field that names the related collection. */
   readonly by?: Field;
   readonly to: Collection;
@@ -134,8 +134,8 @@ export interface OrderByStep {
 /** One column that rows are sorted by. */
 export interface OrderBy {
   /** Relations on the path to the sorted column, each with the row rule of its collection once restricted. */
-  readonly path: readonly OrderByStep[];
-  readonly use: FieldUse;
+  readonly path: readonly OrderByRelation[];
+  readonly use: FieldReference;
   readonly descending: boolean;
   /** Default order or tie breaker: not part of the query, and allowed without permission to read the field. */
   readonly implied?: true;
@@ -190,7 +190,7 @@ export type Projection =
     };
 
 /** Functions over groups of rows (conventions, "Aggregation"). */
-export const AGGREGATES = [
+export const AGGREGATE_FUNCTIONS = [
   'count',
   'countAll',
   'countDistinct',
@@ -203,13 +203,17 @@ export const AGGREGATES = [
 ] as const;
 
 /** An aggregate function: one of `AGGREGATES`. */
-export type AggregateName = (typeof AGGREGATES)[number];
+export type AggregateName = (typeof AGGREGATE_FUNCTIONS)[number];
 
 /** The aggregation of a read, which answers groups instead of rows (conventions, "Aggregation"). */
 export interface Aggregation {
-  readonly groups: readonly { readonly key: string; readonly use: FieldUse }[];
+  readonly groups: readonly { readonly key: string; readonly use: FieldReference }[];
   /** With `use: null` the function counts rows. */
-  readonly functions: readonly { readonly name: AggregateName; readonly key: string; readonly use: FieldUse | null }[];
+  readonly functions: readonly {
+    readonly name: AggregateName;
+    readonly key: string;
+    readonly use: FieldReference | null;
+  }[];
   /** `at` is an index in `groups` or `functions`. */
   readonly order: readonly {
     readonly of: 'groups' | 'functions';
@@ -234,7 +238,7 @@ export interface ReadNode {
   readonly where: ConditionTree;
   readonly search: string | null;
   /** The fields that the search term is compared with: all searchable ones after `parse`, the readable ones after `restrict`. */
-  readonly searchFields: readonly FieldUse[];
+  readonly searchFields: readonly FieldReference[];
   /** Only the rows of these keys, in this order. */
   readonly keys?: readonly (string | number)[] | Extract<DynamicValue, { dynamic: 'keys' }>;
   readonly order: readonly OrderBy[];
@@ -255,10 +259,10 @@ export interface ReadNode {
 }
 
 /** Checks and casts the value of one placeholder; takes the values of all placeholders by name. */
-export type PlaceholderBinder = (values: PlaceholderValues) => BoundValue;
+export type PlaceholderBinder = (values: PlaceholderValues) => BoundPlaceholderValue;
 
 /** The values of one run, by the names of the placeholders. */
 export type PlaceholderValues = Readonly<Record<string, unknown>>;
 
 /** The checked value of a placeholder, or the list of values for `_in` and `_nin`, in the type of the column. */
-export type BoundValue = FilterOperand | readonly FilterOperand[];
+export type BoundPlaceholderValue = FilterOperand | readonly FilterOperand[];

@@ -1,9 +1,13 @@
 import { type Caller, service } from '#kernel';
 import type { Posture } from '../../sandbox/host/posture/posture.ts';
-import type { ArtifactEntry, InvocationFailureCode, InvocationTrigger } from '../../sandbox/protocol/messages.ts';
-import type { Invocation, PackageHandle } from '../broker/contract.ts';
+import type {
+  ArtifactExportSummary,
+  InvocationFailureCode,
+  InvocationTrigger,
+} from '../../sandbox/protocol/messages.ts';
+import type { ConfinedCodeInvocation, PackageHandle } from '../broker/contract.ts';
 
-export type { ArtifactEntry, InvocationFailureCode, InvocationTrigger, Posture };
+export type { ArtifactExportSummary, InvocationFailureCode, InvocationTrigger, Posture };
 
 /** State of the confined runtime (specification, "Extension endpoints", `meta.confinedRuntime`). */
 export interface ConfinedRuntimeState {
@@ -15,13 +19,13 @@ export interface ConfinedRuntimeState {
 }
 
 /** An artifact ready to run: `(function (module, exports) { … })` as text. The same text is probed and run. */
-export type ScriptText = string;
+export type ConfinedScriptText = string;
 
 /** A program of the sandbox: one package with its artifact. */
 export interface SandboxProgram {
   /** The package as the broker knows it: its name and grants. */
   readonly brokerAccess: PackageHandle;
-  readonly script: ScriptText;
+  readonly script: ConfinedScriptText;
   /** True: one realm (V8 context) serves several invocations. The manifest opts in by `"stateful": true`. */
   readonly reuse: boolean;
   /**
@@ -48,13 +52,13 @@ export interface InvocationRequest {
   /** The input of the handler as JSON text. */
   readonly input: string;
   /** Builds the input for the invocation, with references in place of secrets. Default: `input`. */
-  readonly prepare?: (invocation: Invocation) => string;
+  readonly prepare?: (invocation: ConfinedCodeInvocation) => string;
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of a handler. */
-export interface HandlerResult {
+export interface ConfinedHandlerResult {
   /** Valid JSON text; undefined where the handler returned no value. */
   readonly text: string | undefined;
   readonly value: unknown;
@@ -67,7 +71,7 @@ export interface GuestProgram {
    * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable or the guest is
    * closed.
    */
-  invoke(run: InvocationRequest): Promise<HandlerResult>;
+  invoke(run: InvocationRequest): Promise<ConfinedHandlerResult>;
   /** Allows a parked program to start again. */
   restart(): void;
   /** The state of the program. `idle`: no process; `waiting`: a restart delay runs. */
@@ -86,7 +90,7 @@ export interface Sandbox {
    * Evaluates a script in a fresh process; calls no handler, every call of the host is `unsupported`.
    * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable.
    */
-  probe(script: ScriptText): Promise<readonly ArtifactEntry[]>;
+  probe(script: ConfinedScriptText): Promise<readonly ArtifactExportSummary[]>;
   /** A guest for the program. Its process is started by the first invocation at the latest. */
   open(program: SandboxProgram): GuestProgram;
   /** Bytes of the largest artifact (EXTENSIONS_SANDBOX_MAX_ARTIFACT). */

@@ -1,7 +1,7 @@
 import type { InvocationFailure } from '../../sandbox/host/supervisor/invocation-failure.ts';
 import { ARTIFACT_NAME_IN_STACK_TRACES } from '../../sandbox/protocol/messages.ts';
 import { parseGuestJson } from './guest-json.ts';
-import { GuestFailure, type HandlerRejection, type ThrownError } from './library.ts';
+import { GuestFailure, type HandlerRejection, type ThrownHandlerError } from './library.ts';
 
 /** Bytes of the body of a failure that a child process reports. Longer bodies are ignored. */
 const MAX_BODY = 32 * 1024;
@@ -34,7 +34,7 @@ export function createGuestFailure({ code, body }: InvocationFailure, scrub: (te
   return new GuestFailure(code, thrown ? { thrown } : {});
 }
 
-const MALFORMED_REJECTION: ThrownError = { message: 'reject was called without a status, a code or a message.' };
+const MALFORMED_REJECTION: ThrownHandlerError = { message: 'reject was called without a status, a code or a message.' };
 
 function parseBody(body: Buffer | undefined): Readonly<Record<string, unknown>> {
   if (!body || body.length === 0 || body.length > MAX_BODY) return {};
@@ -58,7 +58,7 @@ function parseRejection(
 function parseThrown(
   words: Readonly<Record<string, unknown>>,
   clean: (text: string) => string,
-): ThrownError | undefined {
+): ThrownHandlerError | undefined {
   const { message, stack } = words;
   if (typeof message !== 'string') return undefined;
   const [, line, column] = (typeof stack === 'string' && POSITION.exec(stack)) || [];

@@ -1,6 +1,6 @@
 import type { Log } from '#kernel';
 import type { HostCall } from '../../sandbox/host/supervisor/invocation.ts';
-import type { Invocation, PackageHandle, RefusalCode } from '../broker/contract.ts';
+import type { BrokerRefusalCode, ConfinedCodeInvocation, PackageHandle } from '../broker/contract.ts';
 import type { BrokerRefusal } from '../broker/library.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { createHostCallRunner } from './host-call-runner.ts';
@@ -17,7 +17,7 @@ export const HOST_CALL_LIMITS = {
 
 export interface HostCallDispatcherOptions {
   readonly brokerAccess: PackageHandle;
-  readonly invocation: Invocation;
+  readonly invocation: ConfinedCodeInvocation;
   /** Bytes of the longest arguments of one call. */
   readonly hostCall: number;
   readonly log: Log;
@@ -87,7 +87,7 @@ export function createHostCallDispatcher({
     call({ method, body, reply }) {
       if (isOver) return false;
       if (!reply) return writeLog(method, body);
-      const refuse = (code: RefusalCode, message: string) => reply(false, renderRefusal(code, message));
+      const refuse = (code: BrokerRefusalCode, message: string) => reply(false, renderRefusal(code, message));
       if (total >= HOST_CALL_LIMITS.total) {
         refuse('rate_limited', `An invocation has ${HOST_CALL_LIMITS.total} calls.`);
         return false;
@@ -118,7 +118,7 @@ function parseArguments(body: Buffer): readonly unknown[] | undefined {
   }
 }
 
-function renderRefusal(code: RefusalCode, message: string, details?: unknown): string {
+function renderRefusal(code: BrokerRefusalCode, message: string, details?: unknown): string {
   const plain = JSON.stringify({ code, message: message.slice(0, 1000) });
   if (details === undefined) return plain;
   try {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Log, requestScope } from '#kernel';
-import type { Invocation, PackageHandle } from '../broker/contract.ts';
+import type { ConfinedCodeInvocation, PackageHandle } from '../broker/contract.ts';
 import { BrokerRefusal } from '../broker/library.ts';
 
 /** Runs host calls of one invocation with the grants of its package, in the context of its request. */
@@ -13,7 +13,11 @@ export interface HostCallRunner {
 }
 
 /** Creates the context of the host calls of one invocation, and captures the asynchronous context in which it is called. */
-export function createHostCallRunner(brokerAccess: PackageHandle, invocation: Invocation, log: Log): HostCallRunner {
+export function createHostCallRunner(
+  brokerAccess: PackageHandle,
+  invocation: ConfinedCodeInvocation,
+  log: Log,
+): HostCallRunner {
   const inContext = AsyncLocalStorage.snapshot();
   const owner = brokerAccess.holder.name;
 

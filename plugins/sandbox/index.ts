@@ -1,13 +1,13 @@
 import { definePlugin } from '#kernel';
-import type { LauncherOptions } from '../../sandbox/host/confined-child.ts';
+import type { ConfinedChildLauncherOptions } from '../../sandbox/host/confined-child.ts';
 import { sandbox } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createSandbox } from './service.ts';
 import type { SandboxConfig } from './settings.ts';
 
 /** The launcher is imported when the first confined package asks for the runtime. */
-const launch = async (options: LauncherOptions) =>
-  (await import('../../sandbox/host/launch/launcher.ts')).createLauncher(options);
+const launch = async (options: ConfinedChildLauncherOptions) =>
+  (await import('../../sandbox/host/launch/launcher.ts')).createConfinedChildLauncher(options);
 
 export default definePlugin<SandboxConfig>({
   manifest,

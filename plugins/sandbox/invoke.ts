@@ -4,9 +4,9 @@ import type { InvocationResult } from '../../sandbox/host/supervisor/invocation.
 import { InvocationFailure } from '../../sandbox/host/supervisor/invocation-failure.ts';
 import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
 import type { GuestLimits, HandlerContextData } from '../../sandbox/protocol/messages.ts';
-import type { Invocation, PackageHandle } from '../broker/contract.ts';
+import type { ConfinedCodeInvocation, PackageHandle } from '../broker/contract.ts';
 import { InvocationSecrets } from '../broker/library.ts';
-import type { HandlerResult, InvocationRequest } from './contract.ts';
+import type { ConfinedHandlerResult, InvocationRequest } from './contract.ts';
 import { createGuestFailure } from './create-guest-failure.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { createHostCallDispatcher } from './host-call-dispatcher.ts';
@@ -23,10 +23,10 @@ interface InvokeOptions {
 export async function invokeGuest(
   { process, limits, log, ...program }: InvokeOptions,
   run: InvocationRequest,
-): Promise<HandlerResult> {
+): Promise<ConfinedHandlerResult> {
   const brokerAccess = run.brokerAccess ?? program.brokerAccess;
   const over = new AbortController();
-  const invocation: Invocation = {
+  const invocation: ConfinedCodeInvocation = {
     id: randomUUID(),
     caller: run.caller,
     signal: over.signal,
@@ -67,7 +67,7 @@ const buildContext = (
 const toAccountability = ({ user, role, admin }: Caller): HandlerContextData['accountability'] =>
   user === null && role === null && !admin ? null : { user, role, admin };
 
-function parseResult(answer: InvocationResult): HandlerResult {
+function parseResult(answer: InvocationResult): ConfinedHandlerResult {
   if (answer === undefined) return { text: undefined, value: undefined };
   const text = answer.toString('utf8');
   try {

@@ -8,7 +8,7 @@ export interface HandlerRejection {
 }
 
 /** A thrown error of a handler: the author's message, and the position in the script. */
-export interface ThrownError {
+export interface ThrownHandlerError {
   readonly message: string;
   /** Line and column from 1 in the opened script; undefined where the stack does not name it. */
   readonly at?: { readonly line: number; readonly column: number };
@@ -23,11 +23,11 @@ export class GuestFailure extends Error {
   /** Set where `code` is `rejected`. */
   readonly rejection: HandlerRejection | undefined;
   /** Set where `code` is `guest-error` and the guest sent a message. */
-  readonly thrown: ThrownError | undefined;
+  readonly thrown: ThrownHandlerError | undefined;
 
   constructor(
     code: InvocationFailureCode,
-    words: { readonly rejection?: HandlerRejection; readonly thrown?: ThrownError } = {},
+    words: { readonly rejection?: HandlerRejection; readonly thrown?: ThrownHandlerError } = {},
   ) {
     super(`confined code failed: ${code}`);
     this.name = 'GuestFailure';

@@ -1,16 +1,20 @@
 import type { Log } from '#kernel';
-import type { Launcher, LauncherOptions } from '../../sandbox/host/confined-child.ts';
-import { MINIMUM_CONFINEMENT_LAYERS, type Posture, REQUIRED_MODE_LAYERS } from '../../sandbox/host/posture/posture.ts';
+import type { ConfinedChildLauncher, ConfinedChildLauncherOptions } from '../../sandbox/host/confined-child.ts';
+import {
+  CONFINEMENT_LAYERS_OF_REQUIRED_MODE,
+  MINIMUM_CONFINEMENT_LAYERS,
+  type Posture,
+} from '../../sandbox/host/posture/posture.ts';
 import { createSupervisor, type Supervisor } from '../../sandbox/host/supervisor/supervisor.ts';
 import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 import type { ConfinedRuntimeState } from './contract.ts';
-import { parseSandboxSettings, type SandboxConfig, SettingError } from './settings.ts';
+import { parseSandboxSettings, type SandboxConfig, SandboxSettingError } from './settings.ts';
 
 /** Creates a launcher. Rejects where confined processes are not possible at all. */
-export type CreateLauncher = (options: LauncherOptions) => Promise<Launcher>;
+export type CreateLauncher = (options: ConfinedChildLauncherOptions) => Promise<ConfinedChildLauncher>;
 
 /** The confined runtime while it is available: its supervisors and limits. */
-export interface LiveRuntime {
+export interface AvailableConfinedRuntime {
   /** Runs endpoints and operations. */
   readonly endpoints: Supervisor;
   /** Runs hooks, with processes and execution slots of their own. */
@@ -20,29 +24,29 @@ export interface LiveRuntime {
   close(): Promise<void>;
 }
 
-export interface ResolvedRuntime {
+export interface ConfinedRuntimeStartResult {
   readonly state: ConfinedRuntimeState;
-  readonly live?: LiveRuntime;
+  readonly live?: AvailableConfinedRuntime;
   /** The failure may be temporary: the next `runtime()` tries again. */
   readonly mayRetry?: true;
 }
 
 /** Reads the settings, runs the self-tests and starts the supervisors. The launcher logs the posture. Never rejects. */
-export async function resolveRuntime(
+export async function startConfinedRuntime(
   config: SandboxConfig,
   launch: CreateLauncher,
   log: Log,
-): Promise<ResolvedRuntime> {
+): Promise<ConfinedRuntimeStartResult> {
   let settings: ReturnType<typeof parseSandboxSettings>;
   try {
     settings = parseSandboxSettings(config);
   } catch (error) {
-    if (!(error instanceof SettingError)) throw error;
+    if (!(error instanceof SandboxSettingError)) throw error;
     return createUnavailable(log, error.message);
   }
   const { limits, endpoints, hooks, mode } = settings;
   const processes = endpoints.processes + hooks.processes;
-  let launcher: Launcher;
+  let launcher: ConfinedChildLauncher;
   try {
     launcher = await launch({ mode, memory: limits.memory, processes, log });
   } catch (error) {
@@ -54,7 +58,7 @@ export async function resolveRuntime(
     await launcher.close();
     return createUnavailable(log, renderReason(posture), posture);
   }
-  const live: Omit<LiveRuntime, 'close'> = {
+  const live: Omit<AvailableConfinedRuntime, 'close'> = {
     limits,
     endpoints: createSupervisor({ launcher, limits, ...endpoints, log }),
     hooks: createSupervisor({ launcher, limits, ...hooks, log }),
@@ -66,13 +70,13 @@ export async function resolveRuntime(
   return { state: { state: 'available', posture }, live: { ...live, close } };
 }
 
-function createUnavailable(log: Log, reason: string, posture: Posture | null = null): ResolvedRuntime {
+function createUnavailable(log: Log, reason: string, posture: Posture | null = null): ConfinedRuntimeStartResult {
   log.warn(`confined code does not run: ${reason}`);
   return { state: { state: 'unavailable', posture, reason } };
 }
 
 function renderReason({ mode, missing }: Posture): string {
-  const needed = mode === 'required' ? REQUIRED_MODE_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
+  const needed = mode === 'required' ? CONFINEMENT_LAYERS_OF_REQUIRED_MODE : MINIMUM_CONFINEMENT_LAYERS;
   const lacking = missing.filter((layer) => needed.includes(layer)).join(', ');
   return mode === 'required'
     ? `EXTENSIONS_SANDBOX_OS_HARDENING is required, and these layers of confinement do not hold: ${lacking}.`

@@ -3,7 +3,7 @@ import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor
 import type { ConfinedRuntimeState, GuestProgram, Sandbox, SandboxProgram } from './contract.ts';
 import { invokeGuest, toGuestFailure } from './invoke.ts';
 import { GuestFailure } from './library.ts';
-import type { CreateLauncher, LiveRuntime, ResolvedRuntime } from './runtime.ts';
+import type { AvailableConfinedRuntime, ConfinedRuntimeStartResult, CreateLauncher } from './runtime.ts';
 import { readArtifactLimit, type SandboxConfig } from './settings.ts';
 
 /** Creates the service `sandbox`. No process starts before `runtime()` is called. */
@@ -13,22 +13,22 @@ export function createSandbox(
   log: Log,
 ): { readonly sandbox: Sandbox; stop(): Promise<void> } {
   let state: ConfinedRuntimeState = { state: 'not-required', posture: null };
-  let resolving: Promise<ResolvedRuntime> | undefined;
-  let live: LiveRuntime | undefined;
+  let resolving: Promise<ConfinedRuntimeStartResult> | undefined;
+  let live: AvailableConfinedRuntime | undefined;
   let isStopped = false;
 
-  async function resolve(): Promise<ResolvedRuntime> {
-    const { resolveRuntime } = await import('./runtime.ts');
-    const resolved = await resolveRuntime(config, launch, log);
+  async function resolve(): Promise<ConfinedRuntimeStartResult> {
+    const { startConfinedRuntime } = await import('./runtime.ts');
+    const resolved = await startConfinedRuntime(config, launch, log);
     if (resolved.mayRetry) resolving = undefined;
     state = resolved.state;
     live = resolved.live;
     return resolved;
   }
 
-  const resolved = (): Promise<ResolvedRuntime> => (resolving ??= resolve());
+  const resolved = (): Promise<ConfinedRuntimeStartResult> => (resolving ??= resolve());
 
-  async function running(): Promise<LiveRuntime> {
+  async function running(): Promise<AvailableConfinedRuntime> {
     if (isStopped) throw new GuestFailure('internal');
     const found = live ?? (await resolved()).live;
     if (!found || isStopped) throw new GuestFailure('internal');
@@ -40,7 +40,7 @@ export function createSandbox(
     const brokerAccess = program.brokerAccess;
     let isClosed = false;
     let process: Process | undefined;
-    const processOf = (live: LiveRuntime): Process =>
+    const processOf = (live: AvailableConfinedRuntime): Process =>
       (process ??= live[kind === 'hooks' ? 'hooks' : 'endpoints'].open({
         name: brokerAccess.holder.name,
         script,

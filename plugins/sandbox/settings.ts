@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { CastError, type ConfigKey, castSetting } from '#kernel';
-import { RUNTIME_MEMORY } from '../../sandbox/host/launch/launch-plan.ts';
+import { CHILD_RUNTIME_MEMORY_BYTES } from '../../sandbox/host/launch/launch-plan.ts';
 import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 
 /**
@@ -39,7 +39,7 @@ export interface SandboxSettings {
 }
 
 /** An invalid setting. The message names it without its value. */
-export class SettingError extends Error {}
+export class SandboxSettingError extends Error {}
 
 const KB = 1024;
 const MB = 1024 * KB;
@@ -54,7 +54,7 @@ const KEYS = {
 } as const satisfies Record<string, readonly [ConfigKey['type'], number, number, string]>;
 type NumberKey = keyof typeof KEYS;
 
-/** Parses the settings of the sandbox. `memory`: bytes that the service may use. Throws a SettingError. */
+/** Parses the settings of the sandbox. `memory`: bytes that the service may use. Throws a SandboxSettingError. */
 export function parseSandboxSettings(config: SandboxConfig, memory = readEffectiveMemory()): SandboxSettings {
   const wall = readNumber(config, 'EXTENSIONS_SANDBOX_TIMEOUT');
   const limits: GuestLimits = {
@@ -66,7 +66,7 @@ export function parseSandboxSettings(config: SandboxConfig, memory = readEffecti
   };
   const mode = config.EXTENSIONS_SANDBOX_OS_HARDENING;
   if (mode !== 'auto' && mode !== 'required')
-    throw new SettingError('EXTENSIONS_SANDBOX_OS_HARDENING must be auto or required');
+    throw new SandboxSettingError('EXTENSIONS_SANDBOX_OS_HARDENING must be auto or required');
   return {
     limits,
     ...computeShares(readSlots(config, limits.memory, memory), memory / 2),
@@ -86,11 +86,11 @@ export function readArtifactLimit(config: SandboxConfig): number {
 
 /** Execution slots: as many processes at their memory limit as fit into half of the memory, at least one. */
 function readSlots(config: SandboxConfig, memory: number, all: number): number {
-  const most = Math.max(1, Math.floor(all / 2 / (memory + RUNTIME_MEMORY)));
+  const most = Math.max(1, Math.floor(all / 2 / (memory + CHILD_RUNTIME_MEMORY_BYTES)));
   if (config.EXTENSIONS_SANDBOX_MAX_PROCESSES === undefined) return Math.min(4, most);
   const slots = readNumber(config, 'EXTENSIONS_SANDBOX_MAX_PROCESSES');
   if (slots > most)
-    throw new SettingError(
+    throw new SandboxSettingError(
       `EXTENSIONS_SANDBOX_MAX_PROCESSES is more than half of the memory holds: at most ${most} of this size`,
     );
   return slots;
@@ -121,7 +121,7 @@ function readNumber(config: SandboxConfig, name: NumberKey): number {
     return Math.floor(castSetting(config[name] ?? '', { type, minimum, maximum }) as number);
   } catch (error) {
     if (!(error instanceof CastError)) throw error;
-    throw new SettingError(`${name} must be a ${type === 'integer' ? 'whole number' : type} ${range}`);
+    throw new SandboxSettingError(`${name} must be a ${type === 'integer' ? 'whole number' : type} ${range}`);
   }
 }
 

@@ -19,7 +19,7 @@ export const isCronExpression = (text: string): boolean => parseCron(text) !== u
  * Creates the function that finds the next due time of a job.
  * @throws RangeError where `at` is no cron expression and no positive interval.
  */
-export function createCalendar({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): FindNextDueTime {
+export function createNextDueTimeFinder({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): FindNextDueTime {
   if (typeof at === 'string') {
     const cron = parseCron(at);
     if (!cron) throw new RangeError(`"${at}" is no cron expression of five or six positions.`);

@@ -1,7 +1,7 @@
 import { type Log, service } from '#kernel';
 
 /** One due time of a job. */
-export interface Tick {
+export interface ScheduledJobTick {
   /** The nominal time, equal in all processes; the run begins at it or a little later. */
   readonly at: Date;
   /** Aborts when the job is stopped. */
@@ -30,11 +30,11 @@ export interface ScheduledJob {
   /** The log of the job's owner. What `run` throws is an error there, under the name of the owner. */
   readonly log: Pick<Log, 'error'>;
   /** The work of one tick; a promise is awaited. */
-  readonly run: (tick: Tick) => unknown;
+  readonly run: (tick: ScheduledJobTick) => unknown;
 }
 
 /** A started job. */
-export interface JobHandle {
+export interface ScheduledJobHandle {
   /**
    * Stops the job: no tick begins any more, and the signals of its runs abort. Resolves when the runs of this process have ended.
    * Never rejects.
@@ -46,15 +46,15 @@ export interface JobHandle {
  * Runs jobs by cron expressions or at intervals. A tick that comes while no process is up is skipped; one that a process reaches
  * late runs late, and the ticks it has missed meanwhile are skipped. A waiting job does not keep the process running.
  */
-export interface Schedule {
+export interface JobScheduler {
   /** Whether `text` is a cron expression that `start` takes. */
   isPattern(text: string): boolean;
   /**
    * Starts a job. It stops with the service at the latest.
    * @throws RangeError where `at` is no cron expression or no positive interval, and where the name is taken.
    */
-  start(job: ScheduledJob): JobHandle;
+  start(job: ScheduledJob): ScheduledJobHandle;
 }
 
 /** The service that runs scheduled jobs, for every plugin with periodic work. */
-export const schedule = service<Schedule>('schedule', { version: '1.0.0' });
+export const schedule = service<JobScheduler>('schedule', { version: '1.0.0' });

@@ -1,17 +1,17 @@
-import type { Lock } from '../cluster/contract.ts';
-import { createCalendar, isCronExpression } from './calendar.ts';
-import type { JobHandle, Schedule, ScheduledJob } from './contract.ts';
-import { startTimer } from './timer.ts';
+import type { InterProcessLock } from '../cluster/contract.ts';
+import { createNextDueTimeFinder, isCronExpression } from './calendar.ts';
+import type { JobScheduler, ScheduledJob, ScheduledJobHandle } from './contract.ts';
+import { startTickTimer } from './timer.ts';
 
 interface Deps {
   /** Claims a tick of a job: answers true in one of all processes. */
   readonly claim: (name: string, tick: Date) => Promise<boolean>;
-  readonly lock: Pick<Lock, 'attempt'>;
+  readonly lock: Pick<InterProcessLock, 'attempt'>;
 }
 
 /** Creates the service `schedule`; `stop` stops all its jobs. */
-export function createSchedule(deps: Deps): Schedule & { stop(): void } {
-  const jobs = new Map<string, JobHandle>();
+export function createJobScheduler(deps: Deps): JobScheduler & { stop(): void } {
+  const jobs = new Map<string, ScheduledJobHandle>();
   return {
     isPattern: isCronExpression,
     start(job) {
@@ -26,7 +26,7 @@ export function createSchedule(deps: Deps): Schedule & { stop(): void } {
   };
 }
 
-function startJob(job: ScheduledJob, { claim, lock }: Deps, onStop: () => void): JobHandle {
+function startJob(job: ScheduledJob, { claim, lock }: Deps, onStop: () => void): ScheduledJobHandle {
   const { name, scope = 'cluster', overlap = 'skip', log } = job;
   const ending = new AbortController();
   const runs = new Set<Promise<void>>();
@@ -46,7 +46,7 @@ function startJob(job: ScheduledJob, { claim, lock }: Deps, onStop: () => void):
     }
   }
 
-  const stopTimer = startTimer(createCalendar(job), (at) => {
+  const stopTimer = startTickTimer(createNextDueTimeFinder(job), (at) => {
     if (overlap === 'skip' && runs.size > 0) return;
     const one: Promise<void> = run(at).finally(() => runs.delete(one));
     runs.add(one);

@@ -7,7 +7,7 @@ const TICKS = 'platform_extension_ticks';
  * The migration that creates the table with the last tick of each job, by which processes agree who runs it. An existing table
  * keeps its rows.
  */
-export function createTicksMigration(db: Db): Migration {
+export function createScheduleTicksMigration(db: Db): Migration {
   const ticks = db.own(TICKS);
   return {
     id: '2026-11-21-extension-ticks',
@@ -17,9 +17,9 @@ export function createTicksMigration(db: Db): Migration {
 }
 
 /** Claims a tick of a schedule: true in exactly one of all processes; false in all of them when a later tick has run already. */
-export type ClaimTick = (schedule: string, tick: Date) => Promise<boolean>;
+export type ScheduleTickClaimer = (schedule: string, tick: Date) => Promise<boolean>;
 
-export function createClaimTick(db: Pick<Db, 'query' | 'write' | 'sql'>): ClaimTick {
+export function createScheduleTickClaimer(db: Pick<Db, 'query' | 'write' | 'sql'>): ScheduleTickClaimer {
   const CLAIM = db.sql`insert into ${db.write(TICKS)} as t (schedule, tick) values ($1, $2)
     on conflict (schedule) do update set tick = excluded.tick where t.tick < excluded.tick returning 1`;
   return async (schedule, tick) => {

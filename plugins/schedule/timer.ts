@@ -8,7 +8,7 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 const runOutsideRequest = AsyncLocalStorage.snapshot();
 
 /** Calls `onTick` at each tick of a calendar, one after the other; returns the function that stops the timer. */
-export function startTimer(calendar: FindNextDueTime, onTick: (tick: Date) => void): () => void {
+export function startTickTimer(calendar: FindNextDueTime, onTick: (tick: Date) => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { FieldType } from './contract.ts';
 
-export interface ColumnSize {
+export interface ColumnTypeOptions {
   readonly maxLength?: number | null;
   readonly precision?: number | null;
   readonly scale?: number | null;
@@ -12,7 +12,7 @@ export interface ColumnSize {
 /** The SQL type of a new column. @throws INVALID_PAYLOAD for `alias`, `unknown`, and geometry without PostGIS */
 export function renderColumnType(
   type: FieldType,
-  { maxLength, precision, scale, geometrySchema }: ColumnSize = {},
+  { maxLength, precision, scale, geometrySchema }: ColumnTypeOptions = {},
 ): string {
   switch (type) {
     case 'string':

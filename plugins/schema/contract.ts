@@ -24,7 +24,7 @@ export type { SystemCollection, SystemField, SystemReference } from './system-co
  * The service `schema`: collections, fields and relations of the database, for every plugin that works with
  * collections.
  */
-export interface Schema {
+export interface SchemaService {
   /**
    * The schema snapshot for a request: from memory where the database announces changes, else after a check of the
    * catalogs.
@@ -55,7 +55,7 @@ export interface UnservedTable {
 }
 
 /** Key of the service that answers the schema snapshot. */
-export const schema = service<Schema>('schema', { version: '1.0.0' });
+export const schema = service<SchemaService>('schema', { version: '1.0.0' });
 
 /** Facet for system collections of plugins. The manifest lists their names; a migration creates their tables. */
 export const systemCollections = facet<SystemCollection>('schema.system', {
@@ -70,7 +70,7 @@ export const systemCollections = facet<SystemCollection>('schema.system', {
 });
 
 /** The prefix of all system collections. It is reserved for them. */
-export const SYSTEM_PREFIX = 'platform_';
+export const SYSTEM_COLLECTION_PREFIX = 'platform_';
 
 /**
  * Changes collections, fields and relations: tables, columns and constraints together with their registry rows. Each

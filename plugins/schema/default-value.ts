@@ -4,7 +4,7 @@ const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 const QUOTED = /^(E?)'((?:[^']|'')*)'(?:::.+)?$/s;
 
 /** Parses the default of a column for the API: the value of a literal, else the text of the expression. */
-export function parseDefaultValue(type: FieldType, column: Column): unknown {
+export function parseColumnDefault(type: FieldType, column: Column): unknown {
   const text = column.default;
   if (text === null || /^null(::.+)?$/i.test(text)) return null;
   if (text === 'true' || text === 'false') return text === 'true';

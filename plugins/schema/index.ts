@@ -1,16 +1,16 @@
 import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { type Db, migrations } from '../database/contract.ts';
-import { createCatalogSource } from './catalog/source.ts';
-import { type Schema, schema, schemaWrites, systemCollections } from './contract.ts';
+import { createCatalogReader } from './catalog/source.ts';
+import { type SchemaService, schema, schemaWrites, systemCollections } from './contract.ts';
 import { installChangeTriggers, SCHEMA_CHANNEL } from './freshness/change-triggers.ts';
 import { createSchemaCache } from './freshness/schema-cache.ts';
 import manifest from './package.json' with { type: 'json' };
 import { buildSchemaSnapshot } from './snapshot/build.ts';
-import { collectDeclarations, type DeclaredCollections } from './system/declarations.ts';
+import { collectSystemCollectionDeclarations, type DeclaredCollections } from './system/declarations.ts';
 import { registryCollections } from './system/registry.ts';
-import { buildDeclarationsHash, createSystemTablesMigration } from './system/tables.ts';
-import { findUnservedTables, renderUnservedMessage } from './unserved-tables.ts';
+import { createSystemTablesMigration, hashSystemCollectionDeclarations } from './system/tables.ts';
+import { findUnservedTables, renderUnservedTablesWarning } from './unserved-tables.ts';
 import { createSchemaWrites } from './writes/index.ts';
 
 interface Config {
@@ -27,16 +27,16 @@ export default definePlugin<Config>({
 
     let collected: DeclaredCollections | undefined;
     // Collected again when a plugin with system collections is loaded or unloaded.
-    const declared = () => (collected ??= collectDeclarations(host.read(systemCollections)));
+    const declared = () => (collected ??= collectSystemCollectionDeclarations(host.read(systemCollections)));
     host.contribute(migrations, createSystemTablesMigration(declared));
 
     const inUnit = createUnitCheck(db);
     const cache = createSchemaCache({
-      source: createCatalogSource(db),
+      source: createCatalogReader(db),
       build: (reading) =>
         buildSchemaSnapshot({
           content: reading.content(),
-          version: `${reading.digest.slice(0, 12)}${buildDeclarationsHash(declared()).slice(0, 6)}`,
+          version: `${reading.digest.slice(0, 12)}${hashSystemCollectionDeclarations(declared()).slice(0, 6)}`,
           declarations: declared(),
           firstSchema: db.schemas[0] as string,
         }),
@@ -44,7 +44,7 @@ export default definePlugin<Config>({
       log,
     });
     const unservedTables = async () => findUnservedTables(db, await cache.snapshot(), declared());
-    const service: Schema = {
+    const service: SchemaService = {
       snapshot: cache.snapshot,
       refresh: cache.refresh,
       onChange: cache.onChange,
@@ -66,7 +66,7 @@ export default definePlugin<Config>({
       await cache.refresh();
       isStarted = true;
       const tables = await unservedTables();
-      if (tables.length > 0) log.warn(renderUnservedMessage(tables));
+      if (tables.length > 0) log.warn(renderUnservedTablesWarning(tables));
     });
   },
 });

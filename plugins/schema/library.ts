@@ -1,6 +1,6 @@
 /** Kinds of columns. */
 export { isDatabaseGenerated, isRangeColumn, isSearchVector } from './column-kinds.ts';
 /** Failures for unknown names. */
-export { createCollectionNotFoundFailure, createNotFoundFailure } from './not-found.ts';
+export { createCollectionNotFoundFailure, createUnknownSchemaNameFailure } from './not-found.ts';
 export { toCollectionRecord, toFieldRecord, toReadableFieldRecord, toRelationRecord } from './records.ts';
 export { isRowLocationField } from './snapshot/keys.ts';

@@ -1,5 +1,5 @@
 import { type Caller, type Failure, fail, isSystem } from '#kernel';
-import type { Schema } from './contract.ts';
+import type { SchemaService } from './contract.ts';
 
 /**
  * The failure for an unknown collection (ADR 42). For an admin ROUTE_NOT_FOUND, with the reason where a table of that
@@ -7,7 +7,7 @@ import type { Schema } from './contract.ts';
  * sentence that only admins see.
  */
 export async function createCollectionNotFoundFailure(
-  schema: Pick<Schema, 'unservedTables'>,
+  schema: Pick<SchemaService, 'unservedTables'>,
   caller: Caller | undefined,
   name: string,
   detail: string,
@@ -25,5 +25,5 @@ export async function createCollectionNotFoundFailure(
 }
 
 /** The failure for an unknown name: ROUTE_NOT_FOUND, for admins only, who may know which names exist. */
-export const createNotFoundFailure = (kind: 'collection' | 'field' | 'relation', name: string): Failure =>
+export const createUnknownSchemaNameFailure = (kind: 'collection' | 'field' | 'relation', name: string): Failure =>
   fail('ROUTE_NOT_FOUND', `There is no ${kind} "${name}".`);

@@ -9,7 +9,7 @@ import type {
   RelationMeta,
   SchemaOverview,
 } from './contract.ts';
-import { parseDefaultValue } from './default-value.ts';
+import { parseColumnDefault } from './default-value.ts';
 import { toFieldMeta } from './snapshot/registry-rows.ts';
 
 /** A collection in an answer of the API: its table as `schema`, its registry row as `meta`. */
@@ -92,7 +92,7 @@ function toColumnRecord(
     name: column.name,
     table: snapshot.collections.get(collection)?.table?.name ?? collection,
     data_type: column.dataType,
-    default_value: parseDefaultValue(type, column),
+    default_value: parseColumnDefault(type, column),
     generation_expression: column.generationExpression,
     max_length: column.maxLength,
     numeric_precision: column.precision,

@@ -1,9 +1,9 @@
 import type { Db } from '../database/contract.ts';
-import { type SchemaOverview, SYSTEM_PREFIX, type UnservedTable } from './contract.ts';
+import { type SchemaOverview, SYSTEM_COLLECTION_PREFIX, type UnservedTable } from './contract.ts';
 import type { DeclaredCollections } from './system/declarations.ts';
 
 /** The table of migrations, which the plugin `database` creates. */
-const MIGRATIONS_TABLE = `${SYSTEM_PREFIX}migrations`;
+const MIGRATIONS_TABLE = `${SYSTEM_COLLECTION_PREFIX}migrations`;
 
 /** SQL of all tables and views of the served schemas, each with whether the database role may use its schema and read it. */
 const TABLES = `
@@ -49,16 +49,16 @@ function findReason({ schema, name, role, enters, reads }: CatalogRow, collectio
   if (!enters) return `the database role ${role} may not use the schema ${schema}: grant usage on it`;
   if (!reads) return `the database role ${role} may not read it: grant select on it`;
   if (!collection)
-    return name.startsWith(SYSTEM_PREFIX)
-      ? `names that begin with ${SYSTEM_PREFIX} are reserved for the service: rename it`
-      : `its collection would be ${schema}_${name}, and names that begin with ${SYSTEM_PREFIX} are reserved for the service: rename it`;
+    return name.startsWith(SYSTEM_COLLECTION_PREFIX)
+      ? `names that begin with ${SYSTEM_COLLECTION_PREFIX} are reserved for the service: rename it`
+      : `its collection would be ${schema}_${name}, and names that begin with ${SYSTEM_COLLECTION_PREFIX} are reserved for the service: rename it`;
   return undefined;
 }
 
 const MAX_NAMES = 20;
 
 /** The warning about unserved tables that is logged at the start. It names at most twenty tables, in at most 4,000 characters. */
-export function renderUnservedMessage(tables: readonly UnservedTable[]): string {
+export function renderUnservedTablesWarning(tables: readonly UnservedTable[]): string {
   const named = tables.slice(0, MAX_NAMES).map(({ schema, name, reason }) => `${schema}.${name} (${reason})`);
   const rest = tables.length - named.length;
   const more = rest > 0 ? `; and ${rest} more, which GET /collections names` : '';

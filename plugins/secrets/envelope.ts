@@ -1,5 +1,5 @@
 /** The envelope that is stored in place of a secret. Binary members are base64. */
-export interface EncryptedValue {
+export interface SecretEnvelope {
   readonly $sealed: 1;
   readonly kind: string;
   readonly v: 1;
@@ -12,27 +12,27 @@ export interface EncryptedValue {
   readonly tag: string;
 }
 
-export const ENVELOPE_MARKER = '$sealed';
+export const SECRET_ENVELOPE_MARKER = '$sealed';
 
 /** Bytes of the members of an envelope that have a fixed length. */
-export const ENVELOPE_BYTE_LENGTHS = { salt: 16, iv: 12, tag: 16 } as const;
+export const SECRET_ENVELOPE_BYTE_LENGTHS = { salt: 16, iv: 12, tag: 16 } as const;
 
 /** Whether the value has the marker of an envelope, also of a damaged one, so that none is shown like an ordinary value. */
-export function hasEnvelopeMarker(value: unknown): boolean {
+export function hasSecretEnvelopeMarker(value: unknown): boolean {
   if (typeof value !== 'string')
-    return typeof value === 'object' && value !== null && Object.hasOwn(value, ENVELOPE_MARKER);
-  if (!value.includes(ENVELOPE_MARKER)) return false;
+    return typeof value === 'object' && value !== null && Object.hasOwn(value, SECRET_ENVELOPE_MARKER);
+  if (!value.includes(SECRET_ENVELOPE_MARKER)) return false;
   try {
     const parsed: unknown = JSON.parse(value);
-    return typeof parsed === 'object' && parsed !== null && Object.hasOwn(parsed, ENVELOPE_MARKER);
+    return typeof parsed === 'object' && parsed !== null && Object.hasOwn(parsed, SECRET_ENVELOPE_MARKER);
   } catch {
     return /^\s*\{\s*"\$sealed"/.test(value);
   }
 }
 
 /** Parses an envelope; undefined for every other text. */
-export function parseEnvelope(text: string): EncryptedValue | undefined {
-  let parsed: Partial<Record<keyof EncryptedValue, unknown>> | null;
+export function parseSecretEnvelope(text: string): SecretEnvelope | undefined {
+  let parsed: Partial<Record<keyof SecretEnvelope, unknown>> | null;
   try {
     parsed = JSON.parse(text);
   } catch {
@@ -42,6 +42,6 @@ export function parseEnvelope(text: string): EncryptedValue | undefined {
   const { $sealed, v, alg, kind, kid, salt, iv, ct, tag } = parsed;
   const isKnown = $sealed === 1 && v === 1 && alg === 'A256GCM-HKDF';
   return isKnown && [kind, kid, salt, iv, ct, tag].every((one) => typeof one === 'string')
-    ? (parsed as EncryptedValue)
+    ? (parsed as SecretEnvelope)
     : undefined;
 }

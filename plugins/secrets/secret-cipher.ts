@@ -1,7 +1,12 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { fail } from '#kernel';
 import type { SecretCipher } from './contract.ts';
-import { ENVELOPE_BYTE_LENGTHS, type EncryptedValue, hasEnvelopeMarker, parseEnvelope } from './envelope.ts';
+import {
+  hasSecretEnvelopeMarker,
+  parseSecretEnvelope,
+  SECRET_ENVELOPE_BYTE_LENGTHS,
+  type SecretEnvelope,
+} from './envelope.ts';
 import type { MasterKey } from './master-key.ts';
 
 const CIPHER = 'aes-256-gcm';
@@ -15,11 +20,11 @@ export function createSecretCipher(key: MasterKey | undefined): SecretCipher {
     available: () => key !== undefined,
     seal(kind, text) {
       if (!key) throw fail('INVALID_CONFIG', 'SECRETS_ENCRYPTION_KEY is not set: secrets cannot be stored');
-      const salt = randomBytes(ENVELOPE_BYTE_LENGTHS.salt);
-      const iv = randomBytes(ENVELOPE_BYTE_LENGTHS.iv);
+      const salt = randomBytes(SECRET_ENVELOPE_BYTE_LENGTHS.salt);
+      const iv = randomBytes(SECRET_ENVELOPE_BYTE_LENGTHS.iv);
       const cipher = createCipheriv(CIPHER, key.derive(salt), iv).setAAD(associatedData(kind, 1));
       const ct = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      const envelope: EncryptedValue = {
+      const envelope: SecretEnvelope = {
         $sealed: 1,
         kind,
         v: 1,
@@ -33,26 +38,28 @@ export function createSecretCipher(key: MasterKey | undefined): SecretCipher {
       return JSON.stringify(envelope);
     },
     open(kind, text) {
-      const envelope = parseEnvelope(text);
+      const envelope = parseSecretEnvelope(text);
       if (!key || envelope?.kind !== kind || envelope.kid !== key.id) return undefined;
       const [salt, iv, ct, tag] = (['salt', 'iv', 'ct', 'tag'] as const).map((one) =>
         Buffer.from(envelope[one], 'base64'),
       ) as [Buffer, Buffer, Buffer, Buffer];
       // Node would accept a shorter tag, which is easier to forge.
       if (
-        salt.length !== ENVELOPE_BYTE_LENGTHS.salt ||
-        iv.length !== ENVELOPE_BYTE_LENGTHS.iv ||
-        tag.length !== ENVELOPE_BYTE_LENGTHS.tag
+        salt.length !== SECRET_ENVELOPE_BYTE_LENGTHS.salt ||
+        iv.length !== SECRET_ENVELOPE_BYTE_LENGTHS.iv ||
+        tag.length !== SECRET_ENVELOPE_BYTE_LENGTHS.tag
       )
         return undefined;
       try {
-        const decipher = createDecipheriv(CIPHER, key.derive(salt), iv, { authTagLength: ENVELOPE_BYTE_LENGTHS.tag });
+        const decipher = createDecipheriv(CIPHER, key.derive(salt), iv, {
+          authTagLength: SECRET_ENVELOPE_BYTE_LENGTHS.tag,
+        });
         decipher.setAAD(associatedData(kind, envelope.v)).setAuthTag(tag);
         return Buffer.concat([decipher.update(ct), decipher.final()]).toString('utf8');
       } catch {
         return undefined;
       }
     },
-    isSealed: hasEnvelopeMarker,
+    isSealed: hasSecretEnvelopeMarker,
   };
 }

@@ -1,7 +1,7 @@
 import { authorities, facet } from '#kernel';
 
 /** `warn`: the component works, but slower than its threshold. */
-export type CheckStatus = 'ok' | 'warn' | 'error';
+export type HealthCheckStatus = 'ok' | 'warn' | 'error';
 
 /** One component of the service that `GET /server/health` checks. */
 export interface HealthCheck {
@@ -12,7 +12,7 @@ export interface HealthCheck {
   /** Milliseconds above which a working component counts as slow. */
   readonly threshold?: number;
   /** Resolves with the observed value (milliseconds unless `unit` says otherwise); a rejection means that the component fails. */
-  check(): Promise<{ value: number; unit?: string; status?: CheckStatus }>;
+  check(): Promise<{ value: number; unit?: string; status?: HealthCheckStatus }>;
 }
 
 /**

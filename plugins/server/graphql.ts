@@ -1,9 +1,9 @@
-import type { GraphqlField } from '../graphql/contract.ts';
-import { describeHealth, type HealthDeps } from './health.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
+import { describeHealth, type HealthReportDeps } from './health.ts';
 import { buildServerInfo, type InfoDeps } from './info.ts';
 
 interface Deps extends InfoDeps {
-  readonly health: HealthDeps;
+  readonly health: HealthReportDeps;
 }
 
 const INFO = `
@@ -46,7 +46,7 @@ const withoutFalse = (value: unknown): unknown => {
 };
 
 /** GraphQL fields for ping, info and health of the service. Information that the caller may not see is null. */
-export const createServerFields = ({ health, ...info }: Deps): readonly GraphqlField[] => [
+export const createServerGraphqlFields = ({ health, ...info }: Deps): readonly ContributedGraphqlField[] => [
   { scope: 'system', operation: 'query', definition: 'server_ping: String', resolve: () => 'pong' },
   {
     scope: 'system',

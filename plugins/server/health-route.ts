@@ -1,12 +1,12 @@
 import { Failure, type Middleware } from '#kernel';
-import type { Identity } from '../auth/contract.ts';
+import type { CallerProvider } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
-import { describeHealth, type HealthDeps } from './health.ts';
+import { describeHealth, type HealthReportDeps } from './health.ts';
 
 const PATH = '/server/health';
 
 /** Sends the health of the service: with checks to admins, the status only to all other callers. */
-export async function sendHealth(ctx: HttpContext, admin: boolean, deps: HealthDeps): Promise<void> {
+export async function sendHealth(ctx: HttpContext, admin: boolean, deps: HealthReportDeps): Promise<void> {
   const shown = await describeHealth({ admin }, deps);
   ctx.status = shown.status === 'error' ? 503 : 200;
   ctx.set('Cache-Control', 'no-store');
@@ -16,8 +16,8 @@ export async function sendHealth(ctx: HttpContext, admin: boolean, deps: HealthD
 
 /** Creates the middleware that answers the health also while the database is down, when no caller can be identified. */
 export const createHealthFallbackMiddleware = (
-  identity: Pick<Identity, 'isSignedAdmin'>,
-  deps: HealthDeps,
+  identity: Pick<CallerProvider, 'isSignedAdmin'>,
+  deps: HealthReportDeps,
 ): Middleware => ({
   name: 'health',
   phase: 'edge',

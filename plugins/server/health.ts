@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Caller, VERSION } from '#kernel';
-import type { CheckStatus, HealthCheck } from './contract.ts';
+import type { HealthCheck, HealthCheckStatus } from './contract.ts';
 
-export interface CheckResult {
+export interface HealthCheckResult {
   readonly componentType: string;
-  readonly status: CheckStatus;
+  readonly status: HealthCheckStatus;
   readonly observedValue?: number;
   readonly observedUnit?: string;
   readonly observedAt: string;
@@ -12,20 +12,22 @@ export interface CheckResult {
   readonly output?: string;
 }
 
-export interface Health {
-  readonly status: CheckStatus;
-  readonly checks: Readonly<Record<string, readonly CheckResult[]>>;
+export interface HealthReport {
+  readonly status: HealthCheckStatus;
+  readonly checks: Readonly<Record<string, readonly HealthCheckResult[]>>;
 }
 
 const TIME_LIMIT = 5000;
-const ORDER: readonly CheckStatus[] = ['ok', 'warn', 'error'];
+const ORDER: readonly HealthCheckStatus[] = ['ok', 'warn', 'error'];
 
 /**
  * Creates the function that runs all checks concurrently. Requests that arrive during a run share it, so that any number of
  * clients without a token cause one run at a time. No result is cached. A changed list of checks starts a new run.
  */
-export function createHealthCheckRunner(timeLimit = TIME_LIMIT): (checks: readonly HealthCheck[]) => Promise<Health> {
-  let running: { readonly checks: readonly HealthCheck[]; readonly health: Promise<Health> } | undefined;
+export function createHealthCheckRunner(
+  timeLimit = TIME_LIMIT,
+): (checks: readonly HealthCheck[]) => Promise<HealthReport> {
+  let running: { readonly checks: readonly HealthCheck[]; readonly health: Promise<HealthReport> } | undefined;
   return (checks) => {
     if (running?.checks === checks) return running.health;
     const run = { checks, health: measure(checks, timeLimit) };
@@ -38,15 +40,15 @@ export function createHealthCheckRunner(timeLimit = TIME_LIMIT): (checks: readon
   };
 }
 
-async function measure(checks: readonly HealthCheck[], timeLimit: number): Promise<Health> {
+async function measure(checks: readonly HealthCheck[], timeLimit: number): Promise<HealthReport> {
   const results = await Promise.all(checks.map((check) => runCheck(check, timeLimit)));
   return {
-    status: worstStatus(results.map(({ status }) => status)),
-    checks: Object.fromEntries(checks.map(({ name }, at) => [name, [results[at] as CheckResult]])),
+    status: worstHealthStatus(results.map(({ status }) => status)),
+    checks: Object.fromEntries(checks.map(({ name }, at) => [name, [results[at] as HealthCheckResult]])),
   };
 }
 
-export interface HealthDeps {
+export interface HealthReportDeps {
   readonly measure: ReturnType<typeof createHealthCheckRunner>;
   /** The currently contributed checks. */
   readonly checks: () => readonly HealthCheck[];
@@ -57,17 +59,17 @@ export interface HealthDeps {
 /** The health for a caller: admins see the checks, all others the status only. It is `error` while the process stops. */
 export async function describeHealth(
   { admin }: Pick<Caller, 'admin'>,
-  { measure: measured, checks: known, isStopping }: HealthDeps,
-): Promise<{ readonly status: CheckStatus }> {
+  { measure: measured, checks: known, isStopping }: HealthReportDeps,
+): Promise<{ readonly status: HealthCheckStatus }> {
   const { status, checks } = await measured(known());
   const detail = { releaseId: VERSION, serviceId: 'service', checks };
   return { status: isStopping() ? 'error' : status, ...(admin ? detail : {}) };
 }
 
-export const worstStatus = (all: readonly CheckStatus[]): CheckStatus =>
-  ORDER[Math.max(0, ...all.map((status) => ORDER.indexOf(status)))] as CheckStatus;
+export const worstHealthStatus = (all: readonly HealthCheckStatus[]): HealthCheckStatus =>
+  ORDER[Math.max(0, ...all.map((status) => ORDER.indexOf(status)))] as HealthCheckStatus;
 
-async function runCheck(check: HealthCheck, timeLimit: number): Promise<CheckResult> {
+async function runCheck(check: HealthCheck, timeLimit: number): Promise<HealthCheckResult> {
   const { componentType, threshold } = check;
   const about = {
     componentType,

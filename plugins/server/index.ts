@@ -1,13 +1,13 @@
 import { definePlugin, middleware } from '#kernel';
 import { identity } from '../auth/contract.ts';
-import type { GraphqlField } from '../graphql/contract.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { sendData } from '../http/library.ts';
 import { query } from '../query/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { health as healthChecks } from './contract.ts';
-import { createServerFields } from './graphql.ts';
-import { createHealthCheckRunner, type HealthDeps } from './health.ts';
+import { createServerGraphqlFields } from './graphql.ts';
+import { createHealthCheckRunner, type HealthReportDeps } from './health.ts';
 import { createHealthFallbackMiddleware, sendHealth } from './health-route.ts';
 import { buildServerInfo } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -29,7 +29,7 @@ export default definePlugin<Config>({
     host.events.onAction('server.stop', () => {
       isStopping = true;
     });
-    const healthDeps: HealthDeps = {
+    const healthDeps: HealthReportDeps = {
       measure: createHealthCheckRunner(),
       checks: () => host.read(healthChecks),
       isStopping: () => isStopping,
@@ -55,7 +55,7 @@ export default definePlugin<Config>({
       description: ROOT_ROUTE_DESCRIPTION,
       handle: createRootRouteHandler(host.config.ROOT_REDIRECT),
     });
-    for (const field of createServerFields({ ...used, health: healthDeps }))
-      host.contribute<GraphqlField>('graphql.fields', field);
+    for (const field of createServerGraphqlFields({ ...used, health: healthDeps }))
+      host.contribute<ContributedGraphqlField>('graphql.fields', field);
   },
 });

@@ -1,6 +1,6 @@
 import { type Caller, VERSION } from '#kernel';
 import type { QueryEngine } from '../query/contract.ts';
-import type { Settings, SettingsValues } from '../settings/contract.ts';
+import type { SettingsService, SettingsValues } from '../settings/contract.ts';
 
 /** Settings that every caller may read, also without signing in. */
 const PUBLIC_SETTINGS = [
@@ -18,7 +18,7 @@ const PUBLIC_SETTINGS = [
 
 export interface InfoDeps {
   readonly query: Pick<QueryEngine, 'ceilings'>;
-  readonly settings: Settings;
+  readonly settings: SettingsService;
 }
 
 /** The answer of `GET /server/info`, as far as the caller may see it (specification, "Server endpoints"). */

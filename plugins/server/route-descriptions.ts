@@ -3,7 +3,7 @@ import {
   anyOfSchema,
   describeDataAnswer,
   enumSchema,
-  exactObject,
+  exactObjectSchema,
   INTEGER_SCHEMA,
   listSchema,
   nullableSchema,
@@ -16,12 +16,12 @@ const STATUS = enumSchema('ok', 'warn', 'error');
 const NUMBER = { type: 'number' };
 const OPTIONAL_TEXT = nullableSchema(TEXT_SCHEMA);
 
-const CHECK = exactObject(
+const CHECK = exactObjectSchema(
   { componentType: TEXT_SCHEMA, status: STATUS, observedAt: { ...TEXT_SCHEMA, format: 'date-time' } },
   { observedValue: NUMBER, observedUnit: TEXT_SCHEMA, threshold: NUMBER, output: TEXT_SCHEMA },
 );
 /** The answer of the health check. Members beside `status` are for admins. */
-const HEALTH = exactObject(
+const HEALTH = exactObjectSchema(
   { status: STATUS },
   {
     releaseId: TEXT_SCHEMA,
@@ -31,11 +31,11 @@ const HEALTH = exactObject(
 );
 /** JSON schema of `false`, which stands in the answer for a feature that is switched off. */
 const OFF = { const: false };
-const RATE_LIMIT = anyOfSchema(OFF, exactObject({ points: INTEGER_SCHEMA, duration: INTEGER_SCHEMA }));
-const TRANSPORT = anyOfSchema(OFF, exactObject({ authentication: TEXT_SCHEMA, path: TEXT_SCHEMA }));
-const INFO = exactObject(
+const RATE_LIMIT = anyOfSchema(OFF, exactObjectSchema({ points: INTEGER_SCHEMA, duration: INTEGER_SCHEMA }));
+const TRANSPORT = anyOfSchema(OFF, exactObjectSchema({ authentication: TEXT_SCHEMA, path: TEXT_SCHEMA }));
+const INFO = exactObjectSchema(
   {
-    project: exactObject({
+    project: exactObjectSchema({
       project_name: OPTIONAL_TEXT,
       project_descriptor: OPTIONAL_TEXT,
       project_logo: OPTIONAL_TEXT,
@@ -53,16 +53,16 @@ const INFO = exactObject(
     rateLimitGlobal: RATE_LIMIT,
     websocket: anyOfSchema(
       OFF,
-      exactObject({ rest: TRANSPORT, graphql: TRANSPORT, heartbeat: anyOfSchema(OFF, INTEGER_SCHEMA) }),
+      exactObjectSchema({ rest: TRANSPORT, graphql: TRANSPORT, heartbeat: anyOfSchema(OFF, INTEGER_SCHEMA) }),
     ),
     queryLimit: objectSchema({ default: INTEGER_SCHEMA, max: INTEGER_SCHEMA }, ['default', 'max']),
-    service: exactObject({ version: TEXT_SCHEMA }),
+    service: exactObjectSchema({ version: TEXT_SCHEMA }),
   },
 );
 
-const ENTRY_POINT = exactObject({
+const ENTRY_POINT = exactObjectSchema({
   service: TEXT_SCHEMA,
-  links: exactObject({
+  links: exactObjectSchema({
     info: TEXT_SCHEMA,
     health: TEXT_SCHEMA,
     login: TEXT_SCHEMA,

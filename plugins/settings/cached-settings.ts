@@ -1,8 +1,8 @@
-import type { Bus } from '../cluster/contract.ts';
-import { createAnnouncedCache, createAnnouncementMigration } from '../cluster/library.ts';
+import type { InterProcessBus } from '../cluster/contract.ts';
+import { createAnnouncedCache, createChangeNotificationMigration } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
 import { SETTINGS_COLLECTION } from './collections.ts';
-import type { Settings, SettingsValues } from './contract.ts';
+import type { SettingsService, SettingsValues } from './contract.ts';
 
 const CHANGED = 'settings.changed';
 
@@ -28,14 +28,14 @@ const DEFAULTS: SettingsValues = {
 /** Settings whose null means the default. */
 const NEVER_NULL = ['project_name', 'default_language'] as const;
 
-export interface CachedSettings extends Settings {
+export interface CachedSettings extends SettingsService {
   forget(): void;
 }
 
 /** Caches the settings row: it is read once, and again after a change in any process or by SQL. */
 export function createCachedSettings(
   db: Pick<Db, 'query' | 'read' | 'sql' | 'isInUnitOfWork'>,
-  bus: Bus,
+  bus: InterProcessBus,
 ): CachedSettings {
   const CURRENT = db.sql`select project_name, project_descriptor, project_url, project_color, project_logo, public_foreground,
     public_background, public_favicon, public_note, default_language, custom_css, auth_password_policy, auth_login_attempts, storage_asset_transform,
@@ -63,7 +63,7 @@ export function createCachedSettings(
 
 /** The migration that creates a trigger, which notifies every process when the settings row changes. */
 export const createSettingsTriggerMigration = (db: Db): Migration =>
-  createAnnouncementMigration({
+  createChangeNotificationMigration({
     id: '2026-11-22-announce-settings',
     name: 'platform_settings_changed',
     channel: CHANGED,

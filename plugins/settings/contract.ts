@@ -34,7 +34,7 @@ export const PUBLIC_FILE_SETTINGS = [
 ] as const;
 
 /** Reads the settings row for plugins. Provided by `settings`. */
-export interface Settings {
+export interface SettingsService {
   /**
    * The current settings from memory, which every process clears when the row changes. Defaults where there is no row yet.
    * @throws SERVICE_UNAVAILABLE where the database has to be read and is not reached.
@@ -43,4 +43,4 @@ export interface Settings {
 }
 
 /** The service that reads the settings row, for plugins that act by a setting. */
-export const settings = service<Settings>('settings', { version: '1.0.0' });
+export const settings = service<SettingsService>('settings', { version: '1.0.0' });

@@ -11,7 +11,7 @@ import { SETTINGS_COLLECTION, settingsCollection } from './collections.ts';
 import { settings } from './contract.ts';
 import { assertLoginAttemptsSetting } from './login-attempts.ts';
 import manifest from './package.json' with { type: 'json' };
-import { assertCallerMayReadFiles } from './public-file-permission.ts';
+import { assertSettingsFilesReadable } from './public-file-permission.ts';
 
 export default definePlugin({
   manifest,
@@ -27,7 +27,7 @@ export default definePlugin({
       events.onFilter(`settings.${action}`, async (payload, meta) => {
         assertAssetPresets((payload as Record<string, unknown>).storage_asset_presets);
         assertLoginAttemptsSetting((payload as Record<string, unknown>).auth_login_attempts);
-        await assertCallerMayReadFiles({ items: used.items, settings: remembered }, payload, meta);
+        await assertSettingsFilesReadable({ items: used.items, settings: remembered }, payload, meta);
         // No other process may serve a file that is no longer public once this process has answered, so the answer waits.
         db.answerAfter(used.bus.waitForConfirmation);
         // The settings row has the id of its column's default; an update to another id is refused as in any system collection.

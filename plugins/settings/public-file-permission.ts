@@ -1,12 +1,12 @@
 import type { EventMeta } from '#kernel';
-import type { Items } from '../items/contract.ts';
-import { PUBLIC_FILE_SETTINGS, type Settings } from './contract.ts';
+import type { ItemsEngine } from '../items/contract.ts';
+import { PUBLIC_FILE_SETTINGS, type SettingsService } from './contract.ts';
 
 const FILES = 'platform_files';
 
 interface Deps {
-  readonly items: Pick<Items, 'readOne'>;
-  readonly settings: Settings;
+  readonly items: Pick<ItemsEngine, 'readOne'>;
+  readonly settings: SettingsService;
 }
 
 /**
@@ -14,7 +14,7 @@ interface Deps {
  * repeat the current values, and a nested create makes a file of the caller.
  * @throws FORBIDDEN
  */
-export async function assertCallerMayReadFiles(
+export async function assertSettingsFilesReadable(
   { items, settings }: Deps,
   payload: unknown,
   { caller }: EventMeta,

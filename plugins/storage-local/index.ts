@@ -1,8 +1,8 @@
 import { definePlugin } from '#kernel';
 import { storageDrivers } from '../storage/contract.ts';
-import { openLocalDriver } from './driver.ts';
+import { openLocalStorageDriver } from './driver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { prepareRoot } from './root.ts';
+import { prepareStorageRootFolder } from './root.ts';
 
 interface Shared {
   DATA_PATH: string;
@@ -13,7 +13,7 @@ export default definePlugin<Record<never, never>, Shared>({
   register({ config, contribute }) {
     contribute(storageDrivers, {
       name: 'local',
-      open: async (settings) => openLocalDriver(await prepareRoot(settings, config.DATA_PATH)),
+      open: async (settings) => openLocalStorageDriver(await prepareStorageRootFolder(settings, config.DATA_PATH)),
     });
   },
 });

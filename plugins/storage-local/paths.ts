@@ -22,7 +22,7 @@ export const canVariantGroupMatchPrefix = (group: string, prefix: string): boole
  * The folder of an object. `picture__1f3a.webp` lies in a folder with all variants of `picture`, so that listing them does not read
  * a folder with a million names. All other objects lie in the root. Object names never start with a dot, so none is a folder here.
  */
-export function folderOf(root: string, name: string): string {
+export function objectFolderOf(root: string, name: string): string {
   const group = variantGroupOf(name);
   return group === undefined ? root : join(root, VARIANT_GROUPS_FOLDER, group);
 }

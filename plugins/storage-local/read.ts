@@ -2,8 +2,8 @@ import { close, fstat, open } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { ByteRange, OpenedObject, StoredObject } from '../storage/contract.ts';
-import { undefinedIfMissing } from './missing-file.ts';
+import type { ByteRange, OpenedStorageObject, StorageObjectStat } from '../storage/contract.ts';
+import { undefinedIfFileMissing } from './missing-file.ts';
 import { createFileReader } from './reader.ts';
 
 // Objects are read by file descriptors: a `FileHandle` costs a third of the processor time of small objects.
@@ -12,8 +12,8 @@ const statFile = promisify(fstat);
 const closeFile = promisify(close);
 
 /** Opens an object for reading. A removal afterwards does not affect the reader. */
-export async function openObject(path: string, range?: ByteRange): Promise<OpenedObject | undefined> {
-  const file = await undefinedIfMissing(openFile(path, 'r'));
+export async function openLocalObject(path: string, range?: ByteRange): Promise<OpenedStorageObject | undefined> {
+  const file = await undefinedIfFileMissing(openFile(path, 'r'));
   if (file === undefined) return undefined;
   try {
     const about = await statFile(file);
@@ -29,7 +29,7 @@ export async function openObject(path: string, range?: ByteRange): Promise<Opene
   }
 }
 
-export async function statObject(path: string, name: string): Promise<StoredObject | undefined> {
-  const about = await undefinedIfMissing(stat(path));
+export async function statLocalObject(path: string, name: string): Promise<StorageObjectStat | undefined> {
+  const about = await undefinedIfFileMissing(stat(path));
   return about?.isFile() ? { name, size: about.size, modified: about.mtime } : undefined;
 }

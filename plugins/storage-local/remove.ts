@@ -1,16 +1,16 @@
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeEmptyFolder, syncFolder } from './folders.ts';
-import { undefinedIfMissing } from './missing-file.ts';
-import { removePartials } from './partial-files.ts';
-import { folderOf, VARIANT_GROUPS_FOLDER } from './paths.ts';
+import { undefinedIfFileMissing } from './missing-file.ts';
+import { removePartialFilesOfObject } from './partial-files.ts';
+import { objectFolderOf, VARIANT_GROUPS_FOLDER } from './paths.ts';
 
 /** Removes the object, the folder of its group if that is empty, and partial files of interrupted writes. */
-export async function removeObject(root: string, name: string): Promise<void> {
-  await removePartials(root, name);
-  const folder = folderOf(root, name);
-  const isRemoved = await undefinedIfMissing(unlink(join(folder, name)).then(() => true));
+export async function removeLocalObject(root: string, name: string): Promise<void> {
+  await removePartialFilesOfObject(root, name);
+  const folder = objectFolderOf(root, name);
+  const isRemoved = await undefinedIfFileMissing(unlink(join(folder, name)).then(() => true));
   const isGone = folder !== root && (await removeEmptyFolder(folder));
   // Without the sync a crash could bring back the object, which the ledger of orphaned objects does not list any more.
-  if (isRemoved) await undefinedIfMissing(syncFolder(isGone ? join(root, VARIANT_GROUPS_FOLDER) : folder));
+  if (isRemoved) await undefinedIfFileMissing(syncFolder(isGone ? join(root, VARIANT_GROUPS_FOLDER) : folder));
 }

@@ -3,7 +3,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { StorageIdentity } from '../storage/contract.ts';
-import { undefinedIfMissing } from './missing-file.ts';
+import { undefinedIfFileMissing } from './missing-file.ts';
 import { PARTIAL_FILES_FOLDER } from './paths.ts';
 
 /** The file with the id of the storage. No object has this name: names of objects do not begin with a dot. */
@@ -12,7 +12,7 @@ const IDENTITY_FILE = '.place';
 /** Reads the id of the storage folder, which the first process creates. */
 export async function readStorageIdentity(root: string): Promise<StorageIdentity> {
   const path = join(root, IDENTITY_FILE);
-  const read = async () => (await undefinedIfMissing(readFile(path, 'utf8')))?.trim();
+  const read = async () => (await undefinedIfFileMissing(readFile(path, 'utf8')))?.trim();
   return { id: (await read()) || (await createId(root, path, read)), name: `${hostname()}:${root}` };
 }
 

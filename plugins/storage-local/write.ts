@@ -1,8 +1,8 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, removeEmptyFolder, syncFolder } from './folders.ts';
-import { createPartialName } from './partial-files.ts';
-import { folderOf, PARTIAL_FILES_FOLDER, VARIANT_GROUPS_FOLDER } from './paths.ts';
+import { createPartialFileName } from './partial-files.ts';
+import { objectFolderOf, PARTIAL_FILES_FOLDER, VARIANT_GROUPS_FOLDER } from './paths.ts';
 
 /** Attempts to move a file into the folder of a group while another process empties and removes it. */
 const ATTEMPTS = 20;
@@ -11,8 +11,8 @@ const ATTEMPTS = 20;
  * Writes a partial file, syncs it, then renames it: readers find the whole object or nothing. An interrupted write leaves a partial
  * file, which `remove` deletes.
  */
-export async function writeObject(root: string, name: string, source: AsyncIterable<Uint8Array>): Promise<number> {
-  const partial = join(root, PARTIAL_FILES_FOLDER, createPartialName(name));
+export async function writeLocalObject(root: string, name: string, source: AsyncIterable<Uint8Array>): Promise<number> {
+  const partial = join(root, PARTIAL_FILES_FOLDER, createPartialFileName(name));
   try {
     const written = await writeFile(partial, source);
     await moveIntoPlace(root, partial, name);
@@ -46,7 +46,7 @@ async function writeChunk(file: FileHandle, chunk: Uint8Array): Promise<void> {
 }
 
 async function moveIntoPlace(root: string, partial: string, name: string): Promise<void> {
-  const folder = folderOf(root, name);
+  const folder = objectFolderOf(root, name);
   const target = join(folder, name);
   let isInPlace = false;
   try {

@@ -90,7 +90,7 @@ export function isMissingObjectError(error: unknown): boolean {
 }
 
 /** True if the server does not implement the request (501). */
-export const isNotImplemented = (error: unknown): boolean =>
+export const isNotImplementedS3Error = (error: unknown): boolean =>
   (((error as Error).cause ?? {}) as SdkError).$metadata?.httpStatusCode === 501;
 
 /** True if a retry would fail in the same way. */

@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { IDLE_TIMEOUT } from './time-limits.ts';
+import { S3_DOWNLOAD_IDLE_TIMEOUT } from './time-limits.ts';
 
 /**
  * The bytes of a download. It fails if the reader waits and the server sends nothing for `limit` milliseconds. A slow reader may
  * take any time: the timer does not run while received bytes are unread.
  */
-export function withIdleTimeout(body: IncomingMessage, name: string, limit = IDLE_TIMEOUT): Readable {
+export function withDownloadIdleTimeout(
+  body: IncomingMessage,
+  name: string,
+  limit = S3_DOWNLOAD_IDLE_TIMEOUT,
+): Readable {
   let timer: NodeJS.Timeout | undefined;
   const stopTimer = () => {
     clearTimeout(timer);

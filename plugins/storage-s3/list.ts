@@ -1,12 +1,12 @@
-import type { StoredObject } from '../storage/contract.ts';
+import type { StorageObjectStat } from '../storage/contract.ts';
 import type { BucketClient } from './bucket.ts';
 import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
 /** Objects whose names start with `prefix`, page by page. Keys in folders below do not belong to this location. */
-export async function* listObjects(
+export async function* listS3Objects(
   { bucket, key, request }: BucketClient,
   prefix: string,
-): AsyncGenerator<StoredObject> {
+): AsyncGenerator<StorageObjectStat> {
   const input = { Bucket: bucket, Prefix: key(prefix), Delimiter: '/' };
   let token: string | undefined;
   do {

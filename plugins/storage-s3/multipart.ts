@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CompletedPart, UploadPartCommandOutput } from '@aws-sdk/client-s3';
 import { type BucketClient, isPermanentError } from './bucket.ts';
 import type { UploadPart } from './part.ts';
-import { statObject } from './read.ts';
-import { abortUpload, deleteObject } from './remove.ts';
-import { COMPLETION_TIMEOUT, RESPONSE_TIMEOUT, uploadTimeout } from './time-limits.ts';
+import { statS3Object } from './read.ts';
+import { abortS3MultipartUpload, deleteS3Object } from './remove.ts';
+import { RESPONSE_TIMEOUT, S3_UPLOAD_COMPLETION_TIMEOUT, uploadTimeout } from './time-limits.ts';
 import type { S3ObjectParameters } from './write.ts';
 
 /** A multipart upload. The object cannot be opened before it is complete. */
@@ -54,7 +54,7 @@ export async function beginS3MultipartUpload(
     bucket.request(`completing ${name}`, (s3) =>
       s3.completeMultipartUpload(
         { ...upload, MultipartUpload: { Parts: completedParts } },
-        { requestTimeout: COMPLETION_TIMEOUT, abortSignal: stop.signal },
+        { requestTimeout: S3_UPLOAD_COMPLETION_TIMEOUT, abortSignal: stop.signal },
       ),
     );
 
@@ -77,7 +77,7 @@ export async function beginS3MultipartUpload(
         await finish();
       } catch (error) {
         // An earlier attempt may have succeeded with its response lost: then the upload is gone and the object exists.
-        const object = await statObject(bucket, name).catch(() => undefined);
+        const object = await statS3Object(bucket, name).catch(() => undefined);
         if (object?.size !== size) throw error;
       }
     },
@@ -86,8 +86,8 @@ export async function beginS3MultipartUpload(
       // A part that arrives after the abort would stay.
       await pendingPart.catch(() => {});
       // Where this abort fails, the next `remove` of the object finds the upload and aborts it.
-      await abortUpload(bucket, name, UploadId).catch(() => {});
-      if (isCompleting) await deleteObject(bucket, name).catch(() => {});
+      await abortS3MultipartUpload(bucket, name, UploadId).catch(() => {});
+      if (isCompleting) await deleteS3Object(bucket, name).catch(() => {});
     },
   };
 }

@@ -30,7 +30,7 @@ export type SpareBuffers = Buffer[];
 const INITIAL_CAPACITY = 64 * 1024;
 
 /** A part in memory. Its buffer grows on demand, since most objects are small. */
-export function createMemoryPart(capacity: number, spare: SpareBuffers): UploadPart {
+export function createMemoryUploadPart(capacity: number, spare: SpareBuffers): UploadPart {
   let buffer = spare.pop() ?? Buffer.allocUnsafeSlow(Math.min(INITIAL_CAPACITY, capacity));
   let size = 0;
   const grow = (needed: number) => {
@@ -55,7 +55,7 @@ export function createMemoryPart(capacity: number, spare: SpareBuffers): UploadP
 }
 
 /** A part in a temporary file. */
-export async function createFilePart(): Promise<UploadPart> {
+export async function createFileUploadPart(): Promise<UploadPart> {
   const path = createTemporaryFilePath('part');
   const hash = createHash('md5');
   let digest: string | undefined;

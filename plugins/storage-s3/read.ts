@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
-import type { ByteRange, OpenedObject, StoredObject } from '../storage/contract.ts';
+import type { ByteRange, OpenedStorageObject, StorageObjectStat } from '../storage/contract.ts';
 import { type BucketClient, isMissingObjectError } from './bucket.ts';
-import { withIdleTimeout } from './idle-timeout.ts';
+import { withDownloadIdleTimeout } from './idle-timeout.ts';
 import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
 const limits = { requestTimeout: RESPONSE_TIMEOUT };
 
-export async function openObject(
+export async function openS3Object(
   bucket: BucketClient,
   name: string,
   range?: ByteRange,
-): Promise<OpenedObject | undefined> {
+): Promise<OpenedStorageObject | undefined> {
   const input = { Bucket: bucket.bucket, Key: bucket.key(name) };
   const part = range ? { Range: `bytes=${range.start}-${range.end}` } : {};
   const answer = await ifPresent(
@@ -20,14 +20,14 @@ export async function openObject(
   if (!answer) return undefined;
   const body = answer.Body as IncomingMessage;
   try {
-    return { size: parseSize(answer, range), bytes: withIdleTimeout(body, name) };
+    return { size: parseSize(answer, range), bytes: withDownloadIdleTimeout(body, name) };
   } catch (error) {
     body.destroy();
     throw new Error(`reading ${name} in the bucket ${bucket.bucket}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-export async function statObject(bucket: BucketClient, name: string): Promise<StoredObject | undefined> {
+export async function statS3Object(bucket: BucketClient, name: string): Promise<StorageObjectStat | undefined> {
   const input = { Bucket: bucket.bucket, Key: bucket.key(name) };
   const answer = await ifPresent(bucket.request(`looking at ${name}`, (s3) => s3.headObject(input, limits)));
   return answer && { name, size: answer.ContentLength ?? 0, modified: answer.LastModified ?? new Date(0) };

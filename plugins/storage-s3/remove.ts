@@ -1,4 +1,4 @@
-import { type BucketClient, isMissingObjectError, isNotImplemented } from './bucket.ts';
+import { type BucketClient, isMissingObjectError, isNotImplementedS3Error } from './bucket.ts';
 import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
 const limits = { requestTimeout: RESPONSE_TIMEOUT };
@@ -7,12 +7,12 @@ const limits = { requestTimeout: RESPONSE_TIMEOUT };
  * Deletes an object. Unfinished uploads of it are aborted first: one that completes at this moment becomes an object,
  * which is deleted next.
  */
-export async function removeObject(bucket: BucketClient, name: string): Promise<void> {
-  for (const id of await unfinishedUploads(bucket, name)) await abortUpload(bucket, name, id);
-  await deleteObject(bucket, name);
+export async function removeS3ObjectAndUploads(bucket: BucketClient, name: string): Promise<void> {
+  for (const id of await unfinishedUploads(bucket, name)) await abortS3MultipartUpload(bucket, name, id);
+  await deleteS3Object(bucket, name);
 }
 
-export async function deleteObject({ bucket, key, request }: BucketClient, name: string): Promise<void> {
+export async function deleteS3Object({ bucket, key, request }: BucketClient, name: string): Promise<void> {
   try {
     await request(`removing ${name}`, (s3) => s3.deleteObject({ Bucket: bucket, Key: key(name) }, limits));
   } catch (error) {
@@ -22,7 +22,7 @@ export async function deleteObject({ bucket, key, request }: BucketClient, name:
 }
 
 /** Aborts an upload and drops its parts. A missing upload is no error. */
-export async function abortUpload(
+export async function abortS3MultipartUpload(
   { bucket, key, request }: BucketClient,
   name: string,
   id: string | undefined,
@@ -46,7 +46,7 @@ async function unfinishedUploads({ bucket, key, request }: BucketClient, name: s
       s3.listMultipartUploads(input, limits),
     ).catch((error: unknown) => {
       // A server without this request keeps no unfinished uploads.
-      if (isNotImplemented(error)) return undefined;
+      if (isNotImplementedS3Error(error)) return undefined;
       throw error;
     });
     const uploads = page?.Uploads ?? [];

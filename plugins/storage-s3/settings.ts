@@ -1,5 +1,5 @@
 import { BootFailure, CastError, castSetting } from '#kernel';
-import type { LocationSettings } from '../storage/contract.ts';
+import type { StorageLocationSettings } from '../storage/contract.ts';
 import { storageVariableOf } from '../storage/library.ts';
 
 export interface S3Settings {
@@ -22,7 +22,7 @@ export interface S3Settings {
 const DEFAULT_REGION = 'us-east-1';
 
 /** Parses the settings of a location. @throws BootFailure with the variable that is missing or invalid. */
-export function parseS3Settings({ location, setting }: LocationSettings): S3Settings {
+export function parseS3Settings({ location, setting }: StorageLocationSettings): S3Settings {
   const variable = (key: string) => storageVariableOf(location, key);
   const createBootFailure = (key: string, reason: string, remedy: string) =>
     new BootFailure('@tenon/storage-s3', 'start', `${variable(key)} ${reason}`, { remedy });

@@ -1,5 +1,5 @@
-import { createFilePart, createMemoryPart, type SpareBuffers, type UploadPart } from './part.ts';
-import { findPartSizeRange, type PartPlan } from './part-plan.ts';
+import { createFileUploadPart, createMemoryUploadPart, type SpareBuffers, type UploadPart } from './part.ts';
+import { findUploadPartSizeRange, type UploadPartSizePlan } from './part-plan.ts';
 
 /** A complete part. Its consumer must discard it. */
 export interface NumberedUploadPart {
@@ -12,12 +12,12 @@ export interface NumberedUploadPart {
 /** Splits `source` into parts of the planned sizes; at least one, which may be empty. */
 export async function* splitIntoParts(
   source: AsyncIterable<Uint8Array>,
-  plan: PartPlan,
+  plan: UploadPartSizePlan,
 ): AsyncGenerator<NumberedUploadPart> {
   const spare: SpareBuffers = [];
   const begin = (number: number) => {
-    const { size, kept } = findPartSizeRange(plan, number);
-    return kept === 'memory' ? createMemoryPart(size, spare) : createFilePart();
+    const { size, kept } = findUploadPartSizeRange(plan, number);
+    return kept === 'memory' ? createMemoryUploadPart(size, spare) : createFileUploadPart();
   };
   let number = 1;
   let part: UploadPart | undefined;
@@ -25,10 +25,10 @@ export async function* splitIntoParts(
     for await (const chunk of source) {
       for (let rest = chunk; rest.length > 0; ) {
         part ??= await begin(number);
-        const taken = rest.subarray(0, findPartSizeRange(plan, number).size - part.size());
+        const taken = rest.subarray(0, findUploadPartSizeRange(plan, number).size - part.size());
         await part.add(taken);
         rest = rest.subarray(taken.length);
-        if (part.size() < findPartSizeRange(plan, number).size) continue;
+        if (part.size() < findUploadPartSizeRange(plan, number).size) continue;
         const whole = { number: number++, part, isAll: false };
         // From here on the consumer discards the part.
         part = undefined;

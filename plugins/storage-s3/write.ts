@@ -2,8 +2,8 @@ import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
 import type { BucketClient } from './bucket.ts';
 import { beginS3MultipartUpload, type S3MultipartUpload } from './multipart.ts';
 import type { UploadPart } from './part.ts';
-import type { PartPlan } from './part-plan.ts';
-import { deleteObject } from './remove.ts';
+import type { UploadPartSizePlan } from './part-plan.ts';
+import { deleteS3Object } from './remove.ts';
 import { splitIntoParts } from './split-into-parts.ts';
 import { uploadTimeout } from './time-limits.ts';
 
@@ -14,12 +14,12 @@ export type S3ObjectParameters = Pick<
 >;
 
 /** Writes an object with one request if it fits into one part, else as a multipart upload, one part at a time. */
-export async function writeObject(
+export async function writeS3Object(
   bucket: BucketClient,
   name: string,
   source: AsyncIterable<Uint8Array>,
   type: string | undefined,
-  plan: PartPlan,
+  plan: UploadPartSizePlan,
 ): Promise<number> {
   const objectInput = createObjectInput(bucket, name, type);
   let upload: S3MultipartUpload | undefined;
@@ -76,7 +76,7 @@ async function putObject(
     await bucket.request(`writing ${name}`, (s3) => s3.putObject(input, limits));
   } catch (error) {
     // The object may exist although its response was lost, so it must be removed.
-    await deleteObject(bucket, name).catch(() => {});
+    await deleteS3Object(bucket, name).catch(() => {});
     throw error;
   } finally {
     await part.discard();

@@ -8,20 +8,20 @@ export interface ByteRange {
 }
 
 /** An object open for reading. Read `bytes` to their end or destroy them. */
-export interface OpenedObject {
+export interface OpenedStorageObject {
   /** Bytes of the whole object, also for a range. */
   readonly size: number;
   readonly bytes: Readable;
 }
 
 /** What a storage backend may store beside the bytes. */
-export interface WriteOptions {
+export interface StorageWriteOptions {
   /** MIME type, for backends that store one. */
   readonly type?: string;
 }
 
 /** One object, without its bytes. `size` in bytes. */
-export interface StoredObject {
+export interface StorageObjectStat {
   readonly name: string;
   readonly size: number;
   readonly modified: Date;
@@ -34,19 +34,19 @@ export interface StoredObject {
  */
 export interface StorageDriver {
   /** Opens an object, or a range of it, for reading. */
-  open(name: string, range?: ByteRange): Promise<OpenedObject | undefined>;
+  open(name: string, range?: ByteRange): Promise<OpenedStorageObject | undefined>;
   /**
    * Stores what `source` yields under `name`: all of it or, if source or backend fails, nothing that can be opened. When
    * this resolves the object survives a crash of the machine. Memory stays flat whatever the size. Answers the bytes written.
    * @throws the errors of `source` and of the backend.
    */
-  write(name: string, source: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<number>;
+  write(name: string, source: AsyncIterable<Uint8Array>, options?: StorageWriteOptions): Promise<number>;
   /** Removes the object and everything that an interrupted write of it left. A missing object is no error. */
   remove(name: string): Promise<void>;
   /** Size and time of an object, without reading it. */
-  stat(name: string): Promise<StoredObject | undefined>;
+  stat(name: string): Promise<StorageObjectStat | undefined>;
   /** All objects whose names start with `prefix`, in any order. */
-  list(prefix: string): AsyncIterable<StoredObject>;
+  list(prefix: string): AsyncIterable<StorageObjectStat>;
   /** Path of the object on this machine, for programs that read files. Drivers whose objects are no files leave it out. */
   path?(name: string): string;
   /**
@@ -67,7 +67,7 @@ export interface StorageIdentity {
 }
 
 /** The settings of one location, for its driver. */
-export interface LocationSettings {
+export interface StorageLocationSettings {
   /** The name of the location, as in STORAGE_LOCATIONS. */
   readonly location: string;
   /**
@@ -78,32 +78,35 @@ export interface LocationSettings {
 }
 
 /** A storage driver. Contributed to `storage.drivers`. */
-export interface DriverDeclaration {
+export interface StorageDriverDeclaration {
   /** The name of the driver, as in `STORAGE_<LOCATION>_DRIVER`. */
   readonly name: string;
   /**
    * Called at the start, for each location that uses the driver.
    * @throws an error that names the wrong setting; it stops the start.
    */
-  open(settings: LocationSettings): Promise<StorageDriver>;
+  open(settings: StorageLocationSettings): Promise<StorageDriver>;
 }
 
 /** Storage drivers; the manifest section lists their names. */
-export const storageDrivers = facet<DriverDeclaration, ReadonlyMap<string, DriverDeclaration>>('storage.drivers', {
-  combine: (all) => new Map(all.map(({ value }) => [value.name, value])),
-  manifest: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['names'],
-    properties: { names: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9-]*$' } } },
+export const storageDrivers = facet<StorageDriverDeclaration, ReadonlyMap<string, StorageDriverDeclaration>>(
+  'storage.drivers',
+  {
+    combine: (all) => new Map(all.map(({ value }) => [value.name, value])),
+    manifest: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['names'],
+      properties: { names: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9-]*$' } } },
+    },
+    validate: ({ name }, declared) => declared.names.includes(name) || `the driver ${name} is not declared`,
+    describe: (declared) =>
+      authorities(
+        'provides',
+        declared.names.map((name: string) => `storage driver ${name}`),
+      ),
   },
-  validate: ({ name }, declared) => declared.names.includes(name) || `the driver ${name} is not declared`,
-  describe: (declared) =>
-    authorities(
-      'provides',
-      declared.names.map((name: string) => `storage driver ${name}`),
-    ),
-});
+);
 
 /**
  * One storage location. It calls its driver with valid names only.
@@ -122,7 +125,7 @@ export interface StorageLocation extends Omit<StorageDriver, 'path' | 'close'> {
 }
 
 /** The storage locations of the configuration. Provided by `storage`. */
-export interface Storage {
+export interface StorageService {
   /** STORAGE_LOCATIONS in their order; the first is the default. */
   readonly locations: readonly string[];
   /**
@@ -133,4 +136,4 @@ export interface Storage {
 }
 
 /** The storage service, for plugins that keep or read bytes: `files`, `tus` and `assets`. */
-export const storage = service<Storage>('storage', { version: '1.0.0' });
+export const storage = service<StorageService>('storage', { version: '1.0.0' });

@@ -5,7 +5,7 @@ import type { StorageLocation } from './contract.ts';
 const PROBE = Buffer.from('written, read and removed to see whether this place can be used\n');
 
 /** Creates a health check that writes, reads and removes an object in the location, and measures the time. */
-export function createLocationCheck(name: string, threshold: number, at: () => StorageLocation): HealthCheck {
+export function createStorageLocationCheck(name: string, threshold: number, at: () => StorageLocation): HealthCheck {
   let running: Promise<void> | undefined;
   /** Objects that could not be removed: the next check removes them. */
   const leftovers = new Set<string>();

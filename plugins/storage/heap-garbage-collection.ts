@@ -14,7 +14,7 @@ let streamed = 0;
  * 64 MiB of them and then collects the whole heap. More frequent collections of young objects free them all: memory stays flat
  * with less work.
  */
-export function countBytesForHeapCollection(bytes: number): void {
+export function countBytesForGarbageCollection(bytes: number): void {
   streamed += bytes;
   if (streamed < COLLECT_EVERY) return;
   streamed = 0;

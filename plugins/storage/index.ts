@@ -1,18 +1,18 @@
 import { type ContributionTo, definePlugin, fail } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { type StorageDriver, type StorageLocation, storage, storageDrivers } from './contract.ts';
-import { createLocationCheck } from './health.ts';
-import { createLocation } from './location.ts';
+import { createStorageLocationCheck } from './health.ts';
+import { createStorageLocation } from './location.ts';
 import { openStorageDriver } from './open-driver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { parseLocations, type StorageConfig } from './settings.ts';
-import { removeAbandonedTemporaries } from './temporary-files.ts';
+import { parseStorageLocations, type StorageConfig } from './settings.ts';
+import { removeAbandonedTemporaryFiles } from './temporary-files.ts';
 
 export default definePlugin<StorageConfig>({
   manifest,
   register(host) {
     host.define(storageDrivers);
-    const configs = parseLocations(host.config);
+    const configs = parseStorageLocations(host.config);
     const drivers: StorageDriver[] = [];
     const locations = new Map<string, StorageLocation>();
     const at = (name: string): StorageLocation => {
@@ -24,18 +24,18 @@ export default definePlugin<StorageConfig>({
     for (const { location, threshold } of configs) {
       host.contribute<ContributionTo<typeof health>>(
         'health',
-        createLocationCheck(location, threshold, () => at(location)),
+        createStorageLocationCheck(location, threshold, () => at(location)),
       );
     }
 
     // At the start, after migrations: a driver may keep objects in the database.
     host.onStart(async () => {
-      await removeAbandonedTemporaries();
+      await removeAbandonedTemporaryFiles();
       const known = host.read(storageDrivers);
       for (const config of configs) {
         const driver = await openStorageDriver(config, known);
         drivers.push(driver);
-        locations.set(config.location, createLocation(config.location, driver));
+        locations.set(config.location, createStorageLocation(config.location, driver));
       }
     });
     host.onStop(async () => {

@@ -1,11 +1,11 @@
 import { BootFailure } from '#kernel';
-import type { DriverDeclaration, StorageDriver } from './contract.ts';
-import { type LocationConfig, storageVariableOf } from './settings.ts';
+import type { StorageDriver, StorageDriverDeclaration } from './contract.ts';
+import { type StorageLocationConfig, storageVariableOf } from './settings.ts';
 
 /** Opens the driver of a location. @throws BootFailure with the variable to correct. */
 export async function openStorageDriver(
-  plan: LocationConfig,
-  drivers: ReadonlyMap<string, DriverDeclaration>,
+  plan: StorageLocationConfig,
+  drivers: ReadonlyMap<string, StorageDriverDeclaration>,
 ): Promise<StorageDriver> {
   const { location, driver } = plan;
   const variable = storageVariableOf(location, 'DRIVER');

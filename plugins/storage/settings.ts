@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { BootFailure, CastError, castSetting } from '#kernel';
-import type { LocationSettings } from './contract.ts';
+import type { StorageLocationSettings } from './contract.ts';
 
 export interface StorageConfig {
   STORAGE_LOCATIONS: readonly string[];
@@ -9,7 +9,7 @@ export interface StorageConfig {
 }
 
 /** Settings of a location before its driver is opened. */
-export interface LocationConfig extends LocationSettings {
+export interface StorageLocationConfig extends StorageLocationSettings {
   readonly driver: string;
   /** Milliseconds above which the health check counts the location as slow. */
   readonly threshold: number;
@@ -22,10 +22,10 @@ export const storageVariableOf = (location: string, key: string): string =>
   `STORAGE_${location.toUpperCase().replaceAll('-', '_')}_${key}`;
 
 /** Parses the storage locations, in their order. @throws BootFailure if a setting is invalid. */
-export function parseLocations({
+export function parseStorageLocations({
   STORAGE_LOCATIONS: names,
   'STORAGE_*': set,
-}: StorageConfig): readonly LocationConfig[] {
+}: StorageConfig): readonly StorageLocationConfig[] {
   assertLocationNames(names);
   return names.map((location) => {
     const setting = (key: string) => readSetting(set, storageVariableOf(location, key));

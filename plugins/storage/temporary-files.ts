@@ -11,7 +11,7 @@ const TEMPORARY_NAME = new RegExp(`^tenon-(?:${PURPOSES.join('|')})-(?:(?<folder
 const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
 /**
- * Creates a temporary folder, for a file whose name matters. The caller removes it; `removeAbandonedTemporaries` removes those of
+ * Creates a temporary folder, for a file whose name matters. The caller removes it; `removeAbandonedTemporaryFiles` removes those of
  * killed processes.
  */
 export const createTemporaryFolder = (purpose: Purpose): Promise<string> =>
@@ -19,13 +19,13 @@ export const createTemporaryFolder = (purpose: Purpose): Promise<string> =>
 
 /**
  * A path for a new temporary file. Open it with `wx` and mode 600, since the folder is shared. The caller removes it;
- * `removeAbandonedTemporaries` removes those of killed processes.
+ * `removeAbandonedTemporaryFiles` removes those of killed processes.
  */
 export const createTemporaryFilePath = (purpose: Purpose): string =>
   join(tmpdir(), `tenon-${purpose}-${randomBytes(16).toString('hex')}`);
 
 /** Removes temporary files and folders of killed processes. Never rejects: entries of other users cannot be removed. */
-export async function removeAbandonedTemporaries(now = Date.now()): Promise<void> {
+export async function removeAbandonedTemporaryFiles(now = Date.now()): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const match of names.map((name) => TEMPORARY_NAME.exec(name))) {
     if (!match) continue;

@@ -1,14 +1,14 @@
 import { authorities, type Capability } from '#kernel';
-import type { RemoteCapabilityMethods, RemoteMethod } from '../broker/contract.ts';
+import type { ConfinedCodeHostMethod, RemoteCapabilityMethods } from '../broker/contract.ts';
 import { BrokerRefusal } from '../broker/library.ts';
-import type { Semaphores } from '../workers/contract.ts';
-import { createSemaphores } from '../workers/library.ts';
-import type { TemplateApi, TemplateDelimiters, Templates } from './contract.ts';
+import type { KeyedSemaphores } from '../workers/contract.ts';
+import { createKeyedSemaphores } from '../workers/library.ts';
+import type { TemplateApi, TemplateDelimiters, TemplateService } from './contract.ts';
 import { MAX_DELIMITER_LENGTH } from './limits.ts';
 
 const delimiter = { type: 'string', minLength: 1, maxLength: MAX_DELIMITER_LENGTH } as const;
 
-const renderLiquid: RemoteMethod<TemplateApi> = {
+const renderLiquid: ConfinedCodeHostMethod<TemplateApi> = {
   args: {
     type: 'array',
     minItems: 1,
@@ -47,16 +47,16 @@ const MAX_CONCURRENT = 8;
 
 export const templateRemoteMethods: RemoteCapabilityMethods = { capability: 'template', methods: { renderLiquid } };
 
-const createTemplateSemaphores = (): Semaphores =>
-  createSemaphores({
+const createTemplateSemaphores = (): KeyedSemaphores =>
+  createKeyedSemaphores({
     limit: MAX_CONCURRENT,
     queue: 0,
     refuse: () => new BrokerRefusal('rate_limited', `At most ${MAX_CONCURRENT} templates at a time.`),
   });
 
 /** The capability that binds `host.template` (conventions, "template.renderLiquid"). */
-export const templateCapability = (
-  templates: Templates,
+export const createTemplateCapability = (
+  templates: TemplateService,
   semaphores = createTemplateSemaphores(),
 ): Capability<boolean, TemplateApi> => ({
   name: 'template',

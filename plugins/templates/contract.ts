@@ -9,7 +9,7 @@ export interface TemplateDelimiters {
 }
 
 /** Liquid templates without includes and without access to files, within limits of size and time. */
-export interface Templates {
+export interface TemplateService {
   /**
    * Renders a template with `data`, which is sent as JSON.
    * @throws INVALID_PAYLOAD with one line where the template cannot be parsed or rendered within the limits;
@@ -19,7 +19,7 @@ export interface Templates {
 }
 
 /** The service that renders templates of users, for core plugins. Extensions use the capability `template`. */
-export const templates = service<Templates>('templates', { version: '1.0.0' });
+export const templates = service<TemplateService>('templates', { version: '1.0.0' });
 
 /** The object that the capability `template` binds as `host.template`. */
 export interface TemplateApi {

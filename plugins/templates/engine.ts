@@ -1,6 +1,6 @@
 import { type FS, Liquid } from 'liquidjs';
 import type { TemplateDelimiters } from './contract.ts';
-import { MAX_ENGINES, TEMPLATE_LIMITS } from './limits.ts';
+import { MAX_CACHED_TEMPLATE_ENGINES, TEMPLATE_LIMITS } from './limits.ts';
 
 /** A template that cannot be rendered. The message is one line, about the template. */
 export class TemplateError extends Error {}
@@ -64,7 +64,7 @@ export function createTemplateRenderer(): RenderTemplate {
     // Moved to the end, so that the engine unused for longest is removed first.
     engines.delete(key);
     engines.set(key, engine);
-    if (engines.size > MAX_ENGINES) engines.delete(engines.keys().next().value as string);
+    if (engines.size > MAX_CACHED_TEMPLATE_ENGINES) engines.delete(engines.keys().next().value as string);
     return engine;
   }
 

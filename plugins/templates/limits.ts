@@ -16,7 +16,7 @@ export const TEMPLATE_LIMITS = {
 export const MAX_DELIMITER_LENGTH = 8;
 
 /** Cached engines, one for each set of delimiters. */
-export const MAX_ENGINES = 20;
+export const MAX_CACHED_TEMPLATE_ENGINES = 20;
 
 /**
  * Limits of the rendering process. Parsing and single filters have no time limit in the engine, and their allocations

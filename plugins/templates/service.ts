@@ -1,6 +1,6 @@
 import { type Failure, fail } from '#kernel';
-import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
-import type { TemplateDelimiters, Templates } from './contract.ts';
+import type { WorkerJobOutcome, WorkerPool } from '../workers/contract.ts';
+import type { TemplateDelimiters, TemplateService } from './contract.ts';
 import { MAX_DELIMITER_LENGTH, RENDER_PROCESS_LIMITS, TEMPLATE_LIMITS } from './limits.ts';
 import type { TemplateJob, TemplateWorkerReply } from './worker-messages.ts';
 
@@ -10,7 +10,7 @@ const createUnavailableFailure = (why: string): Failure =>
   fail('SERVICE_UNAVAILABLE', `templates cannot be rendered now: ${why}`);
 
 /** Creates the service `templates`. Limits that need no process are checked before one is used. */
-export const createTemplates = (pool: Pick<WorkerPool, 'run'>): Templates => ({
+export const createTemplateService = (pool: Pick<WorkerPool, 'run'>): TemplateService => ({
   async render(template, data = {}, delimiters = {}) {
     if (template.length > TEMPLATE_LIMITS.parse)
       throw createInvalidFailure(`it is longer than ${TEMPLATE_LIMITS.parse} characters`);
@@ -22,7 +22,7 @@ export const createTemplates = (pool: Pick<WorkerPool, 'run'>): Templates => ({
   },
 });
 
-function readOutcome(outcome: WorkerOutcome): string {
+function readOutcome(outcome: WorkerJobOutcome): string {
   if (outcome === 'timeout') throw createInvalidFailure('it takes too long');
   if (outcome === 'full') throw createUnavailableFailure('too many templates are waiting');
   if (outcome === 'stopped') throw createUnavailableFailure('the service stops');

@@ -3,7 +3,7 @@ import type { WorkerPoolOptions } from '../workers/contract.ts';
 import { RENDER_PROCESS_LIMITS } from './limits.ts';
 
 /** A rendering process may read its own program and the engine, and has no other permission. */
-export function createTemplatePoolOptions(): WorkerPoolOptions {
+export function buildTemplateWorkerPoolOptions(): WorkerPoolOptions {
   const engine = new URL('../', import.meta.resolve('liquidjs'));
   return {
     program: new URL('./child.ts', import.meta.url),

@@ -1,15 +1,15 @@
 import { fail, type Log } from '#kernel';
-import type { Lock } from '../cluster/contract.ts';
-import type { JobHandle, Schedule } from '../schedule/contract.ts';
-import type { Storage } from '../storage/contract.ts';
+import type { InterProcessLock } from '../cluster/contract.ts';
+import type { JobScheduler, ScheduledJobHandle } from '../schedule/contract.ts';
+import type { StorageService } from '../storage/contract.ts';
 import { uploadLockName } from './locker.ts';
-import { removePieces } from './pieces.ts';
+import { removeUploadPieces } from './pieces.ts';
 import type { UploadRepository } from './upload-repository.ts';
 
 interface Deps {
   readonly uploads: UploadRepository;
-  readonly storage: Storage;
-  readonly lock: Pick<Lock, 'attempt'>;
+  readonly storage: StorageService;
+  readonly lock: Pick<InterProcessLock, 'attempt'>;
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
@@ -17,7 +17,7 @@ interface Deps {
 export async function removeUpload({ uploads, storage }: Pick<Deps, 'uploads' | 'storage'>, id: string): Promise<void> {
   const upload = await uploads.find(id);
   if (!upload) return;
-  await removePieces({ uploads, location: storage.at(upload.storage) }, id);
+  await removeUploadPieces({ uploads, location: storage.at(upload.storage) }, id);
   await uploads.remove(id);
 }
 
@@ -47,14 +47,14 @@ export async function removeExpiredUploads(
 }
 
 interface ScheduleDeps extends Deps {
-  readonly schedule: Schedule;
+  readonly schedule: JobScheduler;
 }
 
 /**
  * Schedules the clean-up, in one of all processes at a time.
  * @throws INVALID_CONFIG for an invalid cron pattern.
  */
-export function scheduleUploadCleanUp({ schedule, ...deps }: ScheduleDeps, pattern: string): JobHandle {
+export function scheduleUploadCleanUp({ schedule, ...deps }: ScheduleDeps, pattern: string): ScheduledJobHandle {
   if (!schedule.isPattern(pattern))
     throw fail('INVALID_CONFIG', `TUS_CLEANUP_SCHEDULE is not a cron pattern: ${pattern}`);
   return schedule.start({

@@ -22,7 +22,7 @@ export const uploadsCollection: SystemCollection = {
   indexes: [['expires']],
 };
 
-export const piecesCollection: SystemCollection = {
+export const uploadPiecesCollection: SystemCollection = {
   collection: 'platform_upload_pieces',
   note: 'Objects in storage that uploads are made of',
   internal: true,

@@ -1,17 +1,17 @@
 import type { DataStore, Upload as TusUpload } from '@tus/server';
 import { type Caller, fail, type Log } from '#kernel';
-import type { Files } from '../files/contract.ts';
-import type { Storage } from '../storage/contract.ts';
+import type { FileStorageService } from '../files/contract.ts';
+import type { StorageService } from '../storage/contract.ts';
 import { removeUpload } from './clean-up.ts';
 import { createUnknownUploadFailure } from './failures.ts';
 import type { UploadDescription } from './metadata.ts';
-import { receivePieces } from './pieces.ts';
-import type { Upload, UploadRepository } from './upload-repository.ts';
+import { receiveUploadPieces } from './pieces.ts';
+import type { ResumableUpload, UploadRepository } from './upload-repository.ts';
 
-export interface StoreDeps {
+export interface TusDataStoreDeps {
   readonly uploads: UploadRepository;
-  readonly files: Files;
-  readonly storage: Storage;
+  readonly files: FileStorageService;
+  readonly storage: StorageService;
   readonly log: Pick<Log, 'warn'>;
   /** Bytes of the largest piece. */
   readonly pieceSize: number;
@@ -20,7 +20,7 @@ export interface StoreDeps {
 }
 
 /** What the data store needs to know of one request. */
-export interface StoreRequest {
+export interface TusDataStoreRequest {
   readonly caller: Caller;
   /** Upload-Metadata as it was sent. */
   readonly metadata: string;
@@ -34,11 +34,11 @@ type Library = typeof import('@tus/server');
 /** Creates the data store of the tus library, for one request. */
 export function createTusDataStore(
   { DataStore, Upload, Metadata }: Library,
-  deps: StoreDeps,
-  request: StoreRequest,
+  deps: TusDataStoreDeps,
+  request: TusDataStoreRequest,
 ): DataStore {
   const { uploads, files, storage, log, pieceSize, lifetime } = deps;
-  const findExisting = async (id: string): Promise<Upload> => {
+  const findExisting = async (id: string): Promise<ResumableUpload> => {
     const upload = await uploads.find(id);
     if (!upload) throw createUnknownUploadFailure(`the upload ${id} is gone`);
     return upload;
@@ -77,7 +77,7 @@ export function createTusDataStore(
 
     async write(bytes: AsyncIterable<Uint8Array>, id: string, offset: number) {
       const location = storage.at((await findExisting(id)).storage);
-      return receivePieces({ uploads, location, log }, id, offset, bytes, pieceSize);
+      return receiveUploadPieces({ uploads, location, log }, id, offset, bytes, pieceSize);
     },
 
     async declareUploadLength(id: string, size: number) {

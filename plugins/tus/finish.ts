@@ -1,16 +1,16 @@
 import type { Caller, Log } from '#kernel';
-import type { Files } from '../files/contract.ts';
-import type { Storage } from '../storage/contract.ts';
+import type { FileStorageService } from '../files/contract.ts';
+import type { StorageService } from '../storage/contract.ts';
 import { createUnknownUploadFailure } from './failures.ts';
 import type { UploadLocker } from './locker.ts';
 import type { UploadDescription } from './metadata.ts';
-import { assertPiecesComplete, joinPieces, removePieces } from './pieces.ts';
+import { assertUploadPiecesComplete, joinUploadPieces, removeUploadPieces } from './pieces.ts';
 import { hasReceivedAllBytes, type UploadRepository } from './upload-repository.ts';
 
-export interface FinishDeps {
+export interface FinishUploadDeps {
   readonly uploads: UploadRepository;
-  readonly files: Files;
-  readonly storage: Storage;
+  readonly files: FileStorageService;
+  readonly storage: StorageService;
   readonly locker: UploadLocker;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -20,7 +20,7 @@ export interface FinishDeps {
  * after a crash. Does nothing if the file exists already.
  */
 export async function finishUpload(
-  { uploads, files, storage, locker, log }: FinishDeps,
+  { uploads, files, storage, locker, log }: FinishUploadDeps,
   caller: Caller,
   id: string,
   aboutOf: (metadata: string) => Promise<UploadDescription>,
@@ -33,12 +33,12 @@ export async function finishUpload(
     const { incoming, replaces } = await aboutOf(upload.metadata);
     // A crash may have happened after the file was created and before the upload was marked as completed below.
     if (replaces !== null || !(await uploads.hasFile(upload, caller.user))) {
-      const bytes = joinPieces(location, assertPiecesComplete(await uploads.pieces(id), upload.received));
+      const bytes = joinUploadPieces(location, assertUploadPiecesComplete(await uploads.pieces(id), upload.received));
       if (replaces === null) await files.create(caller, { ...incoming, bytes }, { id });
       else await files.replace(caller, replaces, { ...incoming, bytes });
     }
     await uploads.complete(id);
-    await removePieces({ uploads, location }, id).catch((error) => {
+    await removeUploadPieces({ uploads, location }, id).catch((error) => {
       log.warn({ err: error, upload: id }, 'pieces of an upload are left for the next clean-up');
     });
   });

@@ -2,11 +2,11 @@ import { definePlugin } from '#kernel';
 import { bus, lock } from '../cluster/contract.ts';
 import { files } from '../files/contract.ts';
 import { routes } from '../http/contract.ts';
-import { type JobHandle, schedule } from '../schedule/contract.ts';
+import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { storage } from '../storage/contract.ts';
 import { scheduleUploadCleanUp } from './clean-up.ts';
-import { piecesCollection, uploadsCollection } from './collections.ts';
+import { uploadPiecesCollection, uploadsCollection } from './collections.ts';
 import { createLocker } from './locker.ts';
 import manifest from './package.json' with { type: 'json' };
 import { tusRoutes } from './routes.ts';
@@ -31,11 +31,11 @@ export default definePlugin<TusConfig, Shared>({
     const { config, db, log } = host;
     const used = host.use({ bus, files, lock, schedule, schema, storage });
     host.contribute(systemCollections, uploadsCollection);
-    host.contribute(systemCollections, piecesCollection);
+    host.contribute(systemCollections, uploadPiecesCollection);
     const uploadRecords = createUploadRepository(db, config.TUS_UPLOAD_EXPIRATION);
 
     // The clean-up also runs with TUS_ENABLED=false: uploads from before must still expire.
-    let cleaning: JobHandle | undefined;
+    let cleaning: ScheduledJobHandle | undefined;
     host.onStart(() => {
       cleaning = scheduleUploadCleanUp({ ...used, uploads: uploadRecords, log }, config.TUS_CLEANUP_SCHEDULE);
     });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Locker } from '@tus/server';
-import type { Bus, Lock } from '../cluster/contract.ts';
+import type { InterProcessBus, InterProcessLock } from '../cluster/contract.ts';
 import { createUploadLockedFailure, isUploadLockedFailure } from './failures.ts';
 
 /** Channel on which a process asks the holder of a lock to give way. */
@@ -32,7 +32,11 @@ export interface UploadLocker extends Locker {
  * noticed, so the holder of the lock is asked to give way. A request waits for a holder in its own process; if another process holds
  * the lock, it gets 423 and retries.
  */
-export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LOCK_TIMEOUT): UploadLocker {
+export function createLocker(
+  lock: Pick<InterProcessLock, 'attempt'>,
+  bus: InterProcessBus,
+  timeout = LOCK_TIMEOUT,
+): UploadLocker {
   const holders = new Map<string, Holder>();
   bus.subscribe(GIVE_WAY, (id) => holders.get(String(id))?.giveWay());
 

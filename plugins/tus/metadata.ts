@@ -1,8 +1,8 @@
 import { Failure, fail } from '#kernel';
 import { FILES_COLLECTION_NAME, type IncomingFile } from '../files/contract.ts';
 import { formToPayload } from '../files/library.ts';
-import type { Payload } from '../items/contract.ts';
-import type { Collection, Schema } from '../schema/contract.ts';
+import type { ItemPayload } from '../items/contract.ts';
+import type { Collection, SchemaService } from '../schema/contract.ts';
 
 /** What the client says about the file of an upload, and the id of the file to replace. */
 export interface UploadDescription {
@@ -11,7 +11,7 @@ export interface UploadDescription {
 }
 
 /** Pairs of Upload-Metadata: a name without a value is null. */
-export type MetadataPairs = Readonly<Record<string, string | null>>;
+export type UploadMetadataPairs = Readonly<Record<string, string | null>>;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -19,8 +19,8 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Converts Upload-Metadata by the types of the fields: all values of the header are text, as in a form. @throws INVALID_METADATA.
  */
 export async function parseUploadMetadata(
-  schema: Pick<Schema, 'snapshot'>,
-  pairs: MetadataPairs,
+  schema: Pick<SchemaService, 'snapshot'>,
+  pairs: UploadMetadataPairs,
 ): Promise<UploadDescription> {
   const collection = (await schema.snapshot()).collections.get(FILES_COLLECTION_NAME);
   for (const [name, value] of Object.entries(pairs)) {
@@ -41,7 +41,7 @@ export async function parseUploadMetadata(
   };
 }
 
-function toPayload(collection: Collection | undefined, fields: MetadataPairs): Payload {
+function toPayload(collection: Collection | undefined, fields: UploadMetadataPairs): ItemPayload {
   const texts = Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== null);
   const nothing = Object.entries(fields).filter(([, text]) => text === null);
   try {

@@ -15,7 +15,7 @@ interface Deps {
  * it is stored, so a failure costs the client one piece at most. When a client leaves, its bytes end here, and the last piece is
  * shorter.
  */
-export async function receivePieces(
+export async function receiveUploadPieces(
   deps: Deps,
   id: string,
   start: number,
@@ -59,7 +59,7 @@ async function receivePiece(
 }
 
 /** Reads the bytes of an upload from its pieces, in order and on demand. */
-export async function* joinPieces(
+export async function* joinUploadPieces(
   location: StorageLocation,
   pieces: readonly UploadPiece[],
 ): AsyncGenerator<Uint8Array> {
@@ -75,7 +75,7 @@ export async function* joinPieces(
 }
 
 /** Answers the pieces that are stored. @throws INTERNAL_SERVER_ERROR if they do not join to `size` bytes. */
-export function assertPiecesComplete(pieces: readonly UploadPiece[], size: number): readonly UploadPiece[] {
+export function assertUploadPiecesComplete(pieces: readonly UploadPiece[], size: number): readonly UploadPiece[] {
   const whole = pieces.filter((piece) => piece.size !== null);
   let end = 0;
   for (const piece of whole) {
@@ -90,7 +90,7 @@ export function assertPiecesComplete(pieces: readonly UploadPiece[], size: numbe
 const createMissingBytesFailure = (detail: string) => fail('INTERNAL_SERVER_ERROR', detail);
 
 /** Removes the objects of an upload, which may be gone already, and their rows. */
-export async function removePieces({ uploads, location }: Omit<Deps, 'log'>, id: string): Promise<void> {
+export async function removeUploadPieces({ uploads, location }: Omit<Deps, 'log'>, id: string): Promise<void> {
   const names = (await uploads.pieces(id)).map(({ name }) => name);
   for (const name of names) await location.remove(name);
   if (names.length > 0) await uploads.forgetPieces(names);

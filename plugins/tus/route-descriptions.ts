@@ -1,10 +1,10 @@
 import type { ErrorCode } from '#kernel';
 import { FILE_ERROR_CODES } from '../files/library.ts';
 import type { RouteDescription, SchemaByMediaType } from '../http/contract.ts';
-import { describeParameter, errorComponents, schemaRef } from '../http/library.ts';
+import { describeParameter, errorsSchemaComponents, schemaRef } from '../http/library.ts';
 
 const params = { id: describeParameter('The id of the upload, the last segment of Location.') };
-const base = { tag: 'files', access: 'permissions', components: errorComponents } as const;
+const base = { tag: 'files', access: 'permissions', components: errorsSchemaComponents } as const;
 
 /** Errors with codes of their own, whose status clients of the tus protocol depend on. */
 const refusal: SchemaByMediaType = { 'application/json': schemaRef('Errors') };

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from '@tus/server';
 import { type Caller, fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
-import type { Schema } from '../schema/contract.ts';
-import { createTusDataStore, type StoreDeps } from './data-store.ts';
+import type { SchemaService } from '../schema/contract.ts';
+import { createTusDataStore, type TusDataStoreDeps } from './data-store.ts';
 import { createTusVersionFailure, createUnknownUploadFailure } from './failures.ts';
-import { type FinishDeps, finishUpload } from './finish.ts';
+import { type FinishUploadDeps, finishUpload } from './finish.ts';
 import { parseUploadMetadata, type UploadDescription } from './metadata.ts';
 import {
   TUS_APPEND_DESCRIPTION,
@@ -16,10 +16,10 @@ import {
   TUS_TERMINATE_DESCRIPTION,
 } from './route-descriptions.ts';
 import { forwardToTusServer } from './tus-server-adapter.ts';
-import { hasReceivedAllBytes, type Upload } from './upload-repository.ts';
+import { hasReceivedAllBytes, type ResumableUpload } from './upload-repository.ts';
 
-export interface RoutesDeps extends StoreDeps, FinishDeps {
-  readonly schema: Pick<Schema, 'snapshot'>;
+export interface TusRoutesDeps extends TusDataStoreDeps, FinishUploadDeps {
+  readonly schema: Pick<SchemaService, 'snapshot'>;
   /** Bytes of the largest upload; undefined is no limit. */
   readonly maxSize: number | undefined;
   /** Path of PUBLIC_URL, such as `/api`; empty without one. */
@@ -56,7 +56,7 @@ const CORS: Route['cors'] = {
 };
 
 /** The routes `/files/tus` and `/files/tus/:id`: version 1.0.0 of the tus protocol, implemented by the library `@tus/server`. */
-export function tusRoutes(deps: RoutesDeps): readonly Route[] {
+export function tusRoutes(deps: TusRoutesDeps): readonly Route[] {
   const one = `${PATH}/:id`;
   const unread = { body: 'unread', cors: CORS } as const;
   return [
@@ -105,12 +105,12 @@ export function tusRoutes(deps: RoutesDeps): readonly Route[] {
   ];
 }
 
-async function createUpload(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
+async function createUpload(deps: TusRoutesDeps, ctx: HttpContext): Promise<void> {
   assertVersion(ctx);
   await handleTusRequest(deps, ctx, randomUUID());
 }
 
-async function changeUpload(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
+async function changeUpload(deps: TusRoutesDeps, ctx: HttpContext): Promise<void> {
   assertVersion(ctx);
   const upload = await findUpload(deps, ctx);
   // Permissions may have changed since the upload began: no bytes are stored that cannot become a file.
@@ -123,7 +123,7 @@ async function changeUpload(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
   await handleTusRequest(deps, ctx, upload.id);
 }
 
-async function sendOffset(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
+async function sendOffset(deps: TusRoutesDeps, ctx: HttpContext): Promise<void> {
   assertVersion(ctx);
   const upload = await findUpload(deps, ctx);
   // After a crash or a temporary failure all bytes may have arrived without a file. A client that reads the last offset never
@@ -134,7 +134,7 @@ async function sendOffset(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
   await handleTusRequest(deps, ctx, upload.id);
 }
 
-async function handleOtherMethods(deps: RoutesDeps, ctx: HttpContext, allow: readonly string[]): Promise<void> {
+async function handleOtherMethods(deps: TusRoutesDeps, ctx: HttpContext, allow: readonly string[]): Promise<void> {
   if (ctx.method !== 'OPTIONS') throw fail('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here.`, { allow });
   await handleTusRequest(deps, ctx, undefined);
 }
@@ -148,7 +148,7 @@ function assertVersion(ctx: HttpContext): void {
 }
 
 /** The upload of the path, if the caller began it or is an admin. @throws FORBIDDEN for every other caller. */
-async function findUpload({ uploads }: RoutesDeps, ctx: HttpContext): Promise<Upload> {
+async function findUpload({ uploads }: TusRoutesDeps, ctx: HttpContext): Promise<ResumableUpload> {
   const id = ctx.params.id as string;
   const upload = UUID.test(id) ? await uploads.find(id) : undefined;
   if (!upload) throw createUnknownUploadFailure(`there is no upload ${id}`);
@@ -157,10 +157,11 @@ async function findUpload({ uploads }: RoutesDeps, ctx: HttpContext): Promise<Up
 }
 
 /** An upload begun without signing in is accessible to every caller that knows its URL. */
-const mayUse = (caller: Caller, { user }: Upload): boolean => caller.admin || user === null || user === caller.user;
+const mayUse = (caller: Caller, { user }: ResumableUpload): boolean =>
+  caller.admin || user === null || user === caller.user;
 
 /** Loads the tus library with the first request. */
-async function loadLibrary({ schema }: RoutesDeps) {
+async function loadLibrary({ schema }: TusRoutesDeps) {
   const tus = await import('@tus/server');
   return {
     tus,
@@ -169,7 +170,7 @@ async function loadLibrary({ schema }: RoutesDeps) {
   };
 }
 
-async function handleTusRequest(deps: RoutesDeps, ctx: HttpContext, id: string | undefined): Promise<void> {
+async function handleTusRequest(deps: TusRoutesDeps, ctx: HttpContext, id: string | undefined): Promise<void> {
   const loaded = await loadLibrary(deps);
   const { caller } = ctx.state;
   const metadata = ctx.get('Upload-Metadata');

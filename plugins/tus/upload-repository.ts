@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Db } from '../database/contract.ts';
 import { uploadStatements } from './upload-statements.ts';
 
-export interface Upload {
+export interface ResumableUpload {
   readonly id: string;
   /** The user that began the upload; null without signing in. */
   readonly user: string | null;
@@ -27,13 +27,13 @@ export interface UploadPiece {
 }
 
 /** Whether all bytes of an upload have arrived. */
-export const hasReceivedAllBytes = ({ size, received }: Pick<Upload, 'size' | 'received'>): boolean =>
+export const hasReceivedAllBytes = ({ size, received }: Pick<ResumableUpload, 'size' | 'received'>): boolean =>
   size === received;
 
 /** Access to the two tables of uploads. `now`: milliseconds since 1970. */
 export interface UploadRepository {
-  add(upload: Omit<Upload, 'received' | 'completed' | 'expires'>): Promise<void>;
-  find(id: string): Promise<Upload | undefined>;
+  add(upload: Omit<ResumableUpload, 'received' | 'completed' | 'expires'>): Promise<void>;
+  find(id: string): Promise<ResumableUpload | undefined>;
   /** Sets the size of an upload; false if it was known already. */
   declareSize(id: string, size: number): Promise<boolean>;
   /** Records the next piece before it is written, so that no piece is in storage without a row. Answers its object name. */
@@ -48,10 +48,10 @@ export interface UploadRepository {
   remove(id: string): Promise<void>;
   expired(now: number): Promise<readonly string[]>;
   /** True if the file of the upload exists. `by`: the caller. Another user may have created another file with the id. */
-  hasFile(upload: Upload, by: string | null): Promise<boolean>;
+  hasFile(upload: ResumableUpload, by: string | null): Promise<boolean>;
 }
 
-interface Row extends Omit<Upload, 'size' | 'received'> {
+interface Row extends Omit<ResumableUpload, 'size' | 'received'> {
   readonly size: string | null;
   readonly received: string;
 }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { PUBLIC_ROLE } from '../access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { Passwords } from '../passwords/contract.ts';
-import type { AssertPassword } from './rules/password-policy.ts';
+import type { PasswordService } from '../passwords/contract.ts';
+import type { PasswordPolicyAssertion } from './rules/password-policy.ts';
 import type { UserStatements } from './statements.ts';
 
 interface Deps {
   readonly db: Db;
   readonly statements: UserStatements;
-  readonly passwords: Passwords;
-  readonly checkPassword: AssertPassword;
+  readonly passwords: PasswordService;
+  readonly checkPassword: PasswordPolicyAssertion;
   readonly admin: { readonly email: string; readonly password?: string };
   /** Shows a generated password, which is stored as a hash only. */
   readonly show: (account: { readonly email: string; readonly password: string }) => void;
@@ -30,7 +30,7 @@ export async function createFirstAdmin({
   const password = admin.password ?? randomBytes(12).toString('base64url');
   const isCreated = await db.transaction(async () => {
     await db.query(statements.LOCK_FIRST_START);
-    await db.query(statements.ADD_PUBLIC_ROLE, [PUBLIC_ROLE]);
+    await db.query(statements.ADD_PUBLIC_ROLE, [PUBLIC_ROLE_ID]);
     if ((await db.query(statements.HAS_ADMIN)).rows.length > 0) return false;
     const { rows } = await db.query(statements.HAS_EMAIL, [admin.email]);
     if (rows.length > 0) {

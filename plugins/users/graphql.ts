@@ -1,15 +1,15 @@
-import type { Access } from '../access/contract.ts';
-import type { GraphqlField } from '../graphql/contract.ts';
-import type { Items, Payload } from '../items/contract.ts';
+import type { AccessControl } from '../access/contract.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
+import type { ItemPayload, ItemsEngine } from '../items/contract.ts';
 import { assertUserOrShare, requireCallerUser, USERS_COLLECTION } from './require-caller-user.ts';
 
 /**
  * GraphQL fields for the caller's own user, role and permissions. The rows are read and written with the caller's permissions.
  */
 export const createUserGraphqlFields = (
-  items: Pick<Items, 'updateOne'>,
-  access: Pick<Access, 'effectivePermissions'>,
-): readonly GraphqlField[] => [
+  items: Pick<ItemsEngine, 'updateOne'>,
+  access: Pick<AccessControl, 'effectivePermissions'>,
+): readonly ContributedGraphqlField[] => [
   {
     scope: 'system',
     operation: 'query',
@@ -25,7 +25,7 @@ export const createUserGraphqlFields = (
     row: USERS_COLLECTION,
     async resolve({ data }, { caller }) {
       const user = requireCallerUser(caller);
-      await items.updateOne(caller, USERS_COLLECTION, user, data as Payload);
+      await items.updateOne(caller, USERS_COLLECTION, user, data as ItemPayload);
       return user;
     },
   },

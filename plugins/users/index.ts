@@ -1,6 +1,6 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
-import type { GraphqlField } from '../graphql/contract.ts';
+import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
@@ -11,7 +11,7 @@ import { usersCollection } from './collections.ts';
 import { createFirstAdmin } from './first-admin.ts';
 import { createUserGraphqlFields } from './graphql.ts';
 import manifest from './package.json' with { type: 'json' };
-import { printFirstAdmin } from './print-first-admin.ts';
+import { printFirstAdminPassword } from './print-first-admin.ts';
 import { meRoutes } from './routes/me.ts';
 import { ownRightsRoutes } from './routes/own-rights.ts';
 import { permissionRoutes } from './routes/permissions.ts';
@@ -46,7 +46,7 @@ export default definePlugin<Config>({
       host.contribute(routes, route);
     }
     for (const field of createUserGraphqlFields(used.items, used.access))
-      host.contribute<GraphqlField>('graphql.fields', field);
+      host.contribute<ContributedGraphqlField>('graphql.fields', field);
     host.onMigrate(async () => {
       const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD };
       const isCreated = await createFirstAdmin({
@@ -55,7 +55,7 @@ export default definePlugin<Config>({
         passwords: used.passwords,
         checkPassword,
         admin,
-        show: printFirstAdmin,
+        show: printFirstAdminPassword,
       });
       if (isCreated) log.info({ email: admin.email }, 'first admin created');
     });

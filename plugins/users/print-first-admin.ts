@@ -1,5 +1,11 @@
 /** Prints a generated password once, on standard output and not in the log. */
-export function printFirstAdmin({ email, password }: { readonly email: string; readonly password: string }): void {
+export function printFirstAdminPassword({
+  email,
+  password,
+}: {
+  readonly email: string;
+  readonly password: string;
+}): void {
   const lines = [
     'The first admin was created. This password is shown once:',
     '',

@@ -58,7 +58,7 @@ export type WorkerMessage<Reply = unknown, Note = unknown> =
  * How a job ended. `timeout`: not done in time, its process was killed. `crashed`: its process ended. `unstarted`: no process came
  * up. `full`: `queue` jobs wait already. `stopped`: the pool is stopped.
  */
-export type WorkerOutcome = { readonly reply: unknown } | 'timeout' | 'crashed' | 'unstarted' | 'full' | 'stopped';
+export type WorkerJobOutcome = { readonly reply: unknown } | 'timeout' | 'crashed' | 'unstarted' | 'full' | 'stopped';
 
 /** How one job is run. */
 export interface WorkerJobOptions {
@@ -78,7 +78,7 @@ export interface WorkerPool {
    * Sends `job`, a JSON value, to a process when it is its turn: first in, first out within a lane.
    * @throws what `prepare` throws, and a TypeError where the pool has no such lane.
    */
-  run(job: object, options: WorkerJobOptions): Promise<WorkerOutcome>;
+  run(job: object, options: WorkerJobOptions): Promise<WorkerJobOutcome>;
   /** Kills all processes, with the jobs they have; resolves when the processes are gone, or after three seconds. */
   stop(): Promise<void>;
 }
@@ -87,13 +87,13 @@ export interface WorkerPool {
  * Child processes for work that must not block, crash or take over the service. The plugin that opens a pool chooses the program and
  * its rights: it may do all that the operating system user of the service may do.
  */
-export interface Workers {
+export interface WorkerPoolService {
   /** Opens a pool for the calling plugin alone; it stops with the service at the latest. */
   pool(options: WorkerPoolOptions): WorkerPool;
 }
 
 /** The service that opens pools of worker processes, for work that may crash or block: `media` and `templates`. */
-export const workers = service<Workers>('workers', { version: '1.0.0' });
+export const workers = service<WorkerPoolService>('workers', { version: '1.0.0' });
 
 /** `full`: the queue has no room. `timeout`: the deadline passed. `closed`: `close` was called. */
 export type SemaphoreRefusal = 'full' | 'timeout' | 'closed';
@@ -129,7 +129,7 @@ export interface Semaphore {
 }
 
 /** One semaphore for each key, as long as the key has holders. */
-export interface Semaphores {
+export interface KeyedSemaphores {
   /**
    * Holds a place of `key` while `work` runs.
    * @throws what `Semaphore.run` throws.

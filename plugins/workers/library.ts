@@ -2,4 +2,4 @@ export { createFairSemaphore } from './fair-semaphore.ts';
 /** For messages that suggest a name for an unknown one. It is here because every plugin may import from this floor. */
 export { findNearestName } from './nearest-name.ts';
 export { createSemaphore } from './semaphore.ts';
-export { createSemaphores } from './semaphores.ts';
+export { createKeyedSemaphores } from './semaphores.ts';

@@ -1,7 +1,7 @@
-import type { Semaphore, WorkerJobOptions, WorkerOutcome, WorkerPool, WorkerPoolOptions } from './contract.ts';
+import type { Semaphore, WorkerJobOptions, WorkerJobOutcome, WorkerPool, WorkerPoolOptions } from './contract.ts';
 import { createSemaphore } from './semaphore.ts';
 import type { WorkerProcessOutcome } from './worker.ts';
-import { WorkerSet } from './worker-set.ts';
+import { WorkerProcessSet } from './worker-set.ts';
 
 /** The error with which the semaphores of a stopped pool refuse callers. */
 const STOPPED = new Error('The pool is stopped.');
@@ -9,7 +9,7 @@ const STOPPED = new Error('The pool is stopped.');
 /** Creates a pool of worker processes. */
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { processes, queue = Number.POSITIVE_INFINITY } = options;
-  const workers = new WorkerSet(options);
+  const workers = new WorkerProcessSet(options);
   const semaphore = (limit: number) => createSemaphore({ limit, refuse: () => STOPPED });
   const places = semaphore(processes);
   const lanes = new Map<string, Semaphore>(
@@ -27,7 +27,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   }
 
   /** Runs a job that has its place among the running ones. */
-  async function serve(job: object, jobOptions: WorkerJobOptions): Promise<WorkerOutcome> {
+  async function serve(job: object, jobOptions: WorkerJobOptions): Promise<WorkerJobOutcome> {
     await jobOptions.prepare?.();
     let outcome: WorkerProcessOutcome | 'stopped';
     try {

@@ -1,8 +1,8 @@
-import type { Semaphore, SemaphoreOptions, Semaphores } from './contract.ts';
+import type { KeyedSemaphores, Semaphore, SemaphoreOptions } from './contract.ts';
 import { createSemaphore } from './semaphore.ts';
 
 /** Creates one semaphore for each key, with the same limits; a key without holders keeps no state. */
-export function createSemaphores(options: SemaphoreOptions): Semaphores {
+export function createKeyedSemaphores(options: SemaphoreOptions): KeyedSemaphores {
   const all = new Map<string, Semaphore>();
   return {
     async run(key, work, signal) {

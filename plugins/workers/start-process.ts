@@ -33,7 +33,7 @@ function renderBoundedScript({ data, processor, niceness, outOfMemoryScore, proc
  * Starts one process of a pool.
  * @throws the system's error where there is no room for another process or pipe.
  */
-export function startProcess({
+export function forkWorkerProcess({
   program,
   args = [],
   flags = [],

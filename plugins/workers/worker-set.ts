@@ -1,11 +1,11 @@
 import type { WorkerPoolOptions } from './contract.ts';
-import { startWorker, type Worker } from './worker.ts';
+import { startWorker, type WorkerProcess } from './worker.ts';
 
 /** The processes of a pool: busy ones, and idle ones until their idle timeout. */
-export class WorkerSet {
+export class WorkerProcessSet {
   readonly #options: WorkerPoolOptions;
-  readonly #all = new Set<Worker>();
-  readonly #idle = new Map<Worker, NodeJS.Timeout>();
+  readonly #all = new Set<WorkerProcess>();
+  readonly #idle = new Map<WorkerProcess, NodeJS.Timeout>();
   #isStopped = false;
 
   constructor(options: WorkerPoolOptions) {
@@ -15,7 +15,7 @@ export class WorkerSet {
   /**
    * Answers the idle process that worked last, or starts one: its memory is warm, and the other ones reach their idle timeout.
    */
-  acquire(): Worker {
+  acquire(): WorkerProcess {
     for (const worker of [...this.#idle.keys()].reverse()) {
       clearTimeout(this.#idle.get(worker));
       this.#idle.delete(worker);
@@ -25,7 +25,7 @@ export class WorkerSet {
   }
 
   /** Takes back a process whose job is done, and keeps it for the next job while it is usable. */
-  release(worker: Worker): void {
+  release(worker: WorkerProcess): void {
     if (this.#isStopped || !worker.isUsable()) void worker.end();
     else this.#idle.set(worker, setTimeout(() => void worker.end(), this.#options.idleTimeout).unref());
   }
@@ -38,7 +38,7 @@ export class WorkerSet {
     await Promise.all([...this.#all].map((worker) => worker.end()));
   }
 
-  #start(): Worker {
+  #start(): WorkerProcess {
     const worker = startWorker(this.#options);
     this.#all.add(worker);
     void worker.gone.then(() => {

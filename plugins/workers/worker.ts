@@ -1,5 +1,5 @@
 import type { WorkerJobOptions, WorkerPoolOptions } from './contract.ts';
-import { startProcess } from './start-process.ts';
+import { forkWorkerProcess } from './start-process.ts';
 import { WorkerMessageReceiver } from './worker-message-receiver.ts';
 
 /** Milliseconds that `end` waits for a killed process to be gone. */
@@ -9,7 +9,7 @@ const KILL_TIMEOUT = 3000;
 export type WorkerProcessOutcome = { readonly reply: unknown } | 'timeout' | 'crashed' | 'missed';
 
 /** A child process that does one job at a time. */
-export interface Worker {
+export interface WorkerProcess {
   /** Runs one job. Never rejects. */
   run(job: object, options: Pick<WorkerJobOptions, 'timeout' | 'onNote'>): Promise<WorkerProcessOutcome>;
   /** False once the process has ended, is about to end, or has used `replaceAfter` seconds. */
@@ -22,10 +22,10 @@ export interface Worker {
 
 /**
  * Starts a worker process.
- * @throws what `startProcess` throws.
+ * @throws what `forkWorkerProcess` throws.
  */
-export function startWorker(options: WorkerPoolOptions): Worker {
-  const child = startProcess(options);
+export function startWorker(options: WorkerPoolOptions): WorkerProcess {
+  const child = forkWorkerProcess(options);
   const messages = new WorkerMessageReceiver(child);
   const { gone } = messages;
   let usable = true;

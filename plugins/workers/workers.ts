@@ -1,8 +1,8 @@
-import type { WorkerPool, Workers } from './contract.ts';
+import type { WorkerPool, WorkerPoolService } from './contract.ts';
 import { createWorkerPool } from './pool.ts';
 
 /** Creates the service `workers`; `stop` stops all its pools. */
-export function createWorkers(): Workers & { stop(): Promise<void> } {
+export function createWorkerPoolService(): WorkerPoolService & { stop(): Promise<void> } {
   const pools = new Set<WorkerPool>();
   return {
     pool(options) {

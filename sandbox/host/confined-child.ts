@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Posture } from './posture/posture.ts';
 
 /** How a child process ended. `isOutOfMemory`: the operating system killed it at its memory limit. */
-export interface ChildEnd {
+export interface ChildProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly isOutOfMemory: boolean;
@@ -15,7 +15,7 @@ export interface ConfinedChild {
   /** The inherited socket pair, which is the only connection to the child. */
   readonly channel: Duplex;
   /** Resolves once the process has ended and was reaped, and its cgroup is removed. Never rejects. */
-  readonly ended: Promise<ChildEnd>;
+  readonly ended: Promise<ChildProcessExit>;
   /** SIGKILL to the whole tree; safe to call twice. */
   kill(): void;
   /** Resident bytes of the process that runs the guest; 0 where unknown. */
@@ -27,7 +27,7 @@ export interface ConfinedChild {
   cpuTime(): number | undefined;
 }
 
-export interface Launcher {
+export interface ConfinedChildLauncher {
   /** The layers that self-tests proved for children of this launcher. */
   readonly posture: Posture;
   launch(): ConfinedChild;
@@ -35,7 +35,7 @@ export interface Launcher {
   close(): Promise<void>;
 }
 
-export interface LauncherOptions {
+export interface ConfinedChildLauncherOptions {
   readonly mode: 'auto' | 'required';
   /** Heap of an isolate in bytes; the limit of the process is this and what the runtime needs. */
   readonly memory: number;

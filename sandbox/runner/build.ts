@@ -6,7 +6,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 let source: Promise<string> | undefined;
 
 /** Bundles the runner as one CommonJS text that imports modules of Node only. Built once per process. */
-export function runnerSource(): Promise<string> {
+export function bundleChildRunnerSource(): Promise<string> {
   source ??= bundleRunner().catch((error) => {
     source = undefined;
     throw error;
@@ -15,14 +15,14 @@ export function runnerSource(): Promise<string> {
 }
 
 async function bundleRunner(): Promise<string> {
-  return bundle('main.ts', 'cjs', { PRELUDE: JSON.stringify(await preludeSource()) });
+  return bundle('main.ts', 'cjs', { PRELUDE: JSON.stringify(await bundleGuestPreludeSource()) });
 }
 
 /**
  * The code that runs in the guest's realm before the artifact. The value of the script is a function of the limits and
  * of the globals to remove (`language-globals.ts`). It returns the entry point `enter` (`guest/index.ts`).
  */
-export async function preludeSource(): Promise<string> {
+export async function bundleGuestPreludeSource(): Promise<string> {
   const code = await bundle('guest/index.ts', 'esm', {});
   const parts = /^([\s\S]*)export \{\s*(\w+) as default\s*\};\s*$/.exec(code);
   if (!parts) throw new Error('the prelude does not end in its one export');

@@ -1,5 +1,5 @@
 /** Flags of the child's Node, besides those of the confinement. */
-export const RUNNER_FLAGS: readonly string[] = [
+export const CHILD_NODE_FLAGS: readonly string[] = [
   // isolated-vm requires this flag.
   '--no-node-snapshot',
   // The guest's stack (conventions, "Limits"), in KiB.

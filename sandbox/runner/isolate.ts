@@ -2,13 +2,13 @@ import type IsolatedVm from 'isolated-vm';
 import type { GuestLimits } from '../protocol/messages.ts';
 import { ARTIFACT_NAME_IN_STACK_TRACES } from '../protocol/messages.ts';
 import { listNonLanguageGlobals } from './language-globals.ts';
-import { REALM_OP } from './realm-ops.ts';
-import { createTimeSliceRunner, type EnterReference, type TimeSliceResult } from './time-slice.ts';
+import { REALM_OPERATION_CODES } from './realm-ops.ts';
+import { createTimeSliceRunner, type RealmEntryPointReference, type TimeSliceResult } from './time-slice.ts';
 
 /** The bundled text of `guest/`, defined when the runner is built. */
 declare const PRELUDE: string;
 
-export type Ivm = typeof IsolatedVm;
+export type IsolatedVmModule = typeof IsolatedVm;
 
 /** A V8 context with the prelude and the artifact in it. */
 export interface GuestRealm {
@@ -22,7 +22,7 @@ export interface GuestRealm {
 }
 
 /** Creates realms for one artifact, in one isolate. */
-export interface Isolate {
+export interface ArtifactIsolate {
   /** Creates a number of realms without the artifact. */
   prepare(realms: number): void;
   /** Sets the artifact of all further realms. Throws where it cannot be compiled. */
@@ -36,10 +36,10 @@ export interface Isolate {
 /** A context with the prelude in it and without the artifact. */
 interface BareRealm {
   readonly context: IsolatedVm.Context;
-  readonly enter: EnterReference;
+  readonly enter: RealmEntryPointReference;
 }
 
-export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
+export function createArtifactIsolate(ivm: IsolatedVmModule, limits: GuestLimits): ArtifactIsolate {
   // No `onCatastrophicError`: it would be called on this thread, which is the one that hangs. Without it the process
   // aborts.
   const isolate = new ivm.Isolate({ memoryLimit: Math.max(8, Math.floor(limits.memory / 2 ** 20)), inspector: false });
@@ -50,14 +50,14 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
     JSON.stringify(listNonLanguageGlobals((text) => idle.evalSync(text))),
   ];
   const prelude = isolate.compileScriptSync(`${PRELUDE}(${preludeArguments})`);
-  const rest = idle.evalSync('() => {}', { reference: true }) as unknown as EnterReference;
+  const rest = idle.evalSync('() => {}', { reference: true }) as unknown as RealmEntryPointReference;
   const { runSlice, flushPromiseJobs } = createTimeSliceRunner(isolate, rest, limits);
   const prepared: BareRealm[] = [];
   let program: IsolatedVm.Script | undefined;
 
   function createBareRealm(): BareRealm {
     const context = isolate.createContextSync();
-    return { context, enter: prelude.runSync(context, { reference: true }) as unknown as EnterReference };
+    return { context, enter: prelude.runSync(context, { reference: true }) as unknown as RealmEntryPointReference };
   }
 
   function createRealm(describe: boolean): GuestRealm {
@@ -68,7 +68,7 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
       state,
       enter: (op, id, key, text, more, time) =>
         runSlice(time, (options) => enter.applySync(undefined, [op, id, key, text, more], options)),
-      fetch: () => enter.applySync(undefined, [REALM_OP.fetch, 0, 0, '', 0]) as string | undefined,
+      fetch: () => enter.applySync(undefined, [REALM_OPERATION_CODES.fetch, 0, 0, '', 0]) as string | undefined,
       release() {
         if (isReleased) return;
         isReleased = true;
@@ -78,7 +78,11 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
     };
   }
 
-  function evaluate(context: IsolatedVm.Context, enter: EnterReference, describe: boolean): GuestRealm['state'] {
+  function evaluate(
+    context: IsolatedVm.Context,
+    enter: RealmEntryPointReference,
+    describe: boolean,
+  ): GuestRealm['state'] {
     let artifactFunction: IsolatedVm.Reference | undefined;
     // A reference, since otherwise isolated-vm would read the value through getters of the guest.
     const run = runSlice(limits.cpu, (options) => {
@@ -91,7 +95,7 @@ export function createIsolate(ivm: Ivm, limits: GuestLimits): Isolate {
     }
     const exported = artifactFunction.derefInto({ release: true });
     const evaluated = runSlice(limits.cpu - run.cpuTime, (options) => {
-      enter.applySync(undefined, [REALM_OP.evaluate, 0, describe ? 1 : 0, '', exported], options);
+      enter.applySync(undefined, [REALM_OPERATION_CODES.evaluate, 0, describe ? 1 : 0, '', exported], options);
     });
     return evaluated.isInterrupted || run.cpuTime + evaluated.cpuTime > limits.cpu ? 'timeout' : 'ready';
   }

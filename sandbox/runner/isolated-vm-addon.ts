@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
  * Path of the prebuilt addon of isolated-vm for this Node. The child loads it by path and needs no other file. Throws
  * where there is none for this platform.
  */
-export function isolatedVmBinary(): string {
+export function findIsolatedVmAddonPath(): string {
   const folder = join(
     dirname(require.resolve('isolated-vm/package.json')),
     'prebuilds',

@@ -1,8 +1,8 @@
-import type { ChildFailureCode, ChildMessage, GuestLimits, HandlerContextData } from '../protocol/messages.ts';
+import type { ChildFailureCode, ChildToHostMessage, GuestLimits, HandlerContextData } from '../protocol/messages.ts';
 import type { GuestRealm } from './isolate.ts';
 import { parseRealmMessage } from './realm-message.ts';
-import { REALM_OP } from './realm-ops.ts';
-import { createSharedRealm, createSpareRealms, type RealmProvider } from './realm-provider.ts';
+import { REALM_OPERATION_CODES } from './realm-ops.ts';
+import { createFreshRealmProvider, createSharedRealmProvider, type RealmProvider } from './realm-provider.ts';
 
 interface Invocation {
   readonly id: number;
@@ -13,21 +13,21 @@ interface Invocation {
 }
 
 /** A loaded artifact: executes messages of the host and sends their results. */
-export interface LoadedArtifact {
+export interface LoadedArtifactExecutor {
   /** `invocation`: `{ entry, context }` as JSON; `input`: JSON. */
   invoke(id: number, invocation: string, input: string): void;
   reply(id: number, call: number, ok: boolean, text: string): void;
   cancel(id: number): void;
 }
 
-export interface LoadedArtifactOptions {
+export interface LoadedArtifactExecutorOptions {
   readonly limits: GuestLimits;
   /** True: one realm serves all invocations, also concurrent ones. False: each invocation has a fresh realm. */
   readonly reuse: boolean;
   /** The realm in which the contract was read. */
   readonly first: GuestRealm;
   createRealm(): GuestRealm;
-  send(message: ChildMessage, body?: Buffer | string): void;
+  send(message: ChildToHostMessage, body?: Buffer | string): void;
 }
 
 export const serializeInvocation = (entry: string, context: HandlerContextData): string =>
@@ -42,26 +42,27 @@ const FAILURES: Readonly<Record<string, ChildFailureCode>> = {
 
 const TOO_LONG_REFUSAL = JSON.stringify({ code: 'invalid_request', message: 'the arguments are too long' });
 
-export const createLoadedArtifact = (options: LoadedArtifactOptions): LoadedArtifact => new ArtifactRunner(options);
+export const createLoadedArtifactExecutor = (options: LoadedArtifactExecutorOptions): LoadedArtifactExecutor =>
+  new ArtifactRunner(options);
 
 /**
  * Runs the invocations of one artifact. A realm whose guest was interrupted is not used again. With `reuse` all its
  * invocations fail together.
  */
-class ArtifactRunner implements LoadedArtifact {
+class ArtifactRunner implements LoadedArtifactExecutor {
   readonly #limits: GuestLimits;
   readonly #reuse: boolean;
-  readonly #send: LoadedArtifactOptions['send'];
-  readonly #shared: ReturnType<typeof createSharedRealm> | undefined;
+  readonly #send: LoadedArtifactExecutorOptions['send'];
+  readonly #shared: ReturnType<typeof createSharedRealmProvider> | undefined;
   readonly #realms: RealmProvider;
   readonly #invocations = new Map<number, Invocation>();
 
-  constructor({ limits, reuse, first, createRealm, send }: LoadedArtifactOptions) {
+  constructor({ limits, reuse, first, createRealm, send }: LoadedArtifactExecutorOptions) {
     this.#limits = limits;
     this.#reuse = reuse;
     this.#send = send;
-    this.#shared = reuse ? createSharedRealm(first, createRealm) : undefined;
-    this.#realms = this.#shared ?? createSpareRealms(first, createRealm);
+    this.#shared = reuse ? createSharedRealmProvider(first, createRealm) : undefined;
+    this.#realms = this.#shared ?? createFreshRealmProvider(first, createRealm);
     this.#realms.refill();
   }
 
@@ -75,12 +76,12 @@ class ArtifactRunner implements LoadedArtifact {
       return;
     }
     this.#invocations.set(id, invocation);
-    this.#enter(invocation, REALM_OP.invoke, 0, invocationJson, input);
+    this.#enter(invocation, REALM_OPERATION_CODES.invoke, 0, invocationJson, input);
   }
 
   reply(id: number, call: number, ok: boolean, text: string): void {
     const invocation = this.#invocations.get(id);
-    if (invocation) this.#enter(invocation, REALM_OP.reply, call, text, ok ? 1 : 0);
+    if (invocation) this.#enter(invocation, REALM_OPERATION_CODES.reply, call, text, ok ? 1 : 0);
   }
 
   cancel(id: number): void {
@@ -88,7 +89,7 @@ class ArtifactRunner implements LoadedArtifact {
     if (!invocation) return;
     this.#finish(invocation);
     // A shared realm has other invocations, so only this one is ended in it. That runs no guest code.
-    if (this.#reuse) invocation.realm.enter(REALM_OP.end, id, 0, '', 0, this.#limits.cpu);
+    if (this.#reuse) invocation.realm.enter(REALM_OPERATION_CODES.end, id, 0, '', 0, this.#limits.cpu);
   }
 
   /** Enters the realm for an invocation and handles its messages. */
@@ -152,7 +153,7 @@ class ArtifactRunner implements LoadedArtifact {
   #startTimer(invocation: Invocation, key: string, wait: number, repeat: boolean): void {
     const fire = (): void => {
       if (!repeat) invocation.timers.delete(key);
-      if (this.#invocations.has(invocation.id)) this.#enter(invocation, REALM_OP.fire, Number(key), '', 0);
+      if (this.#invocations.has(invocation.id)) this.#enter(invocation, REALM_OPERATION_CODES.fire, Number(key), '', 0);
     };
     invocation.timers.set(key, repeat ? setInterval(fire, wait) : setTimeout(fire, wait));
   }

@@ -5,18 +5,18 @@
  */
 import { constants } from 'node:os';
 import {
-  type ArtifactEntry,
-  type ChildMessage,
+  type ArtifactExportSummary,
+  CHILD_PROTOCOL_VERSION,
+  type ChildToHostMessage,
   type GuestLimits,
   type HandlerContextData,
-  type HostMessage,
-  PROTOCOL_VERSION,
+  type HostToChildMessage,
 } from '../protocol/messages.ts';
-import { type HostChannel, openChannel } from './channel.ts';
-import { createIsolate, type GuestRealm, type Isolate, type Ivm } from './isolate.ts';
-import { createLoadedArtifact, type LoadedArtifact, serializeInvocation } from './loaded-artifact.ts';
+import { type HostChannel, openHostChannel } from './channel.ts';
+import { type ArtifactIsolate, createArtifactIsolate, type GuestRealm, type IsolatedVmModule } from './isolate.ts';
+import { createLoadedArtifactExecutor, type LoadedArtifactExecutor, serializeInvocation } from './loaded-artifact.ts';
 import { parseRealmMessage } from './realm-message.ts';
-import { SPARE_REALMS } from './realm-provider.ts';
+import { SPARE_REALM_COUNT } from './realm-provider.ts';
 import { warmUpRunner } from './warm-up.ts';
 
 const EXIT_FAILED = 70;
@@ -25,20 +25,20 @@ const LONGEST_CONTRACT = 60 * 1024;
 process.on('uncaughtException', () => process.exit(EXIT_FAILED));
 process.on('unhandledRejection', () => process.exit(EXIT_FAILED));
 
-const library: { exports: { ivm?: Ivm } } = { exports: {} };
+const library: { exports: { ivm?: IsolatedVmModule } } = { exports: {} };
 process.dlopen(library, process.argv[2] as string, constants.dlopen.RTLD_NOW);
-const ivm = library.exports.ivm as Ivm;
-let prepared: { readonly isolate: Isolate; readonly limits: GuestLimits } | undefined;
-let program: LoadedArtifact | undefined;
+const ivm = library.exports.ivm as IsolatedVmModule;
+let prepared: { readonly isolate: ArtifactIsolate; readonly limits: GuestLimits } | undefined;
+let program: LoadedArtifactExecutor | undefined;
 let loaded = false;
 
-const channel: HostChannel = openChannel(
-  (header, body) => handleMessage(header as HostMessage, body),
+const channel: HostChannel = openHostChannel(
+  (header, body) => handleMessage(header as HostToChildMessage, body),
   () => process.exit(0),
 );
-channel.send({ type: 'hello', protocol: PROTOCOL_VERSION });
+channel.send({ type: 'hello', protocol: CHILD_PROTOCOL_VERSION });
 
-function handleMessage(message: HostMessage, body: Buffer): void {
+function handleMessage(message: HostToChildMessage, body: Buffer): void {
   switch (message.type) {
     case 'invoke':
       invoke(message.id, message.entry, message.context, body.toString('utf8'));
@@ -73,14 +73,19 @@ function invoke(id: number, entry: string, context: HandlerContextData, input: s
   else channel.send({ type: 'failure', id, code: 'guest-error' });
 }
 
-function prepare(limits: GuestLimits): Isolate {
-  const isolate = createIsolate(ivm, limits);
+function prepare(limits: GuestLimits): ArtifactIsolate {
+  const isolate = createArtifactIsolate(ivm, limits);
   warmUpRunner(isolate, limits);
-  isolate.prepare(SPARE_REALMS);
+  isolate.prepare(SPARE_REALM_COUNT);
   return isolate;
 }
 
-function load({ load, createRealm }: Isolate, limits: GuestLimits, reuse: boolean, artifact: string): ChildMessage {
+function load(
+  { load, createRealm }: ArtifactIsolate,
+  limits: GuestLimits,
+  reuse: boolean,
+  artifact: string,
+): ChildToHostMessage {
   try {
     load(artifact);
   } catch {
@@ -89,12 +94,18 @@ function load({ load, createRealm }: Isolate, limits: GuestLimits, reuse: boolea
   const first = createRealm(true);
   const contract = first.state === 'ready' ? readContract(first) : undefined;
   if (contract === undefined) return { type: 'refused', code: first.state === 'timeout' ? 'timeout' : 'invalid-entry' };
-  program = createLoadedArtifact({ limits, reuse, first, createRealm: () => createRealm(false), send: channel.send });
+  program = createLoadedArtifactExecutor({
+    limits,
+    reuse,
+    first,
+    createRealm: () => createRealm(false),
+    send: channel.send,
+  });
   return { type: 'loaded', contract };
 }
 
 /** Reads the contract, which is the first message of a realm created with `describe`. */
-function readContract(realm: GuestRealm): ArtifactEntry[] | undefined {
+function readContract(realm: GuestRealm): ArtifactExportSummary[] | undefined {
   const { words, body } = parseRealmMessage(realm.fetch() ?? '');
   if (words[0] !== 'loaded' || Buffer.byteLength(body) > LONGEST_CONTRACT) return undefined;
   return JSON.parse(body);

@@ -1,5 +1,5 @@
 /** Operations with which the runner enters the guest's realm: `enter(op, id, key, text, more)`. */
-export const REALM_OP = {
+export const REALM_OPERATION_CODES = {
   /** → returns the oldest message, see `guest/outbox.ts`. */
   fetch: 0,
   /** `more`: the artifact's function; `key` 1: post its contract. */

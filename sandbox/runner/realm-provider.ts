@@ -1,7 +1,7 @@
 import type { GuestRealm } from './isolate.ts';
 
 /** Number of realms that are kept ready, since creating one takes about ten times as long as using it. */
-export const SPARE_REALMS = 3;
+export const SPARE_REALM_COUNT = 3;
 
 export interface RealmProvider {
   take(): GuestRealm;
@@ -10,11 +10,11 @@ export interface RealmProvider {
 }
 
 /** A fresh realm for each invocation: starts with `first` and creates further realms by `make`. */
-export function createSpareRealms(first: GuestRealm, make: () => GuestRealm): RealmProvider {
+export function createFreshRealmProvider(first: GuestRealm, make: () => GuestRealm): RealmProvider {
   const ready: GuestRealm[] = [first];
   let planned = false;
   const refill = (): void => {
-    if (planned || ready.length >= SPARE_REALMS) return;
+    if (planned || ready.length >= SPARE_REALM_COUNT) return;
     planned = true;
     setImmediate(() => {
       planned = false;
@@ -26,7 +26,7 @@ export function createSpareRealms(first: GuestRealm, make: () => GuestRealm): Re
 }
 
 /** One realm for all invocations, until it is dropped. */
-export function createSharedRealm(first: GuestRealm, make: () => GuestRealm): RealmProvider & { drop(): void } {
+export function createSharedRealmProvider(first: GuestRealm, make: () => GuestRealm): RealmProvider & { drop(): void } {
   let shared: GuestRealm | undefined = first;
   return {
     take() {

@@ -1,7 +1,7 @@
 import type IsolatedVm from 'isolated-vm';
 import type { GuestLimits } from '../protocol/messages.ts';
 
-export type EnterReference = IsolatedVm.Reference<(...args: unknown[]) => string | undefined>;
+export type RealmEntryPointReference = IsolatedVm.Reference<(...args: unknown[]) => string | undefined>;
 
 /** The result of one time slice of guest code. `cpuTime`: milliseconds of CPU. */
 export interface TimeSliceResult {
@@ -31,7 +31,7 @@ class IsolateLost extends Error {}
 /** Creates the runner of time slices of one isolate. `rest`: a function of the isolate that does nothing. */
 export function createTimeSliceRunner(
   isolate: IsolatedVm.Isolate,
-  rest: EnterReference,
+  rest: RealmEntryPointReference,
   limits: GuestLimits,
 ): TimeSliceRunner {
   function flushPromiseJobs(): void {

@@ -1,6 +1,6 @@
 import type { GuestLimits } from '../protocol/messages.ts';
-import type { Isolate } from './isolate.ts';
-import { createLoadedArtifact, serializeInvocation } from './loaded-artifact.ts';
+import type { ArtifactIsolate } from './isolate.ts';
+import { createLoadedArtifactExecutor, serializeInvocation } from './loaded-artifact.ts';
 
 const WARM_UP_ARTIFACT = `(function (module) {
   module.exports = { id: '', async handler(input, { host }) { return host.settings.get(input); } };
@@ -15,11 +15,11 @@ const WARM_UP_CONTEXT = {
 /**
  * Runs a small artifact from load to result, so that the code of the runner is compiled before the first invocation.
  */
-export function warmUpRunner(isolate: Isolate, limits: GuestLimits): void {
+export function warmUpRunner(isolate: ArtifactIsolate, limits: GuestLimits): void {
   isolate.load(WARM_UP_ARTIFACT);
   const first = isolate.createRealm(true);
   first.fetch();
-  const program = createLoadedArtifact({
+  const program = createLoadedArtifactExecutor({
     limits,
     reuse: true,
     first,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { median } from '../bench/load-figures.ts';
 import type { SharpResizeJob } from './bare-sharp.ts';
-import type { AssetBenchSides } from './sides.ts';
+import type { AssetBenchServers } from './sides.ts';
 
 /** Largest allowed ratio of the service's time per image to that of sharp alone. */
 export const COLD_TRANSFORM_MAX_RATIO = 1.15;
@@ -32,7 +32,10 @@ const WARM_UP = 3;
  * Measures transformations to new widths, by the service and by a process with sharp alone: one at a time, and as many at a time
  * as there are processors. Both sides make the same widths, in turn.
  */
-export async function* measureCold(sides: AssetBenchSides, images: number): AsyncGenerator<ColdTransformTimes> {
+export async function* measureColdTransforms(
+  sides: AssetBenchServers,
+  images: number,
+): AsyncGenerator<ColdTransformTimes> {
   const sharp = await startSharp();
   try {
     // Warms up both sides with one image and checks that both make the same bytes of it.
@@ -73,7 +76,7 @@ export async function* measureCold(sides: AssetBenchSides, images: number): Asyn
   }
 }
 
-async function byService({ service, picture }: AssetBenchSides, width: number): Promise<Buffer> {
+async function byService({ service, picture }: AssetBenchServers, width: number): Promise<Buffer> {
   const request = get(`${service.url}/assets/${picture.id}?width=${width}&format=webp`);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const bytes = await buffer(response);

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 
 /** Creates an image of 12 megapixels that compresses like a photo: large shapes, fine grain, 3 MB as JPEG. */
-export async function cameraPicture(): Promise<Buffer> {
+export async function createPhotoLikeJpeg(): Promise<Buffer> {
   const size = { width: 4000, height: 3000 };
   const shapes = await sharp({ create: { width: 40, height: 30, ...noise(128, 60) } })
     .resize({ ...size, kernel: 'cubic' })

@@ -1,15 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
 import { type AssetStorageFixture, createAssetStorageFixture } from '../../test/http/asset-storage-fixture.ts';
 import { requestAsAdmin } from '../../test/http/test-users.ts';
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { type SpawnedService, spawnService } from '../../test/support/service.ts';
 import { type ForkedServer, forkServer } from '../bench/fork-server.ts';
 import { cpuProfileFlags } from '../bench/service-process.ts';
-import { cameraPicture } from './picture.ts';
+import { createPhotoLikeJpeg } from './picture.ts';
 
-export interface AssetBenchSides {
+export interface AssetBenchServers {
   readonly service: SpawnedService;
   readonly bare: ForkedServer;
   readonly ground: AssetStorageFixture;
@@ -21,10 +21,10 @@ export interface AssetBenchSides {
 }
 
 /** Starts the service with one picture that the Public role may read, and a static file server to compare it with. */
-export async function startAssetBenchSides(
+export async function startAssetBenchServers(
   database: FreshDatabase,
   profile: string | undefined,
-): Promise<AssetBenchSides> {
+): Promise<AssetBenchServers> {
   const ground: AssetStorageFixture = await createAssetStorageFixture();
   const folder = join(ground.root, 'bare');
   await mkdir(folder);
@@ -48,9 +48,9 @@ export async function startAssetBenchSides(
       { STATIC_ROOT: folder },
       cpuProfileFlags(profile),
     );
-    const grant = { role: PUBLIC_ROLE, collection: 'platform_files', action: 'read', fields: ['*'] };
+    const grant = { role: PUBLIC_ROLE_ID, collection: 'platform_files', action: 'read', fields: ['*'] };
     await requestAsAdmin(service, 'POST', '/permissions', grant);
-    const id = await ground.file(database, await cameraPicture(), {
+    const id = await ground.file(database, await createPhotoLikeJpeg(), {
       type: 'image/jpeg',
       detected_type: 'image/jpeg',
       filename_download: 'picture.jpg',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { buildRequestBytes } from '../bench/load.ts';
 import { type LoadFigures, measureLoad, medians } from '../bench/load-figures.ts';
-import type { AssetBenchSides } from './sides.ts';
+import type { AssetBenchServers } from './sides.ts';
 
 export interface WarmAssetOptions {
   readonly seconds: number;
@@ -12,10 +12,10 @@ export interface WarmAssetOptions {
   readonly connections: number;
 }
 
-export interface WarmAssetShape {
+export interface WarmAssetBenchScenario {
   readonly name: string;
   /** Paths that are requested in turn, the same bytes under each. */
-  paths(sides: AssetBenchSides, database: FreshDatabase): Promise<readonly string[]> | readonly string[];
+  paths(sides: AssetBenchServers, database: FreshDatabase): Promise<readonly string[]> | readonly string[];
   readonly as: 'public' | 'token';
   /**
    * Smallest allowed ratio of the service's requests per second to those of the bare server; without it the figures are only
@@ -34,11 +34,11 @@ const variants = [
 /** More files than the service keeps in memory, so that each is read from storage again. */
 const MANY = 600;
 
-export const WARM_ASSET_SHAPES: readonly WarmAssetShape[] = [
+export const WARM_ASSET_BENCH_SCENARIOS: readonly WarmAssetBenchScenario[] = [
   ...variants.flatMap(([name, query]) =>
     (['public', 'token'] as const).map((as) => ({
       name: `${name}, ${as}`,
-      paths: ({ picture }: AssetBenchSides) => [`/assets/${picture.id}${query}`],
+      paths: ({ picture }: AssetBenchServers) => [`/assets/${picture.id}${query}`],
       as,
       aim: 0.8,
     })),
@@ -69,8 +69,8 @@ export interface WarmAssetFigures {
  * both.
  */
 export async function measureWarmAssets(
-  { paths, as }: WarmAssetShape,
-  sides: AssetBenchSides,
+  { paths, as }: WarmAssetBenchScenario,
+  sides: AssetBenchServers,
   { seconds, rounds, connections }: WarmAssetOptions,
   database: FreshDatabase,
 ): Promise<WarmAssetFigures> {

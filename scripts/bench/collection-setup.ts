@@ -1,5 +1,5 @@
-import { createUserWithPermissions, type Person, requestAsAdmin } from '../../test/http/test-users.ts';
-import type { Service } from '../../test/support/service.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from '../../test/http/test-users.ts';
+import type { RunningTestService } from '../../test/support/service.ts';
 
 /** To-many aliases over the tables' foreign keys: parent, alias, child, foreign key, more of the relation. */
 const ALIASES: readonly [parent: string, alias: string, child: string, key: string, more?: object][] = [
@@ -12,7 +12,7 @@ const ALIASES: readonly [parent: string, alias: string, child: string, key: stri
 const EDITOR_FIELDS = ['id', 'title', 'status', 'author_id', 'published_at', 'views'];
 
 /** Creates the editor, a user who may read some fields of published articles: a row rule and a field list. */
-export const createEditorUser = (service: Service): Promise<Person> =>
+export const createEditorUser = (service: RunningTestService): Promise<TestUserWithToken> =>
   createUserWithPermissions(service, [
     { collection: 'article', action: 'read', fields: EDITOR_FIELDS, permissions: { status: { _eq: 'published' } } },
   ]);
@@ -21,7 +21,7 @@ export const createEditorUser = (service: Service): Promise<Person> =>
  * Creates the alias fields of the tables and the editor. Returns an access token of the editor, of the same kind as that of the
  * admin, since both are compared.
  */
-export async function createBenchAliasesAndEditor(service: Service): Promise<string> {
+export async function createBenchAliasesAndEditor(service: RunningTestService): Promise<string> {
   for (const [parent, alias, child, key, more] of ALIASES) {
     const special = more ? 'm2m' : 'o2m';
     await requestAsAdmin(service, 'POST', `/fields/${parent}`, {

@@ -1,7 +1,7 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { deleteBenchWrites } from './data.ts';
-import { type BenchRequest, type BenchShape, buildBenchRequest, isWriteBenchShape } from './shapes.ts';
-import type { BenchSide, BenchSides } from './sides.ts';
+import { type BenchRequest, type BenchScenario, buildBenchRequest, isWriteBenchScenario } from './shapes.ts';
+import type { BenchServer, BenchServers } from './sides.ts';
 
 export interface AnswerDifference {
   readonly text: string;
@@ -12,23 +12,23 @@ export interface AnswerDifference {
   readonly refused: boolean;
 }
 
-const refused = (side: BenchSide, { status, text }: Answer): AnswerDifference => ({
+const refused = (side: BenchServer, { status, text }: Answer): AnswerDifference => ({
   text: `the ${side.name} server answers ${status}: ${text.slice(0, 300)}`,
   refused: true,
 });
 
 /** Reads must be answered byte for byte alike; writes must leave the same number of rows behind. */
 export const compareAnswers = (
-  sides: BenchSides,
-  shape: BenchShape,
+  sides: BenchServers,
+  shape: BenchScenario,
   scale: number,
   database: FreshDatabase,
 ): Promise<AnswerDifference | undefined> =>
-  isWriteBenchShape(shape) ? compareWrites(sides, shape, scale, database) : compareReads(sides, shape, scale);
+  isWriteBenchScenario(shape) ? compareWrites(sides, shape, scale, database) : compareReads(sides, shape, scale);
 
 async function compareReads(
-  { service, ideal }: BenchSides,
-  shape: BenchShape,
+  { service, ideal }: BenchServers,
+  shape: BenchScenario,
   scale: number,
 ): Promise<AnswerDifference | undefined> {
   for (const n of shape.table ? [1, 2, 3] : [1]) {
@@ -43,8 +43,8 @@ async function compareReads(
 }
 
 async function compareWrites(
-  sides: BenchSides,
-  shape: BenchShape,
+  sides: BenchServers,
+  shape: BenchScenario,
   scale: number,
   database: FreshDatabase,
 ): Promise<AnswerDifference | undefined> {
@@ -79,7 +79,7 @@ interface Answer {
   readonly text: string;
 }
 
-async function send(side: BenchSide, shape: BenchShape, { method, path, body }: BenchRequest): Promise<Answer> {
+async function send(side: BenchServer, shape: BenchScenario, { method, path, body }: BenchRequest): Promise<Answer> {
   const headers = Object.fromEntries(side.headers(shape).map((line) => line.split(': ') as [string, string]));
   const response = await fetch(new URL(path, side.url), {
     method,

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import pg from 'pg';
-import type { BenchShape } from './shapes.ts';
+import type { BenchScenario } from './shapes.ts';
 
 /** Creates a connection pool with the session settings and the size of the pool of the service. */
 export const createBenchPool = (name: string, connectionString: string | undefined): pg.Pool =>
@@ -16,9 +16,9 @@ export const createBenchPool = (name: string, connectionString: string | undefin
   });
 
 /** Finds the shape that `<method> <path>` asks for, and the key in its path. */
-export function createBenchShapeFinder(
-  shapes: readonly BenchShape[],
-): (target: string) => { shape: BenchShape; id: string } | undefined {
+export function createBenchScenarioFinder(
+  shapes: readonly BenchScenario[],
+): (target: string) => { shape: BenchScenario; id: string } | undefined {
   const exact = new Map(shapes.map((shape) => [`${shape.method} ${shape.path}`, shape]));
   /** Shapes with a key in their path. */
   const keyed = shapes

@@ -3,11 +3,11 @@
  * checks no permission, parses no query, and serves the paths of `shapes.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createBenchPool, createBenchShapeFinder, readBodyText } from './hand-written-shared.ts';
-import { BENCH_SHAPES } from './shapes.ts';
+import { createBenchPool, createBenchScenarioFinder, readBodyText } from './hand-written-shared.ts';
+import { BENCH_SCENARIOS } from './shapes.ts';
 
 const pool = createBenchPool('ideal', process.env.IDEAL_DATABASE_URL);
-const find = createBenchShapeFinder(BENCH_SHAPES);
+const find = createBenchScenarioFinder(BENCH_SCENARIOS);
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const found = find(`${request.method} ${request.url}`);

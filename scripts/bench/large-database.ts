@@ -29,7 +29,7 @@ type Step = (typeof STEPS)[number];
  * schema. No cost may grow faster than the number of tables. The databases are as their migrations leave them: their catalogs are
  * not analysed.
  */
-export async function* largeDatabaseReport(): AsyncGenerator<string> {
+export async function* reportLargeDatabaseCosts(): AsyncGenerator<string> {
   yield `${'large database, s (s of processor time)'.padEnd(42)}${TABLES.map((tables) => `${tables} tables`.padStart(16)).join('')}  1000 : 300`;
   const costs: ReadonlyMap<Step, Cost>[] = [];
   for (const tables of TABLES) costs.push(await measured(tables));

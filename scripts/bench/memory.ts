@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { buildRequestBytes, runLoad } from './load.ts';
 import { findServerProcesses, readProcessMemory } from './processes.ts';
-import type { BenchShape } from './shapes.ts';
-import type { BenchSide } from './sides.ts';
+import type { BenchScenario } from './shapes.ts';
+import type { BenchServer } from './sides.ts';
 
 const SAMPLE_MS = 20;
 /** Milliseconds after a read in which freed memory may be returned to the operating system. */
@@ -24,9 +24,9 @@ const LARGE_READS: readonly { readonly name: string; readonly path: string; read
 const FIELDS = '&fields=id,title,body,status,author_id,published_at,views,price,meta';
 
 /** Measures the memory of large reads: before, at the peak, and some seconds after. Yields one line per read. */
-export async function* memoryReport(
-  side: BenchSide,
-  shape: BenchShape,
+export async function* reportLargeReadMemory(
+  side: BenchServer,
+  shape: BenchScenario,
   database: FreshDatabase,
 ): AsyncGenerator<string> {
   yield `${'memory, MB'.padEnd(30)}server before    peak   after   busiest backend before    peak   after`;
@@ -45,7 +45,7 @@ export async function* memoryReport(
   }
 }
 
-async function memory(side: BenchSide, database: FreshDatabase): Promise<Memory> {
+async function memory(side: BenchServer, database: FreshDatabase): Promise<Memory> {
   return held(await findServerProcesses(side.pid, side.application, database));
 }
 
@@ -54,7 +54,11 @@ const held = ({ server, backends }: { server: number; backends: readonly number[
   backend: Math.max(0, ...backends.map((pid) => readProcessMemory(pid).own)),
 });
 
-async function peakDuring(side: BenchSide, database: FreshDatabase, work: () => Promise<{ readonly failed: number }>) {
+async function peakDuring(
+  side: BenchServer,
+  database: FreshDatabase,
+  work: () => Promise<{ readonly failed: number }>,
+) {
   const peak = { server: 0, backend: 0 };
   // Database connections open when they are needed, so the list of backends is refreshed now and then.
   let processes = await findServerProcesses(side.pid, side.application, database);

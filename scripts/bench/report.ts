@@ -1,8 +1,8 @@
-import type { FiguresBySide } from './rounds.ts';
-import type { BenchShape } from './shapes.ts';
+import type { LoadFiguresByServer } from './rounds.ts';
+import type { BenchScenario } from './shapes.ts';
 
 /** Largest allowed ratio of CPU time per request to that of the hand-written server, by kind of shape. */
-const AIMS: Readonly<Record<BenchShape['kind'], number>> = { one: 1.6, list: 1.25, write: 2, batch: 1.5 };
+const AIMS: Readonly<Record<BenchScenario['kind'], number>> = { one: 1.6, list: 1.25, write: 2, batch: 1.5 };
 /** Largest allowed ratio of the CPU time of a list under a row rule and a field list to that of the same list as admin. */
 const RULE = 1.15;
 
@@ -11,8 +11,8 @@ export const benchTableHeader = (other: string): string =>
   `${'shape'.padEnd(27)}  requests/s     ${other}  ratio   CPU ms/request     ${other}  ratio   aim   server ms  ${other}`;
 
 export function renderBenchTableLine(
-  { name, kind, aim = AIMS[kind] }: BenchShape,
-  { service, ideal }: FiguresBySide,
+  { name, kind, aim = AIMS[kind] }: BenchScenario,
+  { service, ideal }: LoadFiguresByServer,
 ): string {
   const ratio = service.cpu / ideal.cpu;
   return [
@@ -33,8 +33,8 @@ export function renderBenchTableLine(
 const cell = (number: number, width: number, digits: number): string => number.toFixed(digits).padStart(width);
 
 /** Renders one line per aim: whether it is met, or which shapes miss it. */
-export function judgeShapes(measured: ReadonlyMap<BenchShape, FiguresBySide>): readonly string[] {
-  const kinds: readonly [BenchShape['kind'], string][] = [
+export function judgeBenchScenarios(measured: ReadonlyMap<BenchScenario, LoadFiguresByServer>): readonly string[] {
+  const kinds: readonly [BenchScenario['kind'], string][] = [
     ['one', 'read one'],
     ['list', 'lists and nested reads'],
     ['write', 'single writes'],

@@ -2,8 +2,8 @@ import type { FreshDatabase } from '../../test/support/database.ts';
 import { deleteBenchWrites } from './data.ts';
 import { buildRequestBytes } from './load.ts';
 import { type LoadFigures, measureLoad, medians } from './load-figures.ts';
-import { type BenchShape, buildBenchRequest, isWriteBenchShape } from './shapes.ts';
-import type { BenchSide, BenchSides } from './sides.ts';
+import { type BenchScenario, buildBenchRequest, isWriteBenchScenario } from './shapes.ts';
+import type { BenchServer, BenchServers } from './sides.ts';
 
 export interface BenchOptions {
   readonly seconds: number;
@@ -13,20 +13,20 @@ export interface BenchOptions {
 }
 
 /** The figures of the service and of the other server, as medians over the rounds. */
-export type FiguresBySide = Readonly<Record<BenchSide['name'], LoadFigures>>;
+export type LoadFiguresByServer = Readonly<Record<BenchServer['name'], LoadFigures>>;
 
 /** Bytes of a request above which it is built only once, so that building it is not measured. */
 const LARGE = 10_000;
 /** Number of requests of each shape so far, over all rounds, so that each update writes new values. */
-const counts = new Map<BenchShape, number>();
+const counts = new Map<BenchScenario, number>();
 
 /** Measures shapes in turn, server after server, so that other load on the machine affects all. */
 export async function measureInRounds(
-  shapes: readonly BenchShape[],
-  { service, ideal }: Pick<BenchSides, 'service' | 'ideal'>,
+  shapes: readonly BenchScenario[],
+  { service, ideal }: Pick<BenchServers, 'service' | 'ideal'>,
   options: BenchOptions,
   database: FreshDatabase,
-): Promise<ReadonlyMap<BenchShape, FiguresBySide>> {
+): Promise<ReadonlyMap<BenchScenario, LoadFiguresByServer>> {
   const all = new Map(shapes.map((shape) => [shape, { service: [] as LoadFigures[], ideal: [] as LoadFigures[] }]));
   for (let round = 0; round <= options.rounds; round++) {
     // The first round only warms up.
@@ -44,8 +44,8 @@ export async function measureInRounds(
 }
 
 async function oneRound(
-  side: BenchSide,
-  shape: BenchShape,
+  side: BenchServer,
+  shape: BenchScenario,
   seconds: number,
   { connections, scale }: BenchOptions,
   database: FreshDatabase,
@@ -55,11 +55,11 @@ async function oneRound(
   } catch (error) {
     throw new Error(`"${shape.name}" by the ${side.name} server: ${(error as Error).message}`, { cause: error });
   } finally {
-    if (isWriteBenchShape(shape)) await deleteBenchWrites(database);
+    if (isWriteBenchScenario(shape)) await deleteBenchWrites(database);
   }
 }
 
-function requests(side: BenchSide, shape: BenchShape, scale: number): () => Buffer {
+function requests(side: BenchServer, shape: BenchScenario, scale: number): () => Buffer {
   const headers = side.headers(shape);
   const make = () => {
     const n = counts.get(shape) ?? 1;
@@ -67,6 +67,6 @@ function requests(side: BenchSide, shape: BenchShape, scale: number): () => Buff
     return buildRequestBytes(side.url, headers, buildBenchRequest(shape, n, scale));
   };
   const first = make();
-  const varies = shape.table !== undefined || isWriteBenchShape(shape);
+  const varies = shape.table !== undefined || isWriteBenchScenario(shape);
   return varies && first.length < LARGE ? make : () => first;
 }

@@ -1,17 +1,17 @@
 import { type BENCH_ROW_COUNTS, scaledRowCount } from './data.ts';
 import {
   articleJsonSql,
-  createManySql,
-  createOneSql,
+  insertManyWithHistorySql,
+  insertOneWithHistorySql,
   isoTimestampSql,
   jsonListSql,
   jsonObjectSql,
-  updateOneSql,
+  updateOneWithHistorySql,
 } from './sql.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-export interface BenchShape {
+export interface BenchScenario {
   readonly name: string;
   /** Which aim of `report.ts` counts where `aim` is left out. */
   readonly kind: 'one' | 'list' | 'write' | 'batch';
@@ -59,7 +59,7 @@ const payload = (n: number) => ({
 });
 
 /** The measured shapes. Both servers must answer a read with the same bytes. */
-export const BENCH_SHAPES: readonly BenchShape[] = [
+export const BENCH_SCENARIOS: readonly BenchScenario[] = [
   {
     ...get,
     name: 'read one',
@@ -219,7 +219,7 @@ export const BENCH_SHAPES: readonly BenchShape[] = [
     path: '/items/note',
     target: 'note',
     body: payload,
-    ideal: createOneSql('note'),
+    ideal: insertOneWithHistorySql('note'),
     params: (_id, row: Body) => [...values(row), JSON.stringify(row.meta), ...WHO],
   },
   {
@@ -230,7 +230,7 @@ export const BENCH_SHAPES: readonly BenchShape[] = [
     table: 'draft',
     target: 'draft',
     body: (n) => ({ title: `Draft ${n}`, views: n }),
-    ideal: updateOneSql('draft'),
+    ideal: updateOneWithHistorySql('draft'),
     params: (id, { title, views }: Body) => [id, title, views, ...WHO],
   },
   {
@@ -240,7 +240,7 @@ export const BENCH_SHAPES: readonly BenchShape[] = [
     path: '/items/import',
     target: 'import',
     body: (n) => Array.from({ length: 1000 }, (_, at) => payload(n + at)),
-    ideal: createManySql('import'),
+    ideal: insertManyWithHistorySql('import'),
     params(_id, rows: readonly Body[]) {
       const columns = rows.map(values);
       return [
@@ -252,7 +252,7 @@ export const BENCH_SHAPES: readonly BenchShape[] = [
   },
 ];
 
-export const isWriteBenchShape = ({ kind }: BenchShape): boolean => kind === 'write' || kind === 'batch';
+export const isWriteBenchScenario = ({ kind }: BenchScenario): boolean => kind === 'write' || kind === 'batch';
 
 export interface BenchRequest {
   readonly method: string;
@@ -265,7 +265,11 @@ export const benchRowKeyOf = (table: keyof typeof BENCH_ROW_COUNTS, n: number, s
   1 + ((n * 7919) % scaledRowCount(table, scale));
 
 /** The `n`-th request of a shape. */
-export function buildBenchRequest({ method, path, table, body }: BenchShape, n: number, scale: number): BenchRequest {
+export function buildBenchRequest(
+  { method, path, table, body }: BenchScenario,
+  n: number,
+  scale: number,
+): BenchRequest {
   const id = table ? benchRowKeyOf(table, n, scale) : 0;
   return { method, path: path.replace(':id', String(id)), ...(body ? { body: body(n) } : {}) };
 }

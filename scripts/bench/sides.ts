@@ -1,9 +1,9 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
-import type { Service } from '../../test/support/service.ts';
+import type { RunningTestService } from '../../test/support/service.ts';
 import { createBenchAliasesAndEditor } from './collection-setup.ts';
 import { type ForkedServer, forkServer } from './fork-server.ts';
 import { cpuProfileFlags, spawnBenchService } from './service-process.ts';
-import type { BenchShape } from './shapes.ts';
+import type { BenchScenario } from './shapes.ts';
 
 /** A process under measurement. */
 export interface BenchTarget {
@@ -14,17 +14,17 @@ export interface BenchTarget {
 }
 
 /** A server under measurement. */
-export interface BenchSide extends BenchTarget {
+export interface BenchServer extends BenchTarget {
   readonly name: 'service' | 'ideal';
   /** Headers of a request of this shape. */
-  headers(shape: BenchShape): readonly string[];
+  headers(shape: BenchScenario): readonly string[];
 }
 
-export interface BenchSides {
+export interface BenchServers {
   /** The started service, for requests that are not measured. */
-  readonly spawned: Service;
-  readonly service: BenchSide;
-  readonly ideal: BenchSide;
+  readonly spawned: RunningTestService;
+  readonly service: BenchServer;
+  readonly ideal: BenchServer;
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface BenchSides {
  * Starts the service and the hand-written server, each a process of its own, over the same database. `profile`: a folder
  * for CPU profiles of both.
  */
-export async function startBenchSides(database: FreshDatabase, profile?: string): Promise<BenchSides> {
+export async function startBenchServers(database: FreshDatabase, profile?: string): Promise<BenchServers> {
   const service = await spawnBenchService(database, profile);
   let ideal: ForkedServer | undefined;
   const stop = async () => {

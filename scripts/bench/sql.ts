@@ -40,21 +40,21 @@ const ONE = 'n.j::text';
 const LIST = `'[' || string_agg(n.j::text, ',' order by n.id) || ']'`;
 
 /** Statement that inserts one row. Parameters: eight values, then user, address and user agent. */
-export const createOneSql = (table: string): string => `
+export const insertOneWithHistorySql = (table: string): string => `
   with changed as (
     insert into ${table} as m (${COLUMNS}) values ($1, $2, $3, $4::int, $5::timestamptz, $6::int, $7::numeric, $8::jsonb)
     returning m.id, ${answered}, null::json as delta),
   ${recorded(table, 'create', 9, ONE)}`;
 
 /** Statement that updates the title and views of one row. Parameters: key, two values, then user, address and user agent. */
-export const updateOneSql = (table: string): string => `
+export const updateOneWithHistorySql = (table: string): string => `
   with changed as (
     update ${table} m set title = $2, views = $3::int where m.id = $1::int
     returning m.id, ${answered}, ${jsonObjectSql('m.title, m.views')} as delta),
   ${recorded(table, 'update', 4, ONE)}`;
 
 /** Statement that inserts many rows. Parameters: eight lists of values, then user, address and user agent. */
-export const createManySql = (table: string): string => `
+export const insertManyWithHistorySql = (table: string): string => `
   with changed as (
     insert into ${table} as m (${COLUMNS})
     select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::timestamptz[], $6::int[], $7::numeric[], $8::jsonb[])

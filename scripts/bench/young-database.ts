@@ -2,7 +2,7 @@ import { freshDatabase } from '../../test/support/database.ts';
 import { buildRequestBytes, runLoad } from './load.ts';
 import { median } from './load-figures.ts';
 import { spawnBenchService } from './service-process.ts';
-import { BENCH_SHAPES } from './shapes.ts';
+import { BENCH_SCENARIOS } from './shapes.ts';
 
 const SINGLE = 30;
 const BATCHES = 100;
@@ -15,8 +15,8 @@ const TABLES = ['platform_activity', 'platform_revisions', 'import'];
  * scans the whole table until it is analysed. No write of the service may be checked by such a plan. The tables are analysed
  * while they have one row, and autovacuum is off for them: it would analyse them after a minute and hide the difference.
  */
-export async function youngDatabaseReport(): Promise<string> {
-  const batch = BENCH_SHAPES.find(({ kind }) => kind === 'batch');
+export async function reportYoungDatabaseWrites(): Promise<string> {
+  const batch = BENCH_SCENARIOS.find(({ kind }) => kind === 'batch');
   if (!batch?.body) throw new Error('no shape writes batches');
   const database = await freshDatabase('young');
   try {

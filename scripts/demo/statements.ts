@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 
 /** Returns the statements that the service's connections run during `work`, read from the log of PostgreSQL. */
-export async function statementsDuring(
+export async function captureStatementsFromServerLog(
   client: pg.Client,
   logFile: string,
   work: () => Promise<void>,

@@ -2,7 +2,10 @@ import type { FreshDatabase } from '../../test/support/database.ts';
 import type { ExpectedRows } from './writers.ts';
 
 /** Finds differences between the database and the acknowledged writes, one line each. */
-export async function findLosses(database: FreshDatabase, record: ExpectedRows): Promise<readonly string[]> {
+export async function findWriteDiscrepancies(
+  database: FreshDatabase,
+  record: ExpectedRows,
+): Promise<readonly string[]> {
   const rows = await database.query<{ id: string; n: number; batch: string | null }>('select id, n, batch from thing');
   const found = new Map(rows.map((row) => [row.id, row]));
   const losses: string[] = [];

@@ -6,18 +6,18 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLog } from '../../kernel/log.ts';
 import { findRunningPostgres, isProcessAlive } from '../../plugins/database/embedded/postmaster.ts';
-import { openEmbeddedServer } from '../../plugins/database/embedded/server.ts';
+import { openEmbeddedPostgresServer } from '../../plugins/database/embedded/server.ts';
 
 const SIGNALS = { 'in order': 'SIGINT', 'as after a loss of power': 'SIGQUIT' } as const;
 
 /** Starts a durable PostgreSQL for the script, which keeps its port over restarts. */
-export async function startRestartableServer() {
+export async function startRestartablePostgres() {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-faults-'));
   // PostgreSQL does not run as root, so its user must be able to enter the folder.
   await chmod(folder, 0o711);
   const overrides = { port: String(await freePort()), max_connections: '100' };
   const start = () =>
-    openEmbeddedServer({ dataPath: folder, log: createLog({ level: 'silent', style: 'raw' }), overrides });
+    openEmbeddedPostgresServer({ dataPath: folder, log: createLog({ level: 'silent', style: 'raw' }), overrides });
   let running = await start();
   const { user, password, host, port } = running.target.client;
   let restarts = 0;

@@ -2,13 +2,13 @@
  * Places where a refused word is right: by path (a folder ends with `/`), with the reason. An exception that is no longer needed
  * fails the check.
  */
-export interface WordException {
+export interface RefusedWordExemption {
   readonly path: string;
   readonly word: RegExp;
   readonly reason: string;
 }
 
-export const WORD_EXCEPTIONS: readonly WordException[] = [
+export const REFUSED_WORD_EXEMPTIONS: readonly RefusedWordExemption[] = [
   { path: 'scripts/plain-words/', word: /./, reason: 'the list of refused words itself' },
   { path: 'test/architecture/plain-words.test.ts', word: /./, reason: 'tests of the scan' },
   { path: 'docs/glossary.md', word: /./, reason: 'the glossary names the words it replaces' },

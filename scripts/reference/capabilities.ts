@@ -1,8 +1,8 @@
 import { findJsonSchemaProblems } from '#kernel';
 import { renderAuthorities } from '../../plugins/broker/library.ts';
-import { type ManifestSchema, renderSchemaType } from './json-schema.ts';
+import { type ManifestSchema, renderSchemaAsTypeScript } from './json-schema.ts';
 import { inlineCode, markdownPage } from './markdown.ts';
-import type { RegisteredCatalog } from './reader/index.ts';
+import type { PluginRegistrations } from './reader/index.ts';
 
 interface CapabilityText {
   readonly about: string;
@@ -112,7 +112,7 @@ const TEXTS: Readonly<Record<string, CapabilityText>> = {
  * docs/reference/capabilities.md: what each capability allows, and the sentences that consent and audit show for a grant.
  * @throws Error for a capability without a text here, a text without a capability, and an example that its schema refuses.
  */
-export function capabilitiesPage({ capabilities }: RegisteredCatalog): string {
+export function renderCapabilitiesReferencePage({ capabilities }: PluginRegistrations): string {
   const extra = Object.keys(TEXTS).filter((name) => !capabilities.has(name));
   if (extra.length > 0) throw new Error(`no such capability: ${extra.join(', ')}`);
   return markdownPage(
@@ -133,7 +133,7 @@ what each plugin and package was granted in the sentences below, and what it did
 
 function section(
   name: string,
-  capability: RegisteredCatalog['capabilities'] extends ReadonlyMap<string, infer One> ? One : never,
+  capability: PluginRegistrations['capabilities'] extends ReadonlyMap<string, infer One> ? One : never,
   { about, holders, example }: CapabilityText,
 ): string {
   const member = capability.member === undefined ? '' : ` It is the member ${inlineCode(`host.${capability.member}`)}.`;
@@ -141,7 +141,7 @@ function section(
 
 ${about} For ${holders}.${member}
 
-- Grant: ${inlineCode(renderSchemaType(capability.schema as ManifestSchema))}
+- Grant: ${inlineCode(renderSchemaAsTypeScript(capability.schema as ManifestSchema))}
 - For example: ${inlineCode(JSON.stringify(example))}
 - In the audit: ${renderAuthorities(capability.describe(example))
     .map((sentence) => `*${sentence}*`)

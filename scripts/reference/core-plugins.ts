@@ -3,10 +3,10 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { boot, type ConfigKey } from '#kernel/boot';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
-import { type RegisteredCatalog, readRegistered } from './reader/index.ts';
+import { type PluginRegistrations, readPluginRegistrations } from './reader/index.ts';
 
 /** The members of a core plugin's manifest that the reference shows. */
-export interface CoreManifest {
+export interface CorePluginManifestExcerpt {
   /** The plugin's folder. */
   readonly plugin: string;
   readonly config: Readonly<Record<string, ConfigKey>>;
@@ -14,7 +14,7 @@ export interface CoreManifest {
 }
 
 /** The manifests of all core plugins, in the order of the preset. */
-export function coreManifests(): readonly CoreManifest[] {
+export function readCorePluginManifests(): readonly CorePluginManifestExcerpt[] {
   return listCorePlugins().plugins.map((url) => {
     const text = readFileSync(new URL('package.json', url), 'utf8');
     const { config = {}, capabilities = {} } = JSON.parse(text)['service:extension'];
@@ -27,14 +27,14 @@ export function coreManifests(): readonly CoreManifest[] {
  * Boots the core plugins, with every optional route switched on, together with the plugin in `reader/`, which reads what they
  * register. Starts no plugin and connects to no database.
  */
-export async function loadRegisteredCatalog(): Promise<RegisteredCatalog> {
+export async function loadCorePluginRegistrations(): Promise<PluginRegistrations> {
   const kernel = await boot(
     { plugins: [...listCorePlugins().plugins, new URL('./reader/', import.meta.url)] },
     {
       environment: { LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null', EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' },
     },
   );
-  const all = readRegistered();
+  const all = readPluginRegistrations();
   await kernel.stop();
   return all;
 }

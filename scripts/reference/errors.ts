@@ -51,7 +51,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
 };
 
 /** docs/reference/errors.md: every code of the service, with its status. */
-export const errorsPage = (): string =>
+export const renderErrorsReferencePage = (): string =>
   markdownPage(
     'Errors',
     `Errors are \`{"errors": [{"message", "extensions": {"code", …}}]}\`. Several errors of one request, such as one for each broken

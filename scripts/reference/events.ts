@@ -1,4 +1,4 @@
-import type { CoreManifest } from './core-plugins.ts';
+import type { CorePluginManifestExcerpt } from './core-plugins.ts';
 import { inlineCode, inlineCodes, markdownPage, markdownTable } from './markdown.ts';
 
 interface EventText {
@@ -83,7 +83,7 @@ const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
  * docs/reference/events.md: every event that a core plugin may emit.
  * @throws Error for an event that a manifest names and no text describes, and for a text without an event.
  */
-export function eventsPage(manifests: readonly CoreManifest[]): string {
+export function renderEventsReferencePage(manifests: readonly CorePluginManifestExcerpt[]): string {
   const declared = manifests.flatMap(({ plugin, capabilities }) =>
     ((capabilities.events as { emit?: readonly string[] } | undefined)?.emit ?? []).map((name) => ({ name, plugin })),
   );

@@ -12,13 +12,13 @@ export interface ManifestSchema {
 }
 
 /** Renders a schema in the notation of TypeScript's types: `{ origins?: string[]; methods?: ("GET" | "POST")[] }`. */
-export function renderSchemaType(schema: ManifestSchema): string {
+export function renderSchemaAsTypeScript(schema: ManifestSchema): string {
   const { type } = schema;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.then && schema.else) return [schema.then, schema.else].map(renderSchemaType).join(' | ');
-  if (Array.isArray(type)) return type.map((one) => renderSchemaType({ ...schema, type: one })).join(' | ');
-  if (type === 'array') return `${inBrackets(renderSchemaType(schema.items ?? {}))}[]`;
+  if (schema.then && schema.else) return [schema.then, schema.else].map(renderSchemaAsTypeScript).join(' | ');
+  if (Array.isArray(type)) return type.map((one) => renderSchemaAsTypeScript({ ...schema, type: one })).join(' | ');
+  if (type === 'array') return `${inBrackets(renderSchemaAsTypeScript(schema.items ?? {}))}[]`;
   if (type === 'object' || schema.properties) return renderObject(schema);
   if (type === 'integer') return 'number';
   return typeof type === 'string' ? type : 'any';
@@ -26,10 +26,10 @@ export function renderSchemaType(schema: ManifestSchema): string {
 
 function renderObject({ properties = {}, required = [], additionalProperties }: ManifestSchema): string {
   const members = Object.entries(properties).map(
-    ([name, value]) => `${renderKey(name)}${required.includes(name) ? '' : '?'}: ${renderSchemaType(value)}`,
+    ([name, value]) => `${renderKey(name)}${required.includes(name) ? '' : '?'}: ${renderSchemaAsTypeScript(value)}`,
   );
   if (typeof additionalProperties === 'object')
-    members.push(`[name: string]: ${renderSchemaType(additionalProperties)}`);
+    members.push(`[name: string]: ${renderSchemaAsTypeScript(additionalProperties)}`);
   return members.length === 0 ? 'object' : `{ ${members.join('; ')} }`;
 }
 

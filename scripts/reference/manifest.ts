@@ -1,6 +1,6 @@
-import { packageSchema } from '../../kernel/manifest/schema.ts';
-import { ENTRY_SCHEMAS, MANIFEST_SCHEMAS } from '../../plugins/extensions/manifest/schema.ts';
-import { type ManifestSchema, renderSchemaType } from './json-schema.ts';
+import { pluginPackageJsonSchema } from '../../kernel/manifest/schema.ts';
+import { BUNDLE_ENTRY_SCHEMAS, MANIFEST_SCHEMAS } from '../../plugins/extensions/manifest/schema.ts';
+import { type ManifestSchema, renderSchemaAsTypeScript } from './json-schema.ts';
 import { inlineCode, markdownPage, markdownTable } from './markdown.ts';
 
 /** What each member of `service:extension` is for. */
@@ -31,16 +31,19 @@ const SHAPES: readonly (readonly [title: string, schema: ManifestSchema])[] = [
   ['Hook', MANIFEST_SCHEMAS.hook],
   ['Operation', MANIFEST_SCHEMAS.operation],
   ['Bundle', MANIFEST_SCHEMAS.bundle],
-  ['Entry of a bundle: endpoint', ENTRY_SCHEMAS.endpoint],
-  ['Entry of a bundle: hook', ENTRY_SCHEMAS.hook],
-  ['Entry of a bundle: operation', ENTRY_SCHEMAS.operation],
-  ['Entry of a bundle: app', ENTRY_SCHEMAS.app],
+  ['Entry of a bundle: endpoint', BUNDLE_ENTRY_SCHEMAS.endpoint],
+  ['Entry of a bundle: hook', BUNDLE_ENTRY_SCHEMAS.hook],
+  ['Entry of a bundle: operation', BUNDLE_ENTRY_SCHEMAS.operation],
+  ['Entry of a bundle: app', BUNDLE_ENTRY_SCHEMAS.app],
   ['App extension', MANIFEST_SCHEMAS.app],
-  ['Plugin', (packageSchema.properties as Record<string, ManifestSchema>)['service:extension'] as ManifestSchema],
+  [
+    'Plugin',
+    (pluginPackageJsonSchema.properties as Record<string, ManifestSchema>)['service:extension'] as ManifestSchema,
+  ],
 ];
 
 /** docs/reference/manifest.md: the members of `service:extension` by type of package. @throws Error for a member without a text. */
-export const manifestPage = (): string =>
+export const renderManifestReferencePage = (): string =>
   markdownPage(
     'Manifest',
     `The key \`service:extension\` of a package’s \`package.json\`. Unknown members are refused, never ignored. Files are named from the
@@ -54,6 +57,11 @@ const members = ({ properties = {}, required = [] }: ManifestSchema): string =>
     Object.entries(properties).map(([name, schema]) => {
       const meaning = MEANINGS[name];
       if (!meaning) throw new Error(`manifest member ${name} has no text in scripts/reference/manifest.ts`);
-      return [inlineCode(name), inlineCode(renderSchemaType(schema)), required.includes(name) ? 'yes' : '', meaning];
+      return [
+        inlineCode(name),
+        inlineCode(renderSchemaAsTypeScript(schema)),
+        required.includes(name) ? 'yes' : '',
+        meaning,
+      ];
     }),
   );

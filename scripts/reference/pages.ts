@@ -1,20 +1,20 @@
-import { capabilitiesPage } from './capabilities.ts';
-import { coreManifests, loadRegisteredCatalog } from './core-plugins.ts';
-import { errorsPage } from './errors.ts';
-import { eventsPage } from './events.ts';
-import { manifestPage } from './manifest.ts';
-import { routesPage } from './routes.ts';
-import { settingsPage } from './settings.ts';
+import { renderCapabilitiesReferencePage } from './capabilities.ts';
+import { loadCorePluginRegistrations, readCorePluginManifests } from './core-plugins.ts';
+import { renderErrorsReferencePage } from './errors.ts';
+import { renderEventsReferencePage } from './events.ts';
+import { renderManifestReferencePage } from './manifest.ts';
+import { renderRoutesReferencePage } from './routes.ts';
+import { renderSettingsReferencePage } from './settings.ts';
 
 /** Renders the pages of docs/reference, by file name. */
-export async function referencePages(): Promise<ReadonlyMap<string, string>> {
-  const registered = await loadRegisteredCatalog();
+export async function renderReferencePages(): Promise<ReadonlyMap<string, string>> {
+  const registered = await loadCorePluginRegistrations();
   return new Map([
-    ['settings.md', settingsPage()],
-    ['errors.md', errorsPage()],
-    ['events.md', eventsPage(coreManifests())],
-    ['capabilities.md', capabilitiesPage(registered)],
-    ['routes.md', routesPage(registered.routes)],
-    ['manifest.md', manifestPage()],
+    ['settings.md', renderSettingsReferencePage()],
+    ['errors.md', renderErrorsReferencePage()],
+    ['events.md', renderEventsReferencePage(readCorePluginManifests())],
+    ['capabilities.md', renderCapabilitiesReferencePage(registered)],
+    ['routes.md', renderRoutesReferencePage(registered.routes)],
+    ['manifest.md', renderManifestReferencePage()],
   ]);
 }

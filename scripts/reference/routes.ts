@@ -10,7 +10,7 @@ const ACCESS: Readonly<Record<RouteAccess, string>> = {
 };
 
 /** docs/reference/routes.md: every route of the core plugins, by tag, in the order of their paths. */
-export function routesPage(routes: readonly DescribedRoute[]): string {
+export function renderRoutesReferencePage(routes: readonly DescribedRoute[]): string {
   const shown = routes.filter(({ method }) => method !== '*');
   const tags = [...new Set(shown.map(tagOf))].sort();
   return markdownPage(

@@ -1,9 +1,9 @@
 import { type ConfigKey, KERNEL_CONFIG } from '#kernel/boot';
-import { type CoreManifest, coreManifests } from './core-plugins.ts';
+import { type CorePluginManifestExcerpt, readCorePluginManifests } from './core-plugins.ts';
 import { markdownPage, markdownTable } from './markdown.ts';
 
 /** docs/reference/settings.md: every setting that a core plugin declares. */
-export const settingsPage = (): string =>
+export const renderSettingsReferencePage = (): string =>
   markdownPage(
     'Settings',
     `Settings come from the environment, or from the file at \`CONFIG_PATH\` (\`.env\` where there is one), which wins.
@@ -18,8 +18,8 @@ are separated by commas. A wrong value stops the start, and every wrong value is
     ),
   );
 
-const owners = (): readonly Pick<CoreManifest, 'plugin' | 'config'>[] =>
-  [{ plugin: 'kernel', config: KERNEL_CONFIG }, ...coreManifests()].filter(
+const owners = (): readonly Pick<CorePluginManifestExcerpt, 'plugin' | 'config'>[] =>
+  [{ plugin: 'kernel', config: KERNEL_CONFIG }, ...readCorePluginManifests()].filter(
     ({ config }) => Object.keys(config).length > 0,
   );
 

@@ -21,7 +21,7 @@ export interface HostileClientOptions {
 }
 
 /** Endings of requests by kind: statuses, or `no answer`. */
-export type OutcomeCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;
+export type RequestOutcomeCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Bytes that a body sends of its announced length before it stalls. */
 const SENT_BYTES = 900 * 1024;

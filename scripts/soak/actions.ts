@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../test/support/random.ts';
-import { BENCH_SHAPES, type BenchRequest, buildBenchRequest } from '../bench/shapes.ts';
+import { BENCH_SCENARIOS, type BenchRequest, buildBenchRequest } from '../bench/shapes.ts';
 
 /** A request of a client and its expected statuses. */
 export interface SoakAction {
@@ -23,7 +23,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
 
 /** Every shape of the bench, most of them with the same weight. */
 const listShapeActions = (scale: number): readonly SoakAction[] =>
-  BENCH_SHAPES.map((shape) => ({
+  BENCH_SCENARIOS.map((shape) => ({
     name: shape.name,
     weight: WEIGHTS[shape.name] ?? 3,
     as: shape.as ?? 'admin',
@@ -142,7 +142,7 @@ export const listSoakActions = (scale: number, drafts: number): readonly SoakAct
 ];
 
 /** Creates a function that picks an action with the probability of its weight. */
-export function createChooser(actions: readonly SoakAction[]): (random: SeededRandom) => SoakAction {
+export function createSoakActionChooser(actions: readonly SoakAction[]): (random: SeededRandom) => SoakAction {
   const total = actions.reduce((sum, { weight }) => sum + weight, 0);
   return (random) => {
     let left = random.next() * total;

@@ -5,7 +5,7 @@ const STATEMENT_INTERVAL_MS = 50;
 const MEMORY_INTERVAL_MS = 500;
 const MB = 2 ** 20;
 
-export interface ResourceSample {
+export interface MemorySample {
   /** Seconds since the watch began. */
   readonly at: number;
   readonly megabytes: number;
@@ -21,7 +21,7 @@ export interface SlowestStatement {
 /** Watches the memory and the statements of a service until `stop` is called. */
 export function watchServiceResources(pid: number, application: string, database: FreshDatabase) {
   const started = Date.now();
-  const samples: ResourceSample[] = [];
+  const samples: MemorySample[] = [];
   let slowest: SlowestStatement = { ms: 0, text: '', waiting: null };
   const memory = setInterval(() => {
     samples.push({ at: (Date.now() - started) / 1000, megabytes: readProcessMemory(pid).resident / MB });
@@ -43,7 +43,7 @@ export function watchServiceResources(pid: number, application: string, database
     }
   }, STATEMENT_INTERVAL_MS);
   return {
-    samples: samples as readonly ResourceSample[],
+    samples: samples as readonly MemorySample[],
     slowest: (): SlowestStatement => slowest,
     stop() {
       clearInterval(memory);
@@ -56,7 +56,7 @@ export function watchServiceResources(pid: number, application: string, database
  * Growth of memory once warm, in percent: the last quarter of the time against the second, by medians, since
  * garbage makes single samples jump.
  */
-export function computeGrowth(samples: readonly ResourceSample[]): number {
+export function computeMemoryGrowthPercent(samples: readonly MemorySample[]): number {
   const length = samples.at(-1)?.at ?? 0;
   const during = (from: number, to: number) =>
     median(samples.filter(({ at }) => at >= length * from && at <= length * to).map(({ megabytes }) => megabytes));
@@ -64,7 +64,7 @@ export function computeGrowth(samples: readonly ResourceSample[]): number {
 }
 
 /** MB a minute, by least squares over the time after the first quarter. */
-export function computeSlope(samples: readonly ResourceSample[]): number {
+export function computeMemorySlope(samples: readonly MemorySample[]): number {
   const warm = samples.filter(({ at }) => at >= (samples.at(-1)?.at ?? 0) / 4);
   const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
   const [x, y] = [mean(warm.map((one) => one.at)), mean(warm.map((one) => one.megabytes))];

@@ -5,13 +5,13 @@ import { ERRORS } from '#kernel';
 import {
   callerParameterIndex,
   parseExports,
-  parseMethods,
+  parseInterfaceMethods,
+  readContractServices,
+  readExportedInterfaceNames,
   readExports,
-  readInterfaces,
-  readMethods,
-  readServices,
+  readInterfaceMethods,
 } from '../support/contract-text.ts';
-import { pluginFolders, projectRoot } from '../support/plugin-folders.ts';
+import { projectRoot, readCorePluginFolders } from '../support/plugin-folders.ts';
 
 /** Recognises keys of facets and services, which contracts may export although they have functions of the kernel as members. */
 const isKey = (value: unknown): boolean =>
@@ -40,7 +40,7 @@ const codesBeforeThrows = (doc: string): readonly string[] =>
   (doc.split('@throws')[0]?.match(/\b[A-Z]+(?:_[A-Z]+)*\b/g) ?? []).filter((word) => word in ERRORS);
 
 describe('contract.ts of a plugin', () => {
-  for (const { folder } of pluginFolders()) {
+  for (const { folder } of readCorePluginFolders()) {
     const path = `plugins/${folder}/contract.ts`;
     if (!existsSync(join(projectRoot, path))) continue;
 
@@ -56,15 +56,15 @@ describe('contract.ts of a plugin', () => {
     });
 
     it(`plugins/${folder}/contract.ts documents error codes of methods with @throws`, () => {
-      const wrong = readInterfaces(path).flatMap((type) =>
-        readMethods(path, type).flatMap(({ name, line, doc }) =>
+      const wrong = readExportedInterfaceNames(path).flatMap((type) =>
+        readInterfaceMethods(path, type).flatMap(({ name, line, doc }) =>
           codesBeforeThrows(doc).map((code) => `${path}:${line} ${type}.${name}: ${code}`),
         ),
       );
       expect(wrong).to.deep.equal([]);
     });
 
-    const services = readServices(path);
+    const services = readContractServices(path);
     if (services.length === 0) continue;
 
     it(`plugins/${folder}/contract.ts lists the position of each caller parameter in the callers of its service`, async () => {
@@ -121,7 +121,10 @@ export interface Verbs {
   });
 
   it('counts the position of a caller by top-level commas', () => {
-    const positions = parseMethods(text, 'Verbs')?.map((method) => [method.name, callerParameterIndex(method)]);
+    const positions = parseInterfaceMethods(text, 'Verbs')?.map((method) => [
+      method.name,
+      callerParameterIndex(method),
+    ]);
     expect(positions).to.deep.equal([
       ['scheduled', undefined],
       ['optional', 1],

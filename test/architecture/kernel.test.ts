@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { packageNameOf, sourcesIn } from '../support/sources.ts';
+import { packageNameOf, readTypeScriptFiles } from '../support/sources.ts';
 
 const MAX_LINES = 2500;
 const PACKAGES = ['koa', 'ajv', 'semver', 'pino'];
 
 describe('architecture: kernel', () => {
-  const sources = sourcesIn('kernel');
+  const sources = readTypeScriptFiles('kernel');
 
   it('the kernel imports only its own files, four packages, Node modules and the version in package.json', () => {
     const strange = sources.flatMap(({ path, imports }) =>

@@ -1,15 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { validatePackage } from '../../kernel/manifest/validate.ts';
-import { type PluginFolder, pluginFloorOf, pluginFolders, projectRoot } from '../support/plugin-folders.ts';
-import { isPure, packageNameOf, type SourceFile, sourcesIn } from '../support/sources.ts';
+import { validatePluginPackageJson } from '../../kernel/manifest/validate.ts';
+import {
+  type CorePluginFolderContents,
+  pluginFloorOf,
+  projectRoot,
+  readCorePluginFolders,
+} from '../support/plugin-folders.ts';
+import { isPureCodeFile, type ParsedCodeFile, packageNameOf, readTypeScriptFiles } from '../support/sources.ts';
 
-const plugins = pluginFolders();
+const plugins = readCorePluginFolders();
 const byFolder = new Map(plugins.map((plugin) => [plugin.folder, plugin]));
 
 /** Ids of the services and capabilities of `other` that the manifest of `plugin` names: `plugin` does not run without `other`. */
-function needsOf(plugin: PluginFolder, other: PluginFolder): readonly string[] {
+function needsOf(plugin: CorePluginFolderContents, other: CorePluginFolderContents): readonly string[] {
   const { uses = {}, capabilities = {} } = plugin.manifest;
   const defined = (other.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
   return [
@@ -19,7 +24,7 @@ function needsOf(plugin: PluginFolder, other: PluginFolder): readonly string[] {
 }
 
 /** Ids of the facets of `other` to which the plugin's manifest contributes: the plugin also runs without `other`. */
-const facetsOf = ({ manifest }: PluginFolder, other: PluginFolder): readonly string[] =>
+const facetsOf = ({ manifest }: CorePluginFolderContents, other: CorePluginFolderContents): readonly string[] =>
   (other.manifest.facets ?? []).filter((id) => id in (manifest.contributes ?? {}));
 
 /** The only plugin that may import code of `sandbox/`, and the folders that it may import. */
@@ -28,9 +33,9 @@ const isOfSandbox = (folder: string, target: string): boolean =>
   folder === SANDBOX.plugin && SANDBOX.parts.some((part) => target.startsWith(part));
 
 /** The files that run in the service's process because of a plugin: its own, and those of `sandbox/` that they import. */
-function sourcesOf(plugin: PluginFolder): readonly SourceFile[] {
+function sourcesOf(plugin: CorePluginFolderContents): readonly ParsedCodeFile[] {
   if (plugin.folder !== SANDBOX.plugin) return plugin.sources;
-  const all = new Map(sourcesIn('sandbox').map((source) => [source.path, source]));
+  const all = new Map(readTypeScriptFiles('sandbox').map((source) => [source.path, source]));
   const found = new Set(plugin.sources);
   for (const { imports } of found) {
     for (const { target, typeOnly } of imports) {
@@ -46,8 +51,8 @@ const OPEN_FILES = ['contract.ts', 'library.ts'];
 
 /** The reason why a plugin may not import this; undefined where it may. */
 function importProblem(
-  plugin: PluginFolder,
-  { specifier, target, typeOnly }: SourceFile['imports'][number],
+  plugin: CorePluginFolderContents,
+  { specifier, target, typeOnly }: ParsedCodeFile['imports'][number],
 ): string | undefined {
   if (specifier === '#kernel') return undefined;
   if (specifier.startsWith('node:')) {
@@ -74,7 +79,7 @@ function importProblem(
       : 'a plugin on a higher floor, of which it may import the types of facets it adds to';
   }
   // Imports of types, and of libraries that only compute, give access to nothing, so they need no entry in the manifest.
-  if (typeOnly || (rest.join('/') === 'library.ts' && isPure(target, other.sources))) return undefined;
+  if (typeOnly || (rest.join('/') === 'library.ts' && isPureCodeFile(target, other.sources))) return undefined;
   if (needsOf(plugin, other).length + facetsOf(plugin, other).length === 0)
     return 'a plugin of which its manifest names nothing';
   return undefined;
@@ -132,7 +137,7 @@ describe('architecture: plugins', () => {
   for (const plugin of plugins) {
     describe(plugin.folder, () => {
       it('has a valid package.json with a name of its own folder', () => {
-        validatePackage(plugin.packageJson, plugin.folder);
+        validatePluginPackageJson(plugin.packageJson, plugin.folder);
         expect(plugin.packageJson).to.deep.include({ name: `@tenon/${plugin.folder}`, private: true, type: 'module' });
       });
 
@@ -216,7 +221,7 @@ describe('architecture: environment', () => {
     const reads =
       /\bprocess\s*\??\.\s*env\b|\bprocess\s*\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|from\s*['"](?:node:)?process['"]/;
     const readers = ['kernel', 'plugins', 'sandbox', 'extensions']
-      .flatMap(sourcesIn)
+      .flatMap(readTypeScriptFiles)
       .filter((one) => reads.test(one.text))
       .map((one) => one.path);
     expect(readers).to.deep.equal(['kernel/config/environment.ts']);

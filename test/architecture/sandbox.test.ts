@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { packageNameOf, type SourceFile, sourcesIn } from '../support/sources.ts';
+import { type ParsedCodeFile, packageNameOf, readTypeScriptFiles } from '../support/sources.ts';
 
-type Import = SourceFile['imports'][number];
+type Import = ParsedCodeFile['imports'][number];
 
 const offences = (
-  sources: readonly SourceFile[],
-  isWrong: (one: Import, source: SourceFile) => boolean,
+  sources: readonly ParsedCodeFile[],
+  isWrong: (one: Import, source: ParsedCodeFile) => boolean,
 ): readonly string[] =>
   sources.flatMap((source) =>
     source.imports.filter((one) => isWrong(one, source)).map((one) => `${source.path} imports ${one.specifier}`),
@@ -14,7 +14,7 @@ const offences = (
 const isIn = (folder: string, { target }: Import): boolean => target?.startsWith(`${folder}/`) === true;
 
 describe('architecture: sandbox', () => {
-  const sandbox = sourcesIn('sandbox');
+  const sandbox = readTypeScriptFiles('sandbox');
 
   it('sandbox/ imports only types from the kernel and from plugins', () => {
     const wrong = offences(
@@ -25,32 +25,32 @@ describe('architecture: sandbox', () => {
   });
 
   it('only sandbox/runner imports the JavaScript engine', () => {
-    const everywhere = ['kernel', 'plugins', 'sandbox'].flatMap(sourcesIn);
+    const everywhere = ['kernel', 'plugins', 'sandbox'].flatMap(readTypeScriptFiles);
     const name = /['"]isolated-vm(?:\/|['"])/;
     const users = everywhere.filter(({ text }) => name.test(text)).map(({ path }) => path);
     expect(users.filter((path) => !path.startsWith('sandbox/runner/'))).to.deep.equal([]);
   });
 
   it('only the plugin sandbox imports code of sandbox/; other plugins import types at most', () => {
-    const others = [...sourcesIn('kernel'), ...sourcesIn('plugins')].filter(
+    const others = [...readTypeScriptFiles('kernel'), ...readTypeScriptFiles('plugins')].filter(
       ({ path }) => !path.startsWith('plugins/sandbox/'),
     );
     expect(offences(others, (one) => isIn('sandbox', one) && !one.typeOnly)).to.deep.equal([]);
   });
 
   it('plugins/sandbox/contract.ts exports only types of sandbox/', () => {
-    const contract = sourcesIn('plugins/sandbox').filter(({ path }) => path.endsWith('/contract.ts'));
+    const contract = readTypeScriptFiles('plugins/sandbox').filter(({ path }) => path.endsWith('/contract.ts'));
     expect(contract).to.have.length(1);
     expect(offences(contract, (one) => isIn('sandbox', one) && !one.typeOnly)).to.deep.equal([]);
   });
 
   it('sandbox/protocol imports only its own files', () => {
-    const protocol = sourcesIn('sandbox/protocol');
+    const protocol = readTypeScriptFiles('sandbox/protocol');
     expect(offences(protocol, (one) => one.target === null || !isIn('sandbox/protocol', one))).to.deep.equal([]);
   });
 
   it('the supervisor imports no launcher, no runner and no node:child_process', () => {
-    const supervisor = [...sourcesIn('sandbox/host/supervisor'), ...sandbox.filter(isConnection)];
+    const supervisor = [...readTypeScriptFiles('sandbox/host/supervisor'), ...sandbox.filter(isConnection)];
     const wrong = offences(
       supervisor,
       (one) =>
@@ -65,4 +65,4 @@ describe('architecture: sandbox', () => {
   });
 });
 
-const isConnection = ({ path }: SourceFile): boolean => /^sandbox\/host\/[\w-]+\.ts$/.test(path);
+const isConnection = ({ path }: ParsedCodeFile): boolean => /^sandbox\/host\/[\w-]+\.ts$/.test(path);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { findCycle, isPure, parseSource } from '../support/sources.ts';
+import { findImportCycle, isPureCodeFile, parseCodeFile } from '../support/sources.ts';
 
-const importsOf = (text: string) => parseSource('plugins/a/read/b.ts', text).imports;
+const importsOf = (text: string) => parseCodeFile('plugins/a/read/b.ts', text).imports;
 
 /** The architecture tests rely on this scanner to find all imports. */
 describe('architecture: the import scanner', () => {
@@ -46,7 +46,7 @@ describe('architecture: the import scanner', () => {
   });
 
   it('ignores imports in comments and strings', () => {
-    const { imports, text } = parseSource(
+    const { imports, text } = parseCodeFile(
       'a.ts',
       `// import 'x'\n/* process.env */ const url = 'http://a'; // import 'y'`,
     );
@@ -55,14 +55,14 @@ describe('architecture: the import scanner', () => {
   });
 
   it('finds imports with a computed path', () => {
-    expect(parseSource('a.ts', `await import(path); require(\`x\`); import('y')`).computedImports).to.equal(2);
+    expect(parseCodeFile('a.ts', `await import(path); require(\`x\`); import('y')`).computedImports).to.equal(2);
   });
 
-  describe('isPure()', () => {
+  describe('isPureCodeFile()', () => {
     const purityOf = (files: Readonly<Record<string, string>>) =>
-      isPure(
+      isPureCodeFile(
         'plugins/a/library.ts',
-        Object.entries(files).map(([name, text]) => parseSource(`plugins/a/${name}`, text)),
+        Object.entries(files).map(([name, text]) => parseCodeFile(`plugins/a/${name}`, text)),
       );
 
     it('accepts a library that imports types and pure files only', () => {
@@ -87,9 +87,9 @@ describe('architecture: the import scanner', () => {
     }
   });
 
-  describe('findCycle()', () => {
+  describe('findImportCycle()', () => {
     const cycleOf = (files: Readonly<Record<string, string>>) =>
-      findCycle(Object.entries(files).map(([path, text]) => parseSource(path, text)));
+      findImportCycle(Object.entries(files).map(([path, text]) => parseCodeFile(path, text)));
 
     it('returns the files of a cycle in their order', () => {
       const files = {

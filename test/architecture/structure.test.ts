@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findCycle, readCodeFiles, type SourceFile, sourcesIn } from '../support/sources.ts';
+import { findImportCycle, type ParsedCodeFile, readCodeFiles, readTypeScriptFiles } from '../support/sources.ts';
 
 /** All folders with code of the project; `extensions/local` holds third-party code. */
 const FOLDERS = ['kernel', 'plugins', 'sandbox', 'extensions/sdk', 'extensions/examples', 'scripts', 'test'];
@@ -17,7 +17,7 @@ const OPENS = /(?:\)|\)\s*:\s*[^=]+|=>)\s*\{$/;
 const STATEMENT = /^\s*(?:\}\s*)?(?:if|for|while|switch|catch|else|with)\b/;
 
 /** Bodies of functions, found by the line that opens each and the line of the same indent that closes it. */
-function functionsIn({ path, raw }: SourceFile): readonly Block[] {
+function functionsIn({ path, raw }: ParsedCodeFile): readonly Block[] {
   const lines = raw.split('\n');
   return lines.flatMap((text, at) => {
     if (!OPENS.test(text) || STATEMENT.test(text)) return [];
@@ -28,10 +28,10 @@ function functionsIn({ path, raw }: SourceFile): readonly Block[] {
 }
 
 describe('architecture: structure', () => {
-  const kernel = sourcesIn('kernel');
-  const plugins = sourcesIn('plugins');
-  const sandbox = sourcesIn('sandbox');
-  const sources = [...kernel, ...plugins, ...sandbox, ...sourcesIn('extensions/{examples,sdk}')];
+  const kernel = readTypeScriptFiles('kernel');
+  const plugins = readTypeScriptFiles('plugins');
+  const sandbox = readTypeScriptFiles('sandbox');
+  const sources = [...kernel, ...plugins, ...sandbox, ...readTypeScriptFiles('extensions/{examples,sdk}')];
 
   it(`no function has more than ${MAX_FUNCTION} lines`, function () {
     const all = sources.flatMap(functionsIn).sort((a, b) => b.lines - a.lines);
@@ -48,7 +48,7 @@ describe('architecture: structure', () => {
   });
 
   it('no folder has an import cycle between files', () => {
-    const cycle = findCycle(FOLDERS.flatMap(readCodeFiles));
+    const cycle = findImportCycle(FOLDERS.flatMap(readCodeFiles));
     expect(cycle, cycle).to.equal(undefined);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { sourcesIn } from '../support/sources.ts';
+import { readTypeScriptFiles } from '../support/sources.ts';
 
 /**
  * Tests use HTTP and contracts, so that internals may change without them. Each import here is of something that neither
@@ -14,7 +14,7 @@ const isInternal = (path: string): boolean => /^(plugins|kernel|sandbox)\//.test
 
 describe('imports of tests', () => {
   it(`no more than ${MAX_INTERNAL_IMPORTS} imports name an internal file of a plugin, the kernel or the sandbox`, () => {
-    const internal = sourcesIn('test').flatMap(({ path, imports }) =>
+    const internal = readTypeScriptFiles('test').flatMap(({ path, imports }) =>
       imports.flatMap(({ target }) => (target !== null && isInternal(target) ? [`${path}: ${target}`] : [])),
     );
     expect(internal.length, internal.join('\n')).to.be.at.most(MAX_INTERNAL_IMPORTS);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DescribedRoute } from '../../plugins/http/contract.ts';
-import { describedApi } from '../support/route-descriptions.ts';
+import { loadCoreRouteDescriptionValidator } from '../support/route-descriptions.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const environment = { TUS_ENABLED: 'true' };
@@ -16,7 +16,7 @@ describe('access in the description of a route', () => {
   after(() => service?.stop());
 
   const routesWith = async (access: readonly string[], method?: string): Promise<readonly DescribedRoute[]> =>
-    (await describedApi(environment)).routes.filter(
+    (await loadCoreRouteDescriptionValidator(environment)).routes.filter(
       ({ description, ...route }) =>
         access.includes(description.access) && route.method !== '*' && (method ?? route.method) === route.method,
     );

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { boot } from '#kernel/boot';
 import { CORE_PLUGIN_FLOORS } from '../../plugins/core-plugins.ts';
 import { silentSettings } from '../support/plugin.ts';
-import { type PluginFolder, pluginFolders, projectRoot } from '../support/plugin-folders.ts';
-import { packageNameOf, sourcesIn } from '../support/sources.ts';
+import { type CorePluginFolderContents, projectRoot, readCorePluginFolders } from '../support/plugin-folders.ts';
+import { packageNameOf, readTypeScriptFiles } from '../support/sources.ts';
 import { findDenialWithoutGrant } from './grant-denials.ts';
 import { grantsOf, type ManifestGrant, requiredPluginsOf, writePackageWithoutGrant } from './manifest-grants.ts';
 
@@ -35,7 +35,7 @@ async function denialAtRegister(grant: ManifestGrant, url: URL): Promise<Denial 
 
 /** Whether a file of the plugin imports or resolves the Node module or package of a `native` grant. */
 function isImported({ plugin, path: [, , kind, name = ''] }: ManifestGrant): boolean {
-  const sources = [...plugin.sources, ...(plugin.folder === 'sandbox' ? sourcesIn('sandbox') : [])];
+  const sources = [...plugin.sources, ...(plugin.folder === 'sandbox' ? readTypeScriptFiles('sandbox') : [])];
   return sources.some(({ imports, text }) =>
     kind === 'modules'
       ? imports.some(({ specifier }) => specifier === `node:${name}`)
@@ -48,11 +48,12 @@ export function declareGrantTests(floor: (typeof CORE_PLUGIN_FLOORS)[number]['fl
   const folders: readonly string[] = CORE_PLUGIN_FLOORS.find((one) => one.floor === floor)?.plugins ?? [];
   describe(`grants of ${floor}`, function () {
     this.timeout(120_000);
-    for (const plugin of pluginFolders().filter(({ folder }) => folders.includes(folder))) describePlugin(plugin);
+    for (const plugin of readCorePluginFolders().filter(({ folder }) => folders.includes(folder)))
+      describePlugin(plugin);
   });
 }
 
-function describePlugin(plugin: PluginFolder): void {
+function describePlugin(plugin: CorePluginFolderContents): void {
   describe(plugin.folder, () => {
     for (const grant of grantsOf(plugin)) {
       const [section, name] = grant.path;

@@ -3,12 +3,12 @@ import type { DescribedRoute } from '../../plugins/http/contract.ts';
 import {
   describeDataAnswer,
   describeJsonBody,
-  exactObject,
+  exactObjectSchema,
   INTEGER_SCHEMA,
   TEXT_SCHEMA,
 } from '../../plugins/http/library.ts';
-import { findMismatch } from '../support/described-exchange.ts';
-import { createDescribedApi } from '../support/route-descriptions.ts';
+import { findRouteDescriptionMismatch } from '../support/described-exchange.ts';
+import { createRouteDescriptionValidator } from '../support/route-descriptions.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -21,7 +21,7 @@ const routes: readonly DescribedRoute[] = [
       summary: 'Reads a note.',
       access: 'user',
       params: { id: { description: 'The key.', schema: INTEGER_SCHEMA } },
-      answers: describeDataAnswer(exactObject({ id: INTEGER_SCHEMA })),
+      answers: describeDataAnswer(exactObjectSchema({ id: INTEGER_SCHEMA })),
     },
   },
   {
@@ -31,12 +31,12 @@ const routes: readonly DescribedRoute[] = [
     description: {
       summary: 'Creates a note.',
       access: 'public',
-      body: describeJsonBody(exactObject({ title: TEXT_SCHEMA })),
+      body: describeJsonBody(exactObjectSchema({ title: TEXT_SCHEMA })),
       answers: { 204: {} },
     },
   },
 ];
-const api = createDescribedApi(routes);
+const api = createRouteDescriptionValidator(routes);
 
 const refusal = (code: string) => ({ errors: [{ message: 'no', extensions: { code } }] });
 
@@ -48,10 +48,15 @@ function exchange(
   more: { sent?: unknown; type?: string } = {},
 ) {
   const headers = new Headers(body === undefined ? {} : { 'content-type': more.type ?? JSON_TYPE });
-  return findMismatch(api, { method, path, options: { body: more.sent }, reply: { status, body, headers } });
+  return findRouteDescriptionMismatch(api, {
+    method,
+    path,
+    options: { body: more.sent },
+    reply: { status, body, headers },
+  });
 }
 
-describe('findMismatch()', () => {
+describe('findRouteDescriptionMismatch()', () => {
   it('accepts a declared answer, a declared error and a declared 304', () => {
     expect(exchange('GET', '/notes/1', 200, { data: { id: 1 } })).to.equal(undefined);
     expect(exchange('GET', '/notes/1?a=b', 304)).to.equal(undefined);

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { silentSettings } from '../support/plugin.ts';
-import { pluginFolders } from '../support/plugin-folders.ts';
+import { readCorePluginFolders } from '../support/plugin-folders.ts';
 import { createSender, type SendRequest } from '../support/send.ts';
-import { ADMIN, createMigratedDatabase } from '../support/service.ts';
+import { createMigratedDatabase, FIRST_ADMIN_CREDENTIALS } from '../support/service.ts';
 import type { ManifestGrant } from './manifest-grants.ts';
 
 /** A refused use of a capability by `plugin`, in the words of the ledger or of the failed start. */
@@ -43,7 +43,7 @@ async function denialOn(
   try {
     await putExtensions(join(data, 'extensions'));
     const key = path.at(-1) as string;
-    const plugins = pluginFolders()
+    const plugins = readCorePluginFolders()
       // Plugins that share the removed setting are left out: they cannot start when no plugin owns it.
       .filter(({ settings }) => path[0] !== 'config' || path[1] === 'shared' || !settings.shared.includes(key))
       .map(({ folder }) => (folder === plugin.folder ? url : new URL(`../../plugins/${folder}/`, import.meta.url)));
@@ -96,8 +96,8 @@ const environmentOf = (data: string) => ({
   DATA_PATH: data,
   EXTENSIONS_PATH: join(data, 'extensions'),
   PUBLIC_URL: 'http://127.0.0.1:8055',
-  ADMIN_EMAIL: ADMIN.email,
-  ADMIN_PASSWORD: ADMIN.password,
+  ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+  ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
   LOGIN_STALL_TIME: '1',
   TUS_ENABLED: 'true',
   CORS_ENABLED: 'true',
@@ -165,7 +165,7 @@ async function putExtensions(folder: string): Promise<void> {
 
 /** Sends requests that use every feature. Their answers are not checked, since denials are found in the ledger. */
 async function exerciseAll(request: SendRequest, outside: string): Promise<void> {
-  const login = await request('POST', '/auth/login', { body: ADMIN });
+  const login = await request('POST', '/auth/login', { body: FIRST_ADMIN_CREDENTIALS });
   const token = login.body?.data?.access_token as string | undefined;
   const ask = (method: string, path: string, body?: unknown) => request(method, path, { token, body });
   await request('GET', '/server/ping', { headers: { origin: 'http://example.com' } });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { freshDatabase } from '../support/database.ts';
-import { ADMIN, runCli, spawnService, startService } from '../support/service.ts';
+import { FIRST_ADMIN_CREDENTIALS, runCli, spawnService, startService } from '../support/service.ts';
 
 describe('lifecycle of the service process', function () {
   this.timeout(120_000);
@@ -46,8 +46,8 @@ describe('lifecycle of the service process', function () {
       PORT: '0',
       LOG_LEVEL: 'error',
       SECRET: 'a secret that only tests know, long enough',
-      ADMIN_EMAIL: ADMIN.email,
-      ADMIN_PASSWORD: ADMIN.password,
+      ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+      ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
     };
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       env,
@@ -97,8 +97,8 @@ describe('lifecycle of the service process', function () {
       EXTENSIONS_PATH: '/dev/null',
       DB_CONNECTION_STRING: database.url,
       SECRET: 'a secret that only tests know, long enough',
-      ADMIN_EMAIL: ADMIN.email,
-      ADMIN_PASSWORD: ADMIN.password,
+      ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+      ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
     };
     try {
       for (let time = 0; time < 2; time++) {
@@ -106,7 +106,7 @@ describe('lifecycle of the service process', function () {
         expect(await run.ended, run.output()).to.equal(0);
       }
       const users = await database.query('select email from platform_users');
-      expect(users).to.deep.equal([{ email: ADMIN.email }]);
+      expect(users).to.deep.equal([{ email: FIRST_ADMIN_CREDENTIALS.email }]);
     } finally {
       await database.drop();
     }

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type PluginFolder, pluginFolders, projectRoot } from '../support/plugin-folders.ts';
+import { type CorePluginFolderContents, projectRoot, readCorePluginFolders } from '../support/plugin-folders.ts';
 
 /** One grant of a plugin's manifest, by its path in the member `service:extension` of package.json. */
 export interface ManifestGrant {
-  readonly plugin: PluginFolder;
+  readonly plugin: CorePluginFolderContents;
   /** Path of the grant, for example `['capabilities', 'events', 'emit', 'auth.login']`. */
   readonly path: readonly string[];
 }
@@ -23,7 +23,7 @@ const NO_GRANT = new Set(['optional']);
 const WHOLE = new Set(['config', 'uses', 'provides']);
 
 /** All grants of a plugin's manifest, one for each entry of a list and each member of an object. */
-export function grantsOf(plugin: PluginFolder): readonly ManifestGrant[] {
+export function grantsOf(plugin: CorePluginFolderContents): readonly ManifestGrant[] {
   const found: (readonly string[])[] = [];
   const walk = (value: Json, path: readonly string[]): void => {
     if (Array.isArray(value) && value.every((one) => typeof one === 'string')) {
@@ -43,14 +43,14 @@ export function grantsOf(plugin: PluginFolder): readonly ManifestGrant[] {
 }
 
 /** The manifest without the grant at this path. A list or an object that is empty afterwards is removed as well. */
-export function manifestWithout(manifest: Json, [name, ...rest]: readonly string[]): Json {
+export function removeGrantFromManifest(manifest: Json, [name, ...rest]: readonly string[]): Json {
   if (name === undefined) return undefined;
   if (Array.isArray(manifest)) {
     const left = manifest.filter((entry) => entry !== name);
     return left.length > 0 ? left : undefined;
   }
   const { [name]: inner, ...others } = manifest as Record<string, Json>;
-  const left = manifestWithout(inner, rest);
+  const left = removeGrantFromManifest(inner, rest);
   if (left !== undefined) return { ...(manifest as object), [name]: left };
   return Object.keys(others).some((other) => !NO_GRANT.has(other)) ? others : undefined;
 }
@@ -61,7 +61,7 @@ export async function writePackageWithoutGrant({
   path,
 }: ManifestGrant): Promise<{ readonly url: URL; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-without-'));
-  const manifest = manifestWithout(plugin.manifest, path) as Record<string, Json>;
+  const manifest = removeGrantFromManifest(plugin.manifest, path) as Record<string, Json>;
   const entry = pathToFileURL(join(projectRoot, 'plugins', plugin.folder, plugin.manifest.path)).href;
   await writeFile(
     join(folder, 'package.json'),
@@ -72,10 +72,10 @@ export async function writePackageWithoutGrant({
 }
 
 /** The plugin and all plugins that it needs, directly or indirectly, in the order of the preset. */
-export function requiredPluginsOf(plugin: PluginFolder): readonly PluginFolder[] {
-  const all = pluginFolders();
+export function requiredPluginsOf(plugin: CorePluginFolderContents): readonly CorePluginFolderContents[] {
+  const all = readCorePluginFolders();
   const found = new Set<string>();
-  const visit = (one: PluginFolder): void => {
+  const visit = (one: CorePluginFolderContents): void => {
     if (found.has(one.folder)) return;
     found.add(one.folder);
     const { uses = {}, contributes = {}, capabilities = {} } = one.manifest;

@@ -6,9 +6,9 @@ import { boot } from '#kernel/boot';
 import type { Plugin } from '../../kernel/plugin.ts';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { silentSettings } from '../support/plugin.ts';
-import { type PluginFolder, pluginFolders } from '../support/plugin-folders.ts';
+import { type CorePluginFolderContents, readCorePluginFolders } from '../support/plugin-folders.ts';
 
-const folders = pluginFolders();
+const folders = readCorePluginFolders();
 // Turns on a feature that is off by default, so that the plugins contribute everything that their manifests declare.
 const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' };
 
@@ -177,7 +177,11 @@ describe('contract of every core plugin', () => {
       it('registers with only the plugins that it needs', async () => {
         const needed = closure(plugin);
         const kernel = await boot(
-          { plugins: listCorePlugins().plugins.filter((_url, at) => needed.has(folders[at] as PluginFolder)) },
+          {
+            plugins: listCorePlugins().plugins.filter((_url, at) =>
+              needed.has(folders[at] as CorePluginFolderContents),
+            ),
+          },
           { environment },
         );
         expect(kernel.plugins.map((one) => one.name)).to.include(plugin.name);
@@ -188,7 +192,10 @@ describe('contract of every core plugin', () => {
 });
 
 /** The plugin and all plugins that it needs, directly or indirectly. */
-function closure(plugin: PluginFolder, found = new Set<PluginFolder>()): ReadonlySet<PluginFolder> {
+function closure(
+  plugin: CorePluginFolderContents,
+  found = new Set<CorePluginFolderContents>(),
+): ReadonlySet<CorePluginFolderContents> {
   if (found.has(plugin)) return found;
   found.add(plugin);
   const { uses = {}, contributes = {}, capabilities = {} } = plugin.manifest;

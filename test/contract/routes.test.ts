@@ -3,11 +3,15 @@ import { expect } from 'chai';
 import { ERRORS } from '../../kernel/errors.ts';
 import type { DescribedRoute, JsonSchema, SchemaByMediaType } from '../../plugins/http/contract.ts';
 import { pathParameterNames } from '../../plugins/http/library.ts';
-import { captureError, silentSettings, withPlugins } from '../support/plugin.ts';
-import { contributedRoutes, createDescribedApi, type DescribedApi } from '../support/route-descriptions.ts';
+import { captureError, silentSettings, withBootedTestPlugins } from '../support/plugin.ts';
+import {
+  createRouteDescriptionValidator,
+  type RouteDescriptionValidator,
+  readCorePluginRoutes,
+} from '../support/route-descriptions.ts';
 
 /** Everything that is wrong with the description of one route. */
-function faultsOf(api: DescribedApi, { method, path, description }: DescribedRoute): readonly string[] {
+function faultsOf(api: RouteDescriptionValidator, { method, path, description }: DescribedRoute): readonly string[] {
   const { summary, access, params = {}, query = {}, body, answers, errors = [] } = description;
   const contents = [...Object.values(answers), ...(body ? [body.content] : [])];
   const parameters = [...Object.values(params), ...Object.values(query)];
@@ -32,7 +36,7 @@ function differences(inPath: readonly string[], described: readonly string[]): r
   ];
 }
 
-function schemaFault(api: DescribedApi, schema: JsonSchema): readonly string[] {
+function schemaFault(api: RouteDescriptionValidator, schema: JsonSchema): readonly string[] {
   try {
     api.mismatch(schema, null);
     return [];
@@ -54,9 +58,9 @@ function unresolved(description: DescribedRoute['description']): readonly string
 const titleOf = ({ method, path, owner }: DescribedRoute): string => `${method} ${path} of ${owner}`;
 
 describe('a contributed route', () => {
-  let api: DescribedApi;
+  let api: RouteDescriptionValidator;
   before(async () => {
-    api = createDescribedApi(await contributedRoutes({ TUS_ENABLED: 'true' }));
+    api = createRouteDescriptionValidator(await readCorePluginRoutes({ TUS_ENABLED: 'true' }));
   });
 
   it('has a complete description whose schemas compile', () => {
@@ -99,7 +103,7 @@ describe('validation of route descriptions', () => {
       path,
       description: { ...complete, ...description },
     } as DescribedRoute;
-    return faultsOf(createDescribedApi([]), route);
+    return faultsOf(createRouteDescriptionValidator([]), route);
   };
 
   for (const [title, path, description, fault] of [
@@ -139,7 +143,7 @@ describe('the facet http.routes', () => {
       export default { manifest: {}, register: (host) => host.contribute(routes, { method: 'GET', path: '/bare', handle() {} }) };
     `;
     const manifest = { contributes: { 'http.routes': { prefixes: ['/bare'] } } };
-    const run = withPlugins([{ name: 'bare', manifest, code }], () => undefined, {
+    const run = withBootedTestPlugins([{ name: 'bare', manifest, code }], () => undefined, {
       product: ['http'],
       environment: silentSettings,
     });

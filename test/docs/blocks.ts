@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** A fenced block of a Markdown document: a shell script that the test runs, or a file that it writes. */
-export type Block =
+export type GuideCodeBlock =
   | {
       readonly kind: 'shell';
       /** Line of the opening fence, counted from 1. */
@@ -13,7 +13,7 @@ export type Block =
   | { readonly kind: 'file'; readonly line: number; readonly path: string; readonly text: string };
 
 /** Shell commands and the output that the document shows for them in comment lines below; absent where it shows none. */
-export interface ShellStep {
+export interface DocumentedShellStep {
   readonly commands: string;
   readonly output?: string;
 }
@@ -21,9 +21,9 @@ export interface ShellStep {
 const FENCE = /^```(\w+)?(?: +(.*?))?\n([\s\S]*?)^```$/gm;
 
 /** Reads the `sh` blocks of a document and those that name a file (`json file=package.json`). Other blocks are left out. */
-export function blocksIn(document: URL): readonly Block[] {
+export function readGuideCodeBlocks(document: URL): readonly GuideCodeBlock[] {
   const text = readFileSync(document, 'utf8');
-  return [...text.matchAll(FENCE)].flatMap((fence): readonly Block[] => {
+  return [...text.matchAll(FENCE)].flatMap((fence): readonly GuideCodeBlock[] => {
     const [, language, options = '', body = ''] = fence;
     const line = text.slice(0, fence.index).split('\n').length;
     const path = /^file=(\S+)$/.exec(options)?.[1];
@@ -33,8 +33,8 @@ export function blocksIn(document: URL): readonly Block[] {
 }
 
 /** Splits a shell block into steps: each ends with the output that the document shows for it. */
-export function parseShellSteps(text: string): readonly ShellStep[] {
-  const steps: ShellStep[] = [];
+export function parseShellSteps(text: string): readonly DocumentedShellStep[] {
+  const steps: DocumentedShellStep[] = [];
   let commands: string[] = [];
   let output: string[] = [];
   const close = (): void => {

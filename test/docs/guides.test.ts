@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { BashSession } from './bash-session.ts';
-import { blocksIn, matchesDocumentedOutput, parseShellSteps } from './blocks.ts';
+import { matchesDocumentedOutput, parseShellSteps, readGuideCodeBlocks } from './blocks.ts';
 import { GuideProject } from './project.ts';
 
 const DOCUMENTS = [
@@ -30,7 +30,7 @@ for (const document of DOCUMENTS) {
     before(async () => {
       project = new GuideProject();
       database = await freshDatabase('guide');
-      ports = [String(await freePort()), String(await freePort())];
+      ports = [String(await findFreePort()), String(await findFreePort())];
       const { PATH, HOME } = process.env;
       environment = { PATH, HOME, PORT: ports[0] };
       shell = new BashSession(project.folder, environment);
@@ -81,7 +81,7 @@ for (const document of DOCUMENTS) {
       return printed;
     }
 
-    for (const block of blocksIn(new URL(`../../${document}`, import.meta.url))) {
+    for (const block of readGuideCodeBlocks(new URL(`../../${document}`, import.meta.url))) {
       if (block.kind === 'file') {
         it(`line ${block.line}: the file ${block.path} is written`, () => project.write(block.path, block.text));
         continue;

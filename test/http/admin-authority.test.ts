@@ -3,14 +3,14 @@ import type { EventMeta } from '#kernel';
 import { items } from '../../plugins/items/contract.ts';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../plugins/users/test-users.ts';
-import { type TestComposition, type TestPlugin, writePlugins } from '../support/plugin.ts';
+import { type TestComposition, type TestPlugin, writeTestPluginPackages } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 type Way = readonly [method: string, path: string, body: unknown];
@@ -50,12 +50,12 @@ describe('an admin’s authority', () => {
   let admin: SendAsUser;
   let adminRole: string;
   let plainRole: string;
-  let manager: Person;
-  let other: Person;
-  let plain: Person;
+  let manager: TestUserAccount;
+  let other: TestUserAccount;
+  let plain: TestUserAccount;
   before(async function () {
     this.timeout(120_000);
-    packages = await writePlugins([obliging(() => adminRole)]);
+    packages = await writeTestPluginPackages([obliging(() => adminRole)]);
     service = await startService({ plugins: packages.composition.plugins });
     admin = createUserSender(service, service.admin.token);
     adminRole = (await admin('GET', '/users/me?fields=role')).body.data.role;
@@ -65,7 +65,7 @@ describe('an admin’s authority', () => {
       create table paper_people (id serial primary key, paper int references paper, person uuid references platform_users)`);
     await relate();
     const all = ['create', 'read', 'update', 'delete'];
-    manager = await makePerson(
+    manager = await createTestUserAccount(
       service,
       await makeRole(service, {}, [
         ...all.map((action) => ({ collection: 'platform_users', action, fields: ['*', ...SENSITIVE] })),
@@ -75,8 +75,8 @@ describe('an admin’s authority', () => {
       ]),
     );
     plainRole = await makeRole(service);
-    other = await makePerson(service, adminRole);
-    plain = await makePerson(service, plainRole);
+    other = await createTestUserAccount(service, adminRole);
+    plain = await createTestUserAccount(service, plainRole);
   });
   after(async () => {
     await service?.stop();
@@ -282,7 +282,7 @@ describe('an admin’s authority', () => {
   });
 
   it('admins assign and remove the admin role, and a manager still manages other users', async () => {
-    const fresh = await makePerson(service, plainRole);
+    const fresh = await createTestUserAccount(service, plainRole);
     for (const change of [
       { status: 'suspended' },
       { status: 'active' },

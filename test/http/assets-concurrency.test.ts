@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type AssetReply, requestAsset, upload } from '../plugins/assets/transform/asset-requests.ts';
+import { type AssetReply, requestAsset, uploadSampleImage } from '../plugins/assets/transform/asset-requests.ts';
 import { decodeImage, drawQuarters } from '../plugins/assets/transform/sample-images.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { filesIn } from '../support/files-in.ts';
@@ -46,7 +46,7 @@ describe('assets: many concurrent requests for one new variant', () => {
     const countLogged = (what: string) => service.log.filter(({ msg }) => msg === what).length;
 
     it('one process makes the image once for fifty concurrent requests, and serves it to later ones', async () => {
-      const id = await upload(service, photo);
+      const id = await uploadSampleImage(service, photo);
       const query = { width: '1000', format: 'avif' };
       const answers = await Promise.all(times(50, () => requestAsset(service, id, query)));
       await expectAllEqual(answers);
@@ -68,7 +68,7 @@ describe('assets: many concurrent requests for one new variant', () => {
 
     it('one process tries to transform a damaged image once for fifty concurrent requests', async () => {
       const bytes = photo.bytes.subarray(0, Math.floor(photo.bytes.length * 0.7));
-      const id = await upload(service, { ...photo, bytes });
+      const id = await uploadSampleImage(service, { ...photo, bytes });
       const answers = await Promise.all(times(50, () => requestAsset(service, id, { width: '100' })));
       answers.push(await requestAsset(service, id, { width: '100' }));
       for (const { status, code, names } of answers)
@@ -90,7 +90,7 @@ describe('assets: many concurrent requests for one new variant', () => {
       running.push(await spawnService({ database, env }));
       running.push(await spawnService({ database, env }));
       const [one, other] = running as [SpawnedService, SpawnedService];
-      const id = await upload(one, photo);
+      const id = await uploadSampleImage(one, photo);
       const queries: Record<string, string>[] = [{ width: '1200', format: 'avif' }, { width: '300' }];
       for (const [at, query] of queries.entries()) {
         const answers = await Promise.all(

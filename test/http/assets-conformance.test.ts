@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
-import { upload } from '../plugins/assets/transform/asset-requests.ts';
+import { uploadSampleImage } from '../plugins/assets/transform/asset-requests.ts';
 import { createSampleImages, decodeImage, SVG } from '../plugins/assets/transform/sample-images.ts';
 import { createUserSender, type SendAsUser } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
@@ -34,7 +34,7 @@ describe('/assets follows the specification', () => {
       svg: { name: 'drawing.svg', type: 'image/svg+xml', bytes: Buffer.from(SVG) },
       text: { name: 'My notes.txt', type: 'text/plain', bytes: Buffer.from(TEXT) },
     };
-    for (const [name, sample] of Object.entries(all)) ids[name] = await upload(service, sample);
+    for (const [name, sample] of Object.entries(all)) ids[name] = await uploadSampleImage(service, sample);
   });
   after(async () => {
     await service?.stop();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
 import { requestAsAdmin } from './test-users.ts';
 
@@ -123,7 +123,7 @@ describe('session cookie at /assets', () => {
       fields: ['id'],
       permissions: { id: { _eq: public_ } },
     };
-    const { id: row } = await requestAsAdmin(service, 'POST', '/permissions', { role: PUBLIC_ROLE, ...grant });
+    const { id: row } = await requestAsAdmin(service, 'POST', '/permissions', { role: PUBLIC_ROLE_ID, ...grant });
     const { cookie } = await visitor({}, []);
     const askPublic = (value: string, headers = {}) => ask(value, headers, 'GET', `/assets/${public_}`);
     try {
@@ -183,7 +183,7 @@ describe('session cookie at /assets', () => {
     const before = await state();
     await ask(cookie);
     await ask(cookie);
-    expect(await statementsDuring(() => ask(cookie))).to.have.length(1);
+    expect(await recordStatementsDuring(() => ask(cookie))).to.have.length(1);
     expect(await state()).to.deep.equal(before);
     const refreshed = await service.request('POST', '/auth/refresh', { headers: { cookie }, body: { mode: 'cookie' } });
     expect(refreshed.status).to.equal(200);

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { type InProcessService, type Service, startService } from '../support/service.ts';
+import { type InProcessService, type RunningTestService, startService } from '../support/service.ts';
 import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
@@ -29,7 +29,7 @@ describe('hostile requests to assets', () => {
   const file = (bytes: Buffer | string | null, columns = {}) => ground.file(service.database, bytes, columns);
   const get = (id: string, headers: Record<string, string> = {}, token: string | null = service.admin.token) =>
     service.request('GET', `/assets/${id}`, { token, headers });
-  const statusFor = async (at: Service, id: string, token: string | null) =>
+  const statusFor = async (at: RunningTestService, id: string, token: string | null) =>
     (await at.request('GET', `/assets/${id}`, { token })).status;
 
   describe('settings that publish files', () => {
@@ -339,7 +339,7 @@ describe('hostile requests to assets', () => {
 });
 
 /** Sends `text` over a new TCP connection, and answers all that the service sends until the connection is closed. */
-function raw(service: Service, text: string): Promise<string> {
+function raw(service: RunningTestService, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1', () => socket.write(text));

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { until } from '../support/until.ts';
 import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 const FILES = 'platform_files';
 
@@ -63,7 +63,7 @@ describe('permissions of assets', () => {
   });
 
   it('the row rule of a permission applies, with $CURRENT_USER and relations', async () => {
-    const own: Person = await createUserWithPermissions(here, [
+    const own: TestUserWithToken = await createUserWithPermissions(here, [
       { collection: FILES, action: 'read', permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } },
     ]);
     const folder = (await requestAsAdmin(here, 'POST', '/folders', { name: 'open to all' })).id;
@@ -129,7 +129,7 @@ describe('permissions of assets', () => {
   it('files are public while the Public role may read them', async () => {
     const id = await fileOf('hello');
     const grant = await requestAsAdmin(here, 'POST', '/permissions', {
-      role: PUBLIC_ROLE,
+      role: PUBLIC_ROLE_ID,
       collection: FILES,
       action: 'read',
       fields: ['*'],
@@ -200,8 +200,8 @@ describe('permissions of assets', () => {
       await get(id, token);
       await get(id, token);
     }
-    expect(await statementsDuring(() => get(id, here.admin.token))).to.deep.equal([]);
-    const sent = await statementsDuring(() => get(id, ruled));
+    expect(await recordStatementsDuring(() => get(id, here.admin.token))).to.deep.equal([]);
+    const sent = await recordStatementsDuring(() => get(id, ruled));
     expect(sent).to.have.length(1);
     expect(sent[0]).to.contain('"platform_files" t where t.id = $1');
   });

@@ -4,10 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
 import { openChromium } from '../browser/chromium.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { ADMIN, createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import {
+  createMigratedDatabase,
+  FIRST_ADMIN_CREDENTIALS,
+  type InProcessService,
+  startService,
+} from '../support/service.ts';
 import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
 import { requestAsAdmin } from './test-users.ts';
 
@@ -68,7 +73,7 @@ describe('assets in a browser', function () {
     await add('a.wav', emptyWav(), 'audio/wav');
     await add('a.txt', 'words', 'text/plain');
     await requestAsAdmin(service, 'POST', '/permissions', {
-      role: PUBLIC_ROLE,
+      role: PUBLIC_ROLE_ID,
       collection: 'platform_files',
       action: 'read',
       fields: ['*'],
@@ -195,7 +200,7 @@ describe('assets in a browser', function () {
 
   it('a browser sends the session cookie from pages of the same site only', async () => {
     const { context, page } = await visit();
-    const body = { email: ADMIN.email, password: ADMIN.password, mode: 'cookie' };
+    const body = { email: FIRST_ADMIN_CREDENTIALS.email, password: FIRST_ADMIN_CREDENTIALS.password, mode: 'cookie' };
     const signed = await context.request.post(`${service.url}/auth/login`, { data: body });
     expect(signed.ok()).to.equal(true);
     const page_ = { contentType: 'text/html', body: '<!doctype html><body></body>' };

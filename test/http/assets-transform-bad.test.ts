@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { requestAsset, upload } from '../plugins/assets/transform/asset-requests.ts';
+import { requestAsset, uploadSampleImage } from '../plugins/assets/transform/asset-requests.ts';
 import {
   createPngDecodeBomb,
   createSampleImages,
@@ -45,7 +45,7 @@ describe('assets: sources that cannot be transformed', () => {
     await rm(root, { recursive: true, force: true });
   }
   const put = (name: string, type: string, bytes: Buffer | string) =>
-    upload(service, { name, type, bytes: Buffer.from(bytes as string) });
+    uploadSampleImage(service, { name, type, bytes: Buffer.from(bytes as string) });
   const runs = () => service.log.filter(({ msg }) => msg === 'an image was made').length;
   const sql = (text: string, ...params: unknown[]) => service.database.query(text, params);
 
@@ -135,7 +135,7 @@ describe('assets: sources that cannot be transformed', () => {
     });
 
     it('results over ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION are rejected', async () => {
-      const id = await upload(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
+      const id = await uploadSampleImage(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
       const queries: Record<string, string>[] = [
         { width: '6001' },
         { height: '999999999' },
@@ -156,7 +156,7 @@ describe('assets: sources that cannot be transformed', () => {
     });
 
     it('invalid arguments are rejected with the name of the operation', async () => {
-      const id = await upload(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
+      const id = await uploadSampleImage(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
       for (const one of [
         ['extract', { left: 50, top: 0, width: 30, height: 10 }],
         ['extract', null],
@@ -175,7 +175,7 @@ describe('assets: sources that cannot be transformed', () => {
     });
 
     it('a variant of a missing object is FORBIDDEN', async () => {
-      const id = await upload(service, sampleFiles.png as (typeof sampleFiles)[string]);
+      const id = await uploadSampleImage(service, sampleFiles.png as (typeof sampleFiles)[string]);
       expect((await requestAsset(service, id, { width: '10' })).status).to.equal(200);
       await rm(join(root, `${id}.png`));
       expect((await requestAsset(service, id, { width: '10' })).status, 'made before').to.equal(200);
@@ -184,7 +184,7 @@ describe('assets: sources that cannot be transformed', () => {
     });
 
     it('variants are removed with their file', async () => {
-      const id = await upload(service, sampleFiles.png as (typeof sampleFiles)[string]);
+      const id = await uploadSampleImage(service, sampleFiles.png as (typeof sampleFiles)[string]);
       const of = async (extension = '') =>
         (await filesIn(root)).filter((name) => name.includes(id) && name.endsWith(extension));
       for (const width of ['10', '11']) await requestAsset(service, id, { width });
@@ -195,7 +195,11 @@ describe('assets: sources that cannot be transformed', () => {
     });
 
     it('a file deleted during a transformation leaves no variant', async () => {
-      const id = await upload(service, { name: 'large.png', type: 'image/png', bytes: await large.png().toBuffer() });
+      const id = await uploadSampleImage(service, {
+        name: 'large.png',
+        type: 'image/png',
+        bytes: await large.png().toBuffer(),
+      });
       const slow = requestAsset(service, id, { format: 'avif', transforms: '[["median",9]]' });
       while ((await underway()).length === 0) await pause(1);
       const { token } = service.admin;
@@ -240,9 +244,13 @@ describe('assets: sources that cannot be transformed', () => {
     after(end);
 
     it('each limit rejects a request', async () => {
-      const wide = await upload(service, { name: 'wide.png', type: 'image/png', bytes: await large.png().toBuffer() });
+      const wide = await uploadSampleImage(service, {
+        name: 'wide.png',
+        type: 'image/png',
+        bytes: await large.png().toBuffer(),
+      });
       expect(await requestAsset(service, wide, { width: '10' })).to.deep.include({ status: 400, names: ['width'] });
-      const id = await upload(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
+      const id = await uploadSampleImage(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
       expect((await requestAsset(service, id, { width: '950' })).status).to.equal(200);
       expect((await requestAsset(service, id, { width: '951' })).code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
       expect((await requestAsset(service, id, { transforms: '[["flip"],["flop"]]' })).code).to.equal('INVALID_QUERY');
@@ -250,7 +258,7 @@ describe('assets: sources that cannot be transformed', () => {
 
     it('a transformation over ASSETS_TRANSFORM_TIMEOUT fails for all waiting requests', async () => {
       const bytes = await (await drawQuarters(950, 950)).png().toBuffer();
-      const id = await upload(service, { name: 'slow.png', type: 'image/png', bytes });
+      const id = await uploadSampleImage(service, { name: 'slow.png', type: 'image/png', bytes });
       // A median filter of this width takes about three times ASSETS_TRANSFORM_TIMEOUT.
       const crowd = Array.from({ length: 6 }, () => requestAsset(service, id, { transforms: '[["median",950]]' }));
       const [answer, ...others] = await Promise.all(crowd);
@@ -262,7 +270,7 @@ describe('assets: sources that cannot be transformed', () => {
 
     it('transformations over ASSETS_TRANSFORM_MAX_CONCURRENT get 503 until others are done', async () => {
       const bytes = await (await drawQuarters(900, 900)).png().toBuffer();
-      const id = await upload(service, { name: 'much.png', type: 'image/png', bytes });
+      const id = await uploadSampleImage(service, { name: 'much.png', type: 'image/png', bytes });
       const answers = await Promise.all(
         Array.from({ length: 10 }, (_, at) => requestAsset(service, id, { width: String(40 + at) })),
       );

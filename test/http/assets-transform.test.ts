@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type AssetReply, requestAsset, upload } from '../plugins/assets/transform/asset-requests.ts';
+import { type AssetReply, requestAsset, uploadSampleImage } from '../plugins/assets/transform/asset-requests.ts';
 import {
   type Colour,
   createSampleImages,
@@ -77,7 +77,7 @@ describe('assets: transformations', () => {
     root = await mkdtemp(join(tmpdir(), 'tenon-assets-'));
     service = await startService({ env: { STORAGE_LOCAL_ROOT: root } });
     for (const [name, sample] of Object.entries(sampleFiles)) {
-      ids.set(name, await upload(service, sample));
+      ids.set(name, await uploadSampleImage(service, sample));
       seen.set(name, await decodeImage(sample.bytes));
     }
   });
@@ -166,7 +166,7 @@ describe('assets: transformations', () => {
   });
 
   it('the focal point of the file applies if the request has none', async () => {
-    const id = await upload(service, sampleFiles.png as SampleImage);
+    const id = await uploadSampleImage(service, sampleFiles.png as SampleImage);
     const body = { focal_point_x: 59, focal_point_y: 20 };
     expect((await service.request('PATCH', `/files/${id}`, { token: service.admin.token, body })).status).to.equal(200);
     const image = async (query: Record<string, string>) =>
@@ -182,7 +182,7 @@ describe('assets: transformations', () => {
     const bytes = await sharp({ create: { width: 200, height: 200, channels: 3, background: 'red', noise } })
       .jpeg({ quality: 100 })
       .toBuffer();
-    const id = await upload(service, { name: 'noise.jpg', type: 'image/jpeg', bytes });
+    const id = await uploadSampleImage(service, { name: 'noise.jpg', type: 'image/jpeg', bytes });
     for (const format of ['jpg', 'webp', 'avif']) {
       const sizes = await Promise.all(
         ['1', '50', '100'].map(async (quality) => (await requestAsset(service, id, { format, quality })).bytes.length),
@@ -248,7 +248,10 @@ describe('assets: transformations', () => {
       [{ key: 'poster' }, 'poster'],
       [{ key: 'system-small-cover', width: '3' }, 'width'],
     ];
-    ids.set('text', await upload(service, { name: 'a.txt', type: 'text/plain', bytes: Buffer.from('hello') }));
+    ids.set(
+      'text',
+      await uploadSampleImage(service, { name: 'a.txt', type: 'text/plain', bytes: Buffer.from('hello') }),
+    );
     for (const name of ['jpeg', 'text'])
       for (const [query, part] of wrong) {
         const { status, code, message } = await get(name, query);

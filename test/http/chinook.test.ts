@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
-import { createUserWithPermissions, type Person } from './test-users.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
+import { createUserWithPermissions, type TestUserWithToken } from './test-users.ts';
 
 const BACH =
   '/items/track?fields=name,album_id.title,album_id.artist_id.name&filter[composer][_contains]=Bach&sort=-milliseconds&limit=3';
@@ -10,7 +10,7 @@ const BACH =
 describe('the items API on the Chinook database', () => {
   let database: FreshDatabase;
   let service: InProcessService;
-  let listener: Person;
+  let listener: TestUserWithToken;
   before(async () => {
     database = await freshDatabase('chinook');
     await runSqlFile(database.url, new URL('../data/chinook.sql', import.meta.url));
@@ -122,7 +122,7 @@ describe('the items API on the Chinook database', () => {
     ]) {
       const runs: (readonly string[])[] = [];
       for (let run = 0; run < 3; run++) {
-        runs.push(await statementsDuring(() => service.request('GET', path, { token: service.admin.token })));
+        runs.push(await recordStatementsDuring(() => service.request('GET', path, { token: service.admin.token })));
       }
       // A notification may empty a cache (such as the status of the user), which is then read again. The read itself is one
       // statement every time.

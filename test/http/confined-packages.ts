@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Service } from '../support/service.ts';
+import type { RunningTestService } from '../support/service.ts';
 
 /** A folder that a test uses as EXTENSIONS_PATH and into which it writes confined packages. */
 export interface ConfinedPackageFolder {
@@ -58,21 +58,24 @@ interface Row {
 }
 
 /** The rows that GET /extensions answers, by package name. Of several rows with one name the last one is kept. */
-export async function listExtensions(service: Service): Promise<Readonly<Record<string, Row>>> {
+export async function listExtensions(service: RunningTestService): Promise<Readonly<Record<string, Row>>> {
   const { body } = await service.request('GET', '/extensions', { token: service.admin.token });
   return Object.fromEntries((body.data as Row[]).map((row) => [row.name, row]));
 }
 
-export const reloadExtensions = (service: Service) =>
+export const reloadExtensions = (service: RunningTestService) =>
   service.request('POST', '/extensions/reload', { token: service.admin.token });
 
 /** A failure of a package as GET /extensions shows it to admins: where it happened and how often. */
-export interface FailureRecord {
+export interface PackageFailureRecord {
   readonly code: string;
   readonly message?: string;
   readonly at?: string;
   readonly count: number;
 }
 
-export const listFailures = async (service: Service, name: string): Promise<readonly FailureRecord[]> =>
-  ((await listExtensions(service))[name]?.failures ?? []) as readonly FailureRecord[];
+export const listPackageFailures = async (
+  service: RunningTestService,
+  name: string,
+): Promise<readonly PackageFailureRecord[]> =>
+  ((await listExtensions(service))[name]?.failures ?? []) as readonly PackageFailureRecord[];

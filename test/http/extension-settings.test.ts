@@ -7,16 +7,16 @@ import {
 } from '../../plugins/extension-settings/contract.ts';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
   errorCodeOf,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../plugins/users/test-users.ts';
 import { freshDatabase } from '../support/database.ts';
-import { type TestComposition, writePlugins } from '../support/plugin.ts';
+import { type TestComposition, writeTestPluginPackages } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const PATH = '/extension-settings';
@@ -43,8 +43,8 @@ describe('/extension-settings', () => {
   let settings: ExtensionSettings;
   let service: InProcessService;
   let ask: SendAsUser;
-  let app: Person;
-  let user: Person;
+  let app: TestUserAccount;
+  let user: TestUserAccount;
   let chat: SettingsOwner;
 
   const owner = (name: string, raw: unknown, id = name): SettingsOwner => {
@@ -67,7 +67,7 @@ describe('/extension-settings', () => {
   before(async function () {
     this.timeout(120_000);
     // In the service the plugin `extensions` registers the owners of settings. Here a plugin of the test does.
-    thirdParty = await writePlugins([
+    thirdParty = await writeTestPluginPackages([
       {
         name: 'loader',
         thirdParty: true,
@@ -92,8 +92,8 @@ describe('/extension-settings', () => {
       action: 'read',
       permissions: { word: { _eq: 'x' } },
     });
-    app = await makePerson(service, readers);
-    user = await makePerson(service, await makeRole(service));
+    app = await createTestUserAccount(service, readers);
+    user = await createTestUserAccount(service, await makeRole(service));
     chat = owner(CHAT, SETTINGS);
   });
   after(async () => {
@@ -487,7 +487,7 @@ describe('/extension-settings without SECRETS_ENCRYPTION_KEY', () => {
     this.timeout(120_000);
     const database = await freshDatabase('settings_key');
     let settings: ExtensionSettings | undefined;
-    const thirdParty = await writePlugins([
+    const thirdParty = await writeTestPluginPackages([
       {
         name: 'loader',
         thirdParty: true,

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import {
-  ADMIN,
   createMigratedDatabase,
+  FIRST_ADMIN_CREDENTIALS,
   type InProcessService,
+  type RunningTestService,
   runCli,
-  type Service,
   startService,
   TEST_SECRET,
 } from '../support/service.ts';
@@ -25,7 +25,7 @@ const CODE = renderConfinedEndpoint('orders', '() => ({ body: 1 })');
 describe('consent for confined packages', () => {
   let packages: ConfinedPackageFolder;
   let database: FreshDatabase;
-  const running: Service[] = [];
+  const running: RunningTestService[] = [];
 
   beforeEach(async () => {
     packages = await createConfinedPackageFolder();
@@ -44,9 +44,12 @@ describe('consent for confined packages', () => {
     return service;
   };
   const put = (version: string, more: object = {}) => packages.put(NAME, asking(more), CODE, { version });
-  const reasonOf = async (service: Service) => (await listExtensions(service))[NAME]?.reason;
-  const agree = (service: Service, token: string | null = service.admin.token, body: unknown = { name: NAME }) =>
-    service.request('POST', '/extensions/consent', { token, body });
+  const reasonOf = async (service: RunningTestService) => (await listExtensions(service))[NAME]?.reason;
+  const agree = (
+    service: RunningTestService,
+    token: string | null = service.admin.token,
+    body: unknown = { name: NAME },
+  ) => service.request('POST', '/extensions/consent', { token, body });
 
   it('installing a package is consent, and a version that requests more waits', async () => {
     await put('1.0.0');
@@ -131,8 +134,8 @@ describe('consent for confined packages', () => {
       DB_CONNECTION_STRING: database.url,
       DATA_PATH: packages.path,
       SECRET: TEST_SECRET,
-      ADMIN_EMAIL: ADMIN.email,
-      ADMIN_PASSWORD: ADMIN.password,
+      ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+      ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
     });
     expect(await command.ended, command.output()).to.equal(0);
     expect(await database.query('select * from platform_extension_grants')).to.deep.equal([]);
@@ -180,7 +183,7 @@ describe('consent for confined packages', () => {
     await put('1.1.0', { log: true });
     await reloadExtensions(one);
     // Whether this process runs version 1.1.0: each process loads it at its own time.
-    const isNew = async (service: Service) => {
+    const isNew = async (service: RunningTestService) => {
       const row = (await listExtensions(service))[NAME];
       return row?.status === 'loaded' && row.version === '1.1.0';
     };

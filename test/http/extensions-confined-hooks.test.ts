@@ -4,7 +4,7 @@ import {
   type ConfinedPackageFolder,
   createConfinedPackageFolder,
   listExtensions,
-  listFailures,
+  listPackageFailures,
 } from './confined-packages.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
@@ -157,7 +157,7 @@ describe('confined hooks', () => {
         [{ message: 'An unexpected error occurred.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
       ]);
     }
-    const failures = await listFailures(service, 'service-extension-notes');
+    const failures = await listPackageFailures(service, 'service-extension-notes');
     expect(failures.filter(({ code }) => code === 'INVALID_REJECTION')).not.to.be.empty;
     expect(failures.length).to.be.at.most(5);
   });
@@ -166,7 +166,7 @@ describe('confined hooks', () => {
     const client = await service.request('POST', '/items/notes', { token: guest, body: { text: 'throw' } });
     expect(JSON.stringify(client.body)).not.to.include('secret');
     for (let at = 0; at < 30; at++) await write('throw');
-    const failures = await listFailures(service, 'service-extension-notes');
+    const failures = await listPackageFailures(service, 'service-extension-notes');
     const [latest] = failures;
     const line = HOOK.split('\n').findIndex((text) => text.includes("new Error('a secret")) + 1;
     expect(latest).to.deep.include({
@@ -185,7 +185,7 @@ describe('confined hooks', () => {
 
   it('a failure is one log line of bounded length, for any thrown value', async () => {
     await write('lines');
-    const [latest] = await listFailures(service, 'service-extension-notes');
+    const [latest] = await listPackageFailures(service, 'service-extension-notes');
     expect(latest?.message)
       .to.match(/^first second \[31mx+…$/)
       .and.have.length(500);

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import {
   type FlowOperationKind,
-  type FlowOperations,
+  type FlowOperationRegistry,
   flowOperations,
   operations,
 } from '../../plugins/flows/contract.ts';
-import { type TestComposition, writePlugins } from '../support/plugin.ts';
+import { type TestComposition, writeTestPluginPackages } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import {
   type ConfinedPackageFolder,
@@ -22,13 +22,13 @@ describe('confined operations', () => {
   let thirdParty: TestComposition;
   let packages: ConfinedPackageFolder;
   let service: InProcessService;
-  let registry: FlowOperations;
+  let registry: FlowOperationRegistry;
   let asSystem: () => Caller;
 
   before(async function () {
     this.timeout(120_000);
     // In the service the plugin `flows` reads the registry of operations. Here a plugin of the test does.
-    thirdParty = await writePlugins([
+    thirdParty = await writeTestPluginPackages([
       {
         name: 'runner',
         thirdParty: true,

@@ -4,7 +4,7 @@ import {
   type ConfinedPackageFolder,
   createConfinedPackageFolder,
   listExtensions,
-  listFailures,
+  listPackageFailures,
   renderConfinedEndpoint,
 } from './confined-packages.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
@@ -325,7 +325,7 @@ describe('confined endpoints', () => {
     for (const [path, code] of Object.entries(codes)) {
       const { status, body } = await ask('GET', `/echo/${path}`);
       expect([status, body.errors[0].message], path).to.deep.equal([500, 'An unexpected error occurred.']);
-      const [latest] = await listFailures(service, 'service-extension-echo');
+      const [latest] = await listPackageFailures(service, 'service-extension-echo');
       expect([code].flat(), path).to.include(latest?.code);
     }
     expect((await ask('GET', '/extensions', app)).status).to.equal(403);

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type FlowOperations, operations } from '../../plugins/flows/contract.ts';
+import { type FlowOperationRegistry, operations } from '../../plugins/flows/contract.ts';
 import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
-import { type TestComposition, writePlugins } from '../support/plugin.ts';
+import { type TestComposition, writeTestPluginPackages } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import { listExtensions, reloadExtensions } from './confined-packages.ts';
 
@@ -62,10 +62,10 @@ describe('a third-party plugin in a running service', function () {
   let place: PackageFolder;
   let watcher: TestComposition;
   let service: InProcessService;
-  let registry: FlowOperations;
+  let registry: FlowOperationRegistry;
 
   before(async () => {
-    watcher = await writePlugins([
+    watcher = await writeTestPluginPackages([
       {
         name: 'watcher',
         manifest: { uses: { operations: '^1.0.0' } },

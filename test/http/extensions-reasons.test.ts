@@ -8,7 +8,7 @@ import {
   createPackageFolder,
   createPackageJson,
   ENDPOINT_MANIFEST,
-  type Files,
+  type FileContentsByPath,
   OPERATION_MANIFEST,
   PANEL_MANIFEST,
   type PackageFolder,
@@ -21,7 +21,7 @@ interface Case {
   /** The text of the built file; by default the text of the source. */
   readonly built?: string;
   /** The files of the package instead of the source and the built file. */
-  readonly files?: Files;
+  readonly files?: FileContentsByPath;
   readonly more?: object;
 }
 
@@ -115,7 +115,7 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
   },
 };
 
-function filesOf(name: string, { manifest, source = '', built = source, files, more }: Case): Files {
+function filesOf(name: string, { manifest, source = '', built = source, files, more }: Case): FileContentsByPath {
   const declared = manifest ?? { ...ENDPOINT_MANIFEST, ...CONFINED_RUNTIME, ...access };
   const packageJson = createPackageJson(`service-extension-${name}`, declared, more);
   const written = files ?? {

@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { readStoredFilesState, waitUntilFilesConsistent } from '../plugins/files-http/stored-files.ts';
 import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
   type SendAsUser,
   statusAndCodeOf,
@@ -202,7 +202,7 @@ describe('/files follows the specification', () => {
         { collection: 'platform_files', action: 'read' },
         { collection: 'platform_files', action: 'update', fields: ['title'] },
       ]);
-      const { ask } = await makePerson(service, role);
+      const { ask } = await createTestUserAccount(service, role);
       const id = await uploadFile();
       const changed = await ask('PATCH', `/files/${id}`, { ...claims, title: 'By a user' });
       expect([changed.status, changed.body.data?.title]).to.deep.equal([200, 'By a user']);
@@ -520,7 +520,7 @@ describe('/files follows the specification', () => {
   });
 
   it('permissions decide about uploads, imports, changes and deletes', async () => {
-    const { ask, role } = await makePerson(service, await makeRole(service));
+    const { ask, role } = await createTestUserAccount(service, await makeRole(service));
     const id = await uploadFile();
     const url = `http://127.0.0.1:${outside.port}/x.css`;
     const tries = (): Promise<unknown[]> =>
@@ -546,6 +546,6 @@ describe('/files follows the specification', () => {
     expect(await tries()).to.deep.equal(Array(7).fill(200));
     await grant('delete');
     expect((await ask('DELETE', `/files/${id}`)).status).to.equal(204);
-    expect((await waitUntilConsistent(service.database, join(folder, 'bytes'))).objects.join()).not.to.contain(id);
+    expect((await waitUntilFilesConsistent(service.database, join(folder, 'bytes'))).objects.join()).not.to.contain(id);
   });
 });

@@ -5,10 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { objectsIn } from '../plugins/files/files-fixture.ts';
+import { listLocalObjectPaths } from '../plugins/files/files-fixture.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { createRandom, type SeededRandom } from '../support/random.ts';
-import { ADMIN, createMigratedDatabase, runCli, type SpawnedService, spawnService } from '../support/service.ts';
+import { createSeededRandom, type SeededRandom } from '../support/random.ts';
+import {
+  createMigratedDatabase,
+  FIRST_ADMIN_CREDENTIALS,
+  runCli,
+  type SpawnedService,
+  spawnService,
+} from '../support/service.ts';
 import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 
@@ -25,7 +31,7 @@ type Possible = Map<string, ReadonlySet<string>>;
 
 describe('files: the service is killed during uploads, replacements and deletes', function () {
   this.timeout(600_000);
-  const random = createRandom(SEED);
+  const random = createSeededRandom(SEED);
   const env = (folder: string) => ({ STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'error' });
   let database: FreshDatabase;
   let folder: string;
@@ -120,8 +126,8 @@ describe('files: the service is killed during uploads, replacements and deletes'
         DB_CONNECTION_STRING: database.url,
         DATA_PATH: folder,
         SECRET: 'a secret that only tests know, long enough',
-        ADMIN_EMAIL: ADMIN.email,
-        ADMIN_PASSWORD: ADMIN.password,
+        ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+        ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
       });
       expect(await check.ended, check.output()).to.equal(0);
     }
@@ -135,7 +141,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
     }
     const seeds = Array.from({ length: CLIENTS }, () => random.upTo(2 ** 31));
     const working = Promise.all(
-      seeds.map((seed, at) => (at < 2 ? rival(createRandom(seed), shared) : client(createRandom(seed)))),
+      seeds.map((seed, at) => (at < 2 ? rival(createSeededRandom(seed), shared) : client(createSeededRandom(seed)))),
     );
     // Never resolves, and rejects as soon as an expectation of a client fails.
     const wrong = working.then(() => new Promise<never>(() => {}));
@@ -167,7 +173,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
     const rows = await database.query<{ id: string; name: string; size: string }>(
       'select id, filename_disk as name, filesize::text as size from platform_files',
     );
-    expect(await objectsIn(folder)).to.deep.equal(rows.map(({ name }) => name).sort());
+    expect(await listLocalObjectPaths(folder)).to.deep.equal(rows.map(({ name }) => name).sort());
     const found = new Map<string, string>();
     for (const { id, name, size } of rows) {
       const bytes = await readFile(join(folder, name));

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { byteChunks, type FilesGround, filesGround } from '../plugins/files/files-fixture.ts';
-import { makePerson, makeRole, statusAndCodeOf } from '../plugins/users/test-users.ts';
+import { byteChunks, type FilesFixture, startFilesFixture } from '../plugins/files/files-fixture.ts';
+import { createTestUserAccount, makeRole, statusAndCodeOf } from '../plugins/users/test-users.ts';
 import { until } from '../support/until.ts';
 
 describe('DELETE /files', () => {
-  let ground: FilesGround;
+  let ground: FilesFixture;
   before(async () => {
-    ground = await filesGround();
+    ground = await startFilesFixture();
   });
   after(() => ground.stop());
 
@@ -62,7 +62,7 @@ describe('DELETE /files', () => {
   });
 
   it('a delete that includes a file the caller may not delete removes nothing', async () => {
-    const person = await makePerson(
+    const person = await createTestUserAccount(
       ground,
       await makeRole(ground, {}, [
         { collection: 'platform_files', action: 'delete', permissions: { title: { _eq: 'mine' } } },

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { objectsIn } from '../plugins/files/files-fixture.ts';
+import { listLocalObjectPaths } from '../plugins/files/files-fixture.ts';
 import { statusAndCodeOf } from '../plugins/users/test-users.ts';
 import type { SpawnedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -19,9 +19,9 @@ import {
   fetchAssetAsAdmin,
   PICTURE_FORM_OPTIONS,
   type SharedFilesEnvironment,
-  sendForm,
-  slowForm,
-  upload,
+  sendUploadForm,
+  startSlowMultipartUpload,
+  uploadFileByForm,
 } from './shared-files-environment.ts';
 
 const UNAVAILABLE = [503, 'SERVICE_UNAVAILABLE'];
@@ -30,7 +30,7 @@ const refusal = ({ status, body }: FormReply) => [status, body?.errors?.[0]?.ext
 const remove = ({ request, admin }: SpawnedService, id: string) =>
   request('DELETE', `/files/${id}`, { token: admin.token });
 const replace = (service: SpawnedService, id: string, bytes: string) =>
-  sendForm(service, bytes, { method: 'PATCH', path: `/files/${id}` });
+  sendUploadForm(service, bytes, { method: 'PATCH', path: `/files/${id}` });
 
 /** The messages of all lines that the service has logged so far; undefined for lines without a message. */
 const messages = (service: SpawnedService): readonly string[] =>
@@ -112,7 +112,7 @@ describe('files: stop of the service', function () {
 
   it('a stop waits for a running upload within SHUTDOWN_TIMEOUT', async () => {
     const service = await ground.start({ SHUTDOWN_TIMEOUT: '30s' });
-    const slow = slowForm(service);
+    const slow = startSlowMultipartUpload(service);
     slow.write('the beginning, ');
     await until(async () => (await ground.state()).orphanEntries.length === 1);
     const ended = service.kill();
@@ -128,8 +128,11 @@ describe('files: stop of the service', function () {
     const service = await ground.start();
     const outside = await endless();
     try {
-      const old = await upload(service, 'old');
-      const [form, replacing] = [slowForm(service), slowForm(service, { method: 'PATCH', path: `/files/${old}` })];
+      const old = await uploadFileByForm(service, 'old');
+      const [form, replacing] = [
+        startSlowMultipartUpload(service),
+        startSlowMultipartUpload(service, { method: 'PATCH', path: `/files/${old}` }),
+      ];
       for (const slow of [form, replacing]) slow.write('x'.repeat(50_000));
       const imported = importFrom(service, outside.url);
       const resumable = await beginResumable(service, 100_000);
@@ -158,7 +161,7 @@ describe('files: stop of the service', function () {
 
   it('objects left by killed starts are removed by the first start that lasts', async () => {
     const service = await ground.start();
-    const slow = slowForm(service);
+    const slow = startSlowMultipartUpload(service);
     slow.write('x'.repeat(50_000));
     await until(async () => (await ground.state()).orphanEntries.length === 1);
     await service.kill('SIGKILL');
@@ -205,7 +208,7 @@ describe('files: failures of the database', function () {
     );
 
   it('an upload survives lost connections if the database is back in time', async () => {
-    const slow = slowForm(service);
+    const slow = startSlowMultipartUpload(service);
     slow.write('the beginning, ');
     await until(async () => (await ground.state()).orphanEntries.length === 1);
     const pids = (await cut()).map(({ pid }) => pid);
@@ -235,7 +238,7 @@ describe('files: failures of the database', function () {
       for (let turn = 0; !ended; turn++) {
         const text = `${worker} ${turn} `.repeat(1 + ((turn * 131) % 2000));
         if (mine === undefined) {
-          const { status, body } = await sendForm(service, text);
+          const { status, body } = await sendUploadForm(service, text);
           if (isRefused(status)) continue;
           mine = body.data.id as string;
           files.set(mine, text);
@@ -274,7 +277,7 @@ describe('files: failures of the database', function () {
 
   it('a statement timeout answers 503 and leaves nothing', async () => {
     const service = await ground.start({ DB_STATEMENT_TIMEOUT: '500ms' });
-    const id = await upload(service, 'x');
+    const id = await uploadFileByForm(service, 'x');
     for (const table of ['platform_files', 'platform_orphaned_objects']) {
       const locked = ground.database.query(
         `do $$ begin lock table ${table} in access exclusive mode; perform pg_sleep(4); end $$`,
@@ -283,7 +286,7 @@ describe('files: failures of the database', function () {
         const locks = `select from pg_locks where mode = 'AccessExclusiveLock' and granted and relation = '${table}'::regclass`;
         return (await ground.database.query(locks)).length > 0;
       });
-      expect(refusal(await sendForm(service, 'new')), table).to.deep.equal(UNAVAILABLE);
+      expect(refusal(await sendUploadForm(service, 'new')), table).to.deep.equal(UNAVAILABLE);
       expect(refusal(await replace(service, id, 'new')), table).to.deep.equal(UNAVAILABLE);
       expect(statusAndCodeOf(await remove(service, id)), table).to.deep.equal(UNAVAILABLE);
       await locked;
@@ -298,9 +301,9 @@ describe('files: failures of the database', function () {
     it(`uploads and reads do not deadlock with ${connections} connection(s)`, async () => {
       const service = await ground.start({ DB_POOL_MAX: connections, DB_POOL_MIN: '0' });
       const bytes = await createTestPicture();
-      const shown = await upload(service, bytes, PICTURE_FORM_OPTIONS);
+      const shown = await uploadFileByForm(service, bytes, PICTURE_FORM_OPTIONS);
       const uploads = Array.from({ length: 12 }, async (_, at) => {
-        const form = slowForm(service, PICTURE_FORM_OPTIONS);
+        const form = startSlowMultipartUpload(service, PICTURE_FORM_OPTIONS);
         form.write(bytes.subarray(0, 100));
         await pause(at * 5);
         form.write(bytes.subarray(100));
@@ -341,14 +344,14 @@ describe('files: failures of the storage', function () {
 
   it('a storage that cannot be written fails uploads only, and recovers', async () => {
     const [kept, gone] = [
-      await upload(service, await createTestPicture(), PICTURE_FORM_OPTIONS),
-      await upload(service, 'gone'),
+      await uploadFileByForm(service, await createTestPicture(), PICTURE_FORM_OPTIONS),
+      await uploadFileByForm(service, 'gone'),
     ];
     const partial = join(ground.folder, '.partial');
     await rm(partial, { recursive: true });
     await writeFile(partial, 'no folder');
     const state = await ground.state();
-    expect(refusal(await sendForm(service, 'new'))).to.deep.equal(UNAVAILABLE);
+    expect(refusal(await sendUploadForm(service, 'new'))).to.deep.equal(UNAVAILABLE);
     expect(refusal(await replace(service, kept, 'new'))).to.deep.equal(UNAVAILABLE);
     const { status, bytes } = await fetchAssetAsAdmin(service, kept, '?width=17');
     expect([status, JSON.parse(bytes.toString()).errors[0].extensions.code]).to.deep.equal(UNAVAILABLE);
@@ -367,7 +370,7 @@ describe('files: failures of the storage', function () {
 
     await rm(partial);
     await mkdir(partial);
-    await upload(service, 'new');
+    await uploadFileByForm(service, 'new');
     expect((await fetchAssetAsAdmin(service, kept, '?width=17')).status).to.equal(200);
     expect((await remove(service, kept)).status).to.equal(204);
     await until(async () => (await ground.state()).orphanEntries.length === 0);
@@ -377,7 +380,7 @@ describe('files: failures of the storage', function () {
   });
 
   it('an unreadable object answers 503, and its file can be replaced and deleted', async () => {
-    const [one, other] = [await upload(service, 'x'), await upload(service, 'y')];
+    const [one, other] = [await uploadFileByForm(service, 'x'), await uploadFileByForm(service, 'y')];
     for (const id of [one, other]) {
       const path = await disk(id);
       await unlink(path);
@@ -397,8 +400,8 @@ describe('files: failures of the storage', function () {
 
   it('an object removed by hand answers 403, and its file can be replaced and deleted', async () => {
     const [one, other] = [
-      await upload(service, 'x'),
-      await upload(service, await createTestPicture(), PICTURE_FORM_OPTIONS),
+      await uploadFileByForm(service, 'x'),
+      await uploadFileByForm(service, await createTestPicture(), PICTURE_FORM_OPTIONS),
     ];
     for (const id of [one, other]) {
       await unlink(await disk(id));
@@ -413,17 +416,17 @@ describe('files: failures of the storage', function () {
   });
 
   it('a missing root folder is not created again, and deleted objects are removed when it is back', async () => {
-    const [kept, gone] = [await upload(service, 'kept'), await upload(service, 'gone')];
+    const [kept, gone] = [await uploadFileByForm(service, 'kept'), await uploadFileByForm(service, 'gone')];
     const away = `${ground.folder}-away`;
     await rename(ground.folder, away);
     try {
       for (const make of [async () => {}, () => mkdir(ground.folder)]) {
         await make();
-        expect(refusal(await sendForm(service, 'new'))).to.deep.equal(UNAVAILABLE);
+        expect(refusal(await sendUploadForm(service, 'new'))).to.deep.equal(UNAVAILABLE);
         expect((await remove(service, gone)).status).to.equal(204);
       }
       expect(readdirSync(ground.folder)).to.deep.equal([]);
-      const still = await objectsIn(away);
+      const still = await listLocalObjectPaths(away);
       expect(
         still.some((name) => name.includes(gone)),
         'on the disk',
@@ -457,7 +460,9 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
     const before = await ground.start(second);
     const options = { ...PICTURE_FORM_OPTIONS, fields: { storage: 'second' } };
     const bytes = await createTestPicture();
-    const [kept, ...gone] = await Promise.all(Array.from({ length: 6 }, () => upload(before, bytes, options)));
+    const [kept, ...gone] = await Promise.all(
+      Array.from({ length: 6 }, () => uploadFileByForm(before, bytes, options)),
+    );
     const resumable = await beginResumable(before, 10, `,storage ${btoa('second')}`);
     await before.stop();
 
@@ -476,7 +481,7 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
     expect(await stalling(service, resumable, 5)).to.equal(503);
     for (const id of gone) expect((await remove(service, id)).status).to.equal(204);
     // Each delete of a file also retries the removal of all orphaned objects.
-    for (let round = 0; round < 5; round++) await remove(service, await upload(service, 'x'));
+    for (let round = 0; round < 5; round++) await remove(service, await uploadFileByForm(service, 'x'));
     const state = await ground.state();
     expect(state.orphanEntries).to.deep.equal(gone.map((id) => `${id}.png`).sort());
     expect(state.objects).to.deep.equal([]);
@@ -488,7 +493,7 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
     await until(async () => (await ground.state()).orphanEntries.length === 0);
     expect((await fetchAssetAsAdmin(after, kept as string)).bytes.equals(bytes)).to.equal(true);
     expect((await tus(after, 'DELETE', resumable)).status).to.equal(204);
-    expect(await objectsIn(place)).to.deep.equal([`${kept}.png`]);
+    expect(await listLocalObjectPaths(place)).to.deep.equal([`${kept}.png`]);
   });
 });
 
@@ -519,14 +524,14 @@ describe('files: resources after hundreds of aborted and completed requests', fu
 
     const kinds: readonly ((at: number) => Promise<unknown>)[] = [
       async (at) => {
-        const form = slowForm(service, PICTURE_FORM_OPTIONS);
+        const form = startSlowMultipartUpload(service, PICTURE_FORM_OPTIONS);
         form.write(bytes.subarray(0, 200));
         await pause(at % 15);
         form.abort();
         return form.answer;
       },
       async (at) => {
-        const form = slowForm(service, PICTURE_FORM_OPTIONS);
+        const form = startSlowMultipartUpload(service, PICTURE_FORM_OPTIONS);
         form.write(bytes);
         form.end();
         await pause(at % 40);
@@ -550,7 +555,7 @@ describe('files: resources after hundreds of aborted and completed requests', fu
         expect((await tus(service, 'DELETE', path)).status).to.equal(204);
       },
       async (at) => {
-        const id = await upload(service, bytes, { ...PICTURE_FORM_OPTIONS, agent });
+        const id = await uploadFileByForm(service, bytes, { ...PICTURE_FORM_OPTIONS, agent });
         const leaving = new AbortController();
         const headers = { authorization: `Bearer ${service.admin.token}` };
         const left = fetch(`${service.url}/assets/${id}?width=${20 + (at % 100)}`, { headers, signal: leaving.signal })
@@ -559,7 +564,9 @@ describe('files: resources after hundreds of aborted and completed requests', fu
         await pause(at % 30);
         leaving.abort();
         await left;
-        expect((await sendForm(service, 'new', { method: 'PATCH', path: `/files/${id}`, agent })).status).to.equal(200);
+        expect(
+          (await sendUploadForm(service, 'new', { method: 'PATCH', path: `/files/${id}`, agent })).status,
+        ).to.equal(200);
         expect((await fetchAssetAsAdmin(service, id)).bytes.toString()).to.equal('new');
         expect((await remove(service, id)).status).to.equal(204);
       },

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { waitUntilFilesConsistent } from '../plugins/files-http/stored-files.ts';
 import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import {
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
   type PermissionInput,
   type SendAsUser,
@@ -57,7 +57,7 @@ describe('files in GraphQL', () => {
     return [created].flat().map(({ id }) => id);
   }
   const person = async (...grants: PermissionInput[]) =>
-    (await makePerson(service, await makeRole(service, {}, grants))).ask;
+    (await createTestUserAccount(service, await makeRole(service, {}, grants))).ask;
   async function fieldsFor(ask: SendAsUser) {
     const query = '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }';
     const { queryType, mutationType } = (await askGraphql(ask, query)).data.__schema;
@@ -185,7 +185,7 @@ describe('files in GraphQL', () => {
     ).to.deep.equal({
       delete_files_items: { ids: others },
     });
-    expect(await waitUntilConsistent(service.database, folder)).to.deep.equal({
+    expect(await waitUntilFilesConsistent(service.database, folder)).to.deep.equal({
       rows: [],
       orphanEntries: 0,
       objects: [],

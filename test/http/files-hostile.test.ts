@@ -5,11 +5,15 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { connectRaw, type RawClient } from '../plugins/files-http/raw-client.ts';
-import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { connectRawHttpClient, type RawHttpClient } from '../plugins/files-http/raw-client.ts';
+import {
+  areStoredFilesConsistent,
+  readStoredFilesState,
+  waitUntilFilesConsistent,
+} from '../plugins/files-http/stored-files.ts';
 import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 const FILES = 'platform_files';
 const LINE = '\r\n';
@@ -68,8 +72,8 @@ describe('hostile requests to files', () => {
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(async () => {
-    const kept = await waitUntilConsistent(service.database, folder);
-    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilFilesConsistent(service.database, folder);
+    expect(areStoredFilesConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
   const upload = (token: string, text = 'bytes', fields: Record<string, string> = {}, id?: string) => {
@@ -90,7 +94,7 @@ describe('hostile requests to files', () => {
 
   describe('a user with rights to his own files', () => {
     let victim: Record<string, string>;
-    let person: Person;
+    let person: TestUserWithToken;
     before(async () => {
       victim = await expectCreated(upload(service.admin.token, 'not yours'));
       person = await createUserWithPermissions(service, [
@@ -277,7 +281,7 @@ describe('hostile requests to files', () => {
         const answer = await client.answers();
         client.close();
         expect([path, answer.slice(0, 12)]).to.deep.equal([path, `HTTP/1.1 ${status}`]);
-        expect((await waitUntilConsistent(service.database, folder)).rows.length).to.equal(count);
+        expect((await waitUntilFilesConsistent(service.database, folder)).rows.length).to.equal(count);
       }
       expect(await bytesOf(existing.id)).to.equal('bytes');
     });
@@ -302,10 +306,10 @@ describe('hostile requests to files', () => {
     });
 
     /** Sends the beginning of a form, and resolves once the service has begun to store the bytes of its file. */
-    async function begun(method: string, path: string, token: string, before: string): Promise<RawClient> {
+    async function begun(method: string, path: string, token: string, before: string): Promise<RawHttpClient> {
       const form = before + file('first ').slice(0, -LINE.length);
       const length = Buffer.byteLength(`${form}rest${LINE}${END}`);
-      const client = await connectRaw(service.url);
+      const client = await connectRawHttpClient(service.url);
       const there = async () => (await readStoredFilesState(service.database, folder)).orphanEntries;
       const count = await there();
       await client.write(
@@ -353,7 +357,7 @@ describe('hostile requests to files', () => {
     for (const [what, form, type = 'multipart/form-data; boundary=b'] of FORMS) {
       it(`a form with ${what} stores nothing and leaves the connection usable`, async () => {
         const before = await readStoredFilesState(service.database, folder);
-        const client = await connectRaw(service.url);
+        const client = await connectRawHttpClient(service.url);
         const auth = `Authorization: Bearer ${service.admin.token}`;
         await client.write(
           `POST /files HTTP/1.1${LINE}Host: x${LINE}${auth}${LINE}Content-Type: ${type}${LINE}` +
@@ -366,7 +370,7 @@ describe('hostile requests to files', () => {
         const [first, second] = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
         expect([first, second]).to.satisfy(([one]: number[]) => [400, 413, 415].includes(one as number));
         expect(second).to.equal(200);
-        expect((await waitUntilConsistent(service.database, folder)).rows).to.deep.equal(before.rows);
+        expect((await waitUntilFilesConsistent(service.database, folder)).rows).to.deep.equal(before.rows);
       });
     }
   });

@@ -3,12 +3,16 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { connectRaw } from '../plugins/files-http/raw-client.ts';
-import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { connectRawHttpClient } from '../plugins/files-http/raw-client.ts';
+import {
+  areStoredFilesConsistent,
+  readStoredFilesState,
+  waitUntilFilesConsistent,
+} from '../plugins/files-http/stored-files.ts';
 import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import {
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
   type SendAsUser,
   statusAndCodeOf,
@@ -79,8 +83,8 @@ describe('POST /files/import', () => {
   });
   afterEach(async () => {
     for (const response of held.splice(0)) response.destroy();
-    const kept = await waitUntilConsistent(service.database, folder);
-    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilFilesConsistent(service.database, folder);
+    expect(areStoredFilesConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
   const fetchFile = (url: unknown, data?: unknown, query = '') =>
@@ -222,7 +226,7 @@ describe('POST /files/import', () => {
   });
 
   it('an import ends when its client leaves', async () => {
-    const client = await connectRaw(service.url);
+    const client = await connectRawHttpClient(service.url);
     const body = JSON.stringify({ url: at('/slow') });
     const head = ['POST /files/import HTTP/1.1', 'host: x', `authorization: Bearer ${service.admin.token}`];
     const rest = ['content-type: application/json', `content-length: ${body.length}`, '', body];
@@ -251,7 +255,7 @@ describe('POST /files/import', () => {
   it('an import checks create or update permission before it fetches', async () => {
     const grant = (action: string, more = {}) => ({ collection: 'platform_files', action, ...more });
     const person = async (...grants: ReturnType<typeof grant>[]) =>
-      (await makePerson(service, await makeRole(service, {}, grants))).ask;
+      (await createTestUserAccount(service, await makeRole(service, {}, grants))).ask;
     const creator = await person(grant('create'));
     const updater = await person(grant('update'), grant('read'));
     const titled = await person(grant('create', { fields: ['title'], validation: { title: { _nnull: true } } }));
@@ -292,7 +296,7 @@ describe('POST /files/import', () => {
     it('import_file is offered to callers that may create and read files', async () => {
       const grant = (action: string) => ({ collection: 'platform_files', action });
       const names = async (...actions: string[]) => {
-        const { ask: who } = await makePerson(service, await makeRole(service, {}, actions.map(grant)));
+        const { ask: who } = await createTestUserAccount(service, await makeRole(service, {}, actions.map(grant)));
         const { data } = await ask(who, '{ __schema { mutationType { fields { name } } } }');
         return (data.__schema.mutationType?.fields ?? []).map(({ name }: { name: string }) => name);
       };

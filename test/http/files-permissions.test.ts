@@ -2,12 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
-import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
+import {
+  areStoredFilesConsistent,
+  readStoredFilesState,
+  waitUntilFilesConsistent,
+} from '../plugins/files-http/stored-files.ts';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
   type PermissionInput,
   type SendAsUser,
@@ -42,12 +46,12 @@ describe('permissions of files', () => {
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(async () => {
-    const kept = await waitUntilConsistent(service.database, folder);
-    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilFilesConsistent(service.database, folder);
+    expect(areStoredFilesConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
   const person = async (...grants: readonly PermissionInput[]) =>
-    (await makePerson(service, await makeRole(service, {}, grants))).ask;
+    (await createTestUserAccount(service, await makeRole(service, {}, grants))).ask;
   const uploaded = async (ask: SendAsUser, ...parts: readonly Part[]) => {
     const { status, body } = await ask('POST', '/files', formOf(...parts, ['file', textFile('a.txt')]));
     expect(status, JSON.stringify(body)).to.equal(200);
@@ -185,7 +189,7 @@ describe('permissions of files', () => {
       grant('create'),
       grant('read', { permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } }),
     ]);
-    const [one, other] = [await makePerson(service, role), await makePerson(service, role)];
+    const [one, other] = [await createTestUserAccount(service, role), await createTestUserAccount(service, role)];
     const { id } = await uploaded(one.ask, ['uploaded_by', other.id]);
     expect((await row(id)).uploaded_by).to.equal(one.id);
     expect((await other.ask('GET', `/files/${id}`)).status).to.equal(403);
@@ -195,7 +199,7 @@ describe('permissions of files', () => {
     const askPublic = createUserSender(service, null);
     const form = () => formOf(['file', textFile('public.txt')]);
     expect(await nothingOf(() => askPublic('POST', '/files', form()))).to.deep.equal([403, 'FORBIDDEN']);
-    const permission = await createTestPermission(service, PUBLIC_ROLE, grant('create', { fields: ['title'] }));
+    const permission = await createTestPermission(service, PUBLIC_ROLE_ID, grant('create', { fields: ['title'] }));
     try {
       expect((await askPublic('POST', '/files', form())).status).to.equal(204);
       const [last] = await service.database.query<Record<string, unknown>>(

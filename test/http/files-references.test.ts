@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { byteChunks, type FilesGround, filesGround } from '../plugins/files/files-fixture.ts';
-import { createUserSender, makePerson, makeRole, statusAndCodeOf } from '../plugins/users/test-users.ts';
+import { byteChunks, type FilesFixture, startFilesFixture } from '../plugins/files/files-fixture.ts';
+import { createTestUserAccount, createUserSender, makeRole, statusAndCodeOf } from '../plugins/users/test-users.ts';
 
 const key = { field: 'id', type: 'integer', schema: { has_auto_increment: true, is_primary_key: true } };
 /** Collections whose reference to a file is NOT NULL, with the "on delete" rule of the foreign key. */
 const NEEDING = { needing: 'NO ACTION', dragging: 'CASCADE' };
 
 describe('DELETE /files of referenced files', () => {
-  let ground: FilesGround;
+  let ground: FilesFixture;
   before(async () => {
-    ground = await filesGround();
+    ground = await startFilesFixture();
     const admin = createUserSender(ground, ground.admin.token);
     const ok = async (path: string, body: unknown) => {
       const created = await admin('POST', path, body);
@@ -194,7 +194,7 @@ describe('DELETE /files of referenced files', () => {
   it('references of files, users and settings are cleared', async () => {
     const id = await upload();
     const created = await upload({ origin: id });
-    const person = await makePerson(ground, await makeRole(ground), { avatar: id });
+    const person = await createTestUserAccount(ground, await makeRole(ground), { avatar: id });
     await ground.request('PATCH', '/settings', { token: ground.admin.token, body: { project_logo: id } });
     expect((await remove(id)).status).to.equal(204);
     expect((await ground.row(created)).origin).to.equal(null);
@@ -211,7 +211,7 @@ describe('DELETE /files of referenced files', () => {
   it('a rejected delete does not name a collection that the caller may not read', async () => {
     const [mine, other] = [await upload({ title: 'mine' }), await upload({ title: 'other' })];
     const deletable = { collection: 'platform_files', action: 'delete', permissions: { title: { _eq: 'mine' } } };
-    const person = await makePerson(ground, await makeRole(ground, {}, [deletable]));
+    const person = await createTestUserAccount(ground, await makeRole(ground, {}, [deletable]));
     for (const id of [mine, other]) await refer('dragging', id);
     const refused = await remove(mine, person.token);
     expect(statusAndCodeOf(refused)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
@@ -222,7 +222,7 @@ describe('DELETE /files of referenced files', () => {
 
   it('clearing references needs no rights to the referring rows, only to the file', async () => {
     const [mine, other] = [await upload({ title: 'mine' }), await upload({ title: 'other' })];
-    const person = await makePerson(
+    const person = await createTestUserAccount(
       ground,
       await makeRole(ground, {}, [
         { collection: 'platform_files', action: 'delete', permissions: { title: { _eq: 'mine' } } },

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
-import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import {
+  areStoredFilesConsistent,
+  readStoredFilesState,
+  waitUntilFilesConsistent,
+} from '../plugins/files-http/stored-files.ts';
 import { type RecordingServer, startRecordingServer } from '../plugins/outbound/recording-server.ts';
 import { createUserSender, type SendAsUser, statusAndCodeOf } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
@@ -39,8 +43,8 @@ describe('/files', () => {
     });
   });
   afterEach(async () => {
-    const kept = await waitUntilConsistent(service.database, folder);
-    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilFilesConsistent(service.database, folder);
+    expect(areStoredFilesConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
   const uploaded = async (...names: string[]): Promise<AnyJson[]> => {
@@ -217,7 +221,7 @@ describe('/files', () => {
       expect(await ask('mutation ($id: ID!) { delete_files_item(id: $id) { id } }', { id })).to.deep.equal({
         data: { delete_files_item: { id } },
       });
-      const gone = await waitUntilConsistent(service.database, folder);
+      const gone = await waitUntilFilesConsistent(service.database, folder);
       expect(gone.objects).to.deep.equal([]);
       const { data } = await ask('{ __schema { mutationType { fields { name } } } }');
       const names = data.__schema.mutationType.fields.map(({ name }: AnyJson) => name);

@@ -6,9 +6,9 @@ import {
   expectConsistentFiles,
   fetchAssetAsAdmin,
   type SharedFilesEnvironment,
-  sendForm,
-  slowForm,
-  upload,
+  sendUploadForm,
+  startSlowMultipartUpload,
+  uploadFileByForm,
 } from './shared-files-environment.ts';
 
 describe('files: two processes on one database and one folder', function () {
@@ -27,11 +27,11 @@ describe('files: two processes on one database and one folder', function () {
     (await request('DELETE', `/files/${id}`, { token: admin.token })).status;
 
   it('the janitor of one process never removes an object that another one is writing', async () => {
-    const slow = slowForm(one);
+    const slow = startSlowMultipartUpload(one);
     slow.write('the beginning, ');
     await until(async () => (await ground.state()).orphanEntries.length === 1);
     for (let round = 0; round < 5; round++)
-      expect(await remove(other, await upload(other, `gone ${round}`))).to.equal(204);
+      expect(await remove(other, await uploadFileByForm(other, `gone ${round}`))).to.equal(204);
     slow.write('and the end');
     const { status, body } = await slow.end();
     expect(status, JSON.stringify(body)).to.equal(200);
@@ -41,7 +41,7 @@ describe('files: two processes on one database and one folder', function () {
   });
 
   it('a process serves no partial bytes, and none older than the last answered replacement by another process', async () => {
-    const id = await upload(one, 'version 0');
+    const id = await uploadFileByForm(one, 'version 0');
     const known = new Map<string, string>();
     let last = 0;
     let reads = 0;
@@ -64,7 +64,7 @@ describe('files: two processes on one database and one folder', function () {
     const reading = Promise.all(readers);
     const wrong = reading.then(() => new Promise<never>(() => {}));
     for (let version = 1; version <= 40; version++) {
-      const replaced = sendForm(one, `version ${version}${'x'.repeat((version * 37) % 300)}`, {
+      const replaced = sendUploadForm(one, `version ${version}${'x'.repeat((version * 37) % 300)}`, {
         method: 'PATCH',
         path: `/files/${id}`,
       });
@@ -81,7 +81,7 @@ describe('files: two processes on one database and one folder', function () {
   });
 
   it('concurrent replacements and deletes by two processes leave one winner and no other object', async () => {
-    const ids = await Promise.all(['a', 'b', 'c'].map((text) => upload(one, text)));
+    const ids = await Promise.all(['a', 'b', 'c'].map((text) => uploadFileByForm(one, text)));
     const statuses = new Set<number>();
     await Promise.all(
       Array.from({ length: 6 }, async (_, worker) => {
@@ -89,7 +89,7 @@ describe('files: two processes on one database and one folder', function () {
         for (let turn = 0; turn < 10; turn++) {
           const id = ids[(worker + turn) % ids.length] as string;
           const text = `${worker} ${turn} `.repeat(100 * turn + 1);
-          statuses.add((await sendForm(service, text, { method: 'PATCH', path: `/files/${id}` })).status);
+          statuses.add((await sendUploadForm(service, text, { method: 'PATCH', path: `/files/${id}` })).status);
           if (turn === 7 && worker < 2) statuses.add(await remove(service, ids[0] as string));
         }
       }),
@@ -107,8 +107,8 @@ describe('files: two processes on one database and one folder', function () {
     const folder = (await one.request('POST', '/folders', { token, body: { name: 'inbox' } })).body.data.id;
     const changed = { storage_default_folder: folder, storage_asset_transform: 'none' };
     expect((await one.request('PATCH', '/settings', { token, body: changed })).status).to.equal(200);
-    await until(async () => (await sendForm(other, 'x')).body.data.folder === folder);
-    const id = await upload(other, 'x');
+    await until(async () => (await sendUploadForm(other, 'x')).body.data.folder === folder);
+    const id = await uploadFileByForm(other, 'x');
     expect((await fetchAssetAsAdmin(other, id, '?width=10')).status).to.equal(400);
     await one.request('PATCH', '/settings', { token, body: { storage_asset_transform: 'all' } });
     await until(async () => (await fetchAssetAsAdmin(other, id, '?width=10')).status === 200);
@@ -116,8 +116,8 @@ describe('files: two processes on one database and one folder', function () {
 
   it('a running process removes what a killed one left', async () => {
     const [form, replacing] = [
-      slowForm(one),
-      slowForm(one, { method: 'PATCH', path: `/files/${await upload(one, 'old')}` }),
+      startSlowMultipartUpload(one),
+      startSlowMultipartUpload(one, { method: 'PATCH', path: `/files/${await uploadFileByForm(one, 'old')}` }),
     ];
     for (const slow of [form, replacing]) slow.write('x'.repeat(100_000));
     await until(async () => (await ground.state()).objects.filter((name) => name.startsWith('.partial/')).length === 2);
@@ -125,7 +125,7 @@ describe('files: two processes on one database and one folder', function () {
     expect((await ground.state()).orphanEntries).to.have.length(2);
     // Each run of the janitor, started by a delete or once a minute, also looks for objects of killed processes.
     await until(async () => {
-      await remove(other, await upload(other, 'x'));
+      await remove(other, await uploadFileByForm(other, 'x'));
       return (await ground.state()).orphanEntries.length === 0;
     });
     expectConsistentFiles(await ground.state());

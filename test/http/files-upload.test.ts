@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { connectRaw } from '../plugins/files-http/raw-client.ts';
-import { isConsistent, readStoredFilesState, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
+import { connectRawHttpClient } from '../plugins/files-http/raw-client.ts';
 import {
+  areStoredFilesConsistent,
+  readStoredFilesState,
+  waitUntilFilesConsistent,
+} from '../plugins/files-http/stored-files.ts';
+import {
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
   type SendAsUser,
   statusAndCodeOf,
@@ -58,8 +62,8 @@ describe('uploads by POST and PATCH /files', () => {
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(async () => {
-    const kept = await waitUntilConsistent(service.database, folder);
-    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilFilesConsistent(service.database, folder);
+    expect(areStoredFilesConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
   const upload = (...parts: readonly Part[]) => admin('POST', '/files', formOf(...parts));
@@ -257,7 +261,7 @@ describe('uploads by POST and PATCH /files', () => {
       ),
     );
     for (const size of [1, 7, body.length - 1]) {
-      const client = await connectRaw(service.url);
+      const client = await connectRawHttpClient(service.url);
       const head = ['POST /files HTTP/1.1', 'host: x', `authorization: Bearer ${service.admin.token}`];
       await client.write(
         [...head, `content-type: ${FORM['content-type']}`, 'transfer-encoding: chunked', '', ''].join(LINE),
@@ -279,7 +283,7 @@ describe('uploads by POST and PATCH /files', () => {
     const before = await count();
     const whole = handMade(['Content-Disposition: form-data; name="file"; filename="p.bin"', 'x'.repeat(300_000)]);
     for (const sent of [100, 200_000, whole.length - 4]) {
-      const client = await connectRaw(service.url);
+      const client = await connectRawHttpClient(service.url);
       const head = ['POST /files HTTP/1.1', 'host: x', `authorization: Bearer ${service.admin.token}`];
       await client.write(
         [...head, `content-type: ${FORM['content-type']}`, `content-length: ${whole.length}`, '', ''].join(LINE),
@@ -290,7 +294,7 @@ describe('uploads by POST and PATCH /files', () => {
         await new Promise((resolve) => setImmediate(resolve));
       client.socket.destroy();
     }
-    await waitUntilConsistent(service.database, folder);
+    await waitUntilFilesConsistent(service.database, folder);
     expect(await count()).to.equal(before);
   });
 
@@ -298,7 +302,7 @@ describe('uploads by POST and PATCH /files', () => {
     let askWithoutPermissions: SendAsUser;
     let token: string;
     before(async () => {
-      const person = await makePerson(service, await makeRole(service));
+      const person = await createTestUserAccount(service, await makeRole(service));
       askWithoutPermissions = person.ask;
       token = person.token;
     });
@@ -318,7 +322,7 @@ describe('uploads by POST and PATCH /files', () => {
         [token, 403],
         [service.admin.token, 413],
       ] as const) {
-        const client = await connectRaw(service.url);
+        const client = await connectRawHttpClient(service.url);
         const size = 20 * MIB;
         const start = `--b${LINE}Content-Disposition: form-data; name="file"; filename="a"${LINE}${LINE}`;
         const end = `${LINE}--b--${LINE}`;
@@ -358,7 +362,7 @@ describe('uploads by POST and PATCH /files', () => {
     });
 
     it('no body is read from a caller who may not create files', async () => {
-      const client = await connectRaw(service.url);
+      const client = await connectRawHttpClient(service.url);
       const head = ['POST /files HTTP/1.1', 'host: x', `authorization: Bearer ${token}`];
       // Sends only the head: the answer must not wait for the body.
       await client.write([...head, `content-type: ${FORM['content-type']}`, 'content-length: 1000', '', ''].join(LINE));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ReadResultText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
+import type { ReadResultText, RowSelection, SelectionItem } from '../../plugins/query/contract.ts';
 import { withItemsSelectFixture } from './items-select-fixture.ts';
 
 type Row = Record<string, unknown>;
@@ -19,7 +19,7 @@ const column = (field: string, key = field): SelectionItem => ({ kind: 'column',
 const related = (
   field: string,
   shown: readonly SelectionItem[],
-  terms: Selection['parameters'] = {},
+  terms: RowSelection['parameters'] = {},
   key = field,
 ): SelectionItem => ({
   kind: 'related',
@@ -29,7 +29,7 @@ const related = (
 });
 const typename: SelectionItem = { kind: 'constant', key: '__typename', value: 'row' };
 
-const SELECTION: Selection = {
+const SELECTION: RowSelection = {
   items: [
     column('title'),
     related('author', [typename, column('name'), column('secret', 'name2')], {}, 'by'),

@@ -3,7 +3,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { HOSTILE_DOCUMENTS } from '../plugins/graphql/document-hostile.ts';
 import { watchEventLoop } from '../support/event-loop.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 const TABLES = `create table authors (id serial primary key, name text, born date);
   create table posts (id serial primary key, title text not null, secret text, author int references authors);
@@ -60,8 +60,8 @@ describe('/graphql: limits of documents', function () {
   });
 
   describe('the schema of a caller', () => {
-    let reader: Person;
-    let writer: Person;
+    let reader: TestUserWithToken;
+    let writer: TestUserWithToken;
     before(async () => {
       reader = await createUserWithPermissions(service, [
         { collection: 'posts', action: 'read', fields: ['id', 'title', 'author'] },
@@ -73,7 +73,7 @@ describe('/graphql: limits of documents', function () {
       ]);
     });
 
-    const refusedTo = async (person: Person | null, query: string) => {
+    const refusedTo = async (person: TestUserWithToken | null, query: string) => {
       const { status, body } = await ask(service, query, person?.token ?? null);
       expect([status, body.errors?.[0].extensions.code], query).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
       return body.errors[0].message as string;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { buildSchema, printSchema } from 'graphql';
 import { type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 const TABLES = `create table posts (id serial primary key, title text not null, secret text);
   create table drafts (id serial primary key)`;
@@ -9,7 +9,7 @@ const TABLES = `create table posts (id serial primary key, title text not null, 
 describe('GET /server/specs/graphql', function () {
   this.timeout(120_000);
   let service: InProcessService;
-  let reader: Person;
+  let reader: TestUserWithToken;
   before(async () => {
     service = await startService();
     await service.database.query(TABLES);

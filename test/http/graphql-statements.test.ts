@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { createBenchAliasesAndEditor } from '../../scripts/bench/collection-setup.ts';
 import { loadBenchData } from '../../scripts/bench/data.ts';
-import { GRAPHQL_BENCH_SHAPES } from '../../scripts/bench/graphql/shapes.ts';
+import { GRAPHQL_BENCH_SCENARIOS } from '../../scripts/bench/graphql/shapes.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions } from './test-users.ts';
 
 const SCALE = 0.01;
@@ -40,12 +40,12 @@ describe('/graphql runs one statement for each root field, however deep it is', 
   async function warm(request: (n: number) => Promise<unknown>): Promise<readonly string[]> {
     for (let n = 0; n < 2; n++) await request(n);
     const runs: (readonly string[])[] = [];
-    for (let n = 2; n < 5; n++) runs.push(await statementsDuring(() => request(n)));
+    for (let n = 2; n < 5; n++) runs.push(await recordStatementsDuring(() => request(n)));
     // A notification may clear a cache before a run, which then has more statements: the shortest run counts.
     return runs.toSorted((a, b) => a.length - b.length)[0] ?? [];
   }
 
-  for (const { name, document, table } of GRAPHQL_BENCH_SHAPES) {
+  for (const { name, document, table } of GRAPHQL_BENCH_SCENARIOS) {
     it(`${name}: one statement`, async () => {
       const sent = await warm(async (n) => {
         const { article } = await ask(service.admin.token, document, table ? { id: n + 1 } : {});
@@ -81,7 +81,7 @@ describe('/graphql runs one statement for each root field, however deep it is', 
     const { token } = await createUserWithPermissions(service, [
       { collection: 'tag', action: 'read', fields: ['id', 'name'] },
     ]);
-    const sent = await statementsDuring(() => ask(token, 'query { tag(limit: 1) { id name } }'));
+    const sent = await recordStatementsDuring(() => ask(token, 'query { tag(limit: 1) { id name } }'));
     const [rootStatement, ...permissionStatements] = sent.toReversed();
     expect(rootStatement).to.contain('"tag"');
     expect(
@@ -95,7 +95,7 @@ describe('/graphql runs one statement for each root field, however deep it is', 
     await ask(service.admin.token, 'query { tag(limit: 1) { id } }');
     const runs: (readonly string[])[] = [];
     for (const field of ['name', 'color', 'id name']) {
-      runs.push(await statementsDuring(() => ask(service.admin.token, `query { tag(limit: 2) { ${field} } }`)));
+      runs.push(await recordStatementsDuring(() => ask(service.admin.token, `query { tag(limit: 2) { ${field} } }`)));
     }
     const fewest = runs.toSorted((a, b) => a.length - b.length)[0] ?? [];
     expect(fewest, fewest.join('\n\n')).to.have.length(1);

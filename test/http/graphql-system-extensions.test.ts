@@ -6,7 +6,7 @@ import {
   PANEL_MANIFEST,
   type PackageFolder,
 } from '../plugins/extensions/package-folder.ts';
-import { makePerson, makeRole } from '../plugins/users/test-users.ts';
+import { createTestUserAccount, makeRole } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 const QUERY = '{ extensions { interfaces displays layouts modules } }';
@@ -71,7 +71,7 @@ describe('/graphql/system: extensions', function () {
   });
 
   it('extensions are listed for admins only, as by REST', async () => {
-    const person = await makePerson(service, await makeRole(service, { app_access: true }));
+    const person = await createTestUserAccount(service, await makeRole(service, { app_access: true }));
     for (const token of [person.token, null]) {
       const { status, body } = await ask(token);
       expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);

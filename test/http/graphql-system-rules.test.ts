@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { createTestPermission, makePerson, makeRole, type Person } from '../plugins/users/test-users.ts';
+import {
+  createTestPermission,
+  createTestUserAccount,
+  makeRole,
+  type TestUserAccount,
+} from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 /** Fields of users that `*` in the field list of a permission does not include. */
@@ -9,8 +14,8 @@ const PUBLIC = '00000000-0000-0000-0000-000000000000';
 describe('/graphql/system: rules of system collections', function () {
   this.timeout(120_000);
   let service: InProcessService;
-  let writer: Person;
-  let app: Person;
+  let writer: TestUserAccount;
+  let app: TestUserAccount;
   const send = async (token: string | null, query: string, variables?: object) =>
     (await service.request('POST', '/graphql/system', { token, body: { query, variables } })).body;
   const codes = async (token: string | null, query: string, variables?: object): Promise<unknown[]> => {
@@ -39,8 +44,8 @@ describe('/graphql/system: rules of system collections', function () {
         fields: ['*', ...(name === 'users' ? SENSITIVE : [])],
       })),
     );
-    writer = await makePerson(service, await makeRole(service, {}, grants));
-    app = await makePerson(service, await makeRole(service, { app_access: true }));
+    writer = await createTestUserAccount(service, await makeRole(service, {}, grants));
+    app = await createTestUserAccount(service, await makeRole(service, { app_access: true }));
     for (const { role } of [writer, app])
       await createTestPermission(service, role, { collection: 'posts', action: 'read' });
   });
@@ -97,7 +102,7 @@ describe('/graphql/system: rules of system collections', function () {
     expect(
       await codes(writer.token, 'mutation { create_roles_item(data: { name: "A", admin_access: true }) { id } }'),
     ).to.deep.equal(['FORBIDDEN']);
-    const member = await makePerson(service, await makeRole(service));
+    const member = await createTestUserAccount(service, await makeRole(service));
     await done(service.admin.token, `mutation { delete_roles_item(id: "${member.role}") { id } }`);
     const rows = await service.database.query('select role, status from platform_users where id = $1', [member.id]);
     expect(rows).to.deep.equal([{ role: null, status: 'suspended' }]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { makePerson, makeRole, type Person } from '../plugins/users/test-users.ts';
+import { createTestUserAccount, makeRole, type TestUserAccount } from '../plugins/users/test-users.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
 // The selections name all members, so that the tests find members that only REST or only GraphQL answers.
@@ -29,7 +29,7 @@ function withSystem(record: Record_): Record_ {
 describe('/graphql/system: collections, fields and relations', function () {
   this.timeout(120_000);
   let service: InProcessService;
-  let person: Person;
+  let person: TestUserAccount;
   const ask = (token: string | null, query: string, variables?: object): Promise<HttpReply> =>
     service.request('POST', '/graphql/system', { token, body: { query, variables } });
   const admin = async (query: string, variables?: object) => {
@@ -47,7 +47,7 @@ describe('/graphql/system: collections, fields and relations', function () {
       create table books (id serial primary key, title varchar(80) default 'Untitled', price numeric(9, 2),
         author int references authors on delete cascade);
       create table stock (id serial primary key)`);
-    person = await makePerson(
+    person = await createTestUserAccount(
       service,
       await makeRole(service, { app_access: true }, [
         { collection: 'authors', action: 'read', fields: ['id', 'name'] },

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { createTestPermission, makePerson, makeRole, type Person } from '../plugins/users/test-users.ts';
+import {
+  createTestPermission,
+  createTestUserAccount,
+  makeRole,
+  type TestUserAccount,
+} from '../plugins/users/test-users.ts';
 import { type HttpReply, type InProcessService, type RequestOptions, startService } from '../support/service.ts';
 
 const WRONG = 'INVALID_CREDENTIALS';
@@ -12,7 +17,7 @@ describe('/graphql/system', function () {
   this.timeout(120_000);
   let service: InProcessService;
   let role: string;
-  let person: Person;
+  let person: TestUserAccount;
   const ask = (token: string | null, query: string, variables?: object, options: RequestOptions = {}) =>
     service.request('POST', '/graphql/system', { token, body: { query, variables }, ...options });
   const dataOf = async (pending: Promise<HttpReply>) => {
@@ -35,7 +40,7 @@ describe('/graphql/system', function () {
         fields: ['title'],
       },
     ]);
-    person = await makePerson(service, role);
+    person = await createTestUserAccount(service, role);
   });
   after(() => service?.stop());
 
@@ -174,10 +179,10 @@ describe('/graphql/system', function () {
 
     it('users_me is FORBIDDEN without a token, and has no role for a user without one', async () => {
       const open = await makeRole(service);
-      const reader = await makePerson(service, open);
+      const reader = await createTestUserAccount(service, open);
       await absent(reader.token, '{ users_me { id } }');
       await absent(reader.token, '{ roles_me { id } }');
-      const userWithoutRole = await makePerson(service, null as never);
+      const userWithoutRole = await createTestUserAccount(service, null as never);
       const grants: number[] = [];
       for (const collection of ['platform_users', 'platform_roles'])
         grants.push(await createTestPermission(service, null, { collection, action: 'read', fields: ['id'] }));
@@ -192,7 +197,7 @@ describe('/graphql/system', function () {
     });
 
     it('users_me cannot be updated by a caller without a permission to update users', async () => {
-      const reader = await makePerson(service, await makeRole(service, { app_access: true }));
+      const reader = await createTestUserAccount(service, await makeRole(service, { app_access: true }));
       await absent(reader.token, 'mutation { update_users_me(data: { title: "Captain" }) { id } }');
     });
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 describe('/graphql: list arguments of many-to-one relations', () => {
@@ -107,7 +107,7 @@ describe('/graphql: list arguments of many-to-one relations', () => {
   it('the arguments cost no further statement', async () => {
     const ask = (name: string) => data(DOCUMENTS[1]?.[1] as string, { name });
     for (const name of ['Ann', 'Bob']) await ask(name);
-    const sent = await statementsDuring(() => ask('Cid'));
+    const sent = await recordStatementsDuring(() => ask('Cid'));
     expect(sent, sent.join('\n\n')).to.have.length(1);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person } from './test-users.ts';
+import { createUserWithPermissions, type TestUserWithToken } from './test-users.ts';
 
 const SQL = `
   create type mood as enum ('glad', 'sad');
@@ -133,7 +133,7 @@ const literal = (value: VariableValue): string => JSON.stringify(value);
 describe('/graphql: values in conditions', function () {
   this.timeout(120_000);
   let service: InProcessService;
-  let person: Person;
+  let person: TestUserWithToken;
   before(async () => {
     service = await startService();
     await service.database.query(SQL);

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { serverUrl } from '../support/database.ts';
+import { databaseServerUrl } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 describe('GET /server/health while the database is down', () => {
   let service: InProcessService;
   let server: pg.Client;
   before(async () => {
-    server = new pg.Client({ connectionString: serverUrl() });
+    server = new pg.Client({ connectionString: databaseServerUrl() });
     await server.connect();
     service = await startService({ env: { DB_POOL_WAIT_TIMEOUT: '2s' } });
     await server.query(`alter database "${service.database.name}" with allow_connections false`);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person } from './test-users.ts';
+import { createUserWithPermissions, type TestUserWithToken } from './test-users.ts';
 
 describe('tables that a third party created', () => {
   let database: FreshDatabase;
@@ -62,7 +62,7 @@ describe('tables that a third party created', () => {
     service.request(method, path, { token: service.admin.token, body });
 
   describe('errors of the database show nothing that the caller may not read', () => {
-    let person: Person;
+    let person: TestUserWithToken;
     before(async () => {
       const all = (collection: string, fields: readonly string[]) =>
         (['create', 'read', 'update', 'delete'] as const).map((action) => ({ collection, action, fields }));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService, TEST_SECRET } from '../support/service.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
@@ -108,7 +108,7 @@ describe('a caller cannot gain permissions', () => {
       ['PATCH', `/roles/${admin.role}`, { users: [admin.id, me.id] }],
       ['PATCH', `/roles/${admin.role}`, { users: [admin.id, { id: me.id, first_name: 'x' }] }],
       ['PATCH', `/roles/${me.role}`, { users: [] }],
-      ['PATCH', `/roles/${PUBLIC_ROLE}`, { users: [me.id] }],
+      ['PATCH', `/roles/${PUBLIC_ROLE_ID}`, { users: [me.id] }],
       ['PATCH', `/roles/${me.role}`, { admin_access: true }],
       ['POST', '/permissions', { role: me.role, collection: 'salary', action: 'read', fields: ['*'] }],
     ];
@@ -177,20 +177,20 @@ describe('a caller cannot gain permissions', () => {
       { id: 'b7f0c1de-0000-4000-8000-000000000001' },
       { key: 'other' },
     ]) {
-      expect(await statusOf('PATCH', `/roles/${PUBLIC_ROLE}`, token, body), JSON.stringify(body)).to.equal(400);
+      expect(await statusOf('PATCH', `/roles/${PUBLIC_ROLE_ID}`, token, body), JSON.stringify(body)).to.equal(400);
       expect(await statusOf('PATCH', '/roles', token, { query: {}, data: body }), JSON.stringify(body)).to.be.within(
         400,
         422,
       );
     }
-    expect(await statusOf('DELETE', `/roles/${PUBLIC_ROLE}`, token)).to.equal(400);
+    expect(await statusOf('DELETE', `/roles/${PUBLIC_ROLE_ID}`, token)).to.equal(400);
     expect(await statusOf('DELETE', '/roles', token, { query: {} })).to.be.within(400, 422);
-    expect(await statusOf('PATCH', `/users/${admin.id}`, token, { role: PUBLIC_ROLE })).to.equal(400);
-    expect(await statusOf('PATCH', `/users/${admin.id}`, token, { role: { id: PUBLIC_ROLE, name: 'x' } })).to.equal(
+    expect(await statusOf('PATCH', `/users/${admin.id}`, token, { role: PUBLIC_ROLE_ID })).to.equal(400);
+    expect(await statusOf('PATCH', `/users/${admin.id}`, token, { role: { id: PUBLIC_ROLE_ID, name: 'x' } })).to.equal(
       400,
     );
     expect(
-      await database.query('select admin_access, key from platform_roles where id = $1', [PUBLIC_ROLE]),
+      await database.query('select admin_access, key from platform_roles where id = $1', [PUBLIC_ROLE_ID]),
     ).to.deep.equal([{ admin_access: false, key: 'public' }]);
   });
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { FILTER_OPERATORS } from '../../plugins/query/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { createRandom } from '../support/random.ts';
+import { createSeededRandom } from '../support/random.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
-const { next: random, upTo, one } = createRandom(4711);
+const { next: random, upTo, one } = createSeededRandom(4711);
 
 const SCALARS: readonly unknown[] = [
   null,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 interface Activity {
   readonly invocation: string;
@@ -13,7 +13,7 @@ interface Activity {
 describe('activity and revisions cannot be falsified', () => {
   let database: FreshDatabase;
   let service: InProcessService;
-  let person: Person;
+  let person: TestUserWithToken;
   let adminId: string;
   before(async function () {
     this.timeout(120_000);

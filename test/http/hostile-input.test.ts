@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createLog } from '../../kernel/log.ts';
-import { createPool } from '../../plugins/database/pool.ts';
+import { createPostgresDriverPool } from '../../plugins/database/pool.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { processorTime } from '../support/processor-time.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
@@ -205,7 +205,7 @@ describe('hostile input', () => {
   it('a value that the driver cannot read (longer than any string) ends its own connection only', async () => {
     const log = createLog({ level: 'silent', style: 'raw' });
     const target = { client: { connectionString: database.url }, label: 'the test' };
-    const pool = createPool(target, { min: 0, max: 1, schemas: ['public'], statementTimeout: 0, log });
+    const pool = createPostgresDriverPool(target, { min: 0, max: 1, schemas: ['public'], statementTimeout: 0, log });
     try {
       const client = await pool.connect();
       const running = client.query('select pg_sleep(30)').catch((error: Error) => error.message);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 type Row = Record<string, unknown>;
@@ -650,7 +650,7 @@ describe('/items of tables with composite keys', () => {
     it('a caller with read permission only does not lock the table', async () => {
       const { token } = await createUserWithPermissions(service, [{ collection: 'heap', action: 'read' }]);
       const query = { filter: { word: 'a' } };
-      const statements = await statementsDuring(async () => {
+      const statements = await recordStatementsDuring(async () => {
         expect((await send('PATCH', '/items/heap', { query, data: { n: 1 } }, token)).status).to.equal(403);
         expect((await send('DELETE', '/items/heap', { query }, token)).status).to.equal(403);
       });

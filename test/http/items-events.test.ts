@@ -5,9 +5,15 @@ import { expect } from 'chai';
 import { fail, type Host } from '#kernel';
 import { CORE_PLUGIN_FLOORS } from '../../plugins/core-plugins.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { withPlugins } from '../support/plugin.ts';
+import { withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender, type HttpReply } from '../support/send.ts';
-import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASH_SETTINGS, TEST_SECRET } from '../support/service.ts';
+import {
+  adminToken,
+  createMigratedDatabase,
+  FIRST_ADMIN_CREDENTIALS,
+  QUICK_HASH_SETTINGS,
+  TEST_SECRET,
+} from '../support/service.ts';
 
 type Row = Record<string, unknown>;
 type Send = (method: string, path: string, body?: unknown) => Promise<HttpReply>;
@@ -49,13 +55,13 @@ describe('item events', () => {
       EXTENSIONS_PATH: join(data, 'extensions'),
       LOG_STYLE: 'raw',
       SECRET: TEST_SECRET,
-      ADMIN_EMAIL: ADMIN.email,
-      ADMIN_PASSWORD: ADMIN.password,
+      ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+      ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
       ...QUICK_HASH_SETTINGS,
     };
     const product = CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins);
     try {
-      await withPlugins(
+      await withBootedTestPlugins(
         // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
         [{ ...listener, register: (host: Host<any>) => register(host, eventLog) }],
         async ({ kernel }) => {

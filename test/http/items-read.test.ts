@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 type Row = Record<string, unknown>;
 
@@ -645,7 +645,7 @@ describe('GET /items/<collection>', () => {
   });
 
   describe('under permissions', () => {
-    let reader: Person;
+    let reader: TestUserWithToken;
     before(async () => {
       reader = await createUserWithPermissions(service, [
         {

@@ -3,15 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller, Host } from '#kernel';
 import { CORE_PLUGIN_FLOORS } from '../../plugins/core-plugins.ts';
-import { type Items, items } from '../../plugins/items/contract.ts';
+import { type ItemsEngine, items } from '../../plugins/items/contract.ts';
 import { createCaller } from '../support/caller.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { withPlugins } from '../support/plugin.ts';
+import { withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender, type HttpReply } from '../support/send.ts';
-import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASH_SETTINGS, TEST_SECRET } from '../support/service.ts';
+import {
+  adminToken,
+  createMigratedDatabase,
+  FIRST_ADMIN_CREDENTIALS,
+  QUICK_HASH_SETTINGS,
+  TEST_SECRET,
+} from '../support/service.ts';
 
 export interface ItemsSelectFixture {
-  readonly items: Items;
+  readonly items: ItemsEngine;
   readonly database: FreshDatabase;
   readonly admin: Caller;
   /** Sends a request as the first admin. Throws for a status of 300 or more. */
@@ -40,14 +46,14 @@ export async function withItemsSelectFixture(
     EXTENSIONS_PATH: join(data, 'extensions'),
     LOG_STYLE: 'raw',
     SECRET: TEST_SECRET,
-    ADMIN_EMAIL: ADMIN.email,
-    ADMIN_PASSWORD: ADMIN.password,
+    ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+    ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
     ...QUICK_HASH_SETTINGS,
   };
-  let service: Items | undefined;
+  let service: ItemsEngine | undefined;
   try {
     await database.query(sql);
-    await withPlugins(
+    await withBootedTestPlugins(
       [
         {
           name: 'asker',
@@ -71,7 +77,7 @@ export async function withItemsSelectFixture(
           return reply;
         };
         await work({
-          items: service as Items,
+          items: service as ItemsEngine,
           database,
           admin: createCaller({ admin: true, app: true }),
           send,

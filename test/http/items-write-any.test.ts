@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const BOTH = ['heading', 'picture'];
@@ -106,7 +106,7 @@ describe('writes of many-to-any relations', () => {
         { collection: 'picture', item: { url: 'b' } },
       ],
     };
-    const texts = await statementsDuring(() => ok('POST', '/items/page?fields=id', [body, body]));
+    const texts = await recordStatementsDuring(() => ok('POST', '/items/page?fields=id', [body, body]));
     expect(texts.filter((text) => /insert into "public"\."(page|block|heading|picture)"/.test(text))).to.have.length(4);
     const rows = await blocks();
     const urls = await database.query<{ id: string; url: string }>('select id, url from picture');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createRandom } from '../support/random.ts';
+import { createSeededRandom } from '../support/random.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { requestAsAdmin } from './test-users.ts';
 
 const TEXTS = [
@@ -61,7 +61,7 @@ describe('POST /items/<collection> with many rows', () => {
   const without = ({ id: _, ...row }: Record<string, unknown>) => row;
 
   it('stores each value as for a single row, whatever characters it has', async () => {
-    const { one } = createRandom(7);
+    const { one } = createSeededRandom(7);
     const rows = Array.from({ length: 300 }, () =>
       Object.fromEntries(Object.entries(VALUES).map(([name, values]) => [name, one(values)])),
     );
@@ -123,7 +123,7 @@ describe('POST /items/<collection> with many rows', () => {
     const inserts = new Set<string>();
     for (const count of [2, 3, 999, 1000]) {
       const rows = Array.from({ length: count }, (_, at) => ({ whole: at, price: '1.50', text: 'x' }));
-      const statements = await statementsDuring(async () =>
+      const statements = await recordStatementsDuring(async () =>
         expect(await create(rows, '/items/picky')).to.have.length(count),
       );
       const writing = statements.filter((text) => text.includes('insert into'));

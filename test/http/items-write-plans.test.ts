@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 describe('number of statements of a write', () => {
@@ -40,7 +40,7 @@ describe('number of statements of a write', () => {
   const OWN = /^(begin|commit|rollback)$|"public"\."(author|article|comment|tag|article_tag)"/;
   /** The statements of a write that begin or end its transaction or name a table of this test; others are left out. */
   const during = async (work: () => Promise<unknown>) =>
-    (await statementsDuring(work)).filter((text) => OWN.test(text));
+    (await recordStatementsDuring(work)).filter((text) => OWN.test(text));
   const short = (texts: readonly string[]) =>
     texts.map((text) =>
       /^(?:with .*?(insert into|update|delete from) "public"\."(\w+)"|(\w+))/s
@@ -183,7 +183,7 @@ describe('number of statements of a write', () => {
       Array.from({ length: 50 }, () => ({ title: 't' })),
     );
     const rows = Array.from({ length: 50 }, (_, at) => ({ id: at + 1, author: { name: `a${at}` } }));
-    const all = await statementsDuring(() => ok('PATCH', '/items/article', rows, token));
+    const all = await recordStatementsDuring(() => ok('PATCH', '/items/article', rows, token));
     const own = all.filter((text) => OWN.test(text));
     expect(own.filter((text) => text.includes('for no key update')).length).to.be.at.most(2);
     expect(all.filter((text) => /platform_users/.test(text)).length).to.be.at.most(6);
@@ -279,7 +279,7 @@ describe('number of statements of a write', () => {
 
   it('statements are prepared from their second use on', async () => {
     for (let at = 0; at < 3; at++) await ok('POST', '/items/tag', { name: 'a' });
-    const names = await statementsDuring(async () => {
+    const names = await recordStatementsDuring(async () => {
       for (let at = 0; at < 3; at++) await ok('PATCH', '/items/tag/1', { name: `b${at}` });
     });
     expect(new Set(names.filter((text) => /^with .*update "public"/s.test(text))).size).to.equal(1);

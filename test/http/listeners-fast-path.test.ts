@@ -2,9 +2,9 @@ import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
 import type { FreshDatabase } from '../support/database.ts';
-import { type TestComposition, writePlugins } from '../support/plugin.ts';
+import { type TestComposition, writeTestPluginPackages } from '../support/plugin.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 
 const MARK = 'a title that no other text contains';
 
@@ -37,7 +37,7 @@ describe('a read listener of one collection', () => {
       insert into loud (title) values ('${MARK}');
       insert into other (title) values ('${MARK}');
     `);
-    sketched = await writePlugins([
+    sketched = await writeTestPluginPackages([
       {
         name: 'automations',
         // Grants all events, as a plugin for flows needs; the test listens to one event for a while.
@@ -61,7 +61,7 @@ describe('a read listener of one collection', () => {
     await read();
     let texts: readonly string[] = [];
     const parsed = await parsedDuring(async () => {
-      texts = await statementsDuring(read);
+      texts = await recordStatementsDuring(read);
     });
     return { texts, parsed };
   };

@@ -1,10 +1,15 @@
 import { expect } from 'chai';
 import { createBenchAliasesAndEditor } from '../../scripts/bench/collection-setup.ts';
 import { loadBenchData } from '../../scripts/bench/data.ts';
-import { BENCH_SHAPES, type BenchShape, buildBenchRequest, isWriteBenchShape } from '../../scripts/bench/shapes.ts';
+import {
+  BENCH_SCENARIOS,
+  type BenchScenario,
+  buildBenchRequest,
+  isWriteBenchScenario,
+} from '../../scripts/bench/shapes.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions } from './test-users.ts';
 
 const SCALE = 0.01;
@@ -32,7 +37,7 @@ describe('statements per request', () => {
   });
 
   /** The answer that the hand-written SQL statement of the benchmark gives for this request. */
-  async function byHand(shape: BenchShape, n: number): Promise<unknown> {
+  async function byHand(shape: BenchScenario, n: number): Promise<unknown> {
     const { path, body } = buildBenchRequest(shape, n, SCALE);
     const id = /\/(\d+)\?/.exec(path)?.[1] ?? '';
     const [row] = await database.query<{ data: string; meta?: string }>(
@@ -43,7 +48,7 @@ describe('statements per request', () => {
     return { data: JSON.parse(row?.data as string), ...meta };
   }
 
-  for (const shape of BENCH_SHAPES.filter((one) => !isWriteBenchShape(one))) {
+  for (const shape of BENCH_SCENARIOS.filter((one) => !isWriteBenchScenario(one))) {
     it(`${shape.name} is one statement with the answer of the hand-written one`, async () => {
       const token = shape.as === 'editor' ? editor : service.admin.token;
       const ask = (n: number) => {
@@ -57,7 +62,7 @@ describe('statements per request', () => {
         expect(body).to.deep.equal(await byHand(shape, n));
       }
       const runs: (readonly string[])[] = [];
-      for (let n = 2; n < 5; n++) runs.push(withoutFetches(await statementsDuring(() => ask(n))));
+      for (let n = 2; n < 5; n++) runs.push(withoutFetches(await recordStatementsDuring(() => ask(n))));
       // A notification from the database may empty a cache in between, so only one of three runs must be a single
       // statement; the read itself is one statement each time.
       const [table] = /(?<=\/items\/)\w+/.exec(shape.path) ?? [];
@@ -83,7 +88,7 @@ describe('statements per request', () => {
 
   for (const name of ['create one', 'update one']) {
     it(`${name} is one statement with the answer of a read, byte for byte`, async () => {
-      const shape = BENCH_SHAPES.find((one) => one.name === name) as BenchShape;
+      const shape = BENCH_SCENARIOS.find((one) => one.name === name) as BenchScenario;
       let written: { readonly status: number; readonly text: string } | undefined;
       const write = async (n: number, query = '') => {
         const { method, path, body } = buildBenchRequest(shape, n, SCALE);
@@ -91,7 +96,7 @@ describe('statements per request', () => {
       };
       const runs: (readonly string[])[] = [];
       for (const query of ['', '', '?fields=meta,title,id,published_at', '?fields=id,author_id.name']) {
-        for (let n = 1; n < 4; n++) runs.push(await statementsDuring(() => write(n, query)));
+        for (let n = 1; n < 4; n++) runs.push(await recordStatementsDuring(() => write(n, query)));
         const { id } = JSON.parse(written?.text ?? '').data;
         const read = await send('GET', `/items/${shape.target}/${id}${query}`, service.admin.token);
         expect(written).to.deep.equal(read);
@@ -127,7 +132,7 @@ describe('statements per request', () => {
       const counts: number[] = [];
       for (let n = 0; n < 3; n++) {
         await database.query('delete from note where id > 900000');
-        const statements = await statementsDuring(async () => {
+        const statements = await recordStatementsDuring(async () => {
           written = await send('POST', `/items/note${query}`, service.admin.token, body as object);
         });
         counts.push(statements.length);

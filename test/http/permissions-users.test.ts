@@ -1,21 +1,21 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { ReferenceReads } from './permissions/reference-reads.ts';
+import { ReferenceReadExecutor } from './permissions/reference-reads.ts';
 import {
   type CallerPermissions,
   type FieldTree,
-  type Filter,
   type ListRequest,
-  type Model,
   type PermissionRow,
-  Refused,
-  type Row,
+  type PermissionTestFilter,
+  type PermissionTestModel,
+  type PermissionTestRow,
+  ReferenceRefusalError,
 } from './permissions/reference-types.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 const SENSITIVE = ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data'];
-const MODEL: Model = {
+const MODEL: PermissionTestModel = {
   users: {
     key: ['id'],
     plain: {
@@ -39,7 +39,7 @@ const OWN = ['id', 'first_name', 'last_name', 'email', 'password', 'location', '
 const PATHS = { users: '/users', post: '/items/post' } as const;
 
 /** Read permissions on platform_users. Each is given to a role with app access and to one without. */
-const READS: readonly { fields: string[]; permissions: Filter | null }[] = [
+const READS: readonly { fields: string[]; permissions: PermissionTestFilter | null }[] = [
   { fields: ['first_name'], permissions: null },
   { fields: ['*'], permissions: null },
   { fields: ['id', 'first_name', 'token', 'email'], permissions: { location: { _eq: 'north' } } },
@@ -48,7 +48,7 @@ const READS: readonly { fields: string[]; permissions: Filter | null }[] = [
   { fields: [], permissions: null },
 ];
 
-const FILTERS: readonly Filter[] = [
+const FILTERS: readonly PermissionTestFilter[] = [
   { email: { _contains: 'e' } },
   { email: { _null: true } },
   { email: { _null: false } },
@@ -71,7 +71,7 @@ const TERMS = ['ann', 'north', 'example', 'default', 'active', 'argon', 'secret'
 describe('read permissions on users with and without app access', () => {
   let database: FreshDatabase;
   let service: InProcessService;
-  let rows: Record<string, Row[]> = {};
+  let rows: Record<string, PermissionTestRow[]> = {};
   const people: { token: string; eyes: CallerPermissions; about: string }[] = [];
 
   before(async function () {
@@ -114,8 +114,8 @@ describe('read permissions on users with and without app access', () => {
       "insert into post (title, author) select 'post of ' || coalesce(first_name, '?'), id from platform_users order by id",
     );
     rows = {
-      users: await database.query<Row>('select * from platform_users order by id'),
-      post: await database.query<Row>('select * from post order by id'),
+      users: await database.query<PermissionTestRow>('select * from platform_users order by id'),
+      post: await database.query<PermissionTestRow>('select * from post order by id'),
     };
     expect(rows.users).to.have.length(READS.length * 2 + 1);
   });
@@ -134,11 +134,11 @@ describe('read permissions on users with and without app access', () => {
         token,
         body: { query: { limit: -1, meta: '*', ...query } },
       });
-      let expected: ReturnType<ReferenceReads['list']> | undefined;
+      let expected: ReturnType<ReferenceReadExecutor['list']> | undefined;
       try {
-        expected = new ReferenceReads(MODEL, rows, eyes).list(name, request);
+        expected = new ReferenceReadExecutor(MODEL, rows, eyes).list(name, request);
       } catch (error) {
-        if (!(error instanceof Refused)) throw error;
+        if (!(error instanceof ReferenceRefusalError)) throw error;
       }
       if (!expected)
         expect([reply.status, reply.body.errors?.[0].extensions.code], label).to.deep.equal([403, 'FORBIDDEN']);

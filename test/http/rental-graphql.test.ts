@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import {
   COMPOSITE_KEY_COLLECTIONS,
-  columnsOf,
   itemPath,
   RENTAL_COLLECTIONS,
   RENTAL_KEYS,
-  type Rental,
+  RENTAL_VIEW_NAMES,
+  type RentalTestService,
   type AnyRow as Row,
-  startRental,
+  readRentalColumns,
+  startRentalTestService,
   storedRows,
-  VIEWS,
 } from '../support/rental.ts';
 
 /** Column types whose values GraphQL and REST answer in the same format; the test compares only such columns. */
@@ -33,9 +33,9 @@ const BY_ID: readonly [collection: string, key: string, text: string][] = [
 ];
 
 describe('/graphql over the tables of a rental company', () => {
-  let rental: Rental;
+  let rental: RentalTestService;
   before(async () => {
-    rental = await startRental('rental_graphql');
+    rental = await startRentalTestService('rental_graphql');
     const alias = { field: 'cast', type: 'alias', meta: { special: ['m2m'] } };
     await rental.ok('POST', '/fields/film', alias);
     const meta = { one_field: 'cast', junction_field: 'actor_id', one_deselect_action: 'delete' };
@@ -53,7 +53,7 @@ describe('/graphql over the tables of a rental company', () => {
     it(`${name}: all rows are listed and counted`, async () => {
       const relations: { collection: string; field: string }[] = await rental.ok('GET', '/relations');
       const isLink = (field: string) => relations.some((one) => one.collection === name && one.field === field);
-      const columns = (await columnsOf(rental.database, name)).filter(
+      const columns = (await readRentalColumns(rental.database, name)).filter(
         (column) => APART.test(column.type) && /^\w+$/.test(column.name),
       );
       const fields = columns.map((column) => column.name).filter((field) => !isLink(field));
@@ -89,7 +89,7 @@ describe('/graphql over the tables of a rental company', () => {
       expect(text, name).to.include(`delete_${name}_item(id: ${name}_key_input!)`);
     }
     expect(text).to.include('create_visit_item(');
-    for (const name of ['visit', ...VIEWS]) {
+    for (const name of ['visit', ...RENTAL_VIEW_NAMES]) {
       for (const field of [`${name}_by_id`, `update_${name}_item`, `delete_${name}_item`])
         expect(text).not.to.include(`${field}(`);
     }

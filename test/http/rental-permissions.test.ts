@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { itemPath, type Rental, type AnyRow as Row, startRental } from '../support/rental.ts';
+import { itemPath, type RentalTestService, type AnyRow as Row, startRentalTestService } from '../support/rental.ts';
 import { createUserWithPermissions } from './test-users.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
 describe('permissions on collections with composite keys', () => {
-  let rental: Rental;
+  let rental: RentalTestService;
   let critic: string;
   let clerk: string;
   before(async () => {
-    rental = await startRental('rental_permissions');
+    rental = await startRentalTestService('rental_permissions');
     await rental.ok('POST', '/fields/film', { field: 'cast', type: 'alias', meta: { special: ['m2m'] } });
     const meta = { one_field: 'cast', junction_field: 'actor_id', one_deselect_action: 'delete' };
     await rental.ok('PATCH', '/relations/film_actor/film_id', { meta });
@@ -57,8 +57,8 @@ describe('permissions on collections with composite keys', () => {
   });
   after(() => rental?.stop());
 
-  const ok = (...request: Parameters<Rental['ok']>) => rental.ok(...request);
-  const code = (...request: Parameters<Rental['code']>) => rental.code(...request);
+  const ok = (...request: Parameters<RentalTestService['ok']>) => rental.ok(...request);
+  const code = (...request: Parameters<RentalTestService['code']>) => rental.code(...request);
   const rows = <T = Row>(text: string, params?: unknown[]) => rental.database.query<T>(text, params);
   const EARLY = 'join film f using (film_id) where f.release_year < 1970';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createRandom, type SeededRandom } from '../support/random.ts';
-import { itemPath, type Rental, type AnyRow as Row, startRental } from '../support/rental.ts';
+import { createSeededRandom, type SeededRandom } from '../support/random.ts';
+import { itemPath, type RentalTestService, type AnyRow as Row, startRentalTestService } from '../support/rental.ts';
 
 type Filter = Record<string, unknown>;
 
@@ -94,12 +94,12 @@ function drawFilter(random: SeededRandom, depth: number): DrawnFilter {
 }
 
 describe('composite keys with random rows and filters', () => {
-  let rental: Rental;
+  let rental: RentalTestService;
   let model: Row[];
   before(async () => {
-    rental = await startRental('rental_property');
+    rental = await startRentalTestService('rental_property');
     await rental.database.query('truncate screening cascade');
-    const { one, chance, upTo } = createRandom(20261123);
+    const { one, chance, upTo } = createSeededRandom(20261123);
     model = HALLS.flatMap((hall) => DAYS.map((shown_on) => ({ hall, shown_on })))
       .filter(() => chance(0.8))
       .map((key) => ({
@@ -125,7 +125,7 @@ describe('composite keys with random rows and filters', () => {
   const sorted = (keys: readonly string[]) => [...keys].sort();
 
   it(`REST finds the rows of the in-memory model with ${FILTERS} random filters`, async () => {
-    const random = createRandom(7);
+    const random = createSeededRandom(7);
     let some = 0;
     for (let at = 0; at < FILTERS; at++) {
       const { filter, takes } = drawFilter(random, 3);
@@ -140,7 +140,7 @@ describe('composite keys with random rows and filters', () => {
   });
 
   it('GraphQL finds the rows of the in-memory model with random filters', async () => {
-    const random = createRandom(8);
+    const random = createSeededRandom(8);
     const query = 'query ($filter: screening_filter) { screening(filter: $filter, limit: -1) { hall shown_on } }';
     for (let at = 0; at < 40; at++) {
       const { filter, takes } = drawFilter(random, 1);
@@ -160,7 +160,7 @@ describe('composite keys with random rows and filters', () => {
   });
 
   it(`the table and the in-memory model have the same rows after ${WRITES} random writes`, async () => {
-    const { one, chance, upTo } = createRandom(9);
+    const { one, chance, upTo } = createSeededRandom(9);
     const rows = new Map(model.map((row) => [keyOf(row), { ...row }]));
     // The references are removed, so that the model needs no foreign key actions.
     await rental.database.query('update screening set previous_hall = null, previous_shown_on = null');

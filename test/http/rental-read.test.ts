@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import {
   COMPOSITE_KEY_COLLECTIONS,
-  columnsOf,
   itemPath,
+  quotedRentalTableOf,
   RENTAL_COLLECTIONS,
   RENTAL_KEYS,
-  type Rental,
-  startRental,
+  RENTAL_VIEW_NAMES,
+  type RentalTestService,
+  readRentalColumns,
+  startRentalTestService,
   storedRows,
-  tableOf,
-  VIEWS,
 } from '../support/rental.ts';
 
 /** Column types that this test filters by value and sorts by; `items-types.test.ts` tests filters on other types. */
@@ -17,9 +17,9 @@ const SCALAR = /^(integer|bigint|numeric|text|character|date|uuid|boolean|timest
 const DOMAINS = ['film_year', 'positive_number', 'email_address'];
 
 describe('reads of the rental schema', () => {
-  let rental: Rental;
+  let rental: RentalTestService;
   before(async () => {
-    rental = await startRental('rental_read');
+    rental = await startRentalTestService('rental_read');
   });
   after(() => rental?.stop());
 
@@ -49,7 +49,7 @@ describe('reads of the rental schema', () => {
     describe(`GET /items/${name}`, () => {
       it('the list has all rows with all columns and the right counts', async () => {
         const rows = await storedRows(rental.database, name);
-        const columns = (await columnsOf(rental.database, name)).map((column) => column.name);
+        const columns = (await readRentalColumns(rental.database, name)).map((column) => column.name);
         const reply = await rental.send('GET', `/items/${name}?limit=-1&meta=*`);
         expect(reply.status, JSON.stringify(reply.body)).to.equal(200);
         const { data, meta } = reply.body;
@@ -61,7 +61,7 @@ describe('reads of the rental schema', () => {
       });
 
       it('pages have all rows and no row twice', async () => {
-        const columns = (await columnsOf(rental.database, name)).map((column) => column.name);
+        const columns = (await readRentalColumns(rental.database, name)).map((column) => column.name);
         const rows = await storedRows(rental.database, name);
         const found: Record<string, unknown>[] = [];
         // Without a key the order of equal rows is undefined, so all columns are sorted by.
@@ -76,13 +76,13 @@ describe('reads of the rental schema', () => {
       });
 
       it('every column can be filtered and sorted by', async () => {
-        for (const column of await columnsOf(rental.database, name)) {
+        for (const column of await readRentalColumns(rental.database, name)) {
           const field = column.name;
           const isScalar = SCALAR.test(column.type) || DOMAINS.includes(column.type);
           const [counts] = await rental.database.query<{ empty: number; sample: string | null; same: number }>(
             `select count(*) filter (where "${field}" is null)::integer as empty, min("${field}"::text) as sample,
-               count(*) filter (where "${field}"::text = (select min("${field}"::text) from ${tableOf(name)}))::integer as same
-             from ${tableOf(name)}`,
+               count(*) filter (where "${field}"::text = (select min("${field}"::text) from ${quotedRentalTableOf(name)}))::integer as same
+             from ${quotedRentalTableOf(name)}`,
           );
           const count = async (operator: string, operand: string) => {
             const query = `filter[${encodeURIComponent(field)}][${operator}]=${encodeURIComponent(operand)}`;
@@ -96,7 +96,7 @@ describe('reads of the rental schema', () => {
             `${name}?limit=-1&fields[]=${encodeURIComponent(field)}&sort[]=-${encodeURIComponent(field)}`,
           );
           const ordered = await rental.database.query<{ place: string | null }>(
-            `select "${field}" as place from (select to_json("${field}")#>>'{}' as "${field}" from ${tableOf(name)} t order by t."${field}" desc) o`,
+            `select "${field}" as place from (select to_json("${field}")#>>'{}' as "${field}" from ${quotedRentalTableOf(name)} t order by t."${field}" desc) o`,
           );
           const text = (value: unknown) => (value === null ? null : String(value));
           // Answers format timestamps and exact numbers differently from to_json.
@@ -196,7 +196,7 @@ describe('reads of the rental schema', () => {
   });
 
   it('export=json and export=csv have the rows of tables with composite keys and views', async () => {
-    for (const name of [...COMPOSITE_KEY_COLLECTIONS, ...VIEWS]) {
+    for (const name of [...COMPOSITE_KEY_COLLECTIONS, ...RENTAL_VIEW_NAMES]) {
       const reply = await rental.send('GET', `/items/${name}?export=json&limit=-1`);
       expect(reply.status, name).to.equal(200);
       expect(reply.body, name).to.have.length((await storedRows(rental.database, name)).length);

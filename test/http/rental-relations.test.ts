@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { itemPath, type Rental, type AnyRow as Row, startRental } from '../support/rental.ts';
+import { itemPath, type RentalTestService, type AnyRow as Row, startRentalTestService } from '../support/rental.ts';
 
 /** To-many aliases: collection, name of the alias, collection and field of the foreign key, and metadata of the relation. */
 const ALIASES = [
@@ -19,9 +19,9 @@ const SINGLE = ALIASES.filter(
 );
 
 describe('relations with composite keys', () => {
-  let rental: Rental;
+  let rental: RentalTestService;
   before(async () => {
-    rental = await startRental('rental_relations');
+    rental = await startRentalTestService('rental_relations');
     for (const [collection, field, many, by, meta] of ALIASES) {
       const special = 'junction_field' in meta ? ['m2m'] : ['o2m'];
       await ok('POST', `/fields/${collection}`, { field, type: 'alias', meta: { special } });
@@ -31,7 +31,7 @@ describe('relations with composite keys', () => {
   });
   after(() => rental?.stop());
 
-  const ok = (...request: Parameters<Rental['ok']>) => rental.ok(...request);
+  const ok = (...request: Parameters<RentalTestService['ok']>) => rental.ok(...request);
   const rows = <T = Row>(text: string, params?: unknown[]) => rental.database.query<T>(text, params);
   const filtered = (collection: string, filter: object, query = '') =>
     ok('GET', `/items/${collection}?limit=-1&filter=${encodeURIComponent(JSON.stringify(filter))}${query}`);

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { itemPath, RENTAL_KEYS, type Rental, startRental, tableOf } from '../support/rental.ts';
+import {
+  itemPath,
+  quotedRentalTableOf,
+  RENTAL_KEYS,
+  type RentalTestService,
+  startRentalTestService,
+} from '../support/rental.ts';
 
 type Row = Record<string, unknown>;
 
@@ -108,21 +114,21 @@ const keyOf = ({ collection, row }: Written): Row =>
   Object.fromEntries((RENTAL_KEYS[collection] as string[]).map((name) => [name, row[name]]));
 
 describe('writes in the rental company schema', () => {
-  let rental: Rental;
+  let rental: RentalTestService;
   before(async () => {
-    rental = await startRental('rental_write');
+    rental = await startRentalTestService('rental_write');
   });
   after(() => rental?.stop());
 
   const { ok, code, send } = {
-    ok: (...request: Parameters<Rental['ok']>) => rental.ok(...request),
-    code: (...request: Parameters<Rental['code']>) => rental.code(...request),
-    send: (...request: Parameters<Rental['send']>) => rental.send(...request),
+    ok: (...request: Parameters<RentalTestService['ok']>) => rental.ok(...request),
+    code: (...request: Parameters<RentalTestService['code']>) => rental.code(...request),
+    send: (...request: Parameters<RentalTestService['send']>) => rental.send(...request),
   };
   const count = async (collection: string, where = 'true') =>
     (
       await rental.database.query<{ n: number }>(
-        `select count(*)::integer as n from ${tableOf(collection)} where ${where}`,
+        `select count(*)::integer as n from ${quotedRentalTableOf(collection)} where ${where}`,
       )
     )[0]?.n as number;
   const historyOf = async (collection: string, item: string) => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import type { GroupSelection, ReadResultText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
+import type { GroupSelection, ReadResultText, RowSelection, SelectionItem } from '../../plugins/query/contract.ts';
 import { type ItemsSelectFixture, withItemsSelectFixture } from './items-select-fixture.ts';
 
 type Row = Record<string, unknown>;
@@ -31,7 +31,7 @@ const fn = (field: string, name: string, key = name, path?: string): SelectionIt
 const related = (
   field: string,
   shown: readonly SelectionItem[],
-  terms: Selection['parameters'] = {},
+  terms: RowSelection['parameters'] = {},
   key = field,
 ): SelectionItem => ({
   kind: 'related',
@@ -43,7 +43,7 @@ const typename = (value: string): SelectionItem => ({ kind: 'constant', key: '__
 
 const LABELS = new Map([['in progress', 'in_u0020_progress']]);
 
-const EVERYTHING: Selection = {
+const EVERYTHING: RowSelection = {
   parameters: { sort: ['id'] },
   items: [
     typename('post'),
@@ -72,7 +72,7 @@ const EVERYTHING: Selection = {
   ],
 };
 
-const TO_ONE: Selection = {
+const TO_ONE: RowSelection = {
   parameters: { sort: ['id'] },
   items: [
     related('author', [column('name')], { filter: { name: { _eq: 'Bob' } } }, 'bob'),
@@ -127,7 +127,7 @@ describe('read listeners of a selection', () => {
   }
   const select = async (
     { items, admin }: ItemsSelectFixture,
-    selection: Selection | GroupSelection,
+    selection: RowSelection | GroupSelection,
     rest: object = {},
   ) => ((await items.select(admin, 'post', { selection: () => selection, ...rest })) as ReadResultText).data as string;
 
@@ -240,7 +240,7 @@ describe('read listeners of a selection', () => {
         );
       },
       async (harness) => {
-        const selection: Selection = {
+        const selection: RowSelection = {
           items: [
             column('title', 'a'),
             { kind: 'object', key: 'o', items: [column('title', 'b')] },
@@ -267,13 +267,13 @@ describe('read listeners of a selection', () => {
       async (harness) => {
         await harness.send('POST', '/fields/post', { field: 'remarks_2', type: 'string' });
         await harness.send('POST', '/fields/post', { field: 'at_year', type: 'string' });
-        const item = (key: string, of: Readonly<Record<string, Selection>>): SelectionItem => ({
+        const item = (key: string, of: Readonly<Record<string, RowSelection>>): SelectionItem => ({
           kind: 'any',
           key,
           field: 'item',
           of,
         });
-        const selection: Selection = {
+        const selection: RowSelection = {
           items: [
             related('remarks', [column('id')], { limit: 1, sort: ['id'] }, 'a'),
             { kind: 'related', key: 'b', field: 'remarks', selection: { items: [column('id')] } },

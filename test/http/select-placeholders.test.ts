@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import type { PlaceholderValues, ReadResultText } from '../../plugins/query/contract.ts';
 import { OperandPlaceholder } from '../../plugins/query/library.ts';
-import { statementsDuring } from '../support/statements.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { type ItemsSelectFixture, withItemsSelectFixture } from './items-select-fixture.ts';
 
 const SQL = `
@@ -34,7 +34,7 @@ describe('placeholder values of a selection', () => {
   it('each run of one statement uses its own values', () =>
     withItemsSelectFixture(SQL, async (harness) => {
       const answers: string[] = [];
-      const sent = await statementsDuring(async () => {
+      const sent = await recordStatementsDuring(async () => {
         answers.push(await found(harness, { size: 1, text: 'post', ids }));
         answers.push(await found(harness, { size: '2', text: 'post', ids }));
         answers.push(await found(harness, { size: 1, text: '4', ids }));
@@ -61,7 +61,7 @@ describe('placeholder values of a selection', () => {
       const before = await wrong({ size: 'large', text: 'post', ids: ['x'] });
       expect(before).to.equal('INVALID_QUERY filter.size._eq: "large" is not a number');
       expect(await found(harness, { size: 1, text: 'post', ids })).to.equal('[{"id":1},{"id":4}]');
-      const sent = await statementsDuring(async () => {
+      const sent = await recordStatementsDuring(async () => {
         expect(await wrong({ size: 'large', text: 'post', ids: ['x'] })).to.equal(before);
         expect(await wrong({ size: 1, text: 'post', ids: [1, 'x'] })).to.equal(
           'INVALID_QUERY filter.id._in.1: "x" is not a number',
@@ -110,7 +110,7 @@ describe('placeholder values of a selection', () => {
         const answer = await harness.items.select(caller, 'post', { selection, text: 'posts by keys', keys });
         return (answer as ReadResultText).data as string;
       };
-      const sent = await statementsDuring(async () => {
+      const sent = await recordStatementsDuring(async () => {
         expect(await byKeys([3, '1'])).to.equal('[{"id":3},{"id":1}]');
         expect(await byKeys(['2', 99, 9])).to.equal('[{"id":2},{"id":9}]');
         expect(await byKeys([])).to.equal('[]');

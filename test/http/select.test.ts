@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import type { SelectionRequest } from '../../plugins/items/contract.ts';
-import type { ReadResultText, RowStream, Selection, SelectionItem } from '../../plugins/query/contract.ts';
-import { statementsDuring } from '../support/statements.ts';
+import type { SelectionReadRequest } from '../../plugins/items/contract.ts';
+import type { ReadResultText, RowSelection, RowStream, SelectionItem } from '../../plugins/query/contract.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
 import { type ItemsSelectFixture, withItemsSelectFixture } from './items-select-fixture.ts';
 
 const SQL = `
@@ -18,7 +18,9 @@ const SQL = `
 
 const column = (field: string, key = field): SelectionItem => ({ kind: 'column', key, field });
 const typename = (value: string): SelectionItem => ({ kind: 'constant', key: '__typename', value });
-const POST: Selection = { items: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, column('title', 'called')] };
+const POST: RowSelection = {
+  items: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, column('title', 'called')],
+};
 
 describe('items.select', () => {
   let harness: ItemsSelectFixture;
@@ -51,8 +53,8 @@ describe('items.select', () => {
   };
   const select = (
     collection: string,
-    selection: Selection,
-    rest: Partial<SelectionRequest> = {},
+    selection: RowSelection,
+    rest: Partial<SelectionReadRequest> = {},
     caller: Caller = harness.admin,
   ) => text(harness.items.select(caller, collection, { selection: () => selection, ...rest }));
   const codeOf = (answer: Promise<unknown>) =>
@@ -72,7 +74,7 @@ describe('items.select', () => {
 
   it('rejects a key without a row, a key of the wrong type, and unreadable fields', async () => {
     const caller = await harness.callerWith({ post: [['id'], { id: { _gt: 1 } }] });
-    const ids: Selection = { items: [column('id')] };
+    const ids: RowSelection = { items: [column('id')] };
     expect(await codeOf(select('post', POST, { key: 99 }))).to.equal('FORBIDDEN');
     expect(await codeOf(select('post', POST, { key: 'x' }))).to.equal('FORBIDDEN');
     expect(await codeOf(select('post', ids, { key: 1 }, caller))).to.equal('FORBIDDEN');
@@ -91,7 +93,7 @@ describe('items.select', () => {
     const ask = (key: number) => text(harness.items.select(harness.admin, 'post', { selection, text: 'by id', key }));
     expect(await ask(1)).to.equal('{"id":"1","called":"post 1"}');
     const runs: (readonly string[])[] = [];
-    for (const key of [2, 3, 1]) runs.push(await statementsDuring(() => ask(key)));
+    for (const key of [2, 3, 1]) runs.push(await recordStatementsDuring(() => ask(key)));
     expect(created).to.equal(1);
     for (const texts of runs) expect(texts.filter((one) => one.includes('"post"'))).to.have.length(1);
     expect(Math.min(...runs.map(({ length }) => length))).to.equal(1);
@@ -99,7 +101,7 @@ describe('items.select', () => {
   });
 
   it('keeps the same text of another collection, of a list and of a query apart', async () => {
-    const id: Selection = { items: [column('id')], parameters: { limit: 1 } };
+    const id: RowSelection = { items: [column('id')], parameters: { limit: 1 } };
     const named = (name: string) => ({ items: [column('id', name)], parameters: { limit: 1 } });
     expect(await select('post', id, { text: 't' })).to.equal('[{"id":1}]');
     expect(await select('author', named('a'), { text: 't' })).to.equal('[{"a":1}]');
@@ -119,8 +121,11 @@ describe('items.select', () => {
   it('streams long lists to callers that accept parts', async () => {
     await harness.database.query(`create table line (id serial primary key, body text)`);
     await harness.database.query(`insert into line (body) select repeat('x', 500) from generate_series(1, 2000)`);
-    const all: Selection = { items: [column('id')], parameters: { limit: -1 } };
-    const long: Selection = { items: [column('id', 'n'), column('body'), typename('line')], parameters: { limit: -1 } };
+    const all: RowSelection = { items: [column('id')], parameters: { limit: -1 } };
+    const long: RowSelection = {
+      items: [column('id', 'n'), column('body'), typename('line')],
+      parameters: { limit: -1 },
+    };
     for (const round of [1, 2]) {
       const answer = await harness.items.select(harness.admin, 'line', {
         selection: () => long,
@@ -136,7 +141,7 @@ describe('items.select', () => {
   });
 
   it('refreshes the schema snapshot for an unknown name, and for a dropped column', async () => {
-    const shown: Selection = { items: [column('id'), column('extra')], parameters: { limit: 1 } };
+    const shown: RowSelection = { items: [column('id'), column('extra')], parameters: { limit: 1 } };
     expect(await codeOf(select('author', shown))).to.equal('FORBIDDEN');
     await harness.database.query('alter table author add extra int default 4');
     expect(await select('author', shown, { text: 'extra' })).to.equal('[{"id":1,"extra":4}]');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { objectsIn } from '../plugins/files/files-fixture.ts';
+import { listLocalObjectPaths } from '../plugins/files/files-fixture.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
 
@@ -52,7 +52,7 @@ export async function createSharedFilesEnvironment(
       return {
         named,
         orphanEntries,
-        objects: (await objectsIn(folder)).filter((name) => !name.startsWith('.groups/')),
+        objects: (await listLocalObjectPaths(folder)).filter((name) => !name.startsWith('.groups/')),
       };
     },
     async remove() {
@@ -75,7 +75,7 @@ export interface FormReply {
   readonly body: any;
 }
 
-export interface SlowForm {
+export interface SlowMultipartUpload {
   write(bytes: string | Uint8Array): void;
   /** Sends the end of the form, and resolves to the response; status 0 if the connection broke first. */
   end(): Promise<FormReply>;
@@ -95,7 +95,10 @@ export interface FormOptions {
 const BOUNDARY = 'between-the-parts-of-a-form';
 
 /** Begins to send a multipart form whose file the test writes in parts. */
-export function slowForm({ url, admin }: SpawnedService, options: FormOptions = {}): SlowForm {
+export function startSlowMultipartUpload(
+  { url, admin }: SpawnedService,
+  options: FormOptions = {},
+): SlowMultipartUpload {
   const { method = 'POST', path = '/files', name = 'a.txt', type = 'text/plain', fields = {}, agent = false } = options;
   const headers = {
     authorization: `Bearer ${admin.token}`,
@@ -124,23 +127,23 @@ export function slowForm({ url, admin }: SpawnedService, options: FormOptions = 
   };
 }
 
-export function sendForm(
+export function sendUploadForm(
   service: SpawnedService,
   bytes: string | Uint8Array,
   options: FormOptions = {},
 ): Promise<FormReply> {
-  const form = slowForm(service, options);
+  const form = startSlowMultipartUpload(service, options);
   if (bytes.length > 0) form.write(bytes);
   return form.end();
 }
 
 /** Uploads a file with these bytes, and answers its id. */
-export async function upload(
+export async function uploadFileByForm(
   service: SpawnedService,
   bytes: string | Uint8Array,
   options: FormOptions = {},
 ): Promise<string> {
-  const { status, body } = await sendForm(service, bytes, options);
+  const { status, body } = await sendUploadForm(service, bytes, options);
   expect(status, JSON.stringify(body)).to.equal(200);
   return body.data.id;
 }

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
   errorCodeOf,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -19,9 +19,9 @@ describe('/comments', () => {
   let admin: SendAsUser;
   let adminId: string;
   /** Ann and Bob may read articles that are not hidden; Carl may read none. */
-  let ann: Person;
-  let bob: Person;
-  let carl: Person;
+  let ann: TestUserAccount;
+  let bob: TestUserAccount;
+  let carl: TestUserAccount;
   before(async () => {
     service = await startService();
     admin = createUserSender(service, service.admin.token);
@@ -33,8 +33,8 @@ describe('/comments', () => {
     expect((await admin('POST', '/collections', { collection: 'article', schema: {}, fields })).status).to.equal(200);
     await admin('POST', '/items/article', [{ title: 'open' }, { title: 'secret', hidden: true }]);
     const role = await makeRole(service, { app_access: true }, [readArticles]);
-    [ann, bob] = [await makePerson(service, role), await makePerson(service, role)];
-    carl = await makePerson(service, await makeRole(service, { app_access: true }));
+    [ann, bob] = [await createTestUserAccount(service, role), await createTestUserAccount(service, role)];
+    carl = await createTestUserAccount(service, await makeRole(service, { app_access: true }));
   });
   after(() => service?.stop());
   beforeEach(() => service.database.query('truncate platform_comments, platform_notifications restart identity'));
@@ -133,14 +133,14 @@ describe('/comments', () => {
       readArticles,
       { collection: 'platform_comments', action: 'create', presets: { collection: 'article', item: '2' } },
     ]);
-    const { ask } = await makePerson(service, role);
+    const { ask } = await createTestUserAccount(service, role);
     expect(errorCodeOf(await ask('POST', '/comments', { comment: 'x' }))).to.equal('FAILED_VALIDATION');
     expect((await ask('POST', '/comments', about('x'))).status).to.equal(204);
     expect((await admin('GET', '/comments?fields=item')).body.data).to.deep.equal([{ item: '1' }]);
   });
 
   it('keeps comments when their author is deleted', async () => {
-    const leaving = await makePerson(service, ann.role);
+    const leaving = await createTestUserAccount(service, ann.role);
     const { id } = (await leaving.ask('POST', '/comments', about('x'))).body.data;
     await admin('DELETE', `/users/${leaving.id}`);
     expect((await admin('GET', `/comments/${id}?fields=comment,user_created`)).body.data).to.deep.equal({

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import {
+  createTestUserAccount,
   createUserSender,
   errorCodeOf,
-  makePerson,
   makeRole,
   type SendAsUser,
   statusAndCodeOf,
@@ -92,7 +92,7 @@ describe('/dashboards and /panels', () => {
 
   it('keep dashboards when their creator is deleted', async () => {
     const role = await makeRole(service, {}, [...all('platform_dashboards'), ...all('platform_panels')]);
-    const { id: user, ask } = await makePerson(service, role);
+    const { id: user, ask } = await createTestUserAccount(service, role);
     const created = await ask('POST', '/dashboards?fields=id,user_created,panels.user_created', {
       name: 'x',
       panels: [panel],
@@ -108,7 +108,7 @@ describe('/dashboards and /panels', () => {
 
   it('apply the permissions of the caller', async () => {
     const { id } = (await admin('POST', '/dashboards', { name: 'kept' })).body.data;
-    const app = await makePerson(service, await makeRole(service, { app_access: true }));
+    const app = await createTestUserAccount(service, await makeRole(service, { app_access: true }));
     for (const ask of [createUserSender(service, null), app.ask]) {
       expect(statusAndCodeOf(await ask('GET', '/dashboards'))).to.deep.equal(FORBIDDEN);
       expect(statusAndCodeOf(await ask('GET', `/dashboards/${id}`))).to.deep.equal(FORBIDDEN);
@@ -116,7 +116,7 @@ describe('/dashboards and /panels', () => {
       expect(statusAndCodeOf(await ask('GET', '/panels'))).to.deep.equal(FORBIDDEN);
       expect(statusAndCodeOf(await ask('POST', '/panels', { ...panel, dashboard: id }))).to.deep.equal(FORBIDDEN);
     }
-    const { ask } = await makePerson(service, await makeRole(service, {}, all('platform_dashboards')));
+    const { ask } = await createTestUserAccount(service, await makeRole(service, {}, all('platform_dashboards')));
     expect(statusAndCodeOf(await ask('POST', '/dashboards', { name: 'x', panels: [panel] }))).to.deep.equal(FORBIDDEN);
     expect((await ask('PATCH', `/dashboards/${id}`, { name: 'mine' })).body.data.name).to.equal('mine');
   });

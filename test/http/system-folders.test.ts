@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import {
+  createTestUserAccount,
   createUserSender,
   errorCodeOf,
-  makePerson,
   makeRole,
   type SendAsUser,
   statusAndCodeOf,
@@ -128,7 +128,7 @@ describe('/folders', () => {
 
   it('applies the permissions of the caller', async () => {
     const id = await folder('kept');
-    const app = await makePerson(service, await makeRole(service, { app_access: true }));
+    const app = await createTestUserAccount(service, await makeRole(service, { app_access: true }));
     for (const ask of [createUserSender(service, null), app.ask]) {
       for (const [method, path, body] of [
         ['GET', '/folders'],
@@ -141,7 +141,7 @@ describe('/folders', () => {
         expect(statusAndCodeOf(await ask(method, path, body)), `${method} ${path}`).to.deep.equal([403, 'FORBIDDEN']);
       }
     }
-    const { ask } = await makePerson(service, await makeRole(service, {}, FULL));
+    const { ask } = await createTestUserAccount(service, await makeRole(service, {}, FULL));
     expect((await ask('PATCH', `/folders/${id}`, { name: 'changed' })).body.data.name).to.equal('changed');
     expect((await ask('DELETE', `/folders/${id}`)).status).to.equal(204);
   });

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -16,14 +16,14 @@ const NO_ROUTE = [404, 'ROUTE_NOT_FOUND'];
 describe('/activity and /revisions', () => {
   let service: InProcessService;
   let admin: SendAsUser;
-  let ann: Person;
+  let ann: TestUserAccount;
   before(async () => {
     service = await startService();
     admin = createUserSender(service, service.admin.token);
     const fields = [{ field: 'title', type: 'string' }];
     expect((await admin('POST', '/collections', { collection: 'article', schema: {}, fields })).status).to.equal(200);
     const writing = ['create', 'read', 'update', 'delete'].map((action) => ({ collection: 'article', action }));
-    ann = await makePerson(service, await makeRole(service, { app_access: true }, writing));
+    ann = await createTestUserAccount(service, await makeRole(service, { app_access: true }, writing));
     await ann.ask('POST', '/items/article', { title: 'first' });
     await ann.ask('PATCH', '/items/article/1', { title: 'second' });
     await admin('PATCH', '/items/article/1', { title: 'third' });
@@ -111,7 +111,7 @@ describe('/activity and /revisions', () => {
       { collection: 'article', action: 'create' },
       { collection: 'article', action: 'read' },
     ]);
-    const ben = await makePerson(service, role);
+    const ben = await createTestUserAccount(service, role);
     expect((await ben.ask('POST', '/items/secret', { code: 'x' })).status).to.equal(204);
     expect((await ben.ask('POST', '/items/article', { title: 'his' })).status).to.equal(200);
     const [hidden] = (await admin('GET', `/activity?filter[user]=${ben.id}&filter[collection]=secret&fields=id`)).body
@@ -159,7 +159,7 @@ describe('/activity and /revisions', () => {
   });
 
   it('the activity of a deleted user is kept', async () => {
-    const { id, ask } = await makePerson(service, ann.role);
+    const { id, ask } = await createTestUserAccount(service, ann.role);
     await ask('POST', '/items/article', { title: 'left behind' });
     expect((await admin('DELETE', `/users/${id}`)).status).to.equal(204);
     const { body } = await admin('GET', `/activity?filter[user]=${id}&filter[collection]=article&fields=action`);

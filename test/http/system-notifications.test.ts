@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
   errorCodeOf,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -18,14 +18,14 @@ describe('/notifications', () => {
   let admin: SendAsUser;
   let adminId: string;
   let role: string;
-  let ann: Person;
-  let bob: Person;
+  let ann: TestUserAccount;
+  let bob: TestUserAccount;
   before(async () => {
     service = await startService();
     admin = createUserSender(service, service.admin.token);
     adminId = (await admin('GET', '/users/me')).body.data.id;
     role = await makeRole(service, { app_access: true });
-    [ann, bob] = [await makePerson(service, role), await makePerson(service, role)];
+    [ann, bob] = [await createTestUserAccount(service, role), await createTestUserAccount(service, role)];
   });
   after(() => service?.stop());
   beforeEach(() => service.database.query('truncate platform_notifications restart identity'));
@@ -95,7 +95,7 @@ describe('/notifications', () => {
 
   it('stores the sender without a grant for the field', async () => {
     const writers = await makeRole(service);
-    const writer = await makePerson(service, writers);
+    const writer = await createTestUserAccount(service, writers);
     await createTestPermission(service, writers, {
       collection: 'platform_notifications',
       action: 'create',
@@ -110,8 +110,8 @@ describe('/notifications', () => {
 
   it('deletes notifications with their recipient and keeps them without their sender', async () => {
     const senders = await makeRole(service, {}, [{ collection: 'platform_notifications', action: 'create' }]);
-    const sender = await makePerson(service, senders);
-    const recipient = await makePerson(service, senders);
+    const sender = await createTestUserAccount(service, senders);
+    const recipient = await createTestUserAccount(service, senders);
     await sender.ask('POST', '/notifications', { recipient: recipient.id, subject: 'one' });
     await sender.ask('POST', '/notifications', { recipient: ann.id, subject: 'two' });
     expect((await admin('GET', '/notifications')).body.data).to.have.length(2);

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
   errorCodeOf,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../plugins/users/test-users.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -17,13 +17,13 @@ describe('/presets', () => {
   let service: InProcessService;
   let admin: SendAsUser;
   let role: string;
-  let ann: Person;
-  let bob: Person;
+  let ann: TestUserAccount;
+  let bob: TestUserAccount;
   before(async () => {
     service = await startService();
     admin = createUserSender(service, service.admin.token);
     role = await makeRole(service, { app_access: true });
-    [ann, bob] = [await makePerson(service, role), await makePerson(service, role)];
+    [ann, bob] = [await createTestUserAccount(service, role), await createTestUserAccount(service, role)];
   });
   after(() => service?.stop());
   beforeEach(() => service.database.query('truncate platform_presets restart identity'));
@@ -108,7 +108,7 @@ describe('/presets', () => {
 
   it('requires a stored permission for presets of a role or of all users', async () => {
     const editors = await makeRole(service, { app_access: true });
-    const { ask, id } = await makePerson(service, editors);
+    const { ask, id } = await createTestUserAccount(service, editors);
     const forAll = { collection: 'x', user: null };
     expect(statusAndCodeOf(await ask('POST', '/presets', forAll))).to.deep.equal(FORBIDDEN);
     await createTestPermission(service, editors, { collection: 'platform_presets', action: 'create' });
@@ -119,7 +119,7 @@ describe('/presets', () => {
 
   it('deletes presets with their user and with their role', async () => {
     const leaving = await makeRole(service);
-    const { id } = await makePerson(service, leaving);
+    const { id } = await createTestUserAccount(service, leaving);
     await admin('POST', '/presets', [{ user: id }, { role: leaving }, { bookmark: 'stays' }]);
     expect((await admin('DELETE', `/users/${id}`)).status).to.equal(204);
     expect((await admin('GET', '/presets?fields=id')).body.data).to.deep.equal([{ id: 2 }, { id: 3 }]);

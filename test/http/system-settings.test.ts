@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import {
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
   type SendAsUser,
   statusAndCodeOf,
@@ -94,7 +94,7 @@ describe('/settings', () => {
 
   it('allows roles with app access to read, and roles with a permission to write', async () => {
     const role = await makeRole(service, { app_access: true });
-    const person = (await makePerson(service, role)).ask;
+    const person = (await createTestUserAccount(service, role)).ask;
     expect((await person('GET', '/settings?fields=project_name')).body.data).to.deep.equal({ project_name: 'Tenon' });
     expect(statusAndCodeOf(await person('PATCH', '/settings', { project_name: 'Mine' }))).to.deep.equal([
       403,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import {
+  createTestUserAccount,
   createUserSender,
   errorCodeOf,
-  makePerson,
   makeRole,
   type SendAsUser,
   statusAndCodeOf,
@@ -61,7 +61,7 @@ describe('/translations', () => {
 
   it('allows app users to read, and no caller without a permission', async () => {
     const { id } = (await admin('POST', '/translations', text)).body.data;
-    const app = await makePerson(service, await makeRole(service, { app_access: true }));
+    const app = await createTestUserAccount(service, await makeRole(service, { app_access: true }));
     expect((await app.ask('GET', '/translations')).body.data).to.deep.equal([{ id, ...text }]);
     expect(statusAndCodeOf(await app.ask('POST', '/translations', { ...text, key: 'x' }))).to.deep.equal(FORBIDDEN);
     expect(statusAndCodeOf(await app.ask('PATCH', `/translations/${id}`, { value: 'x' }))).to.deep.equal(FORBIDDEN);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Service } from '../support/service.ts';
+import type { RunningTestService } from '../support/service.ts';
 
 /** One permission of a role created for a test. */
 export interface TestPermission {
@@ -11,7 +11,7 @@ export interface TestPermission {
   readonly presets?: object | null;
 }
 
-export interface Person {
+export interface TestUserWithToken {
   readonly id: string;
   readonly role: string;
   readonly token: string;
@@ -19,10 +19,10 @@ export interface Person {
 
 /** Creates a role with these permissions, and an active user of the role with a static token, by requests of the first admin. */
 export async function createUserWithPermissions(
-  service: Service,
+  service: RunningTestService,
   grants: readonly TestPermission[],
   role: object = {},
-): Promise<Person> {
+): Promise<TestUserWithToken> {
   const name = `role ${randomBytes(4).toString('hex')}`;
   const created = await requestAsAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
   for (const grant of grants) {
@@ -43,7 +43,7 @@ export async function createUserWithPermissions(
 }
 
 /** Sends a request as the first admin and answers `data`. Throws an error with the body for a status of 300 or more. */
-export async function requestAsAdmin(service: Service, method: string, path: string, body?: unknown) {
+export async function requestAsAdmin(service: RunningTestService, method: string, path: string, body?: unknown) {
   const reply = await service.request(method, path, { token: service.admin.token, body });
   if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
   return reply.body?.data;

@@ -1,25 +1,25 @@
 import { expect } from 'chai';
-import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
 import {
   createTusStorageFolder,
   createTusUpload,
-  idOf,
   readStoredFile,
   renderUploadMetadata,
-  send,
+  sendTusRequest,
+  startTusUpload,
   type TusStorageFolder,
-  upload,
+  uploadIdOfUrl,
 } from '../plugins/tus/tus-client.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 describe('tus: permissions', () => {
   let here: TusStorageFolder;
   let service: InProcessService;
-  let writer: Person;
-  let other: Person;
-  let reader: Person;
+  let writer: TestUserWithToken;
+  let other: TestUserWithToken;
+  let reader: TestUserWithToken;
   before(async function () {
     this.timeout(120_000);
     here = await createTusStorageFolder();
@@ -34,16 +34,16 @@ describe('tus: permissions', () => {
   });
 
   const patch = (path: string, token: string | undefined, body: Uint8Array, offset = 0) =>
-    send(service, 'PATCH', path, { token, body, headers: { 'Upload-Offset': String(offset) } }).reply;
+    sendTusRequest(service, 'PATCH', path, { token, body, headers: { 'Upload-Offset': String(offset) } }).reply;
   const uploads = async () => (await service.database.query('select from platform_uploads')).length;
   const create = (token: string | undefined, metadata: Record<string, string>) =>
-    send(service, 'POST', '/files/tus', {
+    sendTusRequest(service, 'POST', '/files/tus', {
       token,
       headers: { 'Upload-Length': '3', 'Upload-Metadata': renderUploadMetadata(metadata) },
     }).reply;
 
   it('an upload needs create permission, checked before anything is stored', async () => {
-    const { id } = await upload(service, Buffer.from('abc'), { token: writer.token }).finished;
+    const { id } = await startTusUpload(service, Buffer.from('abc'), { token: writer.token }).finished;
     expect((await readStoredFile(service, here, id))?.row.uploaded_by).to.equal(writer.id);
     const before = await uploads();
     for (const token of [reader.token, undefined]) {
@@ -54,13 +54,13 @@ describe('tus: permissions', () => {
   });
 
   it('an upload that replaces a file needs update permission', async () => {
-    const { id } = await upload(service, Buffer.from('abc'), { token: service.admin.token }).finished;
+    const { id } = await startTusUpload(service, Buffer.from('abc'), { token: service.admin.token }).finished;
     const refused = await create(writer.token, { id });
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
     const editor = await createUserWithPermissions(service, [
       { collection: 'platform_files', action: 'update', permissions: { id: { _eq: id } } },
     ]);
-    await upload(service, Buffer.from('other'), { token: editor.token, metadata: { id } }).finished;
+    await startTusUpload(service, Buffer.from('other'), { token: editor.token, metadata: { id } }).finished;
     expect((await readStoredFile(service, here, id))?.bytes.toString()).to.equal('other');
     expect((await create(editor.token, { filename: 'new' })).status).to.equal(403);
   });
@@ -86,7 +86,7 @@ describe('tus: permissions', () => {
             status,
             body: answer,
             headers: replyHeaders,
-          } = await send(service, method, at, { token, headers, body }).reply;
+          } = await sendTusRequest(service, method, at, { token, headers, body }).reply;
           const { date: _, 'x-request-id': __, ...rest } = replyHeaders;
           return { status, answer, rest };
         };
@@ -95,15 +95,15 @@ describe('tus: permissions', () => {
         expect(refused).to.deep.equal(await askUpload(nowhere));
       }
     }
-    expect((await send(service, 'HEAD', path, { token: service.admin.token }).reply).status).to.equal(200);
+    expect((await sendTusRequest(service, 'HEAD', path, { token: service.admin.token }).reply).status).to.equal(200);
     expect((await patch(path, writer.token, Buffer.from('ab'))).status).to.equal(204);
     expect((await patch(path, service.admin.token, Buffer.from('c'), 2)).status).to.equal(204);
-    expect((await readStoredFile(service, here, idOf(path)))?.bytes.toString()).to.equal('abc');
+    expect((await readStoredFile(service, here, uploadIdOfUrl(path)))?.bytes.toString()).to.equal('abc');
   });
 
   it('an upload begun without signing in is continued by every caller that knows its URL', async () => {
     const permission = await requestAsAdmin(service, 'POST', '/permissions', {
-      role: PUBLIC_ROLE,
+      role: PUBLIC_ROLE_ID,
       collection: 'platform_files',
       action: 'create',
       fields: ['*'],
@@ -112,7 +112,7 @@ describe('tus: permissions', () => {
       const path = await createTusUpload(service, 3);
       expect((await patch(path, undefined, Buffer.from('ab'))).status).to.equal(204);
       expect((await patch(path, undefined, Buffer.from('c'), 2)).status).to.equal(204);
-      const file = await readStoredFile(service, here, idOf(path));
+      const file = await readStoredFile(service, here, uploadIdOfUrl(path));
       expect([file?.bytes.toString(), file?.row.uploaded_by]).to.deep.equal(['abc', null]);
     } finally {
       await requestAsAdmin(service, 'DELETE', `/permissions/${permission.id}`);
@@ -124,21 +124,23 @@ describe('tus: permissions', () => {
     const path = await createTusUpload(service, 3, { token: person.token });
     const [permission] = await requestAsAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
     // The permission is removed during this request. The service keeps the bytes that it allowed when the request began.
-    const { request, reply } = send(service, 'PATCH', path, {
+    const { request, reply } = sendTusRequest(service, 'PATCH', path, {
       token: person.token,
       body: 'open',
       headers: { 'Upload-Offset': '0', 'Content-Length': '3' },
     });
     request.write('ab');
-    await until(async () => (await here.objects()).some((name) => name.startsWith(`${idOf(path)}.part-`)));
+    await until(async () => (await here.objects()).some((name) => name.startsWith(`${uploadIdOfUrl(path)}.part-`)));
     await requestAsAdmin(service, 'PATCH', `/permissions/${permission.id}`, { action: 'read' });
     request.end('c');
     const refused = await reply;
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
-    expect(await readStoredFile(service, here, idOf(path))).to.equal(undefined);
-    expect((await send(service, 'HEAD', path, { token: person.token }).reply).status).to.equal(403);
+    expect(await readStoredFile(service, here, uploadIdOfUrl(path))).to.equal(undefined);
+    expect((await sendTusRequest(service, 'HEAD', path, { token: person.token }).reply).status).to.equal(403);
     await requestAsAdmin(service, 'PATCH', `/permissions/${permission.id}`, { action: 'create' });
-    expect((await send(service, 'HEAD', path, { token: person.token }).reply).headers['upload-offset']).to.equal('3');
-    expect((await readStoredFile(service, here, idOf(path)))?.bytes.toString()).to.equal('abc');
+    expect(
+      (await sendTusRequest(service, 'HEAD', path, { token: person.token }).reply).headers['upload-offset'],
+    ).to.equal('3');
+    expect((await readStoredFile(service, here, uploadIdOfUrl(path)))?.bytes.toString()).to.equal('abc');
   });
 });

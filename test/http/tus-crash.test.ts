@@ -4,9 +4,9 @@ import {
   createTusStorageFolder,
   readStoredFile,
   someBytes,
+  startTusUpload,
   TUS_PIECE_SIZE,
   type TusStorageFolder,
-  upload,
 } from '../plugins/tus/tus-client.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
@@ -39,7 +39,7 @@ describe('tus: kills of the service', () => {
     const { token } = running.admin;
     for (let round = 0; round < ROUNDS; round++) {
       const bytes = someBytes(40 * TUS_PIECE_SIZE + round);
-      const broken = upload(running, bytes, { token });
+      const broken = startTusUpload(running, bytes, { token });
       broken.finished.catch(() => {});
       await until(() => broken.client.url !== null);
       const delay = Math.random() * 500;
@@ -52,7 +52,7 @@ describe('tus: kills of the service', () => {
       running = await spawnService({ database, env: here.env });
       service = running;
       const uploadUrl = running.url + new URL(broken.client.url as string).pathname;
-      const { id } = await upload(running, bytes, { token, uploadUrl, retryDelays: [100, 500, 1000] }).finished;
+      const { id } = await startTusUpload(running, bytes, { token, uploadUrl, retryDelays: [100, 500, 1000] }).finished;
       const kept = (await readStoredFile(running, here, id))?.bytes;
       expect(sha256(kept as Buffer), `killed after ${delay} ms`).to.equal(sha256(bytes));
     }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { connectRaw } from '../plugins/files-http/raw-client.ts';
+import { connectRawHttpClient } from '../plugins/files-http/raw-client.ts';
 import {
   createTusStorageFolder,
-  idOf,
   readStoredFile,
   renderUploadMetadata,
   type TusStorageFolder,
+  uploadIdOfUrl,
 } from '../plugins/tus/tus-client.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 const FILES = 'platform_files';
 const LINE = '\r\n';
@@ -18,8 +18,8 @@ const codeOf = ({ body }: HttpReply): string | undefined => body?.errors?.[0]?.e
 describe('hostile requests to tus uploads', () => {
   let here: TusStorageFolder;
   let service: InProcessService;
-  let person: Person;
-  let otherUser: Person;
+  let person: TestUserWithToken;
+  let otherUser: TestUserWithToken;
   before(async () => {
     here = await createTusStorageFolder({ FILES_MAX_UPLOAD_SIZE: '1000', STREAM_STALL_TIMEOUT: '3s' });
     service = await startService({ env: here.env });
@@ -65,7 +65,7 @@ describe('hostile requests to tus uploads', () => {
       '/files/tus/__proto__',
       path.toUpperCase(),
     ];
-    others[3] = `/files/tus/${idOf(path).toUpperCase()}`;
+    others[3] = `/files/tus/${uploadIdOfUrl(path).toUpperCase()}`;
     for (const method of ['HEAD', 'PATCH', 'DELETE']) {
       for (const one of [path, ...others]) {
         const body = method === 'PATCH' ? Buffer.from('stolen') : undefined;
@@ -91,7 +91,7 @@ describe('hostile requests to tus uploads', () => {
     const head = await ask('HEAD', path, {}, undefined, revoked.token);
     expect(head.headers.get('upload-offset')).to.equal('2');
     expect((await ask('DELETE', path, {}, undefined, revoked.token)).status).to.equal(204);
-    expect((await here.objects()).filter((name) => name.startsWith(idOf(path)))).to.deep.equal([]);
+    expect((await here.objects()).filter((name) => name.startsWith(uploadIdOfUrl(path)))).to.deep.equal([]);
   });
 
   it('an upload cannot replace a file without update permission, nor one created with its id', async () => {
@@ -108,15 +108,15 @@ describe('hostile requests to tus uploads', () => {
     for (const bytes of [undefined, 'others']) {
       const path = await begin();
       const form = new FormData();
-      form.append('id', idOf(path));
+      form.append('id', uploadIdOfUrl(path));
       form.append('file', new File([bytes ?? ''], 'b.txt', { type: 'text/plain' }));
-      const body = bytes === undefined ? { id: idOf(path), type: 'text/plain' } : form;
+      const body = bytes === undefined ? { id: uploadIdOfUrl(path), type: 'text/plain' } : form;
       await service.request('POST', '/files', { token: otherUser.token, body });
       const answer = await patch(path, 'abcdef');
       expect([bytes, answer.status, codeOf(answer)]).to.deep.equal([bytes, 400, 'RECORD_NOT_UNIQUE']);
       const [row] = await service.database.query<{ uploaded_by: string }>(
         'select uploaded_by from platform_files where id = $1',
-        [idOf(path)],
+        [uploadIdOfUrl(path)],
       );
       expect(row?.uploaded_by).to.equal(otherUser.id);
     }
@@ -134,11 +134,11 @@ describe('hostile requests to tus uploads', () => {
     expect((await ask('POST', '/files/tus', proto)).status).to.equal(400);
     const path = await begin({ 'upload-metadata': renderUploadMetadata(form) });
     expect((await patch(path, 'abcdef')).status).to.equal(204);
-    const row = (await readStoredFile(service, here, idOf(path)))?.row;
+    const row = (await readStoredFile(service, here, uploadIdOfUrl(path)))?.row;
     expect(row).to.include({ uploaded_by: person.id, filename_download: 'evilX-Evil: 1.sh', detected_type: null });
-    expect(row?.filename_disk).to.match(new RegExp(`^${idOf(path)}(?:-[0-9a-f]{8})?\\.sh$`));
+    expect(row?.filename_disk).to.match(new RegExp(`^${uploadIdOfUrl(path)}(?:-[0-9a-f]{8})?\\.sh$`));
     expect(({} as Record<string, unknown>).polluted).to.equal(undefined);
-    const served = await service.request('GET', `/assets/${idOf(path)}`, { token: service.admin.token });
+    const served = await service.request('GET', `/assets/${uploadIdOfUrl(path)}`, { token: service.admin.token });
     expect([served.headers.get('x-evil'), served.headers.get('content-disposition')?.includes('\r')]).to.deep.equal([
       null,
       false,
@@ -199,7 +199,7 @@ describe('hostile requests to tus uploads', () => {
 
   it('a client that sends nothing is disconnected, and its bytes are kept', async () => {
     const path = await begin();
-    const client = await connectRaw(service.url);
+    const client = await connectRawHttpClient(service.url);
     const began = performance.now();
     await client.write(
       `PATCH ${path} HTTP/1.1${LINE}Host: x${LINE}Authorization: Bearer ${person.token}${LINE}Tus-Resumable: 1.0.0${LINE}` +
@@ -211,6 +211,6 @@ describe('hostile requests to tus uploads', () => {
     // The disconnected request has released the lock of the upload by now.
     expect(await offsetOf(path)).to.equal('3');
     expect((await patch(path, 'def', 3)).status).to.equal(204);
-    expect((await readStoredFile(service, here, idOf(path)))?.bytes.toString()).to.equal('abcdef');
+    expect((await readStoredFile(service, here, uploadIdOfUrl(path)))?.bytes.toString()).to.equal('abcdef');
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createTusStorageFolder, type TusStorageFolder, upload } from '../plugins/tus/tus-client.ts';
+import { createTusStorageFolder, startTusUpload, type TusStorageFolder } from '../plugins/tus/tus-client.ts';
 import { type SpawnedService, spawnService } from '../support/service.ts';
 
 const MB = 1024 * 1024;
@@ -30,11 +30,11 @@ describe(`tus: a file of ${SIZE} MB`, () => {
     if (process.platform !== 'linux') this.skip();
     const { path, hash } = await largeFile();
     const { token } = service.admin;
-    await upload(service, Buffer.alloc(1000), { token }).finished;
+    await startTusUpload(service, Buffer.alloc(1000), { token }).finished;
     const before = await memoryOf(service.pid);
     const watched = new AbortController();
     const most = highest(service.pid, watched.signal);
-    const { id } = await upload(service, createReadStream(path), { token }).finished;
+    const { id } = await startTusUpload(service, createReadStream(path), { token }).finished;
     watched.abort();
     expect((await most) - before, 'MB').to.be.below(MORE);
     const [row] = await service.database.query<{ filename_disk: string; filesize: string }>(

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import {
   createTusStorageFolder,
   createTusUpload,
-  idOf,
   readReceivedByteCount,
   readStoredFile,
-  send,
+  sendTusRequest,
   someBytes,
+  startTusUpload,
   TUS_PIECE_SIZE,
   type TusStorageFolder,
-  upload,
+  uploadIdOfUrl,
 } from '../plugins/tus/tus-client.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
@@ -38,7 +38,7 @@ describe('tus: several processes', () => {
 
   const pieces = async () => (await here.objects()).filter((name) => name.includes('.part-'));
   const patch = (service: SpawnedService, path: string, offset: number, body: Uint8Array) =>
-    send(service, 'PATCH', path, {
+    sendTusRequest(service, 'PATCH', path, {
       token: one.admin.token,
       body,
       headers: { 'Upload-Offset': String(offset) },
@@ -53,14 +53,14 @@ describe('tus: several processes', () => {
       const reply = await patch(at % 2 ? one : two, path, start, bytes.subarray(start, end));
       expect([reply.status, reply.headers['upload-offset']]).to.deep.equal([204, String(end)]);
     }
-    expect(sha256((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(sha256(bytes));
+    expect(sha256((await readStoredFile(one, here, uploadIdOfUrl(path)))?.bytes as Buffer)).to.equal(sha256(bytes));
     expect(await pieces()).to.deep.equal([]);
   });
 
   it('a second process gets 423, and the writing request gives way', async () => {
     const bytes = someBytes(4 * TUS_PIECE_SIZE);
     const path = await createTusUpload(one, bytes.length, { token: one.admin.token });
-    const { request, reply } = send(one, 'PATCH', path, {
+    const { request, reply } = sendTusRequest(one, 'PATCH', path, {
       token: one.admin.token,
       body: 'open',
       headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
@@ -72,7 +72,7 @@ describe('tus: several processes', () => {
     const first = await reply;
     expect([first.status, first.headers['upload-offset']]).to.deep.equal([204, String(TUS_PIECE_SIZE + 100)]);
     expect((await patch(two, path, TUS_PIECE_SIZE + 100, bytes.subarray(TUS_PIECE_SIZE + 100))).status).to.equal(204);
-    expect(sha256((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(sha256(bytes));
+    expect(sha256((await readStoredFile(one, here, uploadIdOfUrl(path)))?.bytes as Buffer)).to.equal(sha256(bytes));
   });
 
   it('of many requests with the same offset one writes', async () => {
@@ -91,7 +91,7 @@ describe('tus: several processes', () => {
         statuses.filter((status) => status === 204),
         String(statuses),
       ).to.have.length(1);
-      const kept = sha256((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer);
+      const kept = sha256((await readStoredFile(one, here, uploadIdOfUrl(path)))?.bytes as Buffer);
       expect(kept).to.equal(sha256(bodies[statuses.indexOf(204)] as Buffer));
     }
     expect(await pieces()).to.deep.equal([]);
@@ -102,7 +102,7 @@ describe('tus: several processes', () => {
     try {
       const bytes = someBytes(8 * TUS_PIECE_SIZE + 77);
       const path = await createTusUpload(victim, bytes.length, { token: one.admin.token });
-      const { request, reply } = send(victim, 'PATCH', path, {
+      const { request, reply } = sendTusRequest(victim, 'PATCH', path, {
         token: one.admin.token,
         body: 'open',
         headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
@@ -110,17 +110,17 @@ describe('tus: several processes', () => {
       request.write(bytes.subarray(0, 3 * TUS_PIECE_SIZE + 500));
       await until(async () => (await readReceivedByteCount(one, path)) === 3 * TUS_PIECE_SIZE);
       // Waits until the process is writing the fourth piece.
-      await until(async () => (await pieces()).filter((name) => name.startsWith(idOf(path))).length === 4);
+      await until(async () => (await pieces()).filter((name) => name.startsWith(uploadIdOfUrl(path))).length === 4);
       await victim.kill('SIGKILL');
       await reply.catch(() => {});
 
-      const { sent } = await upload(two, bytes, {
+      const { sent } = await startTusUpload(two, bytes, {
         token: one.admin.token,
         uploadUrl: two.url + path,
         retryDelays: [100, 500, 1000],
       }).finished;
       expect(sent.at(-1)).to.equal(`PATCH ${3 * TUS_PIECE_SIZE}`);
-      expect(sha256((await readStoredFile(one, here, idOf(path)))?.bytes as Buffer)).to.equal(sha256(bytes));
+      expect(sha256((await readStoredFile(one, here, uploadIdOfUrl(path)))?.bytes as Buffer)).to.equal(sha256(bytes));
       expect(await pieces()).to.deep.equal([]);
     } finally {
       await victim.stop();

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import {
   createTusStorageFolder,
   createTusUpload,
-  idOf,
-  send,
+  sendTusRequest,
   someBytes,
   type TusStorageFolder,
+  uploadIdOfUrl,
 } from '../plugins/tus/tus-client.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, startService } from '../support/service.ts';
@@ -27,7 +27,7 @@ describe('tus: settings', () => {
   });
 
   const left = async (path: string): Promise<boolean> =>
-    (await here.objects()).some((name) => name.startsWith(idOf(path)));
+    (await here.objects()).some((name) => name.startsWith(uploadIdOfUrl(path)));
 
   it('without TUS_ENABLED there are no routes', async () => {
     const service = await startService({ database, env: { STORAGE_LOCAL_ROOT: here.root } });
@@ -40,7 +40,7 @@ describe('tus: settings', () => {
         ['DELETE', '/files/tus/7f1f4b6e-0000-4000-8000-000000000000'],
         ['OPTIONS', '/files/tus'],
       ] as const) {
-        const { status, body } = await send(service, method, path, { token }).reply;
+        const { status, body } = await sendTusRequest(service, method, path, { token }).reply;
         expect(status, method).to.equal(404);
         if (method !== 'HEAD') expect(body.errors[0].extensions.code).to.equal('ROUTE_NOT_FOUND');
       }
@@ -58,20 +58,21 @@ describe('tus: settings', () => {
         await createTusUpload(service, 100, { token }),
       ];
       for (const path of [old, young]) {
-        await send(service, 'PATCH', path, { token, body: someBytes(50), headers: { 'Upload-Offset': '0' } }).reply;
+        await sendTusRequest(service, 'PATCH', path, { token, body: someBytes(50), headers: { 'Upload-Offset': '0' } })
+          .reply;
         expect(await left(path)).to.equal(true);
       }
       await database.query(`update platform_uploads set expires = now() - interval '1 second' where id = $1`, [
-        idOf(old),
+        uploadIdOfUrl(old),
       ]);
-      const { status } = await send(service, 'HEAD', old, { token }).reply;
+      const { status } = await sendTusRequest(service, 'HEAD', old, { token }).reply;
       // 410: expired; 423: the schedule is removing the upload; 403: it is removed.
       expect(status).to.be.oneOf([410, 423, 403]);
       await until(async () => (await database.query('select from platform_uploads')).length === 1);
       expect(await left(old)).to.equal(false);
       expect(await left(young)).to.equal(true);
       expect(await database.query('select upload from platform_upload_pieces')).to.deep.equal([
-        { upload: idOf(young) },
+        { upload: uploadIdOfUrl(young) },
       ]);
     } finally {
       await service.stop();
@@ -84,7 +85,7 @@ describe('tus: settings', () => {
     try {
       const { token } = on.admin;
       path = await createTusUpload(on, 100, { token });
-      await send(on, 'PATCH', path, { token, body: someBytes(50), headers: { 'Upload-Offset': '0' } }).reply;
+      await sendTusRequest(on, 'PATCH', path, { token, body: someBytes(50), headers: { 'Upload-Offset': '0' } }).reply;
     } finally {
       await on.stop();
     }
@@ -118,7 +119,7 @@ describe('tus: settings', () => {
       expect(preflight.status).to.equal(204);
       const allowed = preflight.headers.get('access-control-allow-headers')?.split(',');
       expect(allowed).to.include.members(['Authorization', 'Upload-Length', 'Upload-Metadata', 'Tus-Resumable']);
-      const { status, headers } = await send(service, 'POST', '/files/tus', {
+      const { status, headers } = await sendTusRequest(service, 'POST', '/files/tus', {
         token: service.admin.token,
         headers: { ...origin, 'Upload-Length': '5' },
       }).reply;

@@ -7,15 +7,15 @@ import {
   createStallingHttpStack,
   createTusStorageFolder,
   createTusUpload,
-  idOf,
   readReceivedByteCount,
   readStoredFile,
   renderUploadMetadata,
-  send,
+  sendTusRequest,
   someBytes,
+  startTusUpload,
   TUS_PIECE_SIZE,
   type TusStorageFolder,
-  upload,
+  uploadIdOfUrl,
 } from '../plugins/tus/tus-client.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import { sha256 } from '../support/sha256.ts';
@@ -40,8 +40,8 @@ describe('/files/tus', () => {
   });
 
   const pieces = async () => (await here.objects()).filter((name) => name.includes('.part-'));
-  const ask = async (method: string, path: string, options: Parameters<typeof send>[3] = {}) =>
-    send(service, method, path, { token, ...options }).reply;
+  const ask = async (method: string, path: string, options: Parameters<typeof sendTusRequest>[3] = {}) =>
+    sendTusRequest(service, method, path, { token, ...options }).reply;
   const patch = (path: string, offset: number, body: Uint8Array) =>
     ask('PATCH', path, { body, headers: { 'Upload-Offset': String(offset) } });
 
@@ -49,7 +49,7 @@ describe('/files/tus', () => {
     for (const size of [0, 1, TUS_PIECE_SIZE - 1, TUS_PIECE_SIZE, TUS_PIECE_SIZE + 1, 5 * TUS_PIECE_SIZE + 17]) {
       it(`an upload of ${size} bytes creates a file and leaves no piece`, async () => {
         const bytes = someBytes(size);
-        const { id } = await upload(service, bytes, { token }).finished;
+        const { id } = await startTusUpload(service, bytes, { token }).finished;
         const file = await readStoredFile(service, here, id);
         expect(sha256(file?.bytes as Buffer)).to.equal(sha256(bytes));
         expect(file?.row).to.include({ id, filename_download: 'bytes.bin', filesize: String(size), title: 'Bytes' });
@@ -59,21 +59,21 @@ describe('/files/tus', () => {
 
     it('a client may choose its own chunk size', async () => {
       const bytes = someBytes(3 * TUS_PIECE_SIZE);
-      const { id, sent } = await upload(service, bytes, { token, chunkSize: 50_000 }).finished;
+      const { id, sent } = await startTusUpload(service, bytes, { token, chunkSize: 50_000 }).finished;
       expect(sent).to.deep.equal(['POST', 'PATCH 0', 'PATCH 50000', 'PATCH 100000', 'PATCH 150000']);
       expect(sha256((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(sha256(bytes));
     });
 
     it('the creating request may carry the first bytes', async () => {
       const bytes = someBytes(2 * TUS_PIECE_SIZE + 1);
-      const { id, sent } = await upload(service, bytes, { token, uploadDataDuringCreation: true }).finished;
+      const { id, sent } = await startTusUpload(service, bytes, { token, uploadDataDuringCreation: true }).finished;
       expect(sent).to.deep.equal(['POST']);
       expect(sha256((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(sha256(bytes));
     });
 
     it('the length may be declared with a later request', async () => {
       const bytes = someBytes(2 * TUS_PIECE_SIZE + 5);
-      const { id } = await upload(service, Readable.from(split(bytes, 10_000), { objectMode: false }), {
+      const { id } = await startTusUpload(service, Readable.from(split(bytes, 10_000), { objectMode: false }), {
         token,
         uploadLengthDeferred: true,
         chunkSize: TUS_PIECE_SIZE,
@@ -83,7 +83,7 @@ describe('/files/tus', () => {
 
     it('a complete upload keeps its offset until it expires, and creates no second file', async () => {
       const bytes = someBytes(10);
-      const { url, id } = await upload(service, bytes, { token }).finished;
+      const { url, id } = await startTusUpload(service, bytes, { token }).finished;
       const path = new URL(url).pathname;
       const reply = await ask('HEAD', path);
       expect(reply.status).to.equal(200);
@@ -100,14 +100,14 @@ describe('/files/tus', () => {
     it('tus-js-client resumes an upload at its offset', async () => {
       const bytes = someBytes(10 * TUS_PIECE_SIZE + 3);
       const half = 5 * TUS_PIECE_SIZE + 100;
-      const broken = upload(service, bytes, { token, httpStack: createStallingHttpStack(half) });
+      const broken = startTusUpload(service, bytes, { token, httpStack: createStallingHttpStack(half) });
       await until(
         async () =>
           broken.client.url !== null && (await readReceivedByteCount(service, broken.client.url)) >= 5 * TUS_PIECE_SIZE,
       );
       await broken.client.abort();
 
-      const { sent, id } = await upload(service, bytes, { token, uploadUrl: broken.client.url }).finished;
+      const { sent, id } = await startTusUpload(service, bytes, { token, uploadUrl: broken.client.url }).finished;
       const [head, resumed] = sent as [string, string];
       expect(head).to.equal('HEAD');
       expect(Number(resumed.replace('PATCH ', ''))).to.be.within(5 * TUS_PIECE_SIZE, half);
@@ -119,36 +119,36 @@ describe('/files/tus', () => {
     it('an interrupted piece keeps the bytes that had arrived', async () => {
       const bytes = someBytes(TUS_PIECE_SIZE);
       const path = await createTusUpload(service, bytes.length, { token });
-      const { request } = send(service, 'PATCH', path, {
+      const { request } = sendTusRequest(service, 'PATCH', path, {
         token,
         body: 'open',
         headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
       });
       request.on('error', () => {});
       request.write(bytes.subarray(0, 1000));
-      await until(async () => (await pieces()).some((name) => name.startsWith(idOf(path))));
+      await until(async () => (await pieces()).some((name) => name.startsWith(uploadIdOfUrl(path))));
       request.destroy();
       await until(async () => (await readReceivedByteCount(service, path)) === 1000);
       expect((await ask('HEAD', path)).headers['upload-offset']).to.equal('1000');
       expect((await patch(path, 1000, bytes.subarray(1000))).status).to.equal(204);
-      expect((await readStoredFile(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
+      expect((await readStoredFile(service, here, uploadIdOfUrl(path)))?.bytes).to.deep.equal(bytes);
     });
 
     it('a half-open connection releases the upload when its client sends another request', async () => {
       const bytes = someBytes(3000);
       const path = await createTusUpload(service, bytes.length, { token });
-      const { request, reply } = send(service, 'PATCH', path, {
+      const { request, reply } = sendTusRequest(service, 'PATCH', path, {
         token,
         body: 'open',
         headers: { 'Upload-Offset': '0', 'Content-Length': String(bytes.length) },
       });
       request.write(bytes.subarray(0, 1000));
-      await until(async () => (await pieces()).some((name) => name.startsWith(idOf(path))));
+      await until(async () => (await pieces()).some((name) => name.startsWith(uploadIdOfUrl(path))));
       expect((await ask('HEAD', path)).headers['upload-offset']).to.equal('1000');
       const gaveWay = await reply;
       expect([gaveWay.status, gaveWay.headers['upload-offset']]).to.deep.equal([204, '1000']);
       expect((await patch(path, 1000, bytes.subarray(1000))).status).to.equal(204);
-      expect((await readStoredFile(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
+      expect((await readStoredFile(service, here, uploadIdOfUrl(path)))?.bytes).to.deep.equal(bytes);
     });
 
     it('HEAD creates the file if the service failed after it had stored the last byte', async () => {
@@ -156,23 +156,23 @@ describe('/files/tus', () => {
       const path = await createTusUpload(service, bytes.length, { token });
       expect((await patch(path, 0, bytes.subarray(0, TUS_PIECE_SIZE))).status).to.equal(204);
       // The state after a crash: all bytes are stored, and no file row exists.
-      const name = `${idOf(path)}.part-0000000000000000`;
+      const name = `${uploadIdOfUrl(path)}.part-0000000000000000`;
       await writeFile(`${here.root}/${name}`, bytes.subarray(TUS_PIECE_SIZE));
       await service.database.query(
         'insert into platform_upload_pieces (name, upload, start, size) values ($1, $2, $3, 1)',
-        [name, idOf(path), TUS_PIECE_SIZE],
+        [name, uploadIdOfUrl(path), TUS_PIECE_SIZE],
       );
-      await service.database.query('update platform_uploads set received = size where id = $1', [idOf(path)]);
-      expect(await readStoredFile(service, here, idOf(path))).to.equal(undefined);
+      await service.database.query('update platform_uploads set received = size where id = $1', [uploadIdOfUrl(path)]);
+      expect(await readStoredFile(service, here, uploadIdOfUrl(path))).to.equal(undefined);
 
       expect((await ask('HEAD', path)).headers['upload-offset']).to.equal(String(bytes.length));
-      expect((await readStoredFile(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
+      expect((await readStoredFile(service, here, uploadIdOfUrl(path)))?.bytes).to.deep.equal(bytes);
       expect(await pieces()).to.deep.equal([]);
     });
 
     it('a crash between file and record creates no second file', async () => {
       const bytes = someBytes(100);
-      const { id, url } = await upload(service, bytes, { token }).finished;
+      const { id, url } = await startTusUpload(service, bytes, { token }).finished;
       await service.database.query('update platform_uploads set completed = false where id = $1', [id]);
       const before = (await readStoredFile(service, here, id))?.row;
       expect((await ask('HEAD', new URL(url).pathname)).status).to.equal(200);
@@ -189,14 +189,14 @@ describe('/files/tus', () => {
       const statuses = replies.map(({ status }) => status);
       expect(statuses.filter((status) => status === 204)).to.have.length(1);
       expect(statuses.filter((status) => ![204, 409, 413, 423].includes(status))).to.deep.equal([]);
-      const kept = sha256((await readStoredFile(service, here, idOf(path)))?.bytes as Buffer);
+      const kept = sha256((await readStoredFile(service, here, uploadIdOfUrl(path)))?.bytes as Buffer);
       expect(kept).to.equal(sha256(bodies[statuses.indexOf(204)] as Buffer));
       expect(await pieces()).to.deep.equal([]);
     });
 
     it('concurrent requests on different uploads do not block each other', async () => {
       const all = Array.from({ length: 6 }, (_, at) => someBytes(TUS_PIECE_SIZE * at + at));
-      const done = await Promise.all(all.map((bytes) => upload(service, bytes, { token }).finished));
+      const done = await Promise.all(all.map((bytes) => startTusUpload(service, bytes, { token }).finished));
       for (const [at, { id }] of done.entries()) {
         expect(sha256((await readStoredFile(service, here, id))?.bytes as Buffer)).to.equal(sha256(all[at] as Buffer));
       }
@@ -220,7 +220,7 @@ describe('/files/tus', () => {
       await requestAsAdmin(service, 'POST', '/fields/platform_files', { field: 'rating', type: 'integer', schema: {} });
       await requestAsAdmin(service, 'POST', '/fields/platform_files', { field: 'notes', type: 'json', schema: {} });
       const folder = await requestAsAdmin(service, 'POST', '/folders', { name: 'Pictures' });
-      const { id } = await upload(service, Buffer.from('hello'), {
+      const { id } = await startTusUpload(service, Buffer.from('hello'), {
         token,
         metadata: {
           filename_download: 'Grüße.txt',
@@ -286,13 +286,14 @@ describe('/files/tus', () => {
 
   describe('an existing file', () => {
     it('an upload with an id replaces the bytes and keeps all other fields', async () => {
-      const first = await upload(service, Buffer.from('first'), {
+      const first = await startTusUpload(service, Buffer.from('first'), {
         token,
         metadata: { filename: 'a.txt', title: 'Mine' },
       }).finished;
       const before = await readStoredFile(service, here, first.id);
       const bytes = someBytes(TUS_PIECE_SIZE + 7);
-      const second = await upload(service, bytes, { token, metadata: { id: first.id, filename: 'b.bin' } }).finished;
+      const second = await startTusUpload(service, bytes, { token, metadata: { id: first.id, filename: 'b.bin' } })
+        .finished;
       expect(second.id).not.to.equal(first.id);
       const after = await readStoredFile(service, here, first.id);
       expect(sha256(after?.bytes as Buffer)).to.equal(sha256(bytes));
@@ -330,7 +331,7 @@ describe('/files/tus', () => {
       const tooLong = { 'Upload-Offset': '0', 'Upload-Length': String(LIMIT + 1) };
       expect((await ask('PATCH', path, { body: Buffer.alloc(1), headers: tooLong })).status).to.equal(413);
       // Without Content-Length the service detects the excess only while it reads the body.
-      const { request, reply } = send(service, 'PATCH', path, {
+      const { request, reply } = sendTusRequest(service, 'PATCH', path, {
         token,
         body: 'open',
         headers: { 'Upload-Offset': '0' },
@@ -391,7 +392,7 @@ describe('/files/tus', () => {
     it('Upload-Expires moves with each request that brings bytes', async () => {
       const path = await createTusUpload(service, 5, { token });
       await service.database.query(`update platform_uploads set expires = now() + interval '5 minutes' where id = $1`, [
-        idOf(path),
+        uploadIdOfUrl(path),
       ]);
       const before = Date.now();
       const { headers } = await patch(path, 0, Buffer.alloc(1));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CONFIRMATION_TIMEOUT } from '../../plugins/cluster/contract.ts';
+import { BUS_CONFIRMATION_TIMEOUT } from '../../plugins/cluster/contract.ts';
 import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
 import { type SpawnedService, spawnService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -190,7 +190,7 @@ describe('two processes on one database', () => {
         const begun = performance.now();
         // This change must be answered although the second process is stopped and cannot confirm it.
         await done('PATCH', `/permissions/${first.id}`, { fields: ['word'] });
-        expect(performance.now() - begun).to.be.above(CONFIRMATION_TIMEOUT * 0.9);
+        expect(performance.now() - begun).to.be.above(BUS_CONFIRMATION_TIMEOUT * 0.9);
         await until(async () => unconfirmed() === 1);
       } finally {
         process.kill(two.pid, 'SIGCONT');

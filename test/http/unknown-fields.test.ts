@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 const TABLES = `
   create table author (id serial primary key, name text, birthday date);
@@ -84,7 +84,7 @@ describe('unknown fields in a payload', () => {
   });
 
   describe('for a caller who may write all fields but read only some', () => {
-    let person: Person;
+    let person: TestUserWithToken;
     before(async () => {
       person = await createUserWithPermissions(service, [
         { collection: 'post', action: 'create' },

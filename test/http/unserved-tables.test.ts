@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
-import { createUserWithPermissions, type Person } from './test-users.ts';
+import { createUserWithPermissions, type TestUserWithToken } from './test-users.ts';
 
 const outcome = ({ status, body }: HttpReply) => [status, body?.errors?.[0]?.extensions?.code];
 const NOT_FOUND = [404, 'ROUTE_NOT_FOUND'];
@@ -10,7 +10,7 @@ const FORBIDDEN = [403, 'FORBIDDEN'];
 describe('unserved tables and unknown names', () => {
   let database: FreshDatabase;
   let service: InProcessService;
-  let person: Person;
+  let person: TestUserWithToken;
   before(async () => {
     database = await createMigratedDatabase('unserved');
     await database.query(`

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { statementsDuring } from '../support/statements.ts';
-import { createUserWithPermissions, type Person, requestAsAdmin } from './test-users.ts';
+import { recordStatementsDuring } from '../support/statements.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 /** A written value that no error may contain. In number fields the tests write 990099 instead. */
 const SECRET = 's3cret';
@@ -41,7 +41,7 @@ type Expected = Readonly<Record<string, unknown>>;
 describe('error extensions of a rejected write', () => {
   let database: FreshDatabase;
   let service: InProcessService;
-  let writer: Person;
+  let writer: TestUserWithToken;
   before(async function () {
     this.timeout(120_000);
     database = await createMigratedDatabase('write_errors');
@@ -501,7 +501,7 @@ describe('error extensions of a rejected write', () => {
   it('take a number of statements logarithmic in the number of rows to find the rejected row', async () => {
     const rows = Array.from({ length: 2000 }, (_, at) => ({ n: at === 1501 ? 14 : 1000 + at }));
     let reply: Awaited<ReturnType<typeof send>> | undefined;
-    const statements = await statementsDuring(async () => {
+    const statements = await recordStatementsDuring(async () => {
       reply = await send('POST', '/items/guarded', rows);
     });
     expect(reply?.body.errors[0].extensions.path).to.deep.equal([1501]);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { facet } from '#kernel';
 import { renderAudit } from '../../plugins/broker/library.ts';
-import { type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 
 const everything: TestPlugin = {
   name: 'everything',
@@ -23,7 +23,7 @@ const everything: TestPlugin = {
 describe('Kernel.audit()', () => {
   it('lists the authorities of each plugin as sentences, sorted by plugin', async () => {
     const modest: TestPlugin = { name: 'a-modest', manifest: { uses: { clock: '*' } } };
-    await withPlugins([everything, modest], ({ kernel }) => {
+    await withBootedTestPlugins([everything, modest], ({ kernel }) => {
       expect(renderAudit(kernel.audit())).to.equal(
         [
           'a-modest    internal  uses clock',
@@ -48,8 +48,12 @@ describe('Kernel.audit()', () => {
   });
 
   it('never contains the value of a setting', async () => {
-    await withPlugins([everything], ({ kernel }) => expect(JSON.stringify(kernel.audit())).not.to.contain('hunter2'), {
-      environment: { A_KEY: 'hunter2' },
-    });
+    await withBootedTestPlugins(
+      [everything],
+      ({ kernel }) => expect(JSON.stringify(kernel.audit())).not.to.contain('hunter2'),
+      {
+        environment: { A_KEY: 'hunter2' },
+      },
+    );
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import type { Db } from '../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { captureError, withPlugins } from '../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../support/plugin.ts';
 
 interface Case {
   readonly part: string;
@@ -111,7 +111,7 @@ describe('the capability "database"', () => {
       manifest: { capabilities: grant ? { database: grant } : {} },
       register: (host: Host) => void (db = host.db),
     };
-    return withPlugins(
+    return withBootedTestPlugins(
       [plugin],
       async ({ kernel }) => {
         await kernel.migrate();

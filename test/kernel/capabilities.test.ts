@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { authorities, type BootFailure, facet, type Host, isSystem, service } from '#kernel';
 import { withAuditSentences } from '../../plugins/broker/library.ts';
 import { publicCaller } from '../support/caller.ts';
-import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tested uses include undeclared ones
 type AnyHost = Host<any>;
@@ -94,14 +94,17 @@ const cases: readonly Case[] = [
 /** Runs `use` in a plugin with this manifest and returns its result. */
 async function answerOf({ use, beside = [] }: Case, manifest: Record<string, unknown>): Promise<unknown> {
   let answer: unknown;
-  await withPlugins([...beside, { name: 'p', manifest, register: (host) => void (answer = use(host)) }], () => {});
+  await withBootedTestPlugins(
+    [...beside, { name: 'p', manifest, register: (host) => void (answer = use(host)) }],
+    () => {},
+  );
   return answer;
 }
 
 /** The message of the boot failure of a plugin with this manifest, whose `use` the kernel denies. */
 async function refusalOf(manifest: Record<string, unknown>, use: (host: AnyHost) => unknown): Promise<string> {
   const failure = await captureError<BootFailure>(
-    withPlugins([{ name: 'p', manifest, register: (host) => void use(host) }], () => {}),
+    withBootedTestPlugins([{ name: 'p', manifest, register: (host) => void use(host) }], () => {}),
   );
   expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED', status: 500 });
   expect([failure.plugin, failure.phase]).to.deep.equal(['p', 'register']);
@@ -146,7 +149,7 @@ describe('kernel capabilities', () => {
       ).to.match(/p may not emit (items\.create|auth\.login): its manifest does not grant it \(events\)/);
     }
     const holder: { host?: AnyHost } = {};
-    await withPlugins(
+    await withBootedTestPlugins(
       [{ name: 'p', manifest: emitting(['items.*']), register: (host) => void (holder.host = host) }],
       async () => {
         const { events } = holder.host as AnyHost;
@@ -170,25 +173,28 @@ describe('kernel capabilities', () => {
       'p may not act without a user for "curiosity"',
     );
     const holder: { host?: AnyHost } = {};
-    await withPlugins([{ name: 'p', manifest, register: (host) => void (holder.host = host) }], ({ kernel }) => {
-      const caller = (holder.host as AnyHost).asSystem('nightly cleaning');
-      (holder.host as AnyHost).asSystem('nightly cleaning');
-      expect(caller).to.include({ admin: true, reason: 'nightly cleaning', owner: 'p@1.0.0' });
-      expect(isSystem(caller)).to.equal(true);
-      expect(isSystem({ ...caller } as never)).to.equal(false);
-      expect(Object.isFrozen(caller)).to.equal(true);
-      expect(kernel.ledger.entries()[0]).to.include({
-        kind: 'system',
-        plugin: 'p',
-        what: 'nightly cleaning',
-        count: 2,
-      });
-    });
+    await withBootedTestPlugins(
+      [{ name: 'p', manifest, register: (host) => void (holder.host = host) }],
+      ({ kernel }) => {
+        const caller = (holder.host as AnyHost).asSystem('nightly cleaning');
+        (holder.host as AnyHost).asSystem('nightly cleaning');
+        expect(caller).to.include({ admin: true, reason: 'nightly cleaning', owner: 'p@1.0.0' });
+        expect(isSystem(caller)).to.equal(true);
+        expect(isSystem({ ...caller } as never)).to.equal(false);
+        expect(Object.isFrozen(caller)).to.equal(true);
+        expect(kernel.ledger.entries()[0]).to.include({
+          kind: 'system',
+          plugin: 'p',
+          what: 'nightly cleaning',
+          count: 2,
+        });
+      },
+    );
   });
 
   it('the ledger counts each denial', async () => {
     const holder: { host?: AnyHost } = {};
-    await withPlugins([{ name: 'p', register: (host) => void (holder.host = host) }], async ({ kernel }) => {
+    await withBootedTestPlugins([{ name: 'p', register: (host) => void (holder.host = host) }], async ({ kernel }) => {
       for (let at = 0; at < 3; at++) await captureError(() => (holder.host as AnyHost).log);
       expect(kernel.ledger.entries()[0]).to.include({
         kind: 'denied',
@@ -207,7 +213,7 @@ describe('kernel capabilities', () => {
 
   it('host denies assignments to its members', async () => {
     const failure = await captureError<BootFailure>(
-      withPlugins([{ name: 'p', register: (host) => Object.assign(host, { log: console }) }], () => {}),
+      withBootedTestPlugins([{ name: 'p', register: (host) => Object.assign(host, { log: console }) }], () => {}),
     );
     expect(failure.message).to.contain('p may not set host.log');
   });
@@ -237,7 +243,7 @@ describe('kernel capabilities', () => {
         answers.push(held.shine('red'), held.shine('blue'));
       },
     };
-    await withPlugins([lamp, reader], ({ kernel }) => {
+    await withBootedTestPlugins([lamp, reader], ({ kernel }) => {
       expect(answers).to.deep.equal(['red for reader', false]);
       expect(withAuditSentences(kernel.audit()).map((line) => line.sentences)).to.deep.equal([
         ['defines capability lamp'],
@@ -245,7 +251,7 @@ describe('kernel capabilities', () => {
       ]);
     });
     const other: TestPlugin = { ...lamp, manifest: { contributes: { capabilities: { names: ['torch'] } } } };
-    const failure = await captureError<BootFailure>(withPlugins([other], () => {}));
+    const failure = await captureError<BootFailure>(withBootedTestPlugins([other], () => {}));
     expect(failure.message).to.contain('capability lamp is not among the declared names');
   });
 });

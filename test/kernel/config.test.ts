@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import type { Environment } from '#kernel/boot';
-import { captureError, withPlugins } from '../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../support/plugin.ts';
 
 type Keys = Record<string, Record<string, unknown>>;
 
 /** The value of `host.config` in a plugin that declares these settings. */
 async function configOf(config: Keys, environment: Environment): Promise<Record<string, unknown>> {
   let seen: Record<string, unknown> = {};
-  await withPlugins(
+  await withBootedTestPlugins(
     [{ name: 'p', manifest: { config }, register: (host) => void (seen = host.config as never) }],
     () => {},
     { environment },
@@ -146,7 +146,7 @@ describe('settings of the kernel', () => {
 
   it('host.config denies settings of other plugins', async () => {
     let error: Record<string, unknown> = {};
-    await withPlugins(
+    await withBootedTestPlugins(
       [
         { name: 'owner', manifest: { config: { O_SECRET: { type: 'string', secret: true } } } },
         {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { withPlugins } from '../support/plugin.ts';
+import { withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
 
 describe('a kernel without plugins', () => {
   it('answers 404 ROUTE_NOT_FOUND with a request id and stops', async () => {
     let url = '';
-    await withPlugins([], async ({ kernel }) => {
+    await withBootedTestPlugins([], async ({ kernel }) => {
       await kernel.migrate();
       await kernel.start();
       url = `http://127.0.0.1:${(await kernel.listen()).port}`;

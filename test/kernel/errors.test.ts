@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Context } from 'koa';
 import { ERRORS, type ErrorCode, errorEnvelope, Failures, facet, fail } from '#kernel';
 import { createCaller } from '../support/caller.ts';
-import { type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
 
 /** Codes and statuses as the conventions list them; a changed table has to be changed here as well. */
@@ -127,7 +127,7 @@ describe('the error envelope', () => {
           },
         }),
     };
-    await withPlugins([layer], async ({ kernel }) => {
+    await withBootedTestPlugins([layer], async ({ kernel }) => {
       const request = createSender(`http://127.0.0.1:${(await kernel.listen()).port}`);
       const busy = await request('GET', '/busy');
       expect([busy.status, busy.headers.get('retry-after')]).to.deep.equal([429, '7']);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type EventMeta, type EventsApi, facet } from '#kernel';
 import { matchesEventPattern } from '../../kernel/events.ts';
 import { publicCaller } from '../support/caller.ts';
-import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 
 const caller = publicCaller();
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -36,7 +36,7 @@ describe('host.events', () => {
       return payload + letter;
     };
     const plugins = [plugin, listener('a', 'filter', 'word', add('a')), listener('b', 'filter', 'word', add('b'))];
-    await withPlugins(plugins, async () => {
+    await withBootedTestPlugins(plugins, async () => {
       expect(await events().filter(['word'], '-', { caller })).to.equal('-ab');
     });
   });
@@ -44,7 +44,7 @@ describe('host.events', () => {
   it('filter() keeps the payload when a filter returns undefined, and replaces it when a filter returns null', async () => {
     const { plugin, events } = speaker();
     const plugins = [plugin, listener('a', 'filter', 'keep', () => {}), listener('b', 'filter', 'drop', () => null)];
-    await withPlugins(plugins, async () => {
+    await withBootedTestPlugins(plugins, async () => {
       expect(await events().filter(['keep'], 'same', { caller })).to.equal('same');
       expect(await events().filter(['drop'], 'same', { caller })).to.equal(null);
     });
@@ -61,7 +61,7 @@ describe('host.events', () => {
       listener('a', 'filter', 'word', refuse),
       listener('b', 'filter', 'word', () => void (reached = true)),
     ];
-    await withPlugins(plugins, async () => {
+    await withBootedTestPlugins(plugins, async () => {
       expect((await captureError(events().filter(['word'], 1, { caller }))).message).to.equal('no');
       expect(reached).to.equal(false);
     });
@@ -74,7 +74,7 @@ describe('host.events', () => {
       plugin,
       listener('all', 'filter', '**', (_payload: unknown, meta: EventMeta) => void received.push(meta.event)),
     ];
-    await withPlugins(plugins, async () => {
+    await withBootedTestPlugins(plugins, async () => {
       await events().filter(['items.create', 'posts.items.create'], {}, { caller, collection: 'posts' });
       expect(received).to.deep.equal(['items.create', 'posts.items.create']);
     });
@@ -82,7 +82,7 @@ describe('host.events', () => {
 
   it('hasListeners() is true only for events that a subscription covers', async () => {
     const { plugin, events } = speaker();
-    await withPlugins([plugin, listener('a', 'action', '*.items.*', () => {})], () => {
+    await withBootedTestPlugins([plugin, listener('a', 'action', '*.items.*', () => {})], () => {
       expect(events().hasListeners('action', 'posts.items.create')).to.equal(true);
       expect(events().hasListeners('filter', 'posts.items.create')).to.equal(false);
       expect(events().hasListeners('action', 'auth.login')).to.equal(false);
@@ -108,7 +108,7 @@ describe('host.events', () => {
       keeper,
       listener('a', 'action', 'done', (meta: EventMeta) => void received.push(String(meta.key))),
     ];
-    await withPlugins(plugins, async () => {
+    await withBootedTestPlugins(plugins, async () => {
       events().action(['done'], { caller, key: 'held' });
       await tick();
       expect(received).to.deep.equal([]);
@@ -135,7 +135,7 @@ describe('host.events', () => {
       }),
       listener('fine', 'action', 'done', () => void received.push('fine')),
     ];
-    await withPlugins(
+    await withBootedTestPlugins(
       plugins,
       async ({ log }) => {
         events().action(['done'], { caller });
@@ -156,7 +156,7 @@ describe('host.events', () => {
   it('filters that call each other fail at depth 8 with EVENT_LOOP_DETECTED and the path', async () => {
     const { plugin, events } = speaker();
     const again = (to: string) => (payload: unknown, meta: EventMeta) => events().filter([to], payload, meta);
-    await withPlugins(
+    await withBootedTestPlugins(
       [plugin, listener('a', 'filter', 'ping', again('pong')), listener('b', 'filter', 'pong', again('ping'))],
       async () => {
         const failure = await captureError(events().filter(['ping'], 1, { caller }));
@@ -179,7 +179,7 @@ describe('host.events', () => {
       count++;
       events().action(['echo'], meta);
     };
-    await withPlugins(
+    await withBootedTestPlugins(
       [plugin, listener('a', 'action', 'echo', again)],
       async ({ log }) => {
         events().action(['echo'], { caller });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { authorities, type BootFailure, facet } from '#kernel';
 import { withAuditSentences } from '../../plugins/broker/library.ts';
-import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 
 interface Book {
   readonly title: string;
@@ -41,10 +41,13 @@ describe('kernel facets', () => {
   it("host.read() returns all contributions in plugin order, with their owners' names", async () => {
     let read: () => readonly string[] = () => [];
     const owner = library((host) => void (read = () => host.read(shelf)));
-    await withPlugins([owner, publisher('a', moby), publisher('b', { title: 'Kon-Tiki', genre: 'sea' })], () => {
-      expect(read()).to.deep.equal(['Moby (a)', 'Kon-Tiki (b)']);
-      expect(read()).to.equal(read());
-    });
+    await withBootedTestPlugins(
+      [owner, publisher('a', moby), publisher('b', { title: 'Kon-Tiki', genre: 'sea' })],
+      () => {
+        expect(read()).to.deep.equal(['Moby (a)', 'Kon-Tiki (b)']);
+        expect(read()).to.equal(read());
+      },
+    );
   });
 
   it('host.read() is denied to plugins that do not define the facet', async () => {
@@ -53,7 +56,7 @@ describe('kernel facets', () => {
       manifest: { contributes: { shelf: { genres: ['sea'] } } },
       register: (host) => host.read(shelf),
     };
-    const failure = await captureError<BootFailure>(withPlugins([library(), nosy], () => {}));
+    const failure = await captureError<BootFailure>(withBootedTestPlugins([library(), nosy], () => {}));
     expect(failure.plugin).to.equal('nosy');
     expect(failure.message).to.equal('nosy may not read the facet shelf: its manifest does not grant it (facets)');
     expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
@@ -61,7 +64,7 @@ describe('kernel facets', () => {
 
   it("a contribution that fails the facet's validate() is denied", async () => {
     const failure = await captureError<BootFailure>(
-      withPlugins([library(), publisher('p', { title: 'X', genre: 'crime' })], () => {}),
+      withBootedTestPlugins([library(), publisher('p', { title: 'X', genre: 'crime' })], () => {}),
     );
     expect(failure.message).to.equal('p: contribution to shelf refused: genre crime is not declared');
     expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
@@ -73,7 +76,7 @@ describe('kernel facets', () => {
       manifest: { contributes: { shelf: { genres: ['sea'] } } },
       register: (host) => host.contribute(facet<Book>('shelf'), { title: 'X', genre: 'crime' }),
     };
-    const failure = await captureError<BootFailure>(withPlugins([library(), sly], () => {}));
+    const failure = await captureError<BootFailure>(withBootedTestPlugins([library(), sly], () => {}));
     expect(failure.message).to.contain('genre crime is not declared');
   });
 
@@ -88,7 +91,7 @@ describe('kernel facets', () => {
         read = () => host.read(shelf);
       },
     };
-    await withPlugins([both], () => expect(read()).to.deep.equal(['Moby (both)']));
+    await withBootedTestPlugins([both], () => expect(read()).to.deep.equal(['Moby (both)']));
   });
 
   it('boot rejects a second definition of a facet', async () => {
@@ -97,12 +100,12 @@ describe('kernel facets', () => {
       manifest: { facets: ['shelf'], contributes: { shelf: { genres: [] } } },
       register: (host) => host.define(shelf),
     };
-    const failure = await captureError<BootFailure>(withPlugins([library(), twice], () => {}));
+    const failure = await captureError<BootFailure>(withBootedTestPlugins([library(), twice], () => {}));
     expect(failure.message).to.equal('the facet shelf already belongs to library');
   });
 
   it("the audit describes contributions in the words of the facet's owner", async () => {
-    await withPlugins([library(), publisher('a', moby, ['sea', 'land'])], ({ kernel }) => {
+    await withBootedTestPlugins([library(), publisher('a', moby, ['sea', 'land'])], ({ kernel }) => {
       const [a, owner] = withAuditSentences(kernel.audit());
       expect(a?.sentences).to.deep.equal(['provides land, sea (books)']);
       expect(owner?.sentences).to.deep.equal(['opens shelf']);
@@ -127,7 +130,7 @@ describe('kernel facets', () => {
         }
       },
     });
-    await withPlugins([layers('a', 'route', 'edge'), layers('b', 'edge')], async ({ kernel }) => {
+    await withBootedTestPlugins([layers('a', 'route', 'edge'), layers('b', 'edge')], async ({ kernel }) => {
       await fetch(`http://127.0.0.1:${(await kernel.listen()).port}/`);
       expect(passed).to.deep.equal(['a edge', 'b edge', 'a route']);
     });

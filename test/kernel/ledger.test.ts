@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Ledger, MERGED_ENTRIES_LABEL } from '../../kernel/capabilities/ledger.ts';
+import { Ledger, MERGED_LEDGER_ENTRIES_LABEL } from '../../kernel/capabilities/ledger.ts';
 
 describe('Ledger', () => {
   it('counts entries beyond its limit under "others"', () => {
@@ -11,7 +11,7 @@ describe('Ledger', () => {
     expect(own.length).to.be.below(510);
     const sum = (kind: string) => own.filter((one) => one.kind === kind).reduce((all, { count }) => all + count, 0);
     expect([sum('denied'), sum('remote')]).to.deep.equal([3, 2000]);
-    expect(own.find(({ kind }) => kind === 'denied')).to.include({ what: MERGED_ENTRIES_LABEL, count: 3 });
+    expect(own.find(({ kind }) => kind === 'denied')).to.include({ what: MERGED_LEDGER_ENTRIES_LABEL, count: 3 });
     expect(ledger.entries().find(({ plugin }) => plugin === 'other')).to.include({ what: 'mine', count: 1 });
   });
 });

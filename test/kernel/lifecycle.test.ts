@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 
 /** A plugin that appends each of its phases to `pages`, and throws in the phase `fails`. */
 const diary = (name: string, pages: string[], fails?: string): TestPlugin => ({
@@ -21,7 +21,7 @@ const diary = (name: string, pages: string[], fails?: string): TestPlugin => ({
 describe('lifecycle of plugins', () => {
   it('the kernel runs each phase in plugin order and stop hooks in reverse', async () => {
     const pages: string[] = [];
-    await withPlugins([diary('a', pages), diary('b', pages)], async ({ kernel }) => {
+    await withBootedTestPlugins([diary('a', pages), diary('b', pages)], async ({ kernel }) => {
       expect(pages).to.deep.equal(['a register', 'b register']);
       await kernel.migrate();
       await kernel.start();
@@ -38,7 +38,7 @@ describe('lifecycle of plugins', () => {
 
   it('boot rejects an asynchronous register function', async () => {
     const failure = await captureError<BootFailure>(
-      withPlugins([{ name: 'slow', register: async () => {} }], () => {}),
+      withBootedTestPlugins([{ name: 'slow', register: async () => {} }], () => {}),
     );
     expect([failure.plugin, failure.phase, failure.message]).to.deep.equal([
       'slow',
@@ -49,27 +49,30 @@ describe('lifecycle of plugins', () => {
 
   it('boot names the plugin whose register function throws', async () => {
     const failing = { name: 'p', register: () => JSON.parse('{') };
-    const failure = await captureError<BootFailure>(withPlugins([failing], () => {}));
+    const failure = await captureError<BootFailure>(withBootedTestPlugins([failing], () => {}));
     expect([failure.name, failure.plugin, failure.phase]).to.deep.equal(['BootFailure', 'p', 'register']);
   });
 
   it('stop() runs the stop hooks of started plugins after a start fails', async () => {
     const pages: string[] = [];
-    await withPlugins([diary('a', pages), diary('b', pages, 'start'), diary('c', pages)], async ({ kernel }) => {
-      await kernel.migrate();
-      const failure = await captureError<BootFailure>(kernel.start());
-      expect([failure.plugin, failure.phase, failure.message]).to.deep.equal(['b', 'start', 'start went wrong']);
-      pages.length = 0;
-      await kernel.stop();
-      expect(pages.filter((page) => page.startsWith('a') || page.startsWith('b'))).to.deep.equal([
-        ...['b stop too', 'b stop', 'a stop too', 'a stop'],
-      ]);
-    });
+    await withBootedTestPlugins(
+      [diary('a', pages), diary('b', pages, 'start'), diary('c', pages)],
+      async ({ kernel }) => {
+        await kernel.migrate();
+        const failure = await captureError<BootFailure>(kernel.start());
+        expect([failure.plugin, failure.phase, failure.message]).to.deep.equal(['b', 'start', 'start went wrong']);
+        pages.length = 0;
+        await kernel.stop();
+        expect(pages.filter((page) => page.startsWith('a') || page.startsWith('b'))).to.deep.equal([
+          ...['b stop too', 'b stop', 'a stop too', 'a stop'],
+        ]);
+      },
+    );
   });
 
   it('stop() continues after a stop hook fails, and logs the owner of the hook', async () => {
     const pages: string[] = [];
-    await withPlugins(
+    await withBootedTestPlugins(
       [diary('a', pages), diary('b', pages, 'stop too')],
       async ({ kernel, log }) => {
         await kernel.migrate();
@@ -88,7 +91,7 @@ describe('lifecycle of plugins', () => {
         name: 'stuck',
         register: (host) => host[phase === 'migrate' ? 'onMigrate' : 'onStart'](() => new Promise<void>(() => {})),
       };
-      await withPlugins(
+      await withBootedTestPlugins(
         [stuck],
         async ({ kernel }) => {
           if (phase === 'start') await kernel.migrate();
@@ -106,7 +109,7 @@ describe('lifecycle of plugins', () => {
 
   it('stop() does not wait for a stop hook longer than its timeout', async () => {
     const stuck: TestPlugin = { name: 'stuck', register: (host) => host.onStop(() => new Promise<void>(() => {})) };
-    await withPlugins(
+    await withBootedTestPlugins(
       [stuck],
       async ({ kernel, log }) => {
         await kernel.migrate();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { facet, fail, type Log } from '#kernel';
-import { type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
 
 const secrets = [
@@ -22,7 +22,7 @@ async function lines(write: (log: Log) => void): Promise<readonly Record<string,
     manifest: { capabilities: { log: true } },
     register: (host) => write(host.log),
   };
-  return withPlugins([plugin], ({ log }) => log, { environment: { LOG_LEVEL: 'debug' } });
+  return withBootedTestPlugins([plugin], ({ log }) => log, { environment: { LOG_LEVEL: 'debug' } });
 }
 
 describe('host.log', () => {
@@ -72,7 +72,7 @@ describe('host.log', () => {
           },
         }),
     };
-    await withPlugins(
+    await withBootedTestPlugins(
       [plugin],
       async ({ kernel, log }) => {
         const request = createSender(`http://127.0.0.1:${(await kernel.listen()).port}`);
@@ -104,7 +104,7 @@ describe('host.log', () => {
           },
         }),
     };
-    await withPlugins(
+    await withBootedTestPlugins(
       [plugin],
       async ({ kernel, log }) => {
         const reply = await createSender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 
 /** Boots the plugins and returns the failure; fails the test if the boot succeeds. */
-const refusal = (...plugins: TestPlugin[]) => captureError<BootFailure>(withPlugins(plugins, () => {}));
+const refusal = (...plugins: TestPlugin[]) => captureError<BootFailure>(withBootedTestPlugins(plugins, () => {}));
 
 describe('validation of manifests', () => {
   it('a manifest with an unknown member is rejected by name', async () => {

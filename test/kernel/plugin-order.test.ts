@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type BootFailure, service } from '#kernel';
-import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 
 const orderOf = (plugins: readonly TestPlugin[]) =>
-  withPlugins(plugins, ({ kernel }) => kernel.plugins.map((plugin) => plugin.name));
+  withBootedTestPlugins(plugins, ({ kernel }) => kernel.plugins.map((plugin) => plugin.name));
 
 const provides = (name: string, id: string, uses: Record<string, string> = {}): TestPlugin => ({
   name,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type BootFailure, service } from '#kernel';
-import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 
 const clock = service<{ now(): string }>('clock', { version: '1.2.0' });
 
@@ -18,11 +18,13 @@ describe('host.provide() and host.use()', () => {
       manifest: { uses: { clock: '^1.1.0' } },
       register: (host) => void (time = host.use({ clock }).clock.now()),
     };
-    await withPlugins([user, provider()], () => expect(time).to.equal('noon'));
+    await withBootedTestPlugins([user, provider()], () => expect(time).to.equal('noon'));
   });
 
   it('boot rejects a second provider of a service and names the first', async () => {
-    const failure = await captureError<BootFailure>(withPlugins([provider('one'), provider('two')], () => {}));
+    const failure = await captureError<BootFailure>(
+      withBootedTestPlugins([provider('one'), provider('two')], () => {}),
+    );
     expect([failure.plugin, failure.message]).to.deep.equal(['two', 'the service clock already belongs to one']);
   });
 
@@ -33,7 +35,7 @@ describe('host.provide() and host.use()', () => {
       register: (host) => host.use({ clock }),
     };
     const empty: TestPlugin = { name: 'empty', manifest: { provides: { clock: '1.2.0' } } };
-    const failure = await captureError<BootFailure>(withPlugins([empty, user], () => {}));
+    const failure = await captureError<BootFailure>(withBootedTestPlugins([empty, user], () => {}));
     expect([failure.plugin, failure.message]).to.deep.equal(['user', 'service clock * is not provided']);
   });
 });

@@ -6,7 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type BootFailure, facet } from '#kernel';
 import { renderBootFailure } from '../../scripts/render-boot-failure.ts';
-import { captureError, silentSettings, type TestPlugin, withPlugins, writePlugins } from '../support/plugin.ts';
+import {
+  captureError,
+  silentSettings,
+  type TestPlugin,
+  withBootedTestPlugins,
+  writeTestPluginPackages,
+} from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
 
 /** A plugin whose middleware holds every request until the test calls `release`. */
@@ -43,7 +49,7 @@ describe('HTTP server of the kernel', () => {
       manifest: { capabilities: { events: { action: ['server.stop'] } } },
       register: (host) => host.events.onAction('server.stop', () => (isStopping = true)),
     };
-    await withPlugins([plugin, listener], async ({ kernel }) => {
+    await withBootedTestPlugins([plugin, listener], async ({ kernel }) => {
       const { port } = await kernel.listen();
       const running = createSender(`http://127.0.0.1:${port}`)('GET', '/');
       await entered;
@@ -63,7 +69,7 @@ describe('HTTP server of the kernel', () => {
   });
 
   it('headers must arrive within a minute; bodies have no limit of the kernel', async () => {
-    await withPlugins([], async ({ kernel }) => {
+    await withBootedTestPlugins([], async ({ kernel }) => {
       const { server } = await kernel.listen();
       expect([server.headersTimeout, server.requestTimeout]).to.deep.equal([60_000, 0]);
     });
@@ -71,7 +77,7 @@ describe('HTTP server of the kernel', () => {
 
   it('stop() aborts requests that run longer than SHUTDOWN_TIMEOUT', async () => {
     const { plugin, entered, release } = slowPlugin();
-    await withPlugins(
+    await withBootedTestPlugins(
       [plugin],
       async ({ kernel }) => {
         const { port } = await kernel.listen();
@@ -103,7 +109,7 @@ describe('HTTP server of the kernel', () => {
           },
         }),
     };
-    await withPlugins(
+    await withBootedTestPlugins(
       [undoing],
       async ({ kernel }) => {
         const { port } = await kernel.listen();
@@ -122,7 +128,7 @@ describe('HTTP server of the kernel', () => {
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
     try {
-      await withPlugins(
+      await withBootedTestPlugins(
         [],
         async ({ kernel }) => {
           const failure = await captureError<BootFailure>(kernel.listen());
@@ -145,7 +151,7 @@ describe('HTTP server of the kernel', () => {
 
   it('the command line prints each line of a multi-line reason on a line of its own', async () => {
     const failure = await captureError<BootFailure>(
-      withPlugins([], () => {}, { environment: { PORT: 'x', LOG_LEVEL: 'loud' } }),
+      withBootedTestPlugins([], () => {}, { environment: { PORT: 'x', LOG_LEVEL: 'loud' } }),
     );
     const [title, plugin, phase, first, second] = renderBootFailure(failure).split('\n');
     expect([title, plugin, phase]).to.deep.equal(['Tenon could not start.', '  plugin:  kernel', '  phase:   config']);
@@ -154,7 +160,7 @@ describe('HTTP server of the kernel', () => {
   });
 
   it('a stopped kernel keeps no handle that keeps the process alive', async () => {
-    const { composition, remove } = await writePlugins([]);
+    const { composition, remove } = await writeTestPluginPackages([]);
     const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
     const script = `
       const { boot } = await import(${JSON.stringify(kernel)});

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type BootFailure, facet, service } from '#kernel';
 import type { Kernel } from '#kernel/boot';
-import { pluginFolders } from '../../plugins/extensions/third-party/folders.ts';
-import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { findThirdPartyPluginFolders } from '../../plugins/extensions/third-party/folders.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
 
 const greeter: TestPlugin = {
@@ -27,7 +27,7 @@ const namesOf = (kernel: Kernel): readonly string[] =>
 
 /** Boots core and third-party plugins, and returns the names of loaded plugins and the logged errors. */
 async function bootPlugins(...plugins: TestPlugin[]) {
-  return withPlugins(
+  return withBootedTestPlugins(
     plugins,
     async ({ kernel, log }) => {
       await kernel.migrate();
@@ -43,7 +43,7 @@ async function bootPlugins(...plugins: TestPlugin[]) {
 
 describe('third-party plugins', () => {
   it('a valid third-party plugin is loaded and serves requests', async () => {
-    await withPlugins([greeter], async ({ kernel }) => {
+    await withBootedTestPlugins([greeter], async ({ kernel }) => {
       await kernel.migrate();
       await kernel.start();
       expect(namesOf(kernel)).to.deep.equal(['greeter']);
@@ -59,14 +59,14 @@ describe('third-party plugins', () => {
       execFileSync('mkfifo', [join(folder, 'pipe/package.json')]);
       await symlink('/dev/zero', join(folder, 'device/package.json'));
       await mkdir(join(folder, 'folder/package.json'));
-      expect(await pluginFolders(folder)).to.deep.equal([]);
+      expect(await findThirdPartyPluginFolders(folder)).to.deep.equal([]);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   });
 
   it('a missing folder of third-party plugins is treated as empty', async () => {
-    expect(await pluginFolders('/no/such/folder')).to.deep.equal([]);
+    expect(await findThirdPartyPluginFolders('/no/such/folder')).to.deep.equal([]);
   });
 
   it('packages with names of extensions are rejected as plugins', async () => {
@@ -150,7 +150,7 @@ describe('third-party plugins', () => {
         throw new Error('half-way');
       },
     };
-    await withPlugins([half], async ({ kernel }) => {
+    await withBootedTestPlugins([half], async ({ kernel }) => {
       const reply = await createSender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
       expect(reply.status).to.equal(404);
     });
@@ -168,7 +168,7 @@ describe('third-party plugins', () => {
         host.onStop(() => void pages.push('stop'));
       },
     };
-    await withPlugins([{ name: 'core' }, half], async ({ kernel }) => {
+    await withBootedTestPlugins([{ name: 'core' }, half], async ({ kernel }) => {
       await kernel.migrate();
       await kernel.start();
       expect(pages).to.deep.equal(['start', 'stop']);

@@ -1,13 +1,16 @@
 import { expect } from 'chai';
 import { createLog } from '../../kernel/log.ts';
-import { createRepeatLimit } from '../../scripts/log-repeats.ts';
+import { createRepeatedLogLimiter } from '../../scripts/log-repeats.ts';
 import { until } from '../support/until.ts';
 
 describe('the limit of repeated lines in the log', () => {
   const logOf = (window: number) => {
     const lines: Record<string, unknown>[] = [];
     const write = (line: string) => void lines.push(JSON.parse(line));
-    return { lines, log: createLog({ level: 'info', style: 'raw', write, logMethod: createRepeatLimit(window) }) };
+    return {
+      lines,
+      log: createLog({ level: 'info', style: 'raw', write, logMethod: createRepeatedLogLimiter(window) }),
+    };
   };
 
   it('writes ten lines of one cause, and then the number of the rest', async () => {

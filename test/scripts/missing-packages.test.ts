@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { BootFailure } from '#kernel/boot';
 import { assertPackagesInstalled } from '../../scripts/missing-packages.ts';
-import { withPlugins } from '../support/plugin.ts';
+import { withBootedTestPlugins } from '../support/plugin.ts';
 
 const failureOf = async (packages: readonly string[]): Promise<unknown> => {
   let thrown: unknown;
-  await withPlugins([{ name: 'p', manifest: { capabilities: { native: { packages } } } }], ({ kernel }) => {
+  await withBootedTestPlugins([{ name: 'p', manifest: { capabilities: { native: { packages } } } }], ({ kernel }) => {
     try {
       assertPackagesInstalled(kernel.plugins);
     } catch (error) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { compareGrants } from '../support/statement-grants.ts';
+import { compareStatementsWithGrants } from '../support/statement-grants.ts';
 
 describe('statements of a test run', () => {
   let folder: string;
@@ -14,7 +14,7 @@ describe('statements of a test run', () => {
   const compare = async (...statements: readonly (readonly [plugin: string, kind: string, text: string])[]) => {
     const lines = statements.map(([plugin, kind, text]) => JSON.stringify({ plugin, kind, text }));
     await writeFile(join(folder, '1.jsonl'), `${lines.join('\n')}\n`);
-    return compareGrants(folder);
+    return compareStatementsWithGrants(folder);
   };
 
   it('a statement with an undeclared table is reported with its plugin', async () => {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { warnOfUnknownSettings } from '../../scripts/unknown-settings.ts';
-import { withPlugins } from '../support/plugin.ts';
+import { warnOfMisspelledSettings } from '../../scripts/unknown-settings.ts';
+import { withBootedTestPlugins } from '../support/plugin.ts';
 
 describe('the command line', () => {
   it('warns of a setting whose name is one keystroke away from a declared one', async () => {
-    await withPlugins(
+    await withBootedTestPlugins(
       [{ name: 'p', manifest: { config: { SESSION_LENGTH: { type: 'string' } } } }],
       ({ kernel, log }) => {
-        warnOfUnknownSettings(kernel);
+        warnOfMisspelledSettings(kernel);
         const lines = log.map((line) => line.msg);
         expect(lines).to.include('unknown setting SESSION_LENGHT: did you mean SESSION_LENGTH?');
         expect(lines.filter((line) => String(line).includes('PATH?'))).to.deep.equal([]);

@@ -59,13 +59,13 @@ export function parseExports(path: string, text: string): readonly ContractExpor
   });
 }
 
-export const readServices = (path: string): readonly ContractService[] => parseServices(read(path));
+export const readContractServices = (path: string): readonly ContractService[] => parseContractServices(read(path));
 
-export const parseServices = (text: string): readonly ContractService[] =>
+export const parseContractServices = (text: string): readonly ContractService[] =>
   [...text.matchAll(SERVICE)].map(([, type, id]) => ({
     id: id as string,
     type: type as string,
-    methods: parseMethods(text, type as string),
+    methods: parseInterfaceMethods(text, type as string),
   }));
 
 /** Position of the first parameter of the type `Caller`; undefined where there is none. */
@@ -77,15 +77,15 @@ export function callerParameterIndex({ parameters, doc }: ContractMethod): numbe
 }
 
 /** Reads the names of the interfaces that a file exports. */
-export const readInterfaces = (path: string): readonly string[] =>
+export const readExportedInterfaceNames = (path: string): readonly string[] =>
   [...read(path).matchAll(/^export interface (\w+)/gm)].map(([, name]) => name as string);
 
 /** Reads the methods of an interface that a file exports. */
-export const readMethods = (path: string, name: string): readonly ContractMethod[] =>
-  parseMethods(read(path), name) ?? [];
+export const readInterfaceMethods = (path: string, name: string): readonly ContractMethod[] =>
+  parseInterfaceMethods(read(path), name) ?? [];
 
 /** Parses the methods of an exported interface in a source text; undefined where the text does not declare it. */
-export function parseMethods(text: string, name: string): readonly ContractMethod[] | undefined {
+export function parseInterfaceMethods(text: string, name: string): readonly ContractMethod[] | undefined {
   const lines = text.split('\n');
   const start = lines.findIndex((line) => new RegExp(`^export interface ${name}\\b`).test(line));
   if (start < 0) return undefined;
@@ -100,14 +100,14 @@ export function parseMethods(text: string, name: string): readonly ContractMetho
       name: method[1] as string,
       line: at + 1,
       doc: docAbove(lines, at) ?? '',
-      parameters: splitTopLevel(withoutComments(rest)),
+      parameters: splitParametersAtTopLevel(withoutComments(rest)),
     });
   }
   return methods;
 }
 
 /** Splits the inside of a parameter list at its top-level commas, up to the bracket that closes the list. */
-export function splitTopLevel(text: string): readonly string[] {
+export function splitParametersAtTopLevel(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;
   let part = '';

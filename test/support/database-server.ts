@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createLog } from '../../kernel/log.ts';
-import { openEmbeddedServer } from '../../plugins/database/embedded/server.ts';
+import { openEmbeddedPostgresServer } from '../../plugins/database/embedded/server.ts';
 
 /** The PostgreSQL server of one test run. */
 export interface TestDatabaseServer {
@@ -68,7 +68,7 @@ export async function startDatabaseServer({ durable = true } = {}): Promise<Test
 /** Starts the embedded PostgreSQL with its data in a folder. The data stays when the server stops. */
 export async function startDatabaseServerIn(folder: string, overrides: Readonly<Record<string, string>> = {}) {
   const log = createLog({ level: 'silent', style: 'raw' });
-  const { target, server } = await openEmbeddedServer({ dataPath: folder, log, overrides });
+  const { target, server } = await openEmbeddedPostgresServer({ dataPath: folder, log, overrides });
   const { user, password, host, port } = target.client;
   return {
     url: `postgres://${user}:${encodeURIComponent(String(password))}@${host}:${port}/postgres`,

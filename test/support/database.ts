@@ -12,7 +12,7 @@ export interface FreshDatabase {
 }
 
 /** URL of the database server of the test run, from TEST_DATABASE_URL. */
-export function serverUrl(): string {
+export function databaseServerUrl(): string {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return url;
   throw new Error(
@@ -68,13 +68,13 @@ function copyStrategy(): Promise<string> {
 }
 
 function databaseUrl(database: string): string {
-  const url = new URL(serverUrl());
+  const url = new URL(databaseServerUrl());
   url.pathname = `/${database}`;
   return url.href;
 }
 
 async function queryServer(statement: string): Promise<pg.QueryResult> {
-  const client = new pg.Client({ connectionString: serverUrl() });
+  const client = new pg.Client({ connectionString: databaseServerUrl() });
   await client.connect();
   try {
     return await client.query(statement);

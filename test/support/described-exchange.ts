@@ -2,15 +2,20 @@ import { AssertionError } from 'chai';
 import { ERRORS, type ErrorCode } from '../../kernel/errors.ts';
 import type { DescribedRoute, JsonSchema, SchemaByMediaType } from '../../plugins/http/contract.ts';
 import { ERRORS_SCHEMA, errorCodesOf } from '../../plugins/http/library.ts';
-import { type DescribedApi, describedApi } from './route-descriptions.ts';
+import { loadCoreRouteDescriptionValidator, type RouteDescriptionValidator } from './route-descriptions.ts';
 import type { HttpReply, RequestOptions, SendRequest } from './send.ts';
 
 /** Wraps `send` so that a request or response that contradicts the description of its route fails the test. */
-export const createCheckedSend =
+export const createDescriptionCheckedSend =
   (send: SendRequest, environment: Readonly<Record<string, string>>): SendRequest =>
   async (method, path, options = {}) => {
     const reply = await send(method, path, options);
-    const wrong = findMismatch(await describedApi(environment), { method, path, options, reply });
+    const wrong = findRouteDescriptionMismatch(await loadCoreRouteDescriptionValidator(environment), {
+      method,
+      path,
+      options,
+      reply,
+    });
     if (wrong) throw new AssertionError(wrong);
     return reply;
   };
@@ -23,8 +28,8 @@ export interface DescribedExchange {
 }
 
 /** How a request or response contradicts the description of its route; undefined where it fits, or no route matches. */
-export function findMismatch(
-  api: DescribedApi,
+export function findRouteDescriptionMismatch(
+  api: RouteDescriptionValidator,
   { method, path, options, reply }: DescribedExchange,
 ): string | undefined {
   const route = api.find(method, new URL(path, 'http://localhost').pathname);
@@ -37,7 +42,7 @@ const isPreflight = (method: string, { headers = {} }: RequestOptions): boolean 
   method === 'OPTIONS' && 'access-control-request-method' in headers;
 
 function answerMismatch(
-  api: DescribedApi,
+  api: RouteDescriptionValidator,
   route: DescribedRoute,
   method: string,
   reply: HttpReply,
@@ -50,7 +55,7 @@ function answerMismatch(
 }
 
 function contentMismatch(
-  api: DescribedApi,
+  api: RouteDescriptionValidator,
   content: SchemaByMediaType,
   { status, body, headers }: HttpReply,
 ): string | undefined {
@@ -65,7 +70,7 @@ function contentMismatch(
 }
 
 function errorMismatch(
-  api: DescribedApi,
+  api: RouteDescriptionValidator,
   route: DescribedRoute,
   method: string,
   { status, body }: HttpReply,
@@ -85,7 +90,7 @@ function errorMismatch(
 
 /** How the JSON body of an accepted request contradicts the description of its route. */
 function requestMismatch(
-  api: DescribedApi,
+  api: RouteDescriptionValidator,
   route: DescribedRoute,
   options: RequestOptions,
   { status }: HttpReply,

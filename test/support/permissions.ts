@@ -1,4 +1,4 @@
-import type { Access, Permission, PermissionSet } from '../../plugins/access/contract.ts';
+import type { AccessControl, Permission, PermissionSet } from '../../plugins/access/contract.ts';
 import {
   createAdminPermissionSet,
   createPermissionSet as createRolePermissionSet,
@@ -12,9 +12,9 @@ export const createPermissionSet = (rows: readonly Permission[] | 'admin', key?:
 };
 
 /** A fake of the service `access`, as far as GraphQL schemas are built from it; `permissions` returns those of a role. */
-export const createTestAccess = (
+export const createFakeAccessService = (
   permissions: (role: string | null) => PermissionSet = () => createPermissionSet('admin'),
-): Pick<Access, 'permissions' | 'permittedFields'> => ({
+): Pick<AccessControl, 'permissions' | 'permittedFields'> => ({
   permissions: async ({ role }) => permissions(role),
   permittedFields,
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Host } from '#kernel';
 import { type BootOptions, boot, type CorePluginFolders, type Kernel } from '#kernel/boot';
-import { type ThirdPartyLifecycle, ThirdPartyPlugins } from '../../plugins/extensions/third-party/plugins.ts';
+import { type ThirdPartyPluginLifecycle, ThirdPartyPlugins } from '../../plugins/extensions/third-party/plugins.ts';
 
 /** A plugin that a test defines, by `register`, a closure that runs in this process, or by `code`, the source of a module. */
 export interface TestPlugin {
@@ -43,7 +43,7 @@ process.on('exit', () => {
 });
 
 /** Writes plugins as packages into a temporary folder and returns the composition that loads them. */
-export async function writePlugins(plugins: readonly TestPlugin[]): Promise<TestComposition> {
+export async function writeTestPluginPackages(plugins: readonly TestPlugin[]): Promise<TestComposition> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-plugins-')));
   leftoverFolders.add(folder);
   const ids: string[] = [];
@@ -111,16 +111,16 @@ const thirdPartyLoader = (folder: string): TestPlugin => ({
 });
 
 /** Loaders of third-party plugins, by their folder, for tests that load and unload plugins. */
-export const thirdPartyLoaders = new Map<string, ThirdPartyLifecycle>();
+export const thirdPartyLoaders = new Map<string, ThirdPartyPluginLifecycle>();
 
 /** Boots test plugins beside the core plugins named in `product`, runs `work` with the kernel, and stops it afterwards. */
-export async function withPlugins<T>(
+export async function withBootedTestPlugins<T>(
   plugins: readonly TestPlugin[],
   work: (booted: BootedKernel) => Promise<T> | T,
   { product = [], ...options }: BootOptions & { readonly product?: readonly string[] } = {},
 ): Promise<T> {
-  const { composition, local, remove } = await writePlugins(plugins);
-  const loading = await writePlugins(plugins.some((one) => one.thirdParty) ? [thirdPartyLoader(local)] : []);
+  const { composition, local, remove } = await writeTestPluginPackages(plugins);
+  const loading = await writeTestPluginPackages(plugins.some((one) => one.thirdParty) ? [thirdPartyLoader(local)] : []);
   const log: Record<string, unknown>[] = [];
   let kernel: Kernel | undefined;
   try {

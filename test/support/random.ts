@@ -8,7 +8,7 @@ export interface SeededRandom {
 }
 
 /** Creates a generator of pseudo-random numbers, the same for the same seed, so that failures are reproducible. */
-export function createRandom(seed: number): SeededRandom {
+export function createSeededRandom(seed: number): SeededRandom {
   let state = seed;
   const next = () => {
     state = (state + 0x6d2b79f5) | 0;

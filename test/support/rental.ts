@@ -7,7 +7,7 @@ import { createMigratedDatabase, type HttpReply, type InProcessService, startSer
 export type AnyRow = Record<string, any>;
 
 /** A service in this process on an adopted database, the film rental company of `test/data/rental.sql`. */
-export interface Rental {
+export interface RentalTestService {
   readonly database: FreshDatabase;
   readonly service: InProcessService;
   /** Sends a request as the first admin, or with another token. */
@@ -23,7 +23,7 @@ export interface Rental {
   stop(): Promise<void>;
 }
 
-export async function startRental(name: string): Promise<Rental> {
+export async function startRentalTestService(name: string): Promise<RentalTestService> {
   const database = await createMigratedDatabase(name);
   let service: InProcessService;
   try {
@@ -33,7 +33,7 @@ export async function startRental(name: string): Promise<Rental> {
     await database.drop();
     throw error;
   }
-  const send: Rental['send'] = (method, path, body, token = service.admin.token) =>
+  const send: RentalTestService['send'] = (method, path, body, token = service.admin.token) =>
     service.request(method, path, { token, body });
   return {
     database,
@@ -96,7 +96,7 @@ export const RENTAL_KEYS: Readonly<Record<string, readonly string[] | null>> = {
 export const RENTAL_COLLECTIONS = Object.keys(RENTAL_KEYS);
 /** Collections with a composite key. */
 export const COMPOSITE_KEY_COLLECTIONS = RENTAL_COLLECTIONS.filter((name) => (RENTAL_KEYS[name]?.length ?? 0) > 1);
-export const VIEWS = ['film_overview', 'active_customer', 'sales_of_month'];
+export const RENTAL_VIEW_NAMES = ['film_overview', 'active_customer', 'sales_of_month'];
 
 const OFFICE: Readonly<Record<string, string>> = {
   office_customer: 'customer',
@@ -105,7 +105,7 @@ const OFFICE: Readonly<Record<string, string>> = {
 };
 
 /** The quoted name of a collection's table, with its schema. */
-export const tableOf = (collection: string): string =>
+export const quotedRentalTableOf = (collection: string): string =>
   OFFICE[collection] ? `office."${OFFICE[collection]}"` : `public."${collection}"`;
 
 export interface RentalColumn {
@@ -115,11 +115,11 @@ export interface RentalColumn {
 }
 
 /** Reads the columns of a table that the service serves. */
-export const columnsOf = (database: FreshDatabase, collection: string): Promise<RentalColumn[]> =>
+export const readRentalColumns = (database: FreshDatabase, collection: string): Promise<RentalColumn[]> =>
   database.query<RentalColumn>(
     `select attname as name, format_type(atttypid, null) as type from pg_attribute
      where attrelid = $1::regclass and attnum > 0 and not attisdropped and atttypid <> 'tsvector'::regtype order by attnum`,
-    [tableOf(collection)],
+    [quotedRentalTableOf(collection)],
   );
 
 /** SQL expression that renders a column's value as the API answers it. */
@@ -135,7 +135,7 @@ export function apiValueSql({ name, type }: RentalColumn, isOfKey = false): stri
 }
 
 /** SQL expression that renders the key of a row as text, as in URLs of the API. */
-export function keySql(collection: string, columns: readonly RentalColumn[]): string {
+export function renderRentalKeySql(collection: string, columns: readonly RentalColumn[]): string {
   const parts = (RENTAL_KEYS[collection] ?? []).map((name) => {
     const isMoment = columns.find((column) => column.name === name)?.type === 'timestamp with time zone';
     const text = isMoment
@@ -157,14 +157,14 @@ export interface StoredRow {
 
 /** Reads rows from the database as the API shows them, with their keys as text, ordered by key. `where` is SQL. */
 export async function storedRows(database: FreshDatabase, collection: string, where = 'true'): Promise<StoredRow[]> {
-  const columns = await columnsOf(database, collection);
+  const columns = await readRentalColumns(database, collection);
   const shown = columns.map(
     (column) => `${apiValueSql(column, RENTAL_KEYS[collection]?.includes(column.name))} as "${column.name}"`,
   );
   const order = (RENTAL_KEYS[collection] ?? columns.map(({ name }) => name)).map((name) => `"${name}"`);
   return database.query<StoredRow>(
-    `select ${keySql(collection, columns)} as key, (select row_to_json(s) from (select ${shown}) s) as row
-     from ${tableOf(collection)} where ${where} order by ${order}`,
+    `select ${renderRentalKeySql(collection, columns)} as key, (select row_to_json(s) from (select ${shown}) s) as row
+     from ${quotedRentalTableOf(collection)} where ${where} order by ${order}`,
   );
 }
 

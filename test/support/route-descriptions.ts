@@ -2,8 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { boot } from '#kernel/boot';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type DescribedRoute, type JsonSchema, type RouteDescription, routing } from '../../plugins/http/contract.ts';
-import { createRouter } from '../../plugins/http/router.ts';
-import { silentSettings, writePlugins } from './plugin.ts';
+import { createRouteFinder } from '../../plugins/http/router.ts';
+import { silentSettings, writeTestPluginPackages } from './plugin.ts';
 
 /** A valid description for routes of test plugins. */
 export const TEST_ROUTE_DESCRIPTION: RouteDescription = {
@@ -16,21 +16,22 @@ export const TEST_ROUTE_DESCRIPTION: RouteDescription = {
 const SETTINGS = ['TUS_ENABLED', 'GRAPHQL_INTROSPECTION', 'AUTH_DISABLE_DEFAULT'] as const;
 type Environment = Readonly<Record<string, string>>;
 
-const known = new Map<string, Promise<DescribedApi>>();
+const known = new Map<string, Promise<RouteDescriptionValidator>>();
 
 /** The route descriptions of the core plugins under these settings, cached in the process. */
-export function describedApi(environment: Environment = {}): Promise<DescribedApi> {
+export function loadCoreRouteDescriptionValidator(environment: Environment = {}): Promise<RouteDescriptionValidator> {
   const relevant = SETTINGS.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]));
   const key = JSON.stringify(relevant);
-  const api = known.get(key) ?? contributedRoutes(Object.fromEntries(relevant)).then(createDescribedApi);
+  const api =
+    known.get(key) ?? readCorePluginRoutes(Object.fromEntries(relevant)).then(createRouteDescriptionValidator);
   known.set(key, api);
   return api;
 }
 
 /** Reads the routes of the core plugins from the service `routing`. Boots a kernel for that and does not start it. */
-export async function contributedRoutes(environment: Environment = {}): Promise<readonly DescribedRoute[]> {
+export async function readCorePluginRoutes(environment: Environment = {}): Promise<readonly DescribedRoute[]> {
   let described: (() => readonly DescribedRoute[]) | undefined;
-  const { composition: reader, remove } = await writePlugins([
+  const { composition: reader, remove } = await writeTestPluginPackages([
     {
       name: 'route-reader',
       manifest: { uses: { routing: '^1.0.0' } },
@@ -52,7 +53,7 @@ export async function contributedRoutes(environment: Environment = {}): Promise<
   }
 }
 
-export interface DescribedApi {
+export interface RouteDescriptionValidator {
   readonly routes: readonly DescribedRoute[];
   /** Finds the route of a request; undefined where no route matches. */
   find(method: string, path: string): DescribedRoute | undefined;
@@ -62,10 +63,10 @@ export interface DescribedApi {
 
 const DOCUMENT = 'service:api';
 
-export function createDescribedApi(routes: readonly DescribedRoute[]): DescribedApi {
+export function createRouteDescriptionValidator(routes: readonly DescribedRoute[]): RouteDescriptionValidator {
   const ajv = createAjv();
   ajv.addSchema(absolute({ $id: DOCUMENT, $defs: schemasOf(routes) }) as JsonSchema);
-  const router = createRouter(routes.map((route) => ({ ...route, handle() {} })));
+  const router = createRouteFinder(routes.map((route) => ({ ...route, handle() {} })));
   const compiled = new WeakMap<JsonSchema, ValidateFunction>();
   return {
     routes,

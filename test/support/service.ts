@@ -6,19 +6,19 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { boot, type Kernel } from '#kernel/boot';
-import { createAccessTokens } from '../../plugins/auth/access-tokens.ts';
+import { createAccessTokenCodec } from '../../plugins/auth/access-tokens.ts';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
-import { createCheckedSend } from './described-exchange.ts';
-import { freePort } from './free-port.ts';
+import { createDescriptionCheckedSend } from './described-exchange.ts';
+import { findFreePort } from './free-port.ts';
 import { createSender, type SendRequest } from './send.ts';
 import { STATEMENT_FOLDER_VARIABLE } from './statement-record.ts';
-import { templateDatabase } from './template-database.ts';
+import { ensureTemplateDatabase } from './template-database.ts';
 
 export type { HttpReply, RequestOptions, SendRequest } from './send.ts';
 export { createSender };
 
-export interface Service {
+export interface RunningTestService {
   readonly url: string;
   readonly database: FreshDatabase;
   readonly admin: { readonly email: string; readonly password: string; readonly token: string };
@@ -27,13 +27,13 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export interface InProcessService extends Service {
+export interface InProcessService extends RunningTestService {
   readonly kernel: Kernel;
   /** Parsed log lines so far; nothing unless LOG_LEVEL is set. */
   readonly log: readonly Record<string, unknown>[];
 }
 
-export interface SpawnedService extends Service {
+export interface SpawnedService extends RunningTestService {
   readonly pid: number;
   /** Sends a signal, by default SIGTERM, and resolves with the exit code; null where the signal ended the process. */
   kill(signal?: NodeJS.Signals): Promise<number | null>;
@@ -53,7 +53,7 @@ export interface ServiceOptions {
   readonly plugins?: readonly URL[];
 }
 
-export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' } as const;
+export const FIRST_ADMIN_CREDENTIALS = { email: 'admin@example.com', password: 'correct horse battery' } as const;
 
 /** Settings of cheap password hashes: at the default cost a hash takes most of the time of a start. */
 export const QUICK_HASH_SETTINGS = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HASH_PARALLELISM: '1' } as const;
@@ -76,7 +76,7 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
     await kernel.start();
     const { port } = await kernel.listen();
     const url = `http://127.0.0.1:${port}`;
-    const request = createCheckedSend(createSender(url), place.env);
+    const request = createDescriptionCheckedSend(createSender(url), place.env);
     return { url, kernel, log, database: place.database, request, admin: await createAdmin(place, request), stop };
   } catch (error) {
     await stop();
@@ -86,7 +86,7 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
 
 /** Starts a service as a child process by the command line, as administrators do. The test may kill it. */
 export async function spawnService({ args = ['start'], ...options }: SpawnOptions = {}): Promise<SpawnedService> {
-  const place = await preparePlace({ ...options, env: { PORT: String(await freePort()), ...options.env } });
+  const place = await preparePlace({ ...options, env: { PORT: String(await findFreePort()), ...options.env } });
   const { child, output, ended } = runCli(args, place.env);
   const kill = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
@@ -97,7 +97,7 @@ export async function spawnService({ args = ['start'], ...options }: SpawnOption
     await place.remove();
   };
   const url = `http://127.0.0.1:${place.env.PORT}`;
-  const request = createCheckedSend(createSender(url), place.env);
+  const request = createDescriptionCheckedSend(createSender(url), place.env);
   try {
     await waitUntilAnswering(url, ended, output);
     const admin = await createAdmin(place, request);
@@ -120,14 +120,14 @@ const recording = folder
 /** Heap flags with which `scripts/node` started this process. Child processes get the same, so that measurements compare. */
 export const HEAP_FLAGS = process.execArgv.filter((flag) => flag.startsWith('--max-semi-space-size='));
 
-export interface CliResult {
+export interface CliProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
   output(): string;
 }
 
 /** Runs the command line in a child process. `env` is its whole environment, except PATH, HOME and the compile cache. */
-export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliResult {
+export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliProcess {
   let text = '';
   const child = spawn(process.execPath, [...HEAP_FLAGS, ...recording.args, join(root, 'scripts/cli.ts'), ...args], {
     cwd: root,
@@ -181,8 +181,8 @@ const createEnvironment = (database: FreshDatabase, data: string) => ({
   LOGIN_STALL_TIME: '1',
   // Transforming an image may take long on a busy machine.
   ASSETS_TRANSFORM_TIMEOUT: '60s',
-  ADMIN_EMAIL: ADMIN.email,
-  ADMIN_PASSWORD: ADMIN.password,
+  ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+  ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
   ...QUICK_HASH_SETTINGS,
 });
 
@@ -197,7 +197,7 @@ async function createOwnDatabase(env: ServiceOptions['env'] = {}): Promise<Fresh
 
 /** Creates a migrated database from the template of the test run; an empty one outside of `scripts/test.ts`. */
 export const createMigratedDatabase = async (name: string): Promise<FreshDatabase> =>
-  freshDatabase(name, { template: await templateDatabase(migrateProduct) });
+  freshDatabase(name, { template: await ensureTemplateDatabase(migrateProduct) });
 
 /** Runs all migrations of the core plugins on an empty database, which also create the first admin. */
 async function migrateProduct(database: FreshDatabase): Promise<void> {
@@ -212,13 +212,13 @@ async function migrateProduct(database: FreshDatabase): Promise<void> {
   }
 }
 
-const tokens = createAccessTokens({ secret: () => TEST_SECRET, lifetime: 15 * 60_000 });
+const tokens = createAccessTokenCodec({ secret: () => TEST_SECRET, lifetime: 15 * 60_000 });
 
 /**
  * The first admin with an access token that this process signs, which is faster than a sign-in with the password. Where a test
  * sets SECRET or ACCESS_TOKEN_TTL, the admin signs in.
  */
-async function createAdmin({ database, env }: Place, request: SendRequest): Promise<Service['admin']> {
+async function createAdmin({ database, env }: Place, request: SendRequest): Promise<RunningTestService['admin']> {
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, SECRET, ACCESS_TOKEN_TTL } = env as Record<string, string>;
   const isUsual = SECRET === TEST_SECRET && ACCESS_TOKEN_TTL === undefined;
   const token = isUsual ? await adminToken(database, email) : undefined;
@@ -227,7 +227,10 @@ async function createAdmin({ database, env }: Place, request: SendRequest): Prom
 }
 
 /** Signs an access token for the admin with this e-mail address, with `TEST_SECRET`; undefined for an unknown address. */
-export async function adminToken(database: FreshDatabase, email: string = ADMIN.email): Promise<string | undefined> {
+export async function adminToken(
+  database: FreshDatabase,
+  email: string = FIRST_ADMIN_CREDENTIALS.email,
+): Promise<string | undefined> {
   const [admin] = await database.query<{ id: string; role: string }>(
     'select id, role from platform_users where email = $1',
     [email],
@@ -235,7 +238,7 @@ export async function adminToken(database: FreshDatabase, email: string = ADMIN.
   return admin && tokens.sign({ ...admin, app_access: true, admin_access: true });
 }
 
-async function signIn(request: SendRequest, env: Record<string, string>): Promise<Service['admin']> {
+async function signIn(request: SendRequest, env: Record<string, string>): Promise<RunningTestService['admin']> {
   const email = env.ADMIN_EMAIL as string;
   const password = env.ADMIN_PASSWORD as string;
   const reply = await request('POST', '/auth/login', { body: { email, password } });

@@ -5,7 +5,7 @@ import manifest from '../../package.json' with { type: 'json' };
 
 export const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
 
-export interface SourceImport {
+export interface ParsedImport {
   /** The import path as in the source, such as `./a.ts` or `node:fs`. */
   readonly specifier: string;
   /** Path of the imported file from the repository's root; null for packages and modules. */
@@ -13,7 +13,7 @@ export interface SourceImport {
   readonly typeOnly: boolean;
 }
 
-export interface SourceFile {
+export interface ParsedCodeFile {
   /** Path from the repository's root, with forward slashes. */
   readonly path: string;
   /** Source text without comments. */
@@ -21,24 +21,25 @@ export interface SourceFile {
   /** Source text with comments. */
   readonly raw: string;
   readonly lines: number;
-  readonly imports: readonly SourceImport[];
+  readonly imports: readonly ParsedImport[];
   /** Number of `import(…)` and `require(…)` whose path is not a literal. */
   readonly computedImports: number;
 }
 
 /** Reads and parses all TypeScript files under a folder. */
-export const sourcesIn = (folder: string): readonly SourceFile[] => parseFiles(`${folder}/**/*.ts`);
+export const readTypeScriptFiles = (folder: string): readonly ParsedCodeFile[] => parseFiles(`${folder}/**/*.ts`);
 
 /** Reads and parses all TypeScript and JavaScript files under a folder. */
-export const readCodeFiles = (folder: string): readonly SourceFile[] => parseFiles(`${folder}/**/*.{ts,js,mjs,cjs}`);
+export const readCodeFiles = (folder: string): readonly ParsedCodeFile[] =>
+  parseFiles(`${folder}/**/*.{ts,js,mjs,cjs}`);
 
-const parseFiles = (pattern: string): readonly SourceFile[] =>
+const parseFiles = (pattern: string): readonly ParsedCodeFile[] =>
   globSync(pattern, { cwd: projectRoot, exclude: (path) => /node_modules/.test(String(path)) })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
-    .map((path) => parseSource(path, readFileSync(join(projectRoot, path), 'utf8')));
+    .map((path) => parseCodeFile(path, readFileSync(join(projectRoot, path), 'utf8')));
 
-export function parseSource(path: string, raw: string): SourceFile {
+export function parseCodeFile(path: string, raw: string): ParsedCodeFile {
   const text = withoutComments(raw);
   return {
     path,
@@ -60,7 +61,7 @@ const withoutComments = (text: string): string =>
 const IMPORT =
   /\b(?:import|export)\s+(type\s+)?(?:([\w*\s{},$]+?)\s*from\s*)?(['"])([^'"\n]+)\3|\b(?:import|require)\s*\(\s*(['"])([^'"\n]+)\5/g;
 
-const parseImports = (path: string, text: string): readonly SourceImport[] =>
+const parseImports = (path: string, text: string): readonly ParsedImport[] =>
   [...text.matchAll(IMPORT)].map(([, type, names = '', , stated, , called]) => {
     const specifier = (stated ?? called) as string;
     return {
@@ -77,7 +78,7 @@ const COMPUTING = new Set(['#kernel', 'node:crypto', 'node:util', 'ipaddr.js']);
  * Whether a file only computes: it imports only types, pure modules and other pure files of `sources`. Importing such a file
  * gives no access to anything, whatever its plugin may do.
  */
-export function isPure(path: string, sources: readonly SourceFile[]): boolean {
+export function isPureCodeFile(path: string, sources: readonly ParsedCodeFile[]): boolean {
   const all = new Map(sources.map((source) => [source.path, source]));
   const reached = new Set([path]);
   for (const one of reached) {
@@ -101,7 +102,7 @@ const SUBPATHS: Readonly<Record<string, string>> = Object.fromEntries(
  * Finds an import cycle, as the text `a.ts → b.ts → a.ts`; undefined where there is none. Type-only imports do not count,
  * because Node removes them before it runs a file.
  */
-export function findCycle(sources: readonly SourceFile[]): string | undefined {
+export function findImportCycle(sources: readonly ParsedCodeFile[]): string | undefined {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const done = new Set<string>();
   const visit = (path: string, above: readonly string[]): string | undefined => {

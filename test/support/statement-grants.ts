@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { type DatabaseGrant, isTableGranted, TABLE_DENIAL_TEXTS } from '../../plugins/database/grant.ts';
 import type { ObservedStatement } from '../../plugins/database/library.ts';
 import { parseStatements, type StatementTable } from '../../plugins/database/parse-statement.ts';
-import { pluginFolders } from './plugin-folders.ts';
+import { readCorePluginFolders } from './plugin-folders.ts';
 
-export interface GrantReport {
+export interface DatabaseGrantReport {
   /** Statements with tables that the database grant of their plugin does not cover. */
   readonly undeclared: readonly string[];
   /** Parts of database grants that no recorded statement needed. */
@@ -23,9 +23,9 @@ interface Use {
 const CATALOG = ['pg_catalog', 'information_schema'];
 
 /** Compares the statements that the processes of a test run recorded with the database grants of the core plugins. */
-export async function compareGrants(folder: string): Promise<GrantReport> {
+export async function compareStatementsWithGrants(folder: string): Promise<DatabaseGrantReport> {
   const manifests = new Map(
-    pluginFolders().flatMap(({ name, manifest }) => {
+    readCorePluginFolders().flatMap(({ name, manifest }) => {
       const grant = manifest.capabilities?.database as DatabaseGrant | undefined;
       return grant ? [[name, grant] as const] : [];
     }),

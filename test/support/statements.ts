@@ -8,7 +8,7 @@ const ofWork = new AsyncLocalStorage<true>();
  * Records the texts of the statements that `work`, and requests answered meanwhile, send to PostgreSQL, including cursors.
  * Statements of background tasks are left out.
  */
-export async function statementsDuring(work: () => Promise<unknown>): Promise<readonly string[]> {
+export async function recordStatementsDuring(work: () => Promise<unknown>): Promise<readonly string[]> {
   const sent: string[] = [];
   const original = pg.Client.prototype.query;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type FreshDatabase, freshDatabase, serverUrl } from './database.ts';
+import { databaseServerUrl, type FreshDatabase, freshDatabase } from './database.ts';
 
 /** Environment variable with the name of the run's template database. Without it every service runs all migrations. */
 export const TEMPLATE_DATABASE_VARIABLE = 'TENON_TEST_TEMPLATE';
@@ -10,7 +10,7 @@ let template: Promise<string> | undefined;
  * Returns the name of the migrated database that tests of this run copy; undefined outside of `scripts/test.ts`, which drops it.
  * The first process that needs the database creates it with `migrate`, and other processes wait for that.
  */
-export async function templateDatabase(
+export async function ensureTemplateDatabase(
   migrate: (database: FreshDatabase) => Promise<void>,
 ): Promise<string | undefined> {
   const name = process.env[TEMPLATE_DATABASE_VARIABLE];
@@ -20,7 +20,7 @@ export async function templateDatabase(
 }
 
 async function createOnce(name: string, migrate: (database: FreshDatabase) => Promise<void>): Promise<string> {
-  const client = new pg.Client({ connectionString: serverUrl() });
+  const client = new pg.Client({ connectionString: databaseServerUrl() });
   await client.connect();
   try {
     // The advisory lock is released when the connection ends.

@@ -1,9 +1,9 @@
 import type { Caller } from '#kernel';
 import type { PermissionRestrictionMarker } from '../../query/contract.ts';
-import { parseNow, timestampOfNowOffset } from '../../query/library.ts';
+import { parseNowExpression, timestampOfNowOffset } from '../../query/library.ts';
 import type { Collection, SchemaOverview } from '../../schema/contract.ts';
 import type { DynamicValueCache } from '../contract.ts';
-import { NO_VALUE } from '../validation/compare.ts';
+import { NO_DYNAMIC_VALUE } from '../validation/compare.ts';
 
 const CALLER_VALUE = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
 
@@ -24,12 +24,12 @@ export function createSubstituteDynamicValues(
     schema: SchemaOverview,
     known: DynamicValueCache,
   ): Promise<unknown> {
-    const moment = parseNow(text);
+    const moment = parseNowExpression(text);
     if (moment) return timestampOfNowOffset(moment);
     const [whole, who, path] = CALLER_VALUE.exec(text) ?? [];
     if (!whole) return text;
     const key = who === 'USER' ? caller.user : caller.role;
-    if (key === null) return NO_VALUE;
+    if (key === null) return NO_DYNAMIC_VALUE;
     if (!path) return key;
     const start = schema.collections.get(who === 'USER' ? 'platform_users' : 'platform_roles');
     let value = known.get(text);
@@ -37,7 +37,7 @@ export function createSubstituteDynamicValues(
       value = follow(start, key, path.split('.'), schema);
       known.set(text, value);
     }
-    return (await value) ?? NO_VALUE;
+    return (await value) ?? NO_DYNAMIC_VALUE;
   }
 
   /** Follows many-to-one fields from row to row without permissions, which only rules and presets may do. */

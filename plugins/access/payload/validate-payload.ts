@@ -1,8 +1,8 @@
 import { type Caller, fail, isSystem } from '#kernel';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
-import type { Access, DynamicValueCache, Permission, PermissionSet } from '../contract.ts';
+import type { AccessControl, DynamicValueCache, Permission, PermissionSet } from '../contract.ts';
 import { permissionListsField } from '../restrict/rules.ts';
-import { NO_VALUE } from '../validation/compare.ts';
+import { NO_DYNAMIC_VALUE } from '../validation/compare.ts';
 import {
   expandCompositeKeyPresets,
   keyOfRelatedObject,
@@ -31,7 +31,11 @@ interface PermissionResult {
 }
 
 /** Checks a payload before it is written: field list, presets, validation, in this order. */
-export function createValidatePayload({ permissions, substitute, unknownFields }: Deps): Access['validatePayload'] {
+export function createValidatePayload({
+  permissions,
+  substitute,
+  unknownFields,
+}: Deps): AccessControl['validatePayload'] {
   async function applyPermission(
     permission: Permission,
     submitted: Row,
@@ -147,6 +151,6 @@ function permissionErrors(
 const existingPresets = (collection: Collection, presets: Row): Row =>
   Object.fromEntries(
     Object.entries(presets).flatMap(([name, value]) =>
-      collection.fields.has(name) ? [[name, value === NO_VALUE ? null : value]] : [],
+      collection.fields.has(name) ? [[name, value === NO_DYNAMIC_VALUE ? null : value]] : [],
     ),
   );

@@ -40,10 +40,10 @@ const OWN_ACCOUNT_FIELDS = [
 ];
 
 /**
- * The permissions that the admin app needs. They are not stored: `appMinimumFor` adds them to the stored permissions of callers with app
+ * The permissions that the admin app needs. They are not stored: `buildAppAccessPermissions` adds them to the stored permissions of callers with app
  * access who are not admins.
  */
-export const APP_MINIMUM: readonly Permission[] = [
+export const APP_ACCESS_PERMISSIONS: readonly Permission[] = [
   appPermission('activity', 'read', { rule: isOwn('user') }),
   appPermission('activity', 'create', { validation: { comment: { _nnull: true } } }),
   appPermission('collections', 'read'),
@@ -76,10 +76,10 @@ export const APP_MINIMUM: readonly Permission[] = [
 ];
 
 /** The permissions of app access beside the stored ones of a role. Activity is limited to collections that the role may read. */
-export function appMinimumFor(stored: readonly Permission[]): readonly Permission[] {
-  const reads = [...stored, ...APP_MINIMUM].filter(({ action }) => action === 'read');
+export function buildAppAccessPermissions(stored: readonly Permission[]): readonly Permission[] {
+  const reads = [...stored, ...APP_ACCESS_PERMISSIONS].filter(({ action }) => action === 'read');
   const readable = [...new Set(reads.map(({ collection }) => collection))].sort();
-  return APP_MINIMUM.map((one) =>
+  return APP_ACCESS_PERMISSIONS.map((one) =>
     one.collection === 'platform_activity' && one.action === 'read'
       ? { ...one, rule: { _and: [one.rule, { collection: { _in: readable } }] } }
       : one,

@@ -1,2 +1,2 @@
 /** The bus channel of notifications about changed roles and permissions. */
-export const ACCESS_CHANGED = 'access.changed';
+export const PERMISSIONS_CHANGED_CHANNEL = 'access.changed';

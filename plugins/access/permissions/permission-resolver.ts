@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '#kernel';
-import type { Bus } from '../../cluster/contract.ts';
+import type { InterProcessBus } from '../../cluster/contract.ts';
 import { createAnnouncedCache } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
-import { type PermissionSet, PUBLIC_ROLE, type Role } from '../contract.ts';
-import { appMinimumFor } from './app-minimum.ts';
-import { ACCESS_CHANGED } from './change-channel.ts';
+import { type PermissionSet, PUBLIC_ROLE_ID, type Role } from '../contract.ts';
+import { buildAppAccessPermissions } from './app-minimum.ts';
+import { PERMISSIONS_CHANGED_CHANNEL } from './change-channel.ts';
 import { createAdminPermissionSet, createPermissionSet } from './permission-set.ts';
 import { type AccessCacheCandidate, createPermissionReader, createRoleReader } from './stored-permissions.ts';
 
@@ -15,7 +15,7 @@ const MAX_CACHED_ROLES = 1000;
 
 interface Deps {
   readonly db: Db;
-  readonly bus: Bus;
+  readonly bus: InterProcessBus;
 }
 
 export interface PermissionResolver {
@@ -36,15 +36,15 @@ export function createPermissionResolver({ db, bus }: Deps): PermissionResolver 
   const permissionsOf = createPermissionReader(db);
   async function readSet(key: string): Promise<AccessCacheCandidate<PermissionSet>> {
     const before = edition;
-    const { value, cacheable } = await permissionsOf(key.slice(0, PUBLIC_ROLE.length));
+    const { value, cacheable } = await permissionsOf(key.slice(0, PUBLIC_ROLE_ID.length));
     const version = cacheable && before === edition ? `${nonce}.${before}` : `${nonce}.${before}.${++uncacheable}`;
     return {
-      value: createPermissionSet(version, key, value, key.endsWith(APP_SUFFIX) ? appMinimumFor(value) : []),
+      value: createPermissionSet(version, key, value, key.endsWith(APP_SUFFIX) ? buildAppAccessPermissions(value) : []),
       cacheable,
     };
   }
 
-  const cache = { bus, channel: ACCESS_CHANGED, max: MAX_CACHED_ROLES };
+  const cache = { bus, channel: PERMISSIONS_CHANGED_CHANNEL, max: MAX_CACHED_ROLES };
   const roles = createAnnouncedCache<Role | undefined>({ ...cache, read: createRoleReader(db) });
   const sets = createAnnouncedCache<PermissionSet>({
     ...cache,
@@ -56,8 +56,8 @@ export function createPermissionResolver({ db, bus }: Deps): PermissionResolver 
 
   return {
     permissions: ({ admin: isAdmin, role, app }) =>
-      isAdmin ? admin : sets.get(app ? (role ?? PUBLIC_ROLE) + APP_SUFFIX : (role ?? PUBLIC_ROLE)),
-    role: (id) => roles.get(id ?? PUBLIC_ROLE),
+      isAdmin ? admin : sets.get(app ? (role ?? PUBLIC_ROLE_ID) + APP_SUFFIX : (role ?? PUBLIC_ROLE_ID)),
+    role: (id) => roles.get(id ?? PUBLIC_ROLE_ID),
     forget() {
       roles.forget();
       sets.forget();

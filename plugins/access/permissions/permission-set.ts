@@ -1,5 +1,5 @@
 import type { Permission, PermissionAction, PermissionSet } from '../contract.ts';
-import { APP_MINIMUM } from './app-minimum.ts';
+import { APP_ACCESS_PERMISSIONS } from './app-minimum.ts';
 
 const FULL_ACCESS: Omit<Permission, 'collection' | 'action'> = {
   rule: null,
@@ -37,6 +37,6 @@ export const createAdminPermissionSet = (version: string): PermissionSet => ({
   version,
   key: 'admin',
   admin: true,
-  minimum: APP_MINIMUM,
+  minimum: APP_ACCESS_PERMISSIONS,
   of: (collection: string, action: PermissionAction) => [{ ...FULL_ACCESS, collection, action }],
 });

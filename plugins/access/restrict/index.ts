@@ -1,10 +1,10 @@
 import { type Caller, Failure, fail } from '#kernel';
 import type { ConditionTree, PermissionRestricted, QueryEngine } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { Access, PermissionAction, PermissionSet } from '../contract.ts';
-import { restrictRead } from './read.ts';
-import { createRowRules } from './rules.ts';
-import { restrictWhere } from './where.ts';
+import type { AccessControl, PermissionAction, PermissionSet } from '../contract.ts';
+import { restrictReadByPermissions } from './read.ts';
+import { createPermissionRowRules } from './rules.ts';
+import { restrictConditionByPermissions } from './where.ts';
 
 interface Deps {
   readonly permissions: (caller: Caller) => Promise<PermissionSet>;
@@ -12,15 +12,15 @@ interface Deps {
   readonly seal: <T extends object>(tree: T) => PermissionRestricted<T>;
 }
 
-type Restrictions = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
+type Restrictions = Pick<AccessControl, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
 
 /** Adds the caller's permissions to query trees. The engine runs only trees that have the type `Restricted`. */
 export function createQueryRestrictions({ permissions, query, seal }: Deps): Restrictions {
-  const rules = createRowRules(query);
+  const rules = createPermissionRowRules(query);
   return {
     async restrict(read, caller, schema) {
       const set = await permissions(caller);
-      return seal(set.admin ? read : restrictRead(read, { set, schema, rules }));
+      return seal(set.admin ? read : restrictReadByPermissions(read, { set, schema, rules }));
     },
 
     async restrictWrite(collection, action, fields, caller, schema) {
@@ -61,7 +61,7 @@ export function createQueryRestrictions({ permissions, query, seal }: Deps): Res
         if (where.kind === 'and' && where.of.length === 0) return seal(where);
         throw forbidden(collection, 'read');
       }
-      const checked = restrictWhere(where, collection, context);
+      const checked = restrictConditionByPermissions(where, collection, context);
       return seal<ConditionTree>({ kind: 'and', of: [rules.rowRule(context, collection, 'read'), checked] });
     },
   };

@@ -1,12 +1,12 @@
 import { fail } from '#kernel';
-import type { Aggregation, FieldUse, OrderBy, Projection, ReadNode } from '../../query/contract.ts';
+import type { Aggregation, FieldReference, OrderBy, Projection, ReadNode } from '../../query/contract.ts';
 import { keyColumns, keyProjections } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { RestrictContext } from './rules.ts';
-import { relatedRule, restrictUse, restrictWhere } from './where.ts';
+import type { PermissionRestrictionContext } from './rules.ts';
+import { restrictConditionByPermissions, restrictFieldUseByPermissions, rowRuleOfRelatedCollection } from './where.ts';
 
 /** Restricts a tree: adds row rules to every node and removes unreadable projections. */
-export function restrictRead(read: ReadNode, context: RestrictContext): ReadNode {
+export function restrictReadByPermissions(read: ReadNode, context: PermissionRestrictionContext): ReadNode {
   const { collection } = read;
   if (context.set.of(collection.name, 'read').length === 0) {
     throw fail('FORBIDDEN', `no read permission on ${collection.name}`);
@@ -14,7 +14,7 @@ export function restrictRead(read: ReadNode, context: RestrictContext): ReadNode
   return {
     ...read,
     rule: context.rules.rowRule(context, collection, 'read'),
-    where: restrictWhere(read.where, collection, context),
+    where: restrictConditionByPermissions(read.where, collection, context),
     searchFields: read.searchFields.flatMap((use) => restrictSearchField(use, collection, context)),
     order: withTieBreaker(
       read.order.map((one) => restrictOrder(one, collection, context)),
@@ -26,31 +26,42 @@ export function restrictRead(read: ReadNode, context: RestrictContext): ReadNode
 }
 
 /** Every field must be readable; a field that is readable on some rows counts as null on the others. */
-function restrictAggregate(aggregate: Aggregation, collection: Collection, context: RestrictContext): Aggregation {
+function restrictAggregate(
+  aggregate: Aggregation,
+  collection: Collection,
+  context: PermissionRestrictionContext,
+): Aggregation {
   return {
     ...aggregate,
-    groups: aggregate.groups.map((one) => ({ ...one, use: restrictUse(one.use, collection, context) })),
+    groups: aggregate.groups.map((one) => ({
+      ...one,
+      use: restrictFieldUseByPermissions(one.use, collection, context),
+    })),
     functions: aggregate.functions.map((one) => ({
       ...one,
-      use: one.use && restrictUse(one.use, collection, context),
+      use: one.use && restrictFieldUseByPermissions(one.use, collection, context),
     })),
   };
 }
 
-function restrictSearchField(use: FieldUse, collection: Collection, context: RestrictContext): readonly FieldUse[] {
+function restrictSearchField(
+  use: FieldReference,
+  collection: Collection,
+  context: PermissionRestrictionContext,
+): readonly FieldReference[] {
   const access = context.rules.fieldAccess(context, collection, 'read', use.field.name);
   return access === false ? [] : [access === true ? use : { field: use.field, when: access }];
 }
 
-function restrictOrder(order: OrderBy, collection: Collection, context: RestrictContext): OrderBy {
+function restrictOrder(order: OrderBy, collection: Collection, context: PermissionRestrictionContext): OrderBy {
   if (order.implied) return order;
   let at = collection;
   const path = order.path.map((step) => {
-    const use = restrictUse(step.use, at, context);
+    const use = restrictFieldUseByPermissions(step.use, at, context);
     at = step.to;
-    return { ...step, use, rule: relatedRule(step.to, context) };
+    return { ...step, use, rule: rowRuleOfRelatedCollection(step.to, context) };
   });
-  return { ...order, path, use: restrictUse(order.use, at, context) };
+  return { ...order, path, use: restrictFieldUseByPermissions(order.use, at, context) };
 }
 
 /**
@@ -75,7 +86,7 @@ function withTieBreaker(order: readonly OrderBy[], collection: Collection): read
 const restrictProjections = (
   picks: readonly Projection[],
   collection: Collection,
-  context: RestrictContext,
+  context: PermissionRestrictionContext,
   exact = false,
 ): readonly Projection[] =>
   picks.flatMap((pick) => {
@@ -83,7 +94,11 @@ const restrictProjections = (
     return left.length === 0 && exact ? [{ kind: 'constant', key: pick.key, value: null }] : left;
   });
 
-function restrictProjection(pick: Projection, collection: Collection, context: RestrictContext): readonly Projection[] {
+function restrictProjection(
+  pick: Projection,
+  collection: Collection,
+  context: PermissionRestrictionContext,
+): readonly Projection[] {
   if (pick.kind === 'constant') return [pick];
   if (pick.kind === 'object')
     return [{ ...pick, projections: restrictProjections(pick.projections, collection, context, true) }];
@@ -97,8 +112,8 @@ function restrictProjection(pick: Projection, collection: Collection, context: R
   }
   if (pick.kind === 'any') return [{ ...pick, ...when, reads: pick.reads.map((one) => restrictTarget(one, context)) }];
   if (context.set.of(pick.read.collection.name, 'read').length === 0) return [];
-  if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, context) }];
-  const read = restrictRead({ ...pick.read, projections: [] }, context);
+  if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictReadByPermissions(pick.read, context) }];
+  const read = restrictReadByPermissions({ ...pick.read, projections: [] }, context);
   const keys = restrictKeys(read.collection, context);
   return keys.length > 0 ? [{ ...pick, ...when, read: { ...read, projections: keys } }] : [];
 }
@@ -107,7 +122,7 @@ function restrictProjection(pick: Projection, collection: Collection, context: R
  * A list of keys needs only the row rule, since it shows no field. A composite key shows the values of its columns, such as the related
  * row of a junction, so its columns must be readable.
  */
-function restrictKeys(collection: Collection, context: RestrictContext): readonly Projection[] {
+function restrictKeys(collection: Collection, context: PermissionRestrictionContext): readonly Projection[] {
   const picks = keyProjections(collection);
   return collection.key?.parts ? restrictProjections(picks, collection, context) : picks;
 }
@@ -116,7 +131,7 @@ function restrictKeys(collection: Collection, context: RestrictContext): readonl
  * Restricts the read of one target collection of a many-to-any. Rows of an unreadable collection are null, like single unreadable
  * rows.
  */
-const restrictTarget = (read: ReadNode, context: RestrictContext): ReadNode =>
+const restrictTarget = (read: ReadNode, context: PermissionRestrictionContext): ReadNode =>
   context.set.of(read.collection.name, 'read').length > 0
-    ? restrictRead(read, context)
+    ? restrictReadByPermissions(read, context)
     : { ...read, where: { kind: 'fixed', value: false }, searchFields: [], projections: [] };

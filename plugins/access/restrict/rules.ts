@@ -3,21 +3,26 @@ import type { ConditionTree, QueryEngine } from '../../query/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { Permission, PermissionAction, PermissionSet } from '../contract.ts';
 
-export interface RestrictContext {
+export interface PermissionRestrictionContext {
   readonly set: PermissionSet;
   readonly schema: SchemaOverview;
-  readonly rules: RowRules;
+  readonly rules: PermissionRowRules;
 }
 
 /** The rows on which a field is permitted: all permitted rows (`true`), those that match a condition, or none (`false`). */
 export type FieldAccess = boolean | ConditionTree;
 
-export interface RowRules {
+export interface PermissionRowRules {
   /** The condition on the rows that an action may touch: the rules of all permissions joined by `or`. */
-  rowRule(context: RestrictContext, collection: Collection, action: PermissionAction): ConditionTree;
+  rowRule(context: PermissionRestrictionContext, collection: Collection, action: PermissionAction): ConditionTree;
   /** The parsed rule of one permission. @throws FORBIDDEN for a malformed rule */
-  ruleOf(context: RestrictContext, collection: Collection, permission: Permission): ConditionTree;
-  fieldAccess(context: RestrictContext, collection: Collection, action: PermissionAction, field: string): FieldAccess;
+  ruleOf(context: PermissionRestrictionContext, collection: Collection, permission: Permission): ConditionTree;
+  fieldAccess(
+    context: PermissionRestrictionContext,
+    collection: Collection,
+    action: PermissionAction,
+    field: string,
+  ): FieldAccess;
 }
 
 const MATCH_ALL: ConditionTree = { kind: 'and', of: [] };
@@ -39,10 +44,14 @@ const fieldNamed = ({ fields, key }: Collection, name: string): Field | undefine
  * Parses stored rules, once per permission set and schema version. A permission set is immutable and replaced when a permission changes,
  * so it is the key of the cache.
  */
-export function createRowRules(query: Pick<QueryEngine, 'parseFilter'>): RowRules {
+export function createPermissionRowRules(query: Pick<QueryEngine, 'parseFilter'>): PermissionRowRules {
   const parsed = new WeakMap<PermissionSet, { version: string; rules: Map<Permission, ConditionTree> }>();
 
-  function ruleOf(context: RestrictContext, collection: Collection, permission: Permission): ConditionTree {
+  function ruleOf(
+    context: PermissionRestrictionContext,
+    collection: Collection,
+    permission: Permission,
+  ): ConditionTree {
     let entry = parsed.get(context.set);
     if (entry?.version !== context.schema.version) {
       entry = { version: context.schema.version, rules: new Map() };
@@ -57,7 +66,11 @@ export function createRowRules(query: Pick<QueryEngine, 'parseFilter'>): RowRule
   }
 
   /** The error of a malformed rule is only logged: the response must not show the rule to the caller. */
-  function parseRule(context: RestrictContext, collection: Collection, rule: Record<string, unknown>): ConditionTree {
+  function parseRule(
+    context: PermissionRestrictionContext,
+    collection: Collection,
+    rule: Record<string, unknown>,
+  ): ConditionTree {
     try {
       return query.parseFilter(collection, rule, context.schema, { trusted: true });
     } catch (error) {
@@ -67,7 +80,7 @@ export function createRowRules(query: Pick<QueryEngine, 'parseFilter'>): RowRule
   }
 
   const orRules = (
-    context: RestrictContext,
+    context: PermissionRestrictionContext,
     collection: Collection,
     permissions: readonly Permission[],
   ): ConditionTree => {

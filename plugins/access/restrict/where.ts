@@ -1,32 +1,36 @@
 import { fail } from '#kernel';
-import type { ConditionTree, FieldUse, FilterOperand } from '../../query/contract.ts';
-import { isCurrentUserOrRole } from '../../query/library.ts';
+import type { ConditionTree, FieldReference, FilterOperand } from '../../query/contract.ts';
+import { isCallerDynamicValue } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { RestrictContext } from './rules.ts';
+import type { PermissionRestrictionContext } from './rules.ts';
 
 /**
  * Restricts a condition of the caller: every field on its paths must be readable, since a condition on an unreadable field would reveal its
  * values, and only related rows that the caller may read count.
  */
-export function restrictWhere(where: ConditionTree, collection: Collection, context: RestrictContext): ConditionTree {
+export function restrictConditionByPermissions(
+  where: ConditionTree,
+  collection: Collection,
+  context: PermissionRestrictionContext,
+): ConditionTree {
   switch (where.kind) {
     case 'and':
     case 'or':
-      return { kind: where.kind, of: where.of.map((one) => restrictWhere(one, collection, context)) };
+      return { kind: where.kind, of: where.of.map((one) => restrictConditionByPermissions(one, collection, context)) };
     case 'test':
     case 'inside': {
       if (isReadByKey(where)) return where;
       const values = where.values.map((value) => restrictValue(value, context));
-      return { ...where, use: restrictUse(where.use, collection, context), values };
+      return { ...where, use: restrictFieldUseByPermissions(where.use, collection, context), values };
     }
     case 'one':
     case 'many':
     case 'any':
       return {
         ...where,
-        use: restrictUse(where.use, collection, context, where.to),
-        rule: relatedRule(where.to, context),
-        where: restrictWhere(where.where, where.to, context),
+        use: restrictFieldUseByPermissions(where.use, collection, context, where.to),
+        rule: rowRuleOfRelatedCollection(where.to, context),
+        where: restrictConditionByPermissions(where.where, where.to, context),
       };
     case 'fixed':
       return where;
@@ -34,17 +38,17 @@ export function restrictWhere(where: ConditionTree, collection: Collection, cont
 }
 
 /** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in every other path. */
-function restrictValue(value: FilterOperand, context: RestrictContext): FilterOperand {
-  if (!isCurrentUserOrRole(value) || !value.path) return value;
+function restrictValue(value: FilterOperand, context: PermissionRestrictionContext): FilterOperand {
+  if (!isCallerDynamicValue(value) || !value.path) return value;
   const { start, steps: path } = value.path;
   let at = start;
   const steps = path.map((step) => {
-    const use = restrictUse(step.use, at, context);
+    const use = restrictFieldUseByPermissions(step.use, at, context);
     if (!step.to) return { ...step, use };
     at = step.to;
-    return { ...step, use, rule: relatedRule(step.to, context) };
+    return { ...step, use, rule: rowRuleOfRelatedCollection(step.to, context) };
   });
-  return { ...value, path: { ...value.path, rule: relatedRule(start, context), steps } };
+  return { ...value, path: { ...value.path, rule: rowRuleOfRelatedCollection(start, context), steps } };
 }
 
 /** Whether the service added this comparison for a read by key; a query cannot contain it. */
@@ -52,7 +56,7 @@ const isReadByKey = ({ values: [value] }: Extract<ConditionTree, { kind: 'test' 
   typeof value === 'object' && value !== null && value.dynamic === 'key';
 
 /** The row rule of a related collection; FORBIDDEN when the caller may not read the collection. */
-export function relatedRule(to: Collection, context: RestrictContext): ConditionTree {
+export function rowRuleOfRelatedCollection(to: Collection, context: PermissionRestrictionContext): ConditionTree {
   if (context.set.of(to.name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${to.name}`);
   return context.rules.rowRule(context, to, 'read');
 }
@@ -62,18 +66,19 @@ export function relatedRule(to: Collection, context: RestrictContext): Condition
  * foreign key in the collection `to` must be readable on every row.
  * @throws FORBIDDEN for an unreadable field.
  */
-export function restrictUse(
-  use: FieldUse,
+export function restrictFieldUseByPermissions(
+  use: FieldReference,
   collection: Collection,
-  context: RestrictContext,
+  context: PermissionRestrictionContext,
   to?: Collection,
-): FieldUse {
+): FieldReference {
   const { follow, fn } = use;
   const field = follow ?? use.field;
   const home = follow && to ? to : collection;
   const access = context.rules.fieldAccess(context, home, 'read', field.name);
   if (access === false) throw fail('FORBIDDEN', `field ${field.name} of ${home.name} may not be read`);
-  const counted = fn?.name === 'count' && fn.to ? { fn: { ...fn, rule: relatedRule(fn.to, context) } } : {};
+  const counted =
+    fn?.name === 'count' && fn.to ? { fn: { ...fn, rule: rowRuleOfRelatedCollection(fn.to, context) } } : {};
   // The field cannot be null on some of the followed rows, so it must be readable on every row.
   if (follow && access !== true)
     throw fail('FORBIDDEN', `field ${field.name} of ${home.name} may not be read on every row`);

@@ -1,5 +1,5 @@
-import { isSameValue, NO_VALUE } from './compare.ts';
-import { type OperatorCheck, toErrorOperand, toOperandList } from './operators.ts';
+import { isSameValue, NO_DYNAMIC_VALUE } from './compare.ts';
+import { toErrorOperand, toOperandList, type ValidationOperatorCheck } from './operators.ts';
 
 /** The elements in the value of an array column; null has none. */
 const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -16,22 +16,25 @@ const isSameElement = (one: unknown, other: unknown): boolean =>
 
 /** Whether a dynamic value of the operand has no value: then negations and `_has_all` must not hold. */
 const hasNoValue = (operand: unknown): boolean =>
-  operand === NO_VALUE || (Array.isArray(operand) && operand.includes(NO_VALUE));
+  operand === NO_DYNAMIC_VALUE || (Array.isArray(operand) && operand.includes(NO_DYNAMIC_VALUE));
 
 const toReportedOperand = (operand: unknown): unknown =>
   Array.isArray(operand) ? operand.map(toErrorOperand) : toErrorOperand(operand);
 
-const containsAny: OperatorCheck = (value, operand) =>
+const containsAny: ValidationOperatorCheck = (value, operand) =>
   toOperandList(operand).some((one) => includesElement(value, one))
     ? undefined
     : { type: 'in', valid: toOperandList(operand) };
-const containsNone: OperatorCheck = (value, operand) =>
+const containsNone: ValidationOperatorCheck = (value, operand) =>
   hasNoValue(operand) || toOperandList(operand).some((one) => includesElement(value, one))
     ? { type: 'nin', invalid: toOperandList(operand) }
     : undefined;
 
 /** Checks of the filter operators that differ on array columns, where they compare elements or the whole list. */
-export const ARRAY_OPERATOR_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, OperatorCheck>([
+export const ARRAY_VALIDATION_OPERATOR_CHECKS: ReadonlyMap<string, ValidationOperatorCheck> = new Map<
+  string,
+  ValidationOperatorCheck
+>([
   [
     '_eq',
     (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: toReportedOperand(operand) }),

@@ -1,5 +1,5 @@
 /** Stands for a dynamic value without a value, such as `$CURRENT_USER` of an anonymous caller. It equals nothing. */
-export const NO_VALUE = Symbol('no value');
+export const NO_DYNAMIC_VALUE = Symbol('no value');
 
 // Two optional runs of digits would make the expression backtrack quadratically.
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
@@ -13,7 +13,7 @@ const isNumeric = (value: unknown): value is number | string =>
 
 /** A number equals its text, and a boolean equals its text. */
 export function isSameValue(left: unknown, right: unknown): boolean {
-  if (left === right) return left !== NO_VALUE;
+  if (left === right) return left !== NO_DYNAMIC_VALUE;
   if (left === null || right === null || left === undefined || right === undefined) return false;
   if (isNumeric(left) && isNumeric(right) && typeof left !== typeof right) return compareValues(left, right) === 0;
   if (typeof left === 'boolean' || typeof right === 'boolean') return String(left) === String(right);
@@ -44,7 +44,7 @@ function parseTimestamp(text: string): number | undefined {
 }
 
 /** The text of a value for operators such as `_contains`; undefined for null and objects. */
-export function toText(value: unknown): string | undefined {
+export function toComparableText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(',');

@@ -1,4 +1,4 @@
-import { joinCompositeKey, parseKey, splitCompositeKey } from '../../query/library.ts';
+import { joinCompositeKey, parsePrimaryKeyValue, splitCompositeKey } from '../../query/library.ts';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 
 type Row = Record<string, unknown>;
@@ -20,7 +20,7 @@ export function keyOfRelatedObject(
   if (!key) return undefined;
   const parts = (key.parts ?? [key]).map(({ name }) => value[name] ?? undefined);
   if (!parts.every(isPlain)) return undefined;
-  return key.parts ? keyText(key, parts) : (parseKey(key, parts[0]) ?? parts[0]);
+  return key.parts ? keyText(key, parts) : (parsePrimaryKeyValue(key, parts[0]) ?? parts[0]);
 }
 
 function targetKey({ collections }: SchemaOverview, field: Field | undefined, row: Row): Field | null | undefined {
@@ -49,7 +49,7 @@ export function withCompositeKeyValues(
       for (const [at, part] of parts.entries()) {
         const named = value[names[at] ?? ''];
         if (!Object.hasOwn(row, part.name))
-          seen[part.name] = isPlain(named) ? (parseKey(part, named) ?? named) : UNKNOWN_UNTIL_WRITTEN;
+          seen[part.name] = isPlain(named) ? (parsePrimaryKeyValue(part, named) ?? named) : UNKNOWN_UNTIL_WRITTEN;
       }
     } else if (value === undefined && parts.some((part) => Object.hasOwn(row, part.name)))
       seen[name] = jointValue(field, row, absent);
@@ -70,7 +70,7 @@ const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].inc
 
 const keyText = (field: Field, values: readonly unknown[]): unknown => {
   const text = joinCompositeKey(values.map(String));
-  return parseKey(field, text) ?? text;
+  return parsePrimaryKeyValue(field, text) ?? text;
 };
 
 /** Replaces presets of composite foreign keys by presets of their columns. An object of the payload wins over both. */
@@ -79,7 +79,7 @@ export function expandCompositeKeyPresets({ compositeForeignKeys }: Collection, 
   const found: Row = { ...presets };
   for (const field of compositeForeignKeys) {
     const { name, parts = [] } = field;
-    const text = typeof presets[name] === 'string' ? parseKey(field, presets[name]) : undefined;
+    const text = typeof presets[name] === 'string' ? parsePrimaryKeyValue(field, presets[name]) : undefined;
     delete found[name];
     const values = text === undefined ? [] : splitCompositeKey(String(text));
     for (const [at, part] of parts.entries()) {

@@ -1,5 +1,5 @@
-import { compareValues, isSameValue, NO_VALUE, toText } from './compare.ts';
-import { parsePattern, testPattern } from './pattern.ts';
+import { compareValues, isSameValue, NO_DYNAMIC_VALUE, toComparableText } from './compare.ts';
+import { matchRegularExpressionWithTimeout, parseRegularExpression } from './pattern.ts';
 
 /** The extensions of a violated rule, without its field (errors, "FAILED_VALIDATION payload"). */
 export interface RuleViolation {
@@ -10,7 +10,7 @@ export interface RuleViolation {
 }
 
 /** Checks a value with one filter operator: answers the problem, or undefined when the value satisfies the rule. */
-export type OperatorCheck = (value: unknown, operand: unknown) => RuleViolation | undefined;
+export type ValidationOperatorCheck = (value: unknown, operand: unknown) => RuleViolation | undefined;
 
 export const toOperandList = (operand: unknown): readonly unknown[] =>
   (Array.isArray(operand)
@@ -18,14 +18,14 @@ export const toOperandList = (operand: unknown): readonly unknown[] =>
     : typeof operand === 'string'
       ? operand.split(',').map((part) => part.trim())
       : [operand]
-  ).filter((one) => one !== NO_VALUE);
+  ).filter((one) => one !== NO_DYNAMIC_VALUE);
 
 const isNull = (value: unknown) => value === null || value === undefined;
 const isEmpty = (value: unknown) => isNull(value) || value === '' || (Array.isArray(value) && value.length === 0);
 /** Whether the operand of an operator such as `_null` is on; stored rules have booleans, texts and numbers. */
 export const isOperandTrue = (operand: unknown) =>
   operand !== false && operand !== 'false' && operand !== 0 && operand !== '0';
-export const toErrorOperand = (operand: unknown) => (operand === NO_VALUE ? null : operand);
+export const toErrorOperand = (operand: unknown) => (operand === NO_DYNAMIC_VALUE ? null : operand);
 
 /** A number in a rule equals the number and its text, so the error lists both. */
 function toEqualProblem(operand: unknown): RuleViolation {
@@ -38,7 +38,7 @@ function toEqualProblem(operand: unknown): RuleViolation {
 }
 
 const createOrderCheck =
-  (type: string, fits: (sign: number) => boolean): OperatorCheck =>
+  (type: string, fits: (sign: number) => boolean): ValidationOperatorCheck =>
   (value, operand) => {
     const sign = compareValues(value, operand);
     return sign !== undefined && fits(sign) ? undefined : { type, valid: toErrorOperand(operand) };
@@ -54,10 +54,10 @@ const createTextCheck =
     fits: (value: string, part: string) => boolean,
     fold: (text: string) => string,
     negated: boolean,
-  ): OperatorCheck =>
+  ): ValidationOperatorCheck =>
   (value, operand) => {
-    const part = toText(operand);
-    const whole = toText(value);
+    const part = toComparableText(operand);
+    const whole = toComparableText(value);
     const found = whole !== undefined && part !== undefined && fits(fold(whole), fold(part));
     const holds = negated ? part !== undefined && (isNull(value) || (whole !== undefined && !found)) : found;
     return holds ? undefined : { type, substring: toErrorOperand(operand) };
@@ -71,19 +71,22 @@ const isAtLeast = createOrderCheck('gte', (sign) => sign >= 0);
 const isAtMost = createOrderCheck('lte', (sign) => sign <= 0);
 
 const createPresenceCheck =
-  (type: string, opposite: string, requested: (value: unknown) => boolean): OperatorCheck =>
+  (type: string, opposite: string, requested: (value: unknown) => boolean): ValidationOperatorCheck =>
   (value, operand) => {
     const on = isOperandTrue(operand);
     return requested(value) === on ? undefined : { type: on ? type : opposite };
   };
 
 /** The checks of all operators of validations. */
-export const OPERATOR_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, OperatorCheck>([
+export const VALIDATION_OPERATOR_CHECKS: ReadonlyMap<string, ValidationOperatorCheck> = new Map<
+  string,
+  ValidationOperatorCheck
+>([
   ['_eq', (value, operand) => (isSameValue(value, operand) ? undefined : toEqualProblem(operand))],
   [
     '_neq',
     (value, operand) =>
-      isSameValue(value, operand) || operand === NO_VALUE
+      isSameValue(value, operand) || operand === NO_DYNAMIC_VALUE
         ? { type: 'neq', invalid: toErrorOperand(operand) }
         : undefined,
   ],
@@ -94,7 +97,7 @@ export const OPERATOR_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<strin
   [
     '_nieq',
     (value, operand) =>
-      isSameFolded(value, operand) || operand === NO_VALUE
+      isSameFolded(value, operand) || operand === NO_DYNAMIC_VALUE
         ? { type: 'neq', invalid: toErrorOperand(operand) }
         : undefined,
   ],
@@ -148,17 +151,17 @@ export const OPERATOR_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<strin
 ]);
 
 function isSameFolded(value: unknown, operand: unknown): boolean {
-  const [a, b] = [toText(value), toText(operand)];
+  const [a, b] = [toComparableText(value), toComparableText(operand)];
   return a !== undefined && b !== undefined ? lower(a) === lower(b) : isSameValue(value, operand);
 }
 
 /** Takes expressions with and without slashes. No value matches a malformed expression or one that takes too long. */
 function matchesPattern(value: unknown, operand: unknown): boolean {
-  const whole = toText(value);
-  const source = toText(operand);
+  const whole = toComparableText(value);
+  const source = toComparableText(operand);
   if (whole === undefined || source === undefined) return false;
   try {
-    return testPattern(parsePattern(source), whole) === true;
+    return matchRegularExpressionWithTimeout(parseRegularExpression(source), whole) === true;
   } catch {
     return false;
   }

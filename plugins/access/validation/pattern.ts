@@ -14,13 +14,13 @@ let context: { pattern?: RegExp | undefined; text?: string } | undefined;
  * Parses a regular expression that is written with or without enclosing slashes.
  * @throws SyntaxError
  */
-export function parsePattern(source: string): RegExp {
+export function parseRegularExpression(source: string): RegExp {
   const wrapped = /^\/(.*)\/([dimsu]*)$/s.exec(source);
   return new RegExp(wrapped?.[1] ?? source, wrapped?.[2] ?? '');
 }
 
 /** Whether the pattern matches; `timeout` when the match takes longer than 100 ms. */
-export function testPattern(pattern: RegExp, text: string): boolean | 'timeout' {
+export function matchRegularExpressionWithTimeout(pattern: RegExp, text: string): boolean | 'timeout' {
   context ??= createContext({}) as NonNullable<typeof context>;
   try {
     Object.assign(context, { pattern, text });

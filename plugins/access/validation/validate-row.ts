@@ -1,6 +1,6 @@
-import { ARRAY_OPERATOR_CHECKS } from './array-operators.ts';
+import { ARRAY_VALIDATION_OPERATOR_CHECKS } from './array-operators.ts';
 import { UNKNOWN_UNTIL_WRITTEN } from './composite-foreign-keys.ts';
-import { isOperandTrue, OPERATOR_CHECKS, type RuleViolation } from './operators.ts';
+import { isOperandTrue, type RuleViolation, VALIDATION_OPERATOR_CHECKS } from './operators.ts';
 
 /** One violated rule; `path` leads from the row to the value. */
 export interface ValidationError extends RuleViolation {
@@ -108,7 +108,9 @@ function validateOperator(
     const missing = found === undefined || found.value === ABSENT_NULL;
     return missing && operand !== false && operand !== 'false' ? [{ path, type: 'required' }] : [];
   }
-  const check = (found?.isArray ? ARRAY_OPERATOR_CHECKS.get(operator) : undefined) ?? OPERATOR_CHECKS.get(operator);
+  const check =
+    (found?.isArray ? ARRAY_VALIDATION_OPERATOR_CHECKS.get(operator) : undefined) ??
+    VALIDATION_OPERATOR_CHECKS.get(operator);
   if (!check) return [{ path, type: operator.slice(1) }];
   if (found === undefined) return [];
   if (found.value === UNKNOWN_UNTIL_WRITTEN)

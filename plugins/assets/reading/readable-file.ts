@@ -1,18 +1,18 @@
 import { type Caller, fail } from '#kernel';
-import type { Access } from '../../access/contract.ts';
+import type { AccessControl } from '../../access/contract.ts';
 import type { QueryEngine, TrustedSqlCondition } from '../../query/contract.ts';
 import { isUnknownFieldFailure, isUuid } from '../../query/library.ts';
-import type { Schema, SchemaOverview } from '../../schema/contract.ts';
-import { PUBLIC_FILE_SETTINGS, type Settings, type SettingsValues } from '../../settings/contract.ts';
+import type { SchemaOverview, SchemaService } from '../../schema/contract.ts';
+import { PUBLIC_FILE_SETTINGS, type SettingsService, type SettingsValues } from '../../settings/contract.ts';
 import type { FileRecord } from '../variant.ts';
-import type { FileRecords } from './records.ts';
+import type { FileRecordReader } from './records.ts';
 
 export interface FindReadableFileDeps {
-  readonly access: Pick<Access, 'permissions' | 'restrictFilter'>;
+  readonly access: Pick<AccessControl, 'permissions' | 'restrictFilter'>;
   readonly query: Pick<QueryEngine, 'compileCondition'>;
-  readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
-  readonly settings: Settings;
-  readonly records: FileRecords;
+  readonly schema: Pick<SchemaService, 'snapshot' | 'refresh'>;
+  readonly settings: SettingsService;
+  readonly records: FileRecordReader;
 }
 
 /**

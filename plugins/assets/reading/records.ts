@@ -1,4 +1,4 @@
-import type { Bus } from '../../cluster/contract.ts';
+import type { InterProcessBus } from '../../cluster/contract.ts';
 import { createAnnouncedCache } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
 import type { TrustedSqlCondition } from '../../query/contract.ts';
@@ -14,7 +14,7 @@ type RecordRow = Omit<FileRecord, 'filename_disk' | 'filesize'> & {
 };
 
 /** Records of files that have bytes, by id. */
-export interface FileRecords {
+export interface FileRecordReader {
   /** The record of a file, for callers who may read every file. Cached until any file changes in any process. */
   get(id: string): Promise<FileRecord | undefined>;
   /** Reads a record from the database if its row satisfies the condition on the alias `t`, whose parameters start at 2. */
@@ -23,7 +23,7 @@ export interface FileRecords {
   forgetOne(id: string): void;
 }
 
-export function createFileRecords(db: Pick<Db, 'query' | 'read' | 'sql'>, bus: Bus): FileRecords {
+export function createFileRecordReader(db: Pick<Db, 'query' | 'read' | 'sql'>, bus: InterProcessBus): FileRecordReader {
   const SELECT_RECORD = db.sql`select t.id, t.storage, t.filename_disk, t.filename_download, t.type, t.charset, t.detected_type, t.filesize,
       t.width, t.height, t.duration, t.modified_on, t.focal_point_x, t.focal_point_y
     from ${db.read('platform_files')} t where t.id = $1 and t.filename_disk is not null`;

@@ -1,4 +1,4 @@
-import type { FileRecord, Variant } from '../variant.ts';
+import type { FileRecord, ImageVariant } from '../variant.ts';
 import type { HttpValidators } from './conditional-request.ts';
 import { renderContentDisposition, replaceExtension } from './content-disposition.ts';
 import { contentSecurityPolicyFor, toContentType } from './content-security-policy.ts';
@@ -15,7 +15,7 @@ const MAX_REMEMBERED = 10_000;
 let remembered = new WeakMap<FileRecord, Map<string, AssetHeaders>>();
 let count = 0;
 
-export function assetHeadersFor(file: FileRecord, variant: Variant | undefined, download: boolean): AssetHeaders {
+export function assetHeadersFor(file: FileRecord, variant: ImageVariant | undefined, download: boolean): AssetHeaders {
   const key = `${download ? 'download' : ''}/${variant?.name ?? ''}`;
   const existing = remembered.get(file)?.get(key);
   if (existing) return existing;
@@ -29,7 +29,7 @@ export function assetHeadersFor(file: FileRecord, variant: Variant | undefined, 
   return headers;
 }
 
-function createAssetHeaders(file: FileRecord, variant: Variant | undefined, download: boolean): AssetHeaders {
+function createAssetHeaders(file: FileRecord, variant: ImageVariant | undefined, download: boolean): AssetHeaders {
   const etag = `"${variant?.name ?? file.filename_disk}"`;
   const modified = file.modified_on === null ? undefined : Math.floor(file.modified_on.getTime() / 1000) * 1000;
   const name = variant ? replaceExtension(file.filename_download, variant.extension) : file.filename_download;

@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
-import type { Access } from '../../access/contract.ts';
+import type { AccessControl } from '../../access/contract.ts';
 
-export interface CachingConfig {
+export interface AssetCachingConfig {
   /** Milliseconds. */
   readonly ASSETS_CACHE_TTL: number;
   readonly ASSETS_CACHE_REVALIDATE: boolean;
@@ -19,8 +19,8 @@ export type AssetCachePolicyFor = (caller: Caller) => Promise<AssetCachePolicy>;
 
 /** Responses to the Public role are the same for every client, so shared caches may keep them. */
 export function createAssetCachePolicyFor(
-  { ASSETS_CACHE_TTL, ASSETS_CACHE_REVALIDATE }: CachingConfig,
-  access: Pick<Access, 'role'>,
+  { ASSETS_CACHE_TTL, ASSETS_CACHE_REVALIDATE }: AssetCachingConfig,
+  access: Pick<AccessControl, 'role'>,
 ): AssetCachePolicyFor {
   const maxAge = ASSETS_CACHE_REVALIDATE
     ? 'max-age=0, must-revalidate'

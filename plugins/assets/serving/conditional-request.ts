@@ -20,7 +20,7 @@ export function isNotModified(headers: IncomingHttpHeaders, { etag, modified }: 
 }
 
 /** Whether `If-Range` matches: the parts that the client has belong to the same bytes. */
-export function isRangeCurrent(
+export function matchesIfRangeHeader(
   { 'if-range': condition }: IncomingHttpHeaders,
   { etag, modified }: HttpValidators,
 ): boolean {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { ByteRange, OpenedObject, Storage } from '../../storage/contract.ts';
-import { MAX_BUFFERED_BYTES, type WholeObject } from '../variant.ts';
+import type { ByteRange, OpenedStorageObject, StorageService } from '../../storage/contract.ts';
+import { MAX_BUFFERED_BYTES, type WholeStoredObject } from '../variant.ts';
 import { collectBytes } from './stream-length.ts';
 
 /** Maximum bytes of all cached objects together. */
@@ -9,21 +9,21 @@ const MAX_CACHE_BYTES = 16 * 1024 * 1024;
 const CACHE_TTL = 60_000;
 
 /** Cache of small objects. Objects never change their bytes (`plugins/storage/contract.ts`). */
-export interface ObjectCache {
+export interface StoredObjectCache {
   /** Reads a whole object from memory, else by `open`; undefined if `open` finds nothing. */
   readWhole(
     location: string,
     name: string,
-    open: () => Promise<WholeObject | undefined>,
-  ): Promise<WholeObject | undefined>;
-  open(location: string, name: string, range?: ByteRange): Promise<OpenedObject | undefined>;
+    open: () => Promise<WholeStoredObject | undefined>,
+  ): Promise<WholeStoredObject | undefined>;
+  open(location: string, name: string, range?: ByteRange): Promise<OpenedStorageObject | undefined>;
   /** The size of an object in bytes; undefined if there is no such object. */
   size(location: string, name: string): Promise<number | undefined>;
   /** The size of an object in bytes, from memory if it was read before, without checking that the object still exists. */
   cachedSize(location: string, name: string): Promise<number | undefined>;
 }
 
-export function createObjectCache(storage: Pick<Storage, 'at'>): ObjectCache {
+export function createStoredObjectCache(storage: Pick<StorageService, 'at'>): StoredObjectCache {
   const buffers = new LRUCache<string, Buffer>({
     maxSize: MAX_CACHE_BYTES,
     // A cache entry takes about 500 bytes beside the bytes of the object.

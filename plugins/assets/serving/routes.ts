@@ -1,27 +1,27 @@
 import { Failure } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { rawQueryOf } from '../../http/library.ts';
+import { parsedQueryStringOf } from '../../http/library.ts';
 import type { FindReadableFile } from '../reading/readable-file.ts';
-import type { FileRecord, Variant, VariantChoice, VariantService } from '../variant.ts';
+import type { FileRecord, ImageVariant, ImageVariantChoice, ImageVariantService } from '../variant.ts';
 import { assetHeadersFor } from './asset-headers.ts';
 import type { AssetCachePolicyFor } from './cache-policy.ts';
 import { isNotModified } from './conditional-request.ts';
-import type { ObjectCache } from './object-cache.ts';
+import type { StoredObjectCache } from './object-cache.ts';
 import { ASSET_ROUTE_DESCRIPTION, NAMED_ASSET_ROUTE_DESCRIPTION } from './route-descriptions.ts';
-import { type ResponseDetails, sendUnchanged, sendWhole } from './send.ts';
+import { type AssetResponseDetails, sendNotModified, sendWholeStoredObject } from './send.ts';
 import type { SendFile } from './send-file.ts';
 
 interface RouteDeps {
   readonly findReadable: FindReadableFile;
-  readonly variants: Pick<VariantService, 'choose' | 'open'>;
-  readonly objects: ObjectCache;
+  readonly variants: Pick<ImageVariantService, 'choose' | 'open'>;
+  readonly objects: StoredObjectCache;
   readonly cachingFor: AssetCachePolicyFor;
   readonly sendFile: SendFile;
 }
 
 /** How often one request reads the record of its file again because the object was replaced meanwhile. */
 const MAX_REREADS = 5;
-const UNTRANSFORMED: VariantChoice = { varies: false };
+const UNTRANSFORMED: ImageVariantChoice = { varies: false };
 
 /** `/assets/<id>`, and the same with any file name behind it. */
 export function assetRoutes({ findReadable, variants, objects, cachingFor, sendFile }: RouteDeps): readonly Route[] {
@@ -43,11 +43,11 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
 
   async function send(ctx: HttpContext, file: FileRecord): Promise<void> {
     // Most URLs have no query, and parsing it costs more than the rest of this function.
-    const query = ctx.req.url?.includes('?') ? rawQueryOf(ctx) : undefined;
+    const query = ctx.req.url?.includes('?') ? parsedQueryStringOf(ctx) : undefined;
     const { variant, varies } = query ? await variants.choose(file, query, ctx.req.headers.accept) : UNTRANSFORMED;
     const download = query?.download !== undefined && query.download !== 'false';
     const caching = await cachingFor(ctx.state.caller);
-    const about = (of?: Variant): ResponseDetails => ({
+    const about = (of?: ImageVariant): AssetResponseDetails => ({
       headers: assetHeadersFor(file, of, download),
       caching,
       varies,
@@ -59,16 +59,16 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
   /** Sends a transformed image, always whole. Answers false if the bytes of the file turn out to be no image. */
   async function sendVariant(
     ctx: HttpContext,
-    about: ResponseDetails,
+    about: AssetResponseDetails,
     file: FileRecord,
-    variant: Variant,
+    variant: ImageVariant,
   ): Promise<boolean> {
     if (isNotModified(ctx.req.headers, about.headers)) {
-      sendUnchanged(ctx, about);
+      sendNotModified(ctx, about);
       return true;
     }
     const whole = await objects.readWhole(file.storage, variant.name, () => variants.open(file, variant));
-    if (whole) await sendWhole(ctx, about, whole);
+    if (whole) await sendWholeStoredObject(ctx, about, whole);
     return whole !== undefined;
   }
 

@@ -1,15 +1,15 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import { sendStream } from '../../http/library.ts';
-import type { ByteRange, OpenedObject } from '../../storage/contract.ts';
-import type { WholeObject } from '../variant.ts';
+import type { ByteRange, OpenedStorageObject } from '../../storage/contract.ts';
+import type { WholeStoredObject } from '../variant.ts';
 import type { AssetHeaders } from './asset-headers.ts';
 import type { AssetCachePolicy } from './cache-policy.ts';
 import type { RequestedRange } from './range.ts';
-import { assertStreamLength, untilClientLeaves } from './stream-length.ts';
+import { assertStreamLength, withStreamDestroyedOnDisconnect } from './stream-length.ts';
 
 /** Headers and caching of a response. */
-export interface ResponseDetails {
+export interface AssetResponseDetails {
   readonly headers: AssetHeaders;
   readonly caching: AssetCachePolicy;
   /** Whether the bytes depend on the request header `Accept`. */
@@ -23,7 +23,7 @@ export const createMissingBytesFailure = () => fail('FORBIDDEN', 'the bytes of t
  * Sets the status and the headers of a response. Called as late as possible, so that an error response has no headers of the
  * file.
  */
-function setHeaders(ctx: HttpContext, { headers, caching, varies }: ResponseDetails, status: number): void {
+function setHeaders(ctx: HttpContext, { headers, caching, varies }: AssetResponseDetails, status: number): void {
   ctx.status = status;
   for (const [name, value] of headers.fields) ctx.res.setHeader(name, value);
   ctx.res.setHeader('Cache-Control', caching.control);
@@ -34,22 +34,26 @@ function setHeaders(ctx: HttpContext, { headers, caching, varies }: ResponseDeta
   if (varies) ctx.vary('Accept');
 }
 
-export const sendUnchanged = (ctx: HttpContext, about: ResponseDetails): void => setHeaders(ctx, about, 304);
+export const sendNotModified = (ctx: HttpContext, about: AssetResponseDetails): void => setHeaders(ctx, about, 304);
 
 /** Sets the status and the headers of a 200 or 206 response, without its bytes. */
-export function setContentHeaders(ctx: HttpContext, about: ResponseDetails, size: number, part?: ByteRange): void {
+export function setContentHeaders(ctx: HttpContext, about: AssetResponseDetails, size: number, part?: ByteRange): void {
   setHeaders(ctx, about, part ? 206 : 200);
   ctx.res.setHeader('Content-Type', about.headers.type);
   ctx.res.setHeader('Content-Length', part ? part.end - part.start + 1 : size);
   if (part) ctx.res.setHeader('Content-Range', renderContentRange(part, size));
 }
 
-export async function sendWhole(ctx: HttpContext, about: ResponseDetails, whole: WholeObject): Promise<void> {
+export async function sendWholeStoredObject(
+  ctx: HttpContext,
+  about: AssetResponseDetails,
+  whole: WholeStoredObject,
+): Promise<void> {
   if (ctx.method === 'HEAD') {
     if (!whole.buffer) whole.bytes.destroy();
     return setContentHeaders(ctx, about, whole.size);
   }
-  if (!whole.buffer) return sendBytes(ctx, about, whole);
+  if (!whole.buffer) return streamStoredObject(ctx, about, whole);
   setContentHeaders(ctx, about, whole.size);
   ctx.body = whole.buffer;
 }
@@ -60,15 +64,15 @@ export function createRangeFailure(ctx: HttpContext, range: RequestedRange, size
 }
 
 /** Streams a large object, or a range of it. */
-export async function sendBytes(
+export async function streamStoredObject(
   ctx: HttpContext,
-  about: ResponseDetails,
-  { bytes, size }: OpenedObject,
+  about: AssetResponseDetails,
+  { bytes, size }: OpenedStorageObject,
   part?: ByteRange,
 ): Promise<void> {
   const length = part ? part.end - part.start + 1 : size;
   // Waits for the first bytes: a failure until then is an ordinary error response.
-  await untilClientLeaves(bytes, () =>
+  await withStreamDestroyedOnDisconnect(bytes, () =>
     sendStream(ctx, assertStreamLength(bytes, length), { type: about.headers.type }),
   );
   setHeaders(ctx, about, part ? 206 : 200);

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { requestScope } from '#kernel';
-import type { OpenedObject } from '../../storage/contract.ts';
-import { countBytesForHeapCollection } from '../../storage/library.ts';
+import type { OpenedStorageObject } from '../../storage/contract.ts';
+import { countBytesForGarbageCollection } from '../../storage/library.ts';
 
 /**
  * Passes on the bytes of an object and throws unless they have the promised length: Content-Length is sent already, and a shorter
@@ -16,7 +16,7 @@ export function assertStreamLength(bytes: Readable, length: number): AsyncIterab
       const part = await parts.next();
       if (!part.done) {
         left -= part.value.length;
-        countBytesForHeapCollection(part.value.length);
+        countBytesForGarbageCollection(part.value.length);
       }
       if (left < 0 || (part.done && left > 0)) {
         bytes.destroy();
@@ -33,7 +33,7 @@ export function assertStreamLength(bytes: Readable, length: number): AsyncIterab
 }
 
 /** Runs `work`, and destroys the stream `bytes` when the client disconnects, since the storage backend may hang. */
-export async function untilClientLeaves<T>(bytes: Readable, work: () => Promise<T>): Promise<T> {
+export async function withStreamDestroyedOnDisconnect<T>(bytes: Readable, work: () => Promise<T>): Promise<T> {
   const signal = requestScope.getStore()?.signal;
   const leave = () => void bytes.destroy(signal?.reason);
   if (signal?.aborted) leave();
@@ -49,8 +49,8 @@ export async function untilClientLeaves<T>(bytes: Readable, work: () => Promise<
  * Reads a small object into memory by stream events, since the async iterator of a stream costs more than the rest of the
  * request.
  */
-export const collectBytes = ({ bytes, size }: OpenedObject): Promise<Buffer> =>
-  untilClientLeaves(
+export const collectBytes = ({ bytes, size }: OpenedStorageObject): Promise<Buffer> =>
+  withStreamDestroyedOnDisconnect(
     bytes,
     () =>
       new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ export interface PixelPoint {
  * Operations for `fit=cover` with `focus` as near to the middle as the edges allow. A resize to a smaller size comes before the cut:
  * then a JPEG is decoded at a fraction of its size, and no intermediate image is larger than source and result.
  */
-export function coverAround(
+export function buildFocalPointCoverOperations(
   focus: PixelPoint,
   source: PixelSize,
   target: PixelSize,

@@ -17,7 +17,7 @@ const ANIMATED: readonly ImageFormat[] = ['gif', 'webp'];
 const TRANSPARENT: readonly ImageFormat[] = ['avif', 'webp', 'tiff'];
 
 /** Format of the source: by detected, else by declared type; undefined if it cannot be transformed. */
-export function sourceFormat({
+export function imageFormatOfFile({
   detected_type,
   type,
 }: Pick<FileRecord, 'detected_type' | 'type'>): ImageFormat | undefined {

@@ -1,34 +1,34 @@
 import { fail, type Log } from '#kernel';
-import type { Bus, Lock } from '../../cluster/contract.ts';
+import type { InterProcessBus, InterProcessLock } from '../../cluster/contract.ts';
 import type { Db } from '../../database/contract.ts';
-import type { Media } from '../../media/contract.ts';
-import type { Settings } from '../../settings/contract.ts';
-import type { Storage } from '../../storage/contract.ts';
-import type { VariantService } from '../variant.ts';
-import { sourceFormat } from './formats.ts';
-import { type TransformConfig, toLimits } from './limits.ts';
+import type { MediaService } from '../../media/contract.ts';
+import type { SettingsService } from '../../settings/contract.ts';
+import type { StorageService } from '../../storage/contract.ts';
+import type { ImageVariantService } from '../variant.ts';
+import { imageFormatOfFile } from './formats.ts';
+import { type ImageTransformConfig, toImageTransformLimits } from './limits.ts';
 import { parseTransformRequest } from './parameters.ts';
-import { buildVariant, createPlan } from './plan.ts';
-import { resolveParameters } from './presets.ts';
-import { createRemoteCompletion } from './remote-completion.ts';
-import { createVariantSingleFlight } from './single-flight.ts';
-import { createVariantMaker } from './variant-maker.ts';
+import { buildImageVariant, createImagePlan } from './plan.ts';
+import { resolveImageTransformParameters } from './presets.ts';
+import { createVariantReadyNotifications } from './remote-completion.ts';
+import { createImageVariantSingleFlight } from './single-flight.ts';
+import { createImageVariantMaker } from './variant-maker.ts';
 
-export type { TransformConfig } from './limits.ts';
+export type { ImageTransformConfig } from './limits.ts';
 
 interface VariantDeps {
-  readonly config: TransformConfig;
+  readonly config: ImageTransformConfig;
   readonly db: Db;
   readonly log: Log;
-  readonly settings: Settings;
-  readonly storage: Storage;
-  readonly media: Media;
-  readonly lock: Lock;
-  readonly bus: Bus;
+  readonly settings: SettingsService;
+  readonly storage: StorageService;
+  readonly media: MediaService;
+  readonly lock: InterProcessLock;
+  readonly bus: InterProcessBus;
 }
 
 /** Creates the service of variants: images that are made on request (specification, "Asset endpoints"). */
-export function createVariantService({
+export function createImageVariantService({
   config,
   db,
   log,
@@ -37,13 +37,13 @@ export function createVariantService({
   media,
   lock,
   bus,
-}: VariantDeps): VariantService {
-  const limits = toLimits(config);
+}: VariantDeps): ImageVariantService {
+  const limits = toImageTransformLimits(config);
   const maxOperations = config.ASSETS_TRANSFORM_MAX_OPERATIONS;
-  const maker = createVariantMaker({ db, log, media });
-  const ensureStored = createVariantSingleFlight({
+  const maker = createImageVariantMaker({ db, log, media });
+  const ensureStored = createImageVariantSingleFlight({
     lock,
-    remoteCompletion: createRemoteCompletion(bus),
+    remoteCompletion: createVariantReadyNotifications(bus),
     make: maker.make,
     log,
     maxConcurrent: config.ASSETS_TRANSFORM_MAX_CONCURRENT,
@@ -53,12 +53,12 @@ export function createVariantService({
     async choose(file, query, accept) {
       const request = parseTransformRequest(query, maxOperations);
       if (!request) return { varies: false };
-      const parameters = resolveParameters(request, await settings.current(), maxOperations);
-      const source = sourceFormat(file);
-      const plan = source && createPlan(parameters, file, source, accept, limits);
+      const parameters = resolveImageTransformParameters(request, await settings.current(), maxOperations);
+      const source = imageFormatOfFile(file);
+      const plan = source && createImagePlan(parameters, file, source, accept, limits);
       // A file that is sent unchanged varies by `Accept` as well: its bytes may be replaced by an image later.
       const varies = parameters.format === 'auto';
-      return plan ? { variant: buildVariant(file, plan), varies } : { varies };
+      return plan ? { variant: buildImageVariant(file, plan), varies } : { varies };
     },
 
     async open(file, variant) {

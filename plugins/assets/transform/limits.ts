@@ -1,19 +1,19 @@
 import { fail } from '#kernel';
-import type { ImagePlan } from '../../media/contract.ts';
+import type { ImageTransformPlan } from '../../media/contract.ts';
 import type { FileRecord } from '../variant.ts';
 
-export interface TransformConfig {
+export interface ImageTransformConfig {
   ASSETS_TRANSFORM_MAX_OPERATIONS: number;
   ASSETS_TRANSFORM_MAX_CONCURRENT: number;
   ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION: number;
   ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION: number;
   ASSETS_TRANSFORM_TIMEOUT: number;
-  ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: ImagePlan['failOn'];
+  ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: ImageTransformPlan['failOn'];
 }
 
-export type TransformLimits = Pick<ImagePlan, 'maxSource' | 'maxResult' | 'failOn' | 'timeout'>;
+export type ImageTransformLimits = Pick<ImageTransformPlan, 'maxSource' | 'maxResult' | 'failOn' | 'timeout'>;
 
-export const toLimits = (config: TransformConfig): TransformLimits => ({
+export const toImageTransformLimits = (config: ImageTransformConfig): ImageTransformLimits => ({
   maxSource: config.ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION,
   maxResult: config.ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION,
   failOn: config.ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL,
@@ -21,7 +21,7 @@ export const toLimits = (config: TransformConfig): TransformLimits => ({
 });
 
 /** Rejects an image whose row says that it is too large, before its bytes are read. @throws ILLEGAL_ASSET_TRANSFORMATION. */
-export function assertImageSourceSize(file: FileRecord, { maxSource }: ImagePlan): void {
+export function assertImageSourceSize(file: FileRecord, { maxSource }: ImageTransformPlan): void {
   const oversized = (['width', 'height'] as const).filter((side) => (file[side] ?? 0) > maxSource);
   if (oversized.length === 0) return;
   throw fail(

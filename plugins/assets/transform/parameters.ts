@@ -28,19 +28,19 @@ type SimpleParameters = {
 };
 
 /** Transform parameters, not yet applied to a file. */
-export interface TransformParameters extends SimpleParameters {
+export interface ImageTransformParameters extends SimpleParameters {
   readonly transforms: readonly ImageOperation[];
 }
 
 const PARAMETER_NAMES = [...(Object.keys(PARAMETERS) as (keyof typeof PARAMETERS)[]), 'transforms'] as const;
 
-export type TransformRequest = { readonly key: string } | { readonly parameters: TransformParameters };
+export type ImageTransformRequest = { readonly key: string } | { readonly parameters: ImageTransformParameters };
 
 /** Parses the transform parameters of a query; undefined without any. Other parameters are ignored. @throws INVALID_QUERY. */
 export function parseTransformRequest(
   query: Readonly<Record<string, unknown>>,
   maxOperations: number,
-): TransformRequest | undefined {
+): ImageTransformRequest | undefined {
   const names = PARAMETER_NAMES.filter((name) => query[name] !== undefined);
   for (const name of ['key', ...names])
     if (Array.isArray(query[name])) throw fail('INVALID_QUERY', `${name} is given more than once.`);
@@ -61,7 +61,7 @@ export function parseTransformParameters(
   source: Readonly<Record<string, unknown>>,
   maxOperations: number,
   createFailure: (problem: string) => Failure,
-): TransformParameters {
+): ImageTransformParameters {
   const parameters: Record<string, unknown> = {};
   for (const [name, { read, requirement }] of Object.entries<ParameterReader<unknown>>(PARAMETERS)) {
     if (source[name] === undefined || source[name] === null) continue;

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import type { ImageFormat, ImageOperation, ImagePlan } from '../../media/contract.ts';
+import type { ImageFormat, ImageOperation, ImageTransformPlan } from '../../media/contract.ts';
 import { variantPrefix } from '../../storage/library.ts';
-import type { FileRecord, Variant } from '../variant.ts';
-import { coverAround } from './focal-point.ts';
+import type { FileRecord, ImageVariant } from '../variant.ts';
+import { buildFocalPointCoverOperations } from './focal-point.ts';
 import { canBeAnimated, chooseBestFormat, extensionOfFormat } from './formats.ts';
-import type { TransformLimits } from './limits.ts';
-import type { TransformParameters } from './parameters.ts';
+import type { ImageTransformLimits } from './limits.ts';
+import type { ImageTransformParameters } from './parameters.ts';
 
 /**
  * Part of the hash that names a variant. Increment it when the same plan makes other bytes than before, so that stored images are
@@ -14,13 +14,13 @@ import type { TransformParameters } from './parameters.ts';
 const RECIPE_VERSION = 1;
 
 /** Plans the image of a request; undefined if the parameters change nothing. Equivalent parameters make the same plan. */
-export function createPlan(
-  parameters: TransformParameters,
+export function createImagePlan(
+  parameters: ImageTransformParameters,
   file: FileRecord,
   source: ImageFormat,
   accept: string | undefined,
-  limits: TransformLimits,
-): ImagePlan | undefined {
+  limits: ImageTransformLimits,
+): ImageTransformPlan | undefined {
   const { width, height, quality, transforms } = parameters;
   if (!(width || height || quality || parameters.format) && transforms.length === 0) return undefined;
   const rotations = transforms.filter(([name]) => name === 'rotate');
@@ -48,7 +48,7 @@ export function createPlan(
 }
 
 function chooseFormat(
-  { format }: TransformParameters,
+  { format }: ImageTransformParameters,
   formatOperation: ImageOperation | undefined,
   source: ImageFormat,
   chooseBest: () => ImageFormat,
@@ -65,7 +65,7 @@ function preventsAnimation([name, ...args]: ImageOperation): boolean {
 }
 
 function resizeOperations(
-  parameters: TransformParameters,
+  parameters: ImageTransformParameters,
   file: FileRecord,
   orient: boolean,
 ): readonly ImageOperation[] {
@@ -81,12 +81,12 @@ function resizeOperations(
   // The focal point refers to the oriented image, so it is not valid without the orientation.
   const isPointValid = source.width > 0 && source.height > 0 && orient;
   if (fit === 'cover' && isPointValid && x !== null && y !== null)
-    return coverAround({ x, y }, source, { width, height }, { withoutEnlargement });
+    return buildFocalPointCoverOperations({ x, y }, source, { width, height }, { withoutEnlargement });
   return [['resize', { fit, height, width, ...enlargement }]];
 }
 
 /** Describes the variant that a plan makes. Its name is a hash of everything that determines the bytes, and of nothing else. */
-export function buildVariant(file: FileRecord, plan: ImagePlan): Variant {
+export function buildImageVariant(file: FileRecord, plan: ImageTransformPlan): ImageVariant {
   const { operations, format, quality, animated, orient, failOn } = plan;
   const text = JSON.stringify([RECIPE_VERSION, operations, format, quality ?? null, animated, orient, failOn]);
   const extension = extensionOfFormat(format);

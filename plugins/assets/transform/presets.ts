@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
 import type { SettingsValues } from '../../settings/contract.ts';
-import { parseTransformParameters, type TransformParameters, type TransformRequest } from './parameters.ts';
+import { type ImageTransformParameters, type ImageTransformRequest, parseTransformParameters } from './parameters.ts';
 
 type PresetSettings = Pick<SettingsValues, 'storage_asset_transform' | 'storage_asset_presets'>;
 
-const builtIn = (width: number, cover: boolean): TransformParameters => ({
+const builtIn = (width: number, cover: boolean): ImageTransformParameters => ({
   width,
   ...(cover ? { height: width, fit: 'cover' } : { fit: 'contain' }),
   format: 'auto',
@@ -12,7 +12,7 @@ const builtIn = (width: number, cover: boolean): TransformParameters => ({
 });
 
 /** Presets that exist whatever the settings say (specification, "Asset endpoints"). */
-const BUILT_IN: ReadonlyMap<string, TransformParameters> = new Map(
+const BUILT_IN: ReadonlyMap<string, ImageTransformParameters> = new Map(
   [['small', 64] as const, ['medium', 300] as const, ['large', 800] as const].flatMap(([size, width]) => [
     [`system-${size}-cover`, builtIn(width, true)] as const,
     [`system-${size}-contain`, builtIn(width, false)] as const,
@@ -23,11 +23,11 @@ const BUILT_IN: ReadonlyMap<string, TransformParameters> = new Map(
  * The transform parameters of a request, from a preset or from the query, if the policy of the settings allows them.
  * @throws INVALID_QUERY
  */
-export function resolveParameters(
-  request: TransformRequest,
+export function resolveImageTransformParameters(
+  request: ImageTransformRequest,
   settings: PresetSettings,
   maxOperations: number,
-): TransformParameters {
+): ImageTransformParameters {
   const policy = settings.storage_asset_transform;
   if ('parameters' in request) {
     if (policy !== 'all') throw fail('INVALID_QUERY', 'Images are transformed by presets only: name one with key.');

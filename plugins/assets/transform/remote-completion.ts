@@ -1,16 +1,16 @@
-import type { Bus } from '../../cluster/contract.ts';
+import type { InterProcessBus } from '../../cluster/contract.ts';
 
 const CHANNEL = 'assets.made';
 
 /** Notifications between processes about finished images. */
-export interface RemoteCompletion {
+export interface VariantReadyNotifications {
   /** Notifies all processes that the image is stored. */
   announce(object: string): Promise<void>;
   /** Waits for the notification about this object, at most `timeout` milliseconds: messages may be lost. */
   waitFor(object: string, longest: number): Promise<void>;
 }
 
-export function createRemoteCompletion(bus: Bus): RemoteCompletion {
+export function createVariantReadyNotifications(bus: InterProcessBus): VariantReadyNotifications {
   const waiting = new Map<string, Set<() => void>>();
   bus.subscribe(CHANNEL, (object) => {
     for (const wake of waiting.get(object as string) ?? []) wake();

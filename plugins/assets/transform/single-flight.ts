@@ -1,13 +1,13 @@
 import { type Failure, fail, type Log } from '#kernel';
-import type { Lock } from '../../cluster/contract.ts';
+import type { InterProcessLock } from '../../cluster/contract.ts';
 import { MediaError } from '../../media/library.ts';
 import type { StorageLocation } from '../../storage/contract.ts';
 import { createSemaphore } from '../../workers/library.ts';
-import type { FileRecord, Variant } from '../variant.ts';
-import { createFailureCache, createNonImageCache, toTransformFailure } from './failures.ts';
+import type { FileRecord, ImageVariant } from '../variant.ts';
+import { createNonImageCache, createTransformFailureCache, toTransformFailure } from './failures.ts';
 import { assertImageSourceSize } from './limits.ts';
-import type { RemoteCompletion } from './remote-completion.ts';
-import type { VariantMaker } from './variant-maker.ts';
+import type { VariantReadyNotifications } from './remote-completion.ts';
+import type { ImageVariantMaker } from './variant-maker.ts';
 
 /** Milliseconds between two checks for an image that another process makes, if no notification arrives. */
 const POLL_INTERVAL = 200;
@@ -15,9 +15,9 @@ const POLL_INTERVAL = 200;
 const MAX_WAIT = 60_000;
 
 interface Deps {
-  readonly lock: Lock;
-  readonly remoteCompletion: RemoteCompletion;
-  readonly make: VariantMaker['make'];
+  readonly lock: InterProcessLock;
+  readonly remoteCompletion: VariantReadyNotifications;
+  readonly make: ImageVariantMaker['make'];
   readonly log: Log;
   /** Maximum number of images that this process makes at a time. */
   readonly maxConcurrent: number;
@@ -30,9 +30,9 @@ type VariantOutcome = 'stored' | 'noImage' | Buffer;
  * Answers a function that ensures that a variant is stored. Concurrent requests make it once: requests of one process share a
  * promise, processes share a lock.
  */
-export function createVariantSingleFlight({ lock, remoteCompletion, make, log, maxConcurrent }: Deps) {
+export function createImageVariantSingleFlight({ lock, remoteCompletion, make, log, maxConcurrent }: Deps) {
   const inFlight = new Map<string, Promise<VariantOutcome>>();
-  const failures = createFailureCache();
+  const failures = createTransformFailureCache();
   const nonImages = createNonImageCache();
   const semaphore = createSemaphore({
     limit: maxConcurrent,
@@ -46,7 +46,7 @@ export function createVariantSingleFlight({ lock, remoteCompletion, make, log, m
   async function attempt(
     location: StorageLocation,
     file: FileRecord,
-    variant: Variant,
+    variant: ImageVariant,
     object: string,
   ): Promise<VariantOutcome> {
     // Another process may have stored the variant before this process got the lock.
@@ -59,7 +59,7 @@ export function createVariantSingleFlight({ lock, remoteCompletion, make, log, m
     return bytes ?? 'stored';
   }
 
-  async function makeUnderLock(location: StorageLocation, file: FileRecord, variant: Variant, object: string) {
+  async function makeUnderLock(location: StorageLocation, file: FileRecord, variant: ImageVariant, object: string) {
     const latest = Date.now() + MAX_WAIT;
     while (Date.now() < latest) {
       const mine = await lock.attempt(`asset ${object}`, () => attempt(location, file, variant, object));
@@ -74,7 +74,7 @@ export function createVariantSingleFlight({ lock, remoteCompletion, make, log, m
   async function makeVariant(
     location: StorageLocation,
     file: FileRecord,
-    variant: Variant,
+    variant: ImageVariant,
     object: string,
   ): Promise<VariantOutcome> {
     assertImageSourceSize(file, variant.plan);
@@ -93,7 +93,7 @@ export function createVariantSingleFlight({ lock, remoteCompletion, make, log, m
     }
   }
 
-  return async (location: StorageLocation, file: FileRecord, variant: Variant): Promise<VariantOutcome> => {
+  return async (location: StorageLocation, file: FileRecord, variant: ImageVariant): Promise<VariantOutcome> => {
     const object = `${file.storage} ${variant.name}`;
     const before = failures.get(object);
     if (before) throw before;

@@ -3,29 +3,29 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { fail, type Log } from '#kernel';
 import type { Db } from '../../database/contract.ts';
-import type { Media } from '../../media/contract.ts';
+import type { MediaService } from '../../media/contract.ts';
 import type { StorageLocation } from '../../storage/contract.ts';
 import { createTemporaryFilePath } from '../../storage/library.ts';
-import { type FileRecord, MAX_BUFFERED_BYTES, type Variant } from '../variant.ts';
+import { type FileRecord, type ImageVariant, MAX_BUFFERED_BYTES } from '../variant.ts';
 
 interface Deps {
   readonly db: Db;
   readonly log: Log;
-  readonly media: Media;
+  readonly media: MediaService;
 }
 
-export interface VariantMaker {
+export interface ImageVariantMaker {
   /** Makes a variant and stores it beside the object of its file. Answers its bytes if it is small, so that it is not read again. */
-  make(location: StorageLocation, file: FileRecord, variant: Variant): Promise<Buffer | undefined>;
+  make(location: StorageLocation, file: FileRecord, variant: ImageVariant): Promise<Buffer | undefined>;
   /** Resolves when the temporary files and outdated variants of all made images are removed. Never rejects. */
   waitForCleanUp(): Promise<void>;
 }
 
-export function createVariantMaker({ db, log, media }: Deps): VariantMaker {
+export function createImageVariantMaker({ db, log, media }: Deps): ImageVariantMaker {
   const IS_CURRENT = db.sql`select 1 from ${db.read('platform_files')} where id = $1 and filename_disk = $2`;
   const cleanUps = new Set<Promise<unknown>>();
 
-  async function transform(source: string, target: string, { name, plan }: Variant): Promise<true> {
+  async function transform(source: string, target: string, { name, plan }: ImageVariant): Promise<true> {
     const began = performance.now();
     const { width, height, size } = await media.transform(source, target, plan);
     log.debug({ object: name, width, height, size, ms: Math.round(performance.now() - began) }, 'an image was made');
@@ -45,7 +45,7 @@ export function createVariantMaker({ db, log, media }: Deps): VariantMaker {
   function cleanUpAfter(
     location: StorageLocation,
     file: FileRecord,
-    { name }: Variant,
+    { name }: ImageVariant,
     clean: () => Promise<void>,
   ): void {
     const removeIfOutdated = async () => (await isCurrent(file)) || location.remove(name);
@@ -57,7 +57,7 @@ export function createVariantMaker({ db, log, media }: Deps): VariantMaker {
     cleanUps.add(work);
   }
 
-  async function make(location: StorageLocation, file: FileRecord, variant: Variant): Promise<Buffer | undefined> {
+  async function make(location: StorageLocation, file: FileRecord, variant: ImageVariant): Promise<Buffer | undefined> {
     const target = createTemporaryFilePath('asset');
     const clean = () => rm(target, { force: true });
     let small: Buffer | undefined;
@@ -83,7 +83,7 @@ export function createVariantMaker({ db, log, media }: Deps): VariantMaker {
   };
 }
 
-async function store(location: StorageLocation, { name, type }: Variant, bytes: Readable): Promise<void> {
+async function store(location: StorageLocation, { name, type }: ImageVariant, bytes: Readable): Promise<void> {
   // A temporary file may fail to open before the location reads it; `location.write` gets that error as well.
   bytes.on('error', () => {});
   try {

@@ -1,5 +1,5 @@
-import type { GraphqlField } from '../../graphql/contract.ts';
-import type { CollectionVerbs } from '../collection-verbs.ts';
+import type { ContributedGraphqlField } from '../../graphql/contract.ts';
+import type { CollectionCrud } from '../collection-verbs.ts';
 import { COLLECTION_GRAPHQL_TYPES, CREATE_COLLECTION_GRAPHQL_INPUT, UPDATE_COLLECTION_GRAPHQL_INPUT } from './types.ts';
 
 const query = {
@@ -11,7 +11,7 @@ const query = {
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
 
 /** The GraphQL queries and mutations of `/collections`. */
-export const createCollectionGraphqlFields = (verbs: CollectionVerbs): readonly GraphqlField[] => [
+export const createCollectionGraphqlFields = (verbs: CollectionCrud): readonly ContributedGraphqlField[] => [
   {
     ...query,
     definition: 'collections: [platform_collections!]',

@@ -1,5 +1,5 @@
-import type { GraphqlField } from '../../graphql/contract.ts';
-import type { FieldVerbs } from '../field-verbs.ts';
+import type { ContributedGraphqlField } from '../../graphql/contract.ts';
+import type { FieldCrud } from '../field-verbs.ts';
 import { CREATE_FIELD_GRAPHQL_INPUT, FIELD_GRAPHQL_TYPES, UPDATE_FIELD_GRAPHQL_INPUT } from './types.ts';
 
 const query = {
@@ -11,7 +11,7 @@ const query = {
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
 
 /** The GraphQL queries and mutations of `/fields`. */
-export const createFieldGraphqlFields = (verbs: FieldVerbs): readonly GraphqlField[] => [
+export const createFieldGraphqlFields = (verbs: FieldCrud): readonly ContributedGraphqlField[] => [
   {
     ...query,
     definition: 'fields: [platform_fields!]',

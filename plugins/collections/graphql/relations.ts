@@ -1,5 +1,5 @@
-import type { GraphqlField } from '../../graphql/contract.ts';
-import type { RelationVerbs } from '../relation-verbs.ts';
+import type { ContributedGraphqlField } from '../../graphql/contract.ts';
+import type { RelationCrud } from '../relation-verbs.ts';
 import { CREATE_RELATION_GRAPHQL_INPUT, RELATION_GRAPHQL_TYPES, UPDATE_RELATION_GRAPHQL_INPUT } from './types.ts';
 
 const query = {
@@ -11,7 +11,7 @@ const query = {
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
 
 /** The GraphQL queries and mutations of `/relations`. */
-export const createRelationGraphqlFields = (verbs: RelationVerbs): readonly GraphqlField[] => [
+export const createRelationGraphqlFields = (verbs: RelationCrud): readonly ContributedGraphqlField[] => [
   {
     ...query,
     definition: 'relations: [platform_relations!]',

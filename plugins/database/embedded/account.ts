@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { RemediableError } from '../connect-failure.ts';
 
 /** The system user that a child process runs as; undefined is the user of this process. */
-export interface SystemAccount {
+export interface OperatingSystemAccount {
   readonly uid: number;
   readonly gid: number;
 }
@@ -15,7 +15,7 @@ const ACCOUNT_NAMES = ['postgres', 'tenon'];
 /**
  * PostgreSQL refuses to run as root: then the user `postgres` or `tenon` runs it. Creates `tenon` where neither exists.
  */
-export async function findServerAccount(): Promise<SystemAccount | undefined> {
+export async function findServerAccount(): Promise<OperatingSystemAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const found = await findAccount();
   if (found) return found;
@@ -40,7 +40,7 @@ export async function findServerAccount(): Promise<SystemAccount | undefined> {
   );
 }
 
-async function findAccount(): Promise<SystemAccount | undefined> {
+async function findAccount(): Promise<OperatingSystemAccount | undefined> {
   const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'));
   for (const name of ACCOUNT_NAMES) {
     const [, , uid, gid] = lines.find(([user]) => user === name) ?? [];
@@ -69,7 +69,7 @@ export const postgresEnvironment = {
 export async function runProgram(
   file: string,
   args: readonly string[],
-  account?: SystemAccount,
+  account?: OperatingSystemAccount,
 ): Promise<ProgramResult> {
   const child = spawn(file, args, {
     ...account,
@@ -92,7 +92,7 @@ export async function runProgram(
  * count.
  */
 export const canAccountAccessPath = async (
-  account: SystemAccount | undefined,
+  account: OperatingSystemAccount | undefined,
   mode: 'x' | 'r',
   path: string,
 ): Promise<boolean> => (await runProgram('test', [`-${mode}`, path], account)).code === 0;

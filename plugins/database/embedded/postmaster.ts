@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** The contents of `postmaster.pid`. */
-export interface Postmaster {
+export interface PostmasterPidFileContents {
   readonly pid: number;
   readonly port: number;
   readonly status: 'starting' | 'ready' | 'stopping';
@@ -22,12 +22,12 @@ export function isProcessAlive(pid: number): boolean {
 }
 
 /** The server that runs in this cluster, also where another process started it. */
-export async function findRunningPostgres(cluster: string): Promise<Postmaster | undefined> {
+export async function findRunningPostgres(cluster: string): Promise<PostmasterPidFileContents | undefined> {
   const postmaster = parsePidFile(await readFile(pidFile(cluster), 'utf8').catch(() => ''));
   return postmaster && (await isServerProcess(postmaster.pid, cluster)) ? postmaster : undefined;
 }
 
-function parsePidFile(text: string): Postmaster | undefined {
+function parsePidFile(text: string): PostmasterPidFileContents | undefined {
   const lines = text.split('\n');
   const [pid, port, status] = [Number(lines[0]), Number(lines[3]), lines[7]?.trim()];
   if (!Number.isInteger(pid) || pid <= 0) return undefined;

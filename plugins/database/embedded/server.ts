@@ -5,10 +5,10 @@ import pg from 'pg';
 import type { Log } from '#kernel';
 import { RemediableError } from '../connect-failure.ts';
 import type { ConnectionTarget } from '../target.ts';
-import { findBinaries } from './binaries.ts';
-import { preparePostgresCluster, SUPERUSER } from './cluster.ts';
+import { findPostgresBinaries } from './binaries.ts';
+import { EMBEDDED_POSTGRES_SUPERUSER, preparePostgresCluster } from './cluster.ts';
 import { findPostgresClusterLocation, type PostgresClusterLocation } from './cluster-location.ts';
-import { findRunningPostgres, isProcessAlive, type Postmaster } from './postmaster.ts';
+import { findRunningPostgres, isProcessAlive, type PostmasterPidFileContents } from './postmaster.ts';
 import { startPostgresServer } from './start.ts';
 
 const DATABASE = 'tenon';
@@ -22,27 +22,27 @@ const START_TIMEOUT = 240_000;
 /** Milliseconds that `stop` waits for the server to end. */
 const STOP_TIMEOUT = 8_000;
 
-export interface EmbeddedServer {
+export interface EmbeddedPostgresServer {
   /** Stops the server unless another process of this service is connected to it. */
   stop(): Promise<void>;
 }
 
 /** Connects to the PostgreSQL of the data folder; creates and starts it where needed. */
-export async function openEmbeddedServer(options: {
+export async function openEmbeddedPostgresServer(options: {
   dataPath: string;
   log: Log;
   /** PostgreSQL settings that replace those of `start.ts`, for a server that this call starts. */
   overrides?: Readonly<Record<string, string>>;
-}): Promise<{ target: ConnectionTarget; server: EmbeddedServer }> {
+}): Promise<{ target: ConnectionTarget; server: EmbeddedPostgresServer }> {
   const { log, overrides } = options;
   const dataPath = await ensureDataFolder(resolve(options.dataPath));
-  const location = await findPostgresClusterLocation(dataPath, await findBinaries(), log);
+  const location = await findPostgresClusterLocation(dataPath, await findPostgresBinaries(), log);
   const password = await preparePostgresCluster(location, dataPath, log);
   const cluster = await realpath(location.cluster);
   const client = (port: number, database: string, application_name: string): pg.ClientConfig => ({
     host: '127.0.0.1',
     port,
-    user: SUPERUSER,
+    user: EMBEDDED_POSTGRES_SUPERUSER,
     password,
     database,
     application_name,
@@ -92,7 +92,7 @@ async function ensureRunning(
   logFile: string,
   deadline: number,
   overrides?: Readonly<Record<string, string>>,
-): Promise<Postmaster> {
+): Promise<PostmasterPidFileContents> {
   let attempts = 0;
   while (Date.now() < deadline) {
     const running = await findRunningPostgres(location.cluster);

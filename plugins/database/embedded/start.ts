@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { postgresEnvironment } from './account.ts';
-import { programPath } from './binaries.ts';
+import { postgresProgramPath } from './binaries.ts';
 import type { PostgresClusterLocation } from './cluster-location.ts';
 import { findRunningPostgres, removeStalePidFile } from './postmaster.ts';
 
@@ -19,7 +19,7 @@ const SETTINGS = {
   max_connections: '50',
   shared_buffers: '64MB',
   max_wal_size: '256MB',
-  // `renderSessionSettings` says why jit is off. Worker processes for asynchronous reads pay off for larger data only.
+  // `renderDatabaseSessionSettings` says why jit is off. Worker processes for asynchronous reads pay off for larger data only.
   jit: 'off',
   io_method: 'sync',
   fsync: 'on',
@@ -41,7 +41,7 @@ export async function startPostgresServer(
   const logSize = (await output.stat()).size;
   const settings = Object.entries({ ...SETTINGS, ...overrides }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(
-    programPath(binaries, 'postgres'),
+    postgresProgramPath(binaries, 'postgres'),
     ['-D', cluster, '-p', String(await findFreePort()), ...settings],
     {
       ...account,

@@ -1,5 +1,5 @@
 import { dirname, extname, join } from 'node:path';
-import type { PackageFile, PackageFiles } from '../../extensions/contract.ts';
+import type { PackageFile, PackageFileReader } from '../../extensions/contract.ts';
 import {
   type BuildPlugin,
   type Loader,
@@ -8,11 +8,11 @@ import {
   type OnLoadResult,
   type OnResolveArgs,
   type OnResolveResult,
-  runBundler,
+  runEsbuildWithDeadline,
 } from '../../extensions/library.ts';
-import type { ScriptText } from '../../sandbox/contract.ts';
-import { createPositions, NO_POSITIONS, type SourcePositions } from './positions.ts';
-import { CONFINED_SDK, CONFINED_SDK_EXPORTS, findRefusedImport, isRelative } from './refused-imports.ts';
+import type { ConfinedScriptText } from '../../sandbox/contract.ts';
+import { createSourcePositions, NO_SOURCE_POSITIONS, type SourcePositions } from './positions.ts';
+import { CONFINED_SDK, CONFINED_SDK_EXPORTS, findImportRefusalReason, isRelativeImport } from './refused-imports.ts';
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   '.js': 'js',
@@ -32,7 +32,7 @@ const KIT_SOURCE = CONFINED_SDK_EXPORTS.map((name) => `export const ${name} = (c
 
 /** The script that is probed and run, with the source positions of its parts. */
 export interface BuiltScript {
-  readonly script: ScriptText;
+  readonly script: ConfinedScriptText;
   readonly positions: SourcePositions;
 }
 
@@ -44,13 +44,17 @@ const HEAD = '(function (module, exports) {\n';
  * and TypeScript. `limit` is in bytes, for all files together and for the script.
  * @throws LoadFailure
  */
-export async function buildConfinedScript(files: PackageFiles, built: string, limit: number): Promise<BuiltScript> {
+export async function buildConfinedScript(
+  files: PackageFileReader,
+  built: string,
+  limit: number,
+): Promise<BuiltScript> {
   const entry = await files.find(built);
   if (!entry)
     throw new LoadFailure('SOURCE_UNAVAILABLE', 'The built entry that "path" names is missing; build the package.');
   const refusedImports = new RefusedImports();
   try {
-    const { outputFiles } = await runBundler({
+    const { outputFiles } = await runEsbuildWithDeadline({
       entryPoints: [entry.path],
       absWorkingDir: files.root,
       bundle: true,
@@ -80,8 +84,8 @@ export async function buildConfinedScript(files: PackageFiles, built: string, li
     return {
       script: `${HEAD}${Buffer.from(text).toString('utf8')}\n})`,
       positions: map
-        ? createPositions(Buffer.from(map).toString('utf8'), HEAD.split('\n').length, files.root)
-        : NO_POSITIONS,
+        ? createSourcePositions(Buffer.from(map).toString('utf8'), HEAD.split('\n').length, files.root)
+        : NO_SOURCE_POSITIONS,
     };
   } catch (error) {
     throw refusedImports.first() ?? (error instanceof LoadFailure ? error : toInvalidEntry(error, files));
@@ -90,7 +94,7 @@ export async function buildConfinedScript(files: PackageFiles, built: string, li
 
 /** esbuild reads no file by itself: this plugin resolves every import and reads every file of the package. */
 function createContainmentPlugin(
-  files: PackageFiles,
+  files: PackageFileReader,
   entry: PackageFile,
   limit: number,
   refusedImports: RefusedImports,
@@ -122,12 +126,16 @@ function createContainmentPlugin(
   };
 }
 
-async function resolveImport(files: PackageFiles, entry: PackageFile, args: OnResolveArgs): Promise<OnResolveResult> {
+async function resolveImport(
+  files: PackageFileReader,
+  entry: PackageFile,
+  args: OnResolveArgs,
+): Promise<OnResolveResult> {
   const { path, importer, kind } = args;
   if (kind === 'entry-point') return { path: entry.path, namespace: PACKAGE_NAMESPACE, pluginData: entry.displayPath };
   if (path === CONFINED_SDK) return { path, namespace: KIT_NAMESPACE, sideEffects: false };
   const from = importer === entry.path ? entry.displayPath : 'one of its files';
-  if (isRelative(path) && kind !== 'require-resolve') {
+  if (isRelativeImport(path) && kind !== 'require-resolve') {
     const base = join(dirname(importer), path);
     for (const one of [base, ...(/\.[mc]?js$/.test(base) ? [base.replace(/js$/, 'ts')] : [])]) {
       for (const ending of ENDINGS) {
@@ -140,7 +148,7 @@ async function resolveImport(files: PackageFiles, entry: PackageFile, args: OnRe
       `The built entry imports a file that is not there (in "${from}"); build the package.`,
     );
   }
-  const refused = findRefusedImport(path);
+  const refused = findImportRefusalReason(path);
   const name = path.replace(/[^\w@/:.#-]/g, '?').slice(0, 80);
   if (refused) throw new LoadFailure(refused.code, `The built entry imports "${name}": ${refused.advice}.`);
   if (path.startsWith('/') || /^[a-z]:/i.test(path) || path.startsWith('file:')) {
@@ -156,7 +164,7 @@ const createTooLarge = (entry: PackageFile, limit: number) =>
   );
 
 /** Turns an error of esbuild into INVALID_ENTRY without quoting the script. */
-function toInvalidEntry(error: unknown, files: PackageFiles): LoadFailure {
+function toInvalidEntry(error: unknown, files: PackageFileReader): LoadFailure {
   const [first] = listBuildErrors(error);
   if (!first) return new LoadFailure('INVALID_ENTRY', 'The built entry cannot be read.', { cause: error });
   if (first.text.startsWith(`No matching export in "${KIT_NAMESPACE}:`)) {

@@ -1,6 +1,6 @@
 import type { ExtensionManifest, ListenableEvents, ServerExtensionType } from '../../extensions/contract.ts';
-import { LoadFailure, serverEntries, stripNamePrefix } from '../../extensions/library.ts';
-import type { ArtifactEntry } from '../../sandbox/contract.ts';
+import { LoadFailure, listServerBundleEntries, stripExtensionNamePrefix } from '../../extensions/library.ts';
+import type { ArtifactExportSummary } from '../../sandbox/contract.ts';
 
 /** A hook, endpoint or operation that runs confined, as its manifest declares it and its code exports it. */
 export interface ConfinedContribution {
@@ -19,7 +19,7 @@ export interface ConfinedContribution {
  * The ids that a package with one contribution may export: its name, or the name without prefix, with or without scope.
  */
 export function listAllowedContributionIds(name: string): readonly string[] {
-  const short = stripNamePrefix(name);
+  const short = stripExtensionNamePrefix(name);
   const scope = /^@(?!service\/)[^/]+\//.exec(name)?.[0];
   return [...new Set([name, short, ...(scope === undefined ? [] : [scope + short])])];
 }
@@ -31,14 +31,14 @@ export function listAllowedContributionIds(name: string): readonly string[] {
 export function matchContributions(
   name: string,
   manifest: ExtensionManifest,
-  contract: readonly ArtifactEntry[],
+  contract: readonly ArtifactExportSummary[],
 ): readonly ConfinedContribution[] {
   if (manifest.type === 'bundle') {
     // With two entries under one key, the sandbox might run another one than the gate checked.
     if (new Set(contract.map(({ key }) => key)).size < contract.length) {
       throw createInvalidEntry('the built entry has an entry twice; export each under a key of its own');
     }
-    return serverEntries(manifest).map((entry) => {
+    return listServerBundleEntries(manifest).map((entry) => {
       const key = `${entry.type}:${entry.name}`;
       const exportedEntry = contract.find((one) => one.key === key);
       if (!exportedEntry) throw createInvalidEntry(`the built entry has no "${key}"; export it under this key`);
@@ -60,7 +60,7 @@ type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDeliv
 
 function matchContribution(
   declared: Declared,
-  exportedEntry: ArtifactEntry,
+  exportedEntry: ArtifactExportSummary,
   id: string | null,
   ids: readonly string[],
 ): ConfinedContribution {

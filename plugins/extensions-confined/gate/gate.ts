@@ -1,18 +1,18 @@
 import type { DiscoveredExtension, ManifestDeps, ReasonCode } from '../../extensions/contract.ts';
-import { LoadFailure, openPackageFiles, serverEntries } from '../../extensions/library.ts';
-import type { Sandbox, ScriptText } from '../../sandbox/contract.ts';
+import { LoadFailure, listServerBundleEntries, openPackageFileReader } from '../../extensions/library.ts';
+import type { ConfinedScriptText, Sandbox } from '../../sandbox/contract.ts';
 import { GuestFailure } from '../../sandbox/library.ts';
 import { buildConfinedScript } from './build-script.ts';
 import { type ConfinedContribution, matchContributions } from './contributions.ts';
-import { NO_POSITIONS, type SourcePositions } from './positions.ts';
+import { NO_SOURCE_POSITIONS, type SourcePositions } from './positions.ts';
 import { rereadManifest } from './reread-manifest.ts';
 import { assertNoForbiddenUses, listServerSources } from './scan-package-sources.ts';
 
 /** A package that passed the gate, ready to load. No file of the package is read after this. */
-export interface GatedPackage {
+export interface PackagePastLoadGate {
   readonly extension: DiscoveredExtension;
   readonly version: string;
-  readonly script: ScriptText;
+  readonly script: ConfinedScriptText;
   readonly positions: SourcePositions;
   readonly contributions: readonly ConfinedContribution[];
   /** Whether one context serves several calls, as the manifest declares by `stateful`. */
@@ -31,16 +31,19 @@ export interface GateDeps extends ManifestDeps {
  * check never loads, and never loads with full authority either.
  * @throws LoadFailure
  */
-export async function runLoadGate(extension: DiscoveredExtension, deps: GateDeps): Promise<GatedPackage> {
+export async function runConfinedPackageGate(
+  extension: DiscoveredExtension,
+  deps: GateDeps,
+): Promise<PackagePastLoadGate> {
   try {
     const { manifest, version, built } = await rereadManifest(extension, deps);
     const refused = await deps.consent(extension);
     if (refused) throw refused;
-    const files = await openPackageFiles(extension.folder);
+    const files = await openPackageFileReader(extension.folder);
     await assertNoForbiddenUses(files, listServerSources(manifest));
     const isStateful = manifest.stateful === true;
-    if (manifest.type === 'bundle' && serverEntries(manifest).length === 0) {
-      return { extension, version, script: '', positions: NO_POSITIONS, contributions: [], isStateful };
+    if (manifest.type === 'bundle' && listServerBundleEntries(manifest).length === 0) {
+      return { extension, version, script: '', positions: NO_SOURCE_POSITIONS, contributions: [], isStateful };
     }
     const { script, positions } = await buildConfinedScript(files, built, deps.sandbox.maxArtifact());
     const contributions = matchContributions(extension.name, manifest, await deps.sandbox.probe(script));

@@ -17,15 +17,15 @@ export interface SourcePositions {
 const LONGEST_MAP = 2 * 1024 * 1024;
 
 /** For a script without a source map. */
-export const NO_POSITIONS: SourcePositions = { find: () => undefined };
+export const NO_SOURCE_POSITIONS: SourcePositions = { find: () => undefined };
 
 /**
  * Creates the positions of a script from its source map.
  * `map`: the source map of the text that begins in line `firstLine` of the script, counted from 1; parsed at the first use.
  * `root`: the folder of the package.
  */
-export function createPositions(map: string, firstLine: number, root: string): SourcePositions {
-  if (map.length > LONGEST_MAP) return NO_POSITIONS;
+export function createSourcePositions(map: string, firstLine: number, root: string): SourcePositions {
+  if (map.length > LONGEST_MAP) return NO_SOURCE_POSITIONS;
   let parsed: SourceMap | undefined;
   return {
     find({ line, column }) {

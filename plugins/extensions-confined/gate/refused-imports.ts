@@ -8,7 +8,7 @@ export const CONFINED_SDK = '@tenon/extension-sdk';
 export const CONFINED_SDK_EXPORTS = ['defineJsonEndpoint', 'defineFlowOperation', 'defineEventHook'] as const;
 
 /** Why a module may not be imported: a reason code and what to do instead. */
-export interface RefusedImport {
+export interface ImportRefusalReason {
   readonly code: ReasonCode;
   readonly advice: string;
 }
@@ -38,10 +38,10 @@ const advice: Partial<Record<ReasonCode, string>> = {
   USES_LEGACY_SDK_RUNTIME_IMPORT: `import ${CONFINED_SDK_EXPORTS.join(', ')} from "${CONFINED_SDK}", types from anywhere`,
 };
 
-const createRefusal = (code: ReasonCode): RefusedImport => ({ code, advice: advice[code] as string });
+const createRefusal = (code: ReasonCode): ImportRefusalReason => ({ code, advice: advice[code] as string });
 
 /** Answers why a module may not be imported; undefined if it may, as the SDK may. */
-export function findRefusedImport(specifier: string): RefusedImport | undefined {
+export function findImportRefusalReason(specifier: string): ImportRefusalReason | undefined {
   const name = specifier.replace(/^node:/, '');
   const isScoped = name.startsWith('@');
   const root = name.split('/', isScoped ? 2 : 1).join('/');
@@ -56,6 +56,6 @@ export function findRefusedImport(specifier: string): RefusedImport | undefined 
   return undefined;
 }
 
-export const getAdvice = (code: ReasonCode): string => advice[code] ?? '';
+export const findReasonCodeAdvice = (code: ReasonCode): string => advice[code] ?? '';
 
-export const isRelative = (specifier: string): boolean => /^\.{1,2}(?:\/|$)/.test(specifier);
+export const isRelativeImport = (specifier: string): boolean => /^\.{1,2}(?:\/|$)/.test(specifier);

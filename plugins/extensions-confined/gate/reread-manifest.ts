@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DiscoveredExtension, ExtensionManifest, ManifestDeps } from '../../extensions/contract.ts';
-import { LoadFailure, readManifest, serverEntries } from '../../extensions/library.ts';
+import { LoadFailure, listServerBundleEntries, readManifest } from '../../extensions/library.ts';
 
 /** Limit for a confined package's package.json in bytes. */
 const MAX_BYTES = 256 * 1024;
 
 /** A confined package whose manifest is the same as when it was discovered. */
-export interface RereadPackage {
+export interface UnchangedConfinedPackage {
   readonly extension: DiscoveredExtension;
   readonly manifest: ExtensionManifest;
   readonly version: string;
@@ -19,7 +19,10 @@ export interface RereadPackage {
  * what the administrator was shown.
  * @throws LoadFailure MANIFEST_INVALID or MANIFEST_TOO_LARGE.
  */
-export async function rereadManifest(extension: DiscoveredExtension, deps: ManifestDeps): Promise<RereadPackage> {
+export async function rereadManifest(
+  extension: DiscoveredExtension,
+  deps: ManifestDeps,
+): Promise<UnchangedConfinedPackage> {
   const { name, version, manifest } = await readManifest(extension.folder, deps, MAX_BYTES);
   const before = extension.manifest;
   const built = extension.files.api;
@@ -34,7 +37,7 @@ export async function rereadManifest(extension: DiscoveredExtension, deps: Manif
   if (manifest.type === 'hook' && !manifest.events)
     throw createInvalidManifest('a confined hook must declare its "events"');
   const seen = new Set<string>();
-  for (const { type, name: entry, events } of serverEntries(manifest)) {
+  for (const { type, name: entry, events } of listServerBundleEntries(manifest)) {
     if (seen.has(`${type}:${entry}`))
       throw createInvalidManifest(`two entries are called ${type} "${entry.slice(0, 80)}"`);
     seen.add(`${type}:${entry}`);

@@ -1,8 +1,8 @@
 import { dirname, extname, join } from 'node:path';
-import type { PackageFile, PackageFiles } from '../../extensions/contract.ts';
+import type { PackageFile, PackageFileReader } from '../../extensions/contract.ts';
 import { type AppAndApiFiles, type ExtensionManifest, SERVER_EXTENSION_TYPES } from '../../extensions/contract.ts';
 import { LoadFailure } from '../../extensions/library.ts';
-import { scanSource } from './scan-source.ts';
+import { scanSourceForForbiddenUses } from './scan-source.ts';
 
 /** Limits of a scan; larger sources are refused. */
 const MAX_FILES = 500;
@@ -25,7 +25,7 @@ export function listServerSources(manifest: ExtensionManifest): readonly string[
  * Scans the sources and all files that they import from the package (conventions, "Load gate", 2 and 3).
  * @throws LoadFailure for the first forbidden use, in the order of the manifest, then of the imports, then of the text.
  */
-export async function assertNoForbiddenUses(files: PackageFiles, sources: readonly string[]): Promise<void> {
+export async function assertNoForbiddenUses(files: PackageFileReader, sources: readonly string[]): Promise<void> {
   const seen = new Set<string>();
   const queue: PackageFile[] = [];
   const add = (file: PackageFile) => {
@@ -49,7 +49,7 @@ export async function assertNoForbiddenUses(files: PackageFiles, sources: readon
     if (!text) throw createTooLarge();
     left -= text.length;
     if (!SCANNED.has(extname(file.path))) continue;
-    const { uses, relative } = scanSource(text.toString('utf8'));
+    const { uses, relative } = scanSourceForForbiddenUses(text.toString('utf8'));
     const [first] = uses;
     if (first) {
       const more = uses.length > 1 ? ` There is more of this kind (${uses.length - 1}).` : '';
@@ -68,7 +68,7 @@ const SCANNED: ReadonlySet<string> = new Set([...SCRIPTS, '.tsx', '.jsx']);
 /** Endings to try for an import of `./name`; in TypeScript `./name.js` may also mean `./name.ts`. */
 const ENDINGS = ['', ...SCRIPTS, '.tsx', '.jsx', '.json', '.d.ts', ...SCRIPTS.map((ending) => `/index${ending}`)];
 
-async function resolveSource(files: PackageFiles, from: PackageFile, specifier: string): Promise<PackageFile> {
+async function resolveSource(files: PackageFileReader, from: PackageFile, specifier: string): Promise<PackageFile> {
   const base = join(dirname(from.path), specifier.replace(/[?#].*$/, ''));
   const tried = [base, ...(/\.[mc]?js$/.test(base) ? [base.replace(/js$/, 'ts')] : [])];
   for (const one of tried) {

@@ -1,10 +1,16 @@
 import type { ReasonCode } from '../../extensions/contract.ts';
 import { findImports, isMethodDefinition } from './imports.ts';
-import { CONFINED_SDK, CONFINED_SDK_EXPORTS, findRefusedImport, getAdvice, isRelative } from './refused-imports.ts';
+import {
+  CONFINED_SDK,
+  CONFINED_SDK_EXPORTS,
+  findImportRefusalReason,
+  findReasonCodeAdvice,
+  isRelativeImport,
+} from './refused-imports.ts';
 import { type SourceToken, tokenize } from './tokens.ts';
 
 /** A use of something that confined code does not have (conventions, "Reason codes"). */
-export interface ForbiddenUse {
+export interface ForbiddenApiUse {
   readonly code: ReasonCode;
   /** What the source does: `calls fetch`. */
   readonly what: string;
@@ -12,9 +18,9 @@ export interface ForbiddenUse {
   readonly at: number;
 }
 
-export interface SourceScan {
+export interface ForbiddenUseScanResult {
   /** In the order of the source. */
-  readonly uses: readonly ForbiddenUse[];
+  readonly uses: readonly ForbiddenApiUse[];
   /** Relative imports, to scan next. */
   readonly relative: readonly string[];
 }
@@ -25,20 +31,22 @@ export interface SourceScan {
  *
  * The scan shows authors early what cannot work. It is not the confinement: code that evades it runs without these APIs too.
  */
-export function scanSource(source: string): SourceScan {
+export function scanSourceForForbiddenUses(source: string): ForbiddenUseScanResult {
   const tokens = tokenize(source);
-  const uses: ForbiddenUse[] = [];
+  const uses: ForbiddenApiUse[] = [];
   const relative: string[] = [];
   for (const { specifier, kind, names, at } of findImports(tokens)) {
     if (specifier === undefined) {
       const code = kind === 'require' ? 'USES_DYNAMIC_REQUIRE' : 'USES_DYNAMIC_IMPORT';
       uses.push({ code, what: 'computes which module it loads', advice: 'name the module in quotes', at });
-    } else if (isRelative(specifier)) relative.push(specifier);
+    } else if (isRelativeImport(specifier)) relative.push(specifier);
     else {
       const fullAuthorityName =
         specifier === CONFINED_SDK ? names.find((name) => FULL_AUTHORITY_NAME.test(name)) : undefined;
       const refused =
-        fullAuthorityName === undefined ? findRefusedImport(specifier) : findRefusedImport('@any/extension-sdk');
+        fullAuthorityName === undefined
+          ? findImportRefusalReason(specifier)
+          : findImportRefusalReason('@any/extension-sdk');
       const what =
         fullAuthorityName === undefined
           ? `imports "${toDisplayName(specifier)}"`
@@ -62,20 +70,20 @@ const FULL_AUTHORITY_NAME = new RegExp(
 
 const toDisplayName = (specifier: string): string => specifier.replace(/[^\w@/:.#-]/g, '?').slice(0, 80);
 
-function findGlobalUse(tokens: readonly SourceToken[], index: number): Omit<ForbiddenUse, 'at'> | undefined {
+function findGlobalUse(tokens: readonly SourceToken[], index: number): Omit<ForbiddenApiUse, 'at'> | undefined {
   const token = tokens[index] as SourceToken;
   if (!isGlobal(tokens, index)) return undefined;
   const next = tokens[index + 1];
   const isCall = next?.text === '(' && next.kind === 'mark' && !isMethodDefinition(tokens, index);
   if (token.text === 'fetch' && isCall) {
-    return { code: 'USES_RAW_NETWORK', what: 'calls fetch', advice: getAdvice('USES_RAW_NETWORK') };
+    return { code: 'USES_RAW_NETWORK', what: 'calls fetch', advice: findReasonCodeAdvice('USES_RAW_NETWORK') };
   }
   if ((token.text === 'eval' || token.text === 'Function') && isCall) {
     const what = token.text === 'eval' ? 'calls eval' : 'makes a function out of text';
     return { code: 'USES_DYNAMIC_CODE', what, advice: 'write the code out' };
   }
   if (token.text === 'process' && isEnvironmentAccess(tokens, index)) {
-    return { code: 'USES_RAW_ENV', what: 'reads the environment', advice: getAdvice('USES_RAW_ENV') };
+    return { code: 'USES_RAW_ENV', what: 'reads the environment', advice: findReasonCodeAdvice('USES_RAW_ENV') };
   }
   return undefined;
 }

@@ -2,13 +2,13 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type Router from 'router';
 import type { ExtensionMount } from '../../extensions/contract.ts';
 import type { HttpContext } from '../../http/contract.ts';
-import { clientAddressOf, rawQueryOf } from '../../http/library.ts';
+import { clientAddressOf, parsedQueryStringOf } from '../../http/library.ts';
 import { toAccountability } from '../caller.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
 import { toServiceFailure } from '../failure.ts';
 import { toPlainSchema } from '../plain-schema.ts';
-import { type RequestParts, toExtensionRequest } from './request.ts';
-import { toExtensionResponse } from './response.ts';
+import { type ExtensionRequestMembers, toExpressLikeRequest } from './request.ts';
+import { toExpressLikeResponse } from './response.ts';
 import { sanitizeQuery } from './sanitized-query.ts';
 
 type RouterOutcome = 'answered' | 'unmatched' | { readonly error: unknown };
@@ -20,7 +20,7 @@ export function createRouterMount(runtime: ExtensionRuntime, path: string, route
     owner: runtime.name,
     confined: false,
     async handle(ctx, next) {
-      const parts = await createRequestParts(runtime, ctx);
+      const parts = await createExtensionRequestMembers(runtime, ctx);
       // The client disconnected while the body was read.
       if (ctx.res.closed) return detachKoa(ctx);
       const outcome = await runRouter(runtime, ctx, parts, path, router);
@@ -36,9 +36,12 @@ function detachKoa(ctx: HttpContext): void {
   ctx.respond = false;
 }
 
-export async function createRequestParts({ deps }: ExtensionRuntime, ctx: HttpContext): Promise<RequestParts> {
+export async function createExtensionRequestMembers(
+  { deps }: ExtensionRuntime,
+  ctx: HttpContext,
+): Promise<ExtensionRequestMembers> {
   const schemaSnapshot = await deps.schema.snapshot();
-  const query = { ...rawQueryOf(ctx) };
+  const query = { ...parsedQueryStringOf(ctx) };
   return {
     ctx,
     query,
@@ -78,7 +81,7 @@ function splitPath(ctx: HttpContext, path: string): readonly [base: string, rest
 async function runRouter(
   runtime: ExtensionRuntime,
   ctx: HttpContext,
-  parts: RequestParts,
+  parts: ExtensionRequestMembers,
   path: string,
   router: Router.Router,
 ): Promise<RouterOutcome> {
@@ -86,8 +89,8 @@ async function runRouter(
   const { url } = req;
   const before = { headers: { ...res.getHeaders() }, status: res.statusCode };
   const [base, rest] = splitPath(ctx, path);
-  const request = toExtensionRequest(parts, base, rest);
-  const response = toExtensionResponse(ctx);
+  const request = toExpressLikeRequest(parts, base, rest);
+  const response = toExpressLikeResponse(ctx);
   res.statusCode = 200;
   try {
     const outcome = await dispatch(runtime, router, request as never, response as never);

@@ -1,9 +1,9 @@
 import type { EventMeta } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
-import { createRequestParts } from './mount.ts';
-import { toExtensionRequest } from './request.ts';
-import { toExtensionResponse } from './response.ts';
+import { createExtensionRequestMembers } from './mount.ts';
+import { toExpressLikeRequest } from './request.ts';
+import { toExpressLikeResponse } from './response.ts';
 
 type Meta = Readonly<Record<string, unknown>>;
 
@@ -14,13 +14,13 @@ export async function callNotFoundListener(
   call: (meta: Meta) => unknown,
 ) {
   const { ctx } = request as { readonly ctx: HttpContext };
-  const parts = await createRequestParts(runtime, ctx);
+  const parts = await createExtensionRequestMembers(runtime, ctx);
   const { res } = ctx;
   const { statusCode } = res;
   const listenerMeta = {
     event,
-    request: toExtensionRequest(parts, '', `${ctx.path}${ctx.search}`),
-    response: toExtensionResponse(ctx),
+    request: toExpressLikeRequest(parts, '', `${ctx.path}${ctx.search}`),
+    response: toExpressLikeResponse(ctx),
   };
   res.statusCode = 200;
   const answer = await call(listenerMeta);

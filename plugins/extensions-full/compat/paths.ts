@@ -8,8 +8,8 @@ const OPTIONAL = /\/:(\w+)\?/g;
  * Translates the path syntax of older routers into that of this one: `/:id?` becomes `{/:id}`, and `*` becomes
  * `{*rest}`. Newer syntax stays as it is.
  */
-export function toRouterPath(path: unknown): unknown {
-  if (Array.isArray(path)) return path.map(toRouterPath);
+export function toCurrentRouterPathSyntax(path: unknown): unknown {
+  if (Array.isArray(path)) return path.map(toCurrentRouterPathSyntax);
   if (typeof path !== 'string') return path;
   let more = 0;
   return path
@@ -20,11 +20,11 @@ export function toRouterPath(path: unknown): unknown {
 type Take = (...parts: unknown[]) => unknown;
 
 /** A router that accepts both path syntaxes. */
-export function createCompatRouter(): Router.Router {
+export function createLegacyPathRouter(): Router.Router {
   const router = new Router({ mergeParams: true });
   const [route, use] = [router.route.bind(router) as Take, router.use.bind(router) as Take];
   return Object.assign(router, {
-    route: (path: unknown) => route(toRouterPath(path)),
-    use: (first: unknown, ...more: readonly unknown[]) => use(toRouterPath(first), ...more),
+    route: (path: unknown) => route(toCurrentRouterPathSyntax(path)),
+    use: (first: unknown, ...more: readonly unknown[]) => use(toCurrentRouterPathSyntax(first), ...more),
   }) as Router.Router;
 }

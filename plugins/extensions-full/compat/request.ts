@@ -3,7 +3,7 @@ import type { HttpContext } from '../../http/contract.ts';
 import type { Accountability } from '../caller.ts';
 
 /** Members that the service adds to a request; functions are called at the first read of the member. */
-export interface RequestParts {
+export interface ExtensionRequestMembers {
   readonly ctx: HttpContext;
   readonly accountability: Accountability | null;
   readonly schema: () => unknown;
@@ -15,7 +15,7 @@ export interface RequestParts {
 }
 
 /** A request for handlers of the form `(req, res, next)`: Node's own, with Express's usual members. */
-export type ExtensionRequest = IncomingMessage & {
+export type ExpressLikeRequest = IncomingMessage & {
   url: string;
   originalUrl: string;
   baseUrl: string;
@@ -24,7 +24,7 @@ export type ExtensionRequest = IncomingMessage & {
 };
 
 const PARTS = Symbol('parts');
-type Own = IncomingMessage & { readonly [PARTS]: RequestParts };
+type Own = IncomingMessage & { readonly [PARTS]: ExtensionRequestMembers };
 
 const members = {
   get(this: Own, name: string): string | string[] | undefined {
@@ -72,14 +72,14 @@ const prototype = Object.create(IncomingMessage.prototype, {
 });
 
 /** Turns Node's request into an Express-like one under `baseUrl`; `url` is the rest of the path. */
-export function toExtensionRequest(parts: RequestParts, baseUrl: string, url: string): ExtensionRequest {
+export function toExpressLikeRequest(parts: ExtensionRequestMembers, baseUrl: string, url: string): ExpressLikeRequest {
   const { ctx, accountability, query, body, token, ip } = parts;
   const req = Object.setPrototypeOf(ctx.req, prototype) as IncomingMessage;
   Object.assign(req, { [PARTS]: parts, originalUrl: ctx.originalUrl, baseUrl, url, params: {} });
   Object.assign(req, { accountability, query, body, token, ip, cookies: parseCookies(req) });
   defineLazy(req, 'schema', parts.schema);
   defineLazy(req, 'sanitizedQuery', parts.sanitizedQuery);
-  return req as ExtensionRequest;
+  return req as ExpressLikeRequest;
 }
 
 function defineLazy(target: object, name: string, make: () => unknown): void {

@@ -3,7 +3,7 @@ import type { HttpContext } from '../../http/contract.ts';
 import { type CookieOptions, renderCookie } from './cookie.ts';
 
 /** A response for handlers of the form `(req, res, next)`: Node's own, with Express's usual members. */
-export type ExtensionResponse = ServerResponse & { readonly [other: string]: unknown };
+export type ExpressLikeResponse = ServerResponse & { readonly [other: string]: unknown };
 
 const CTX = Symbol('context');
 interface Own extends ServerResponse {
@@ -112,7 +112,7 @@ const prototype = Object.create(ServerResponse.prototype, {
 });
 
 /** Turns Node's response into an Express-like one. */
-export function toExtensionResponse(ctx: HttpContext): ExtensionResponse {
+export function toExpressLikeResponse(ctx: HttpContext): ExpressLikeResponse {
   const res = Object.setPrototypeOf(ctx.res, prototype) as ServerResponse;
-  return Object.assign(res, { [CTX]: ctx, locals: {} }) as unknown as ExtensionResponse;
+  return Object.assign(res, { [CTX]: ctx, locals: {} }) as unknown as ExpressLikeResponse;
 }

@@ -1,9 +1,9 @@
 import type { Caller } from '#kernel';
-import { toCaller } from '../caller.ts';
+import { toCallerFromAccountability } from '../caller.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
 
 /** Constructor options of services. `schema` is accepted and ignored. */
-export interface ServiceOptions {
+export interface ExtensionServiceOptions {
   readonly schema?: unknown;
   /** The caller whose permissions apply; without a caller no permissions apply, and the service acts as the system. */
   readonly accountability?: object | null;
@@ -24,7 +24,7 @@ export function createBaseServiceClass(runtime: ExtensionRuntime) {
     readonly accountability: object | null;
     readonly knex: unknown;
 
-    constructor({ schema, accountability, knex }: ServiceOptions = {}) {
+    constructor({ schema, accountability, knex }: ExtensionServiceOptions = {}) {
       this.schema = schema;
       this.accountability = accountability ?? null;
       this.knex = knex;
@@ -37,7 +37,7 @@ export function createBaseServiceClass(runtime: ExtensionRuntime) {
         runtime.db.runInTransaction(knex, async () =>
           work(
             accountability
-              ? toCaller(runtime.deps.identity, accountability)
+              ? toCallerFromAccountability(runtime.deps.identity, accountability)
               : runtime.asSystem('service without accountability'),
           ),
         );

@@ -1,17 +1,17 @@
-import { FILES_COLLECTION_NAME, type Files } from '../../files/contract.ts';
-import type { Payload } from '../../items/contract.ts';
+import { FILES_COLLECTION_NAME, type FileStorageService } from '../../files/contract.ts';
+import type { ItemPayload } from '../../items/contract.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
-import type { ServiceMethodOptions, ServiceOptions } from './base-service.ts';
+import type { ExtensionServiceOptions, ServiceMethodOptions } from './base-service.ts';
 import type { ItemsServiceClass } from './items.ts';
 
-type Bytes = Parameters<Files['create']>[1]['bytes'];
+type Bytes = Parameters<FileStorageService['create']>[1]['bytes'];
 
 /** `FilesService`: the verbs of items for rows of files, and uploads. */
 export function createFilesServiceClass(runtime: ExtensionRuntime, ItemsService: ItemsServiceClass) {
   const { files } = runtime.deps;
 
   return class FilesService extends ItemsService {
-    constructor(options?: ServiceOptions) {
+    constructor(options?: ExtensionServiceOptions) {
       super(FILES_COLLECTION_NAME, options);
     }
 
@@ -21,7 +21,7 @@ export function createFilesServiceClass(runtime: ExtensionRuntime, ItemsService:
      */
     uploadOne(
       bytes: Bytes | readonly Uint8Array[],
-      data: Payload = {},
+      data: ItemPayload = {},
       key?: string,
       options?: ServiceMethodOptions,
     ): Promise<string> {

@@ -1,5 +1,5 @@
 import type { ExtensionRuntime } from '../extension-runtime.ts';
-import { createBaseServiceClass, type ServiceOptions } from './base-service.ts';
+import { createBaseServiceClass, type ExtensionServiceOptions } from './base-service.ts';
 import { createFilesServiceClass } from './files.ts';
 import { createItemsServiceClass } from './items.ts';
 import { createSchemaServices } from './schema.ts';
@@ -21,18 +21,18 @@ const COLLECTIONS = {
   UsersService: 'platform_users',
 } as const;
 
-export type Services = ReturnType<typeof createServices>;
+export type ExtensionContextServices = ReturnType<typeof createExtensionContextServices>;
 
 /**
  * The member `services` of the context: thin classes over the core verbs. Each extension has its own, so that the
  * audit counts what they do without accountability under its name.
  */
-export function createServices(runtime: ExtensionRuntime) {
+export function createExtensionContextServices(runtime: ExtensionRuntime) {
   const Acting = createBaseServiceClass(runtime);
   const ItemsService = createItemsServiceClass(runtime, Acting);
   const createFor = (name: string, collection: string) => {
     const service = class extends ItemsService {
-      constructor(options?: ServiceOptions) {
+      constructor(options?: ExtensionServiceOptions) {
         super(collection, options);
       }
     };

@@ -1,8 +1,8 @@
 import { type Caller, Failure, fail } from '#kernel';
-import type { Key, Payload } from '../../items/contract.ts';
+import type { ItemKey, ItemPayload } from '../../items/contract.ts';
 import type { RawQuery, ReadResultText } from '../../query/contract.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
-import type { BaseServiceClass, ServiceMethodOptions, ServiceOptions } from './base-service.ts';
+import type { BaseServiceClass, ExtensionServiceOptions, ServiceMethodOptions } from './base-service.ts';
 
 type Row = Record<string, unknown>;
 type Keys = readonly unknown[];
@@ -28,7 +28,7 @@ function createReadingService(runtime: ExtensionRuntime, Acting: BaseServiceClas
   return class ReadingService extends Acting {
     readonly collection: string;
 
-    constructor(collection: string, options?: ServiceOptions) {
+    constructor(collection: string, options?: ExtensionServiceOptions) {
       super(options);
       this.collection = collection;
     }
@@ -59,10 +59,10 @@ function createReadingService(runtime: ExtensionRuntime, Acting: BaseServiceClas
       }, options);
     }
 
-    async getKeysByQuery(raw: RawQuery): Promise<Key[]> {
+    async getKeysByQuery(raw: RawQuery): Promise<ItemKey[]> {
       const primary = await this[PRIMARY]();
       const rows = await this.readByQuery({ ...raw, fields: [primary] });
-      return rows.map((row) => row[primary] as Key);
+      return rows.map((row) => row[primary] as ItemKey);
     }
 
     /** The name of the collection's primary key. */
@@ -77,43 +77,43 @@ export function createItemsServiceClass(runtime: ExtensionRuntime, Acting: BaseS
   const { items } = runtime.deps;
 
   return class ItemsService extends createReadingService(runtime, Acting) {
-    createOne(data: Payload, options?: ServiceMethodOptions): Promise<Key> {
+    createOne(data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey> {
       return this.act((caller) => items.createOne(caller, this.collection, data), options);
     }
 
-    createMany(data: readonly Payload[], options?: ServiceMethodOptions): Promise<Key[]> {
+    createMany(data: readonly ItemPayload[], options?: ServiceMethodOptions): Promise<ItemKey[]> {
       return this.act((caller) => items.createMany(caller, this.collection, data), options);
     }
 
-    updateOne(key: unknown, data: Payload, options?: ServiceMethodOptions): Promise<Key> {
+    updateOne(key: unknown, data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey> {
       return this.act((caller) => items.updateOne(caller, this.collection, key, data), options);
     }
 
-    updateMany(keys: Keys, data: Payload, options?: ServiceMethodOptions): Promise<Key[]> {
+    updateMany(keys: Keys, data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey[]> {
       return this.act((caller) => items.updateMany(caller, this.collection, keys, data), options);
     }
 
     /** Changes each row by the key that it contains. */
-    updateBatch(data: readonly Payload[], options?: ServiceMethodOptions): Promise<Key[]> {
+    updateBatch(data: readonly ItemPayload[], options?: ServiceMethodOptions): Promise<ItemKey[]> {
       return this.act((caller) => items.updateEach(caller, this.collection, data), options);
     }
 
-    updateByQuery(raw: RawQuery, data: Payload, options?: ServiceMethodOptions): Promise<Key[]> {
+    updateByQuery(raw: RawQuery, data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey[]> {
       return this.act((caller) => items.updateByQuery(caller, this.collection, raw, data), options);
     }
 
     /** Changes the row whose key the payload contains, or creates it. */
-    async upsertOne(data: Payload, options?: ServiceMethodOptions): Promise<Key> {
+    async upsertOne(data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey> {
       const [key] = await this.upsertMany([data], options);
-      return key as Key;
+      return key as ItemKey;
     }
 
-    async upsertMany(data: readonly Payload[], options?: ServiceMethodOptions): Promise<Key[]> {
+    async upsertMany(data: readonly ItemPayload[], options?: ServiceMethodOptions): Promise<ItemKey[]> {
       const primary = await this[PRIMARY]();
       return this.act(
         (caller) =>
           runtime.db.transaction(async () => {
-            const keys: Key[] = [];
+            const keys: ItemKey[] = [];
             for (const one of data) keys.push(await this.#upsert(caller, primary, one));
             return keys;
           }),
@@ -121,27 +121,27 @@ export function createItemsServiceClass(runtime: ExtensionRuntime, Acting: BaseS
       );
     }
 
-    async #upsert(caller: Caller, primary: string, { [primary]: key, ...rest }: Payload): Promise<Key> {
+    async #upsert(caller: Caller, primary: string, { [primary]: key, ...rest }: ItemPayload): Promise<ItemKey> {
       const { collection } = this;
       if (key !== undefined && key !== null && (await exists(runtime, collection, primary, key)))
         return items.updateOne(caller, collection, key, rest);
       return items.createOne(caller, collection, key === undefined ? rest : { [primary]: key, ...rest });
     }
 
-    upsertSingleton(data: Payload, options?: ServiceMethodOptions): Promise<Key> {
+    upsertSingleton(data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey> {
       return this.act((caller) => items.upsertSingleton(caller, this.collection, data), options);
     }
 
-    async deleteOne(key: unknown, options?: ServiceMethodOptions): Promise<Key> {
+    async deleteOne(key: unknown, options?: ServiceMethodOptions): Promise<ItemKey> {
       await this.deleteMany([key], options);
-      return key as Key;
+      return key as ItemKey;
     }
 
-    deleteMany(keys: Keys, options?: ServiceMethodOptions): Promise<Key[]> {
+    deleteMany(keys: Keys, options?: ServiceMethodOptions): Promise<ItemKey[]> {
       return this.act((caller) => items.deleteMany(caller, this.collection, keys), options);
     }
 
-    deleteByQuery(raw: RawQuery, options?: ServiceMethodOptions): Promise<Key[]> {
+    deleteByQuery(raw: RawQuery, options?: ServiceMethodOptions): Promise<ItemKey[]> {
       return this.act((caller) => items.deleteByQuery(caller, this.collection, raw), options);
     }
   };

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { LedgerEntry } from '#kernel';
-import type { Bus, Presence } from '../../cluster/contract.ts';
+import type { InterProcessBus, ProcessPresence } from '../../cluster/contract.ts';
 
 /** One process on this database, as the audit lists it. */
-export interface LedgerProcess {
+export interface AuditedServiceProcess {
   /** Absent for a process that did not reply. */
   readonly id?: string;
   /** ISO 8601: when its ledger began; for a process that did not reply, when it connected to the database. */
@@ -20,12 +20,12 @@ export interface JointLedger {
   /** ISO 8601: the start of the oldest process that replied. */
   readonly since: string;
   readonly did: readonly LedgerEntry[];
-  readonly processes: readonly LedgerProcess[];
+  readonly processes: readonly AuditedServiceProcess[];
 }
 
 interface Deps {
-  readonly bus: Bus;
-  readonly presence: Presence;
+  readonly bus: InterProcessBus;
+  readonly presence: ProcessPresence;
   readonly did: () => readonly LedgerEntry[];
   readonly since: string;
   /** Milliseconds that other processes have to reply; default 2,000. */
@@ -50,7 +50,7 @@ const MESSAGE_BYTES = 6000;
 const MAX_MESSAGES = 100;
 
 /** Requests the ledgers of all live processes and sums them. Concurrent calls share one request. */
-export function createJointLedger({
+export function createJointLedgerCollector({
   bus,
   presence,
   did,
@@ -80,7 +80,7 @@ export function createJointLedger({
     const answers = expectedReplies === 0 ? [] : await collectReplies(expectedReplies);
     const unanswered = expectedReplies === 0 ? [] : await presence.findOthers(answers.map(({ from }) => from));
     const own = { id: presence.id, since, answered: true };
-    const processes: LedgerProcess[] = [
+    const processes: AuditedServiceProcess[] = [
       own,
       ...answers.map(({ from, since: start, left }) => ({
         id: from,

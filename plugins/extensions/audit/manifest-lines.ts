@@ -1,9 +1,9 @@
 import { type AuditLine, type Authority, BootFailure, describeGrants, type PackagesApi } from '#kernel';
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
-import { hasServerPart, isConfined } from '../load/slot.ts';
-import { grantsByEntry, serverEntries } from '../manifest/requested-grants.ts';
+import { hasExtensionServerPart, isConfinedExtension } from '../load/slot.ts';
+import { findRequestedGrantsByEntry, listServerBundleEntries } from '../manifest/requested-grants.ts';
 import type { DiscoveredExtension } from '../model.ts';
-import { pluginFolders } from '../third-party/folders.ts';
+import { findThirdPartyPluginFolders } from '../third-party/folders.ts';
 
 interface Deps {
   readonly packages: Pick<PackagesApi, 'capabilities' | 'inspect' | 'describe'>;
@@ -23,9 +23,13 @@ const IN_PROCESS: Authority = { verb: 'may do', object: 'everything this process
 export const createExtensionAuditLines = (all: readonly DiscoveredExtension[], deps: Deps): readonly AuditLine[] =>
   all.map((found) => {
     const { name, version = 'local', failure, manifest } = found;
-    if (failure) return createBrokenLine(name, version, isConfined(found), deps.describeFailure(failure));
-    const isConfinedPackage = isConfined(found) && manifest !== undefined;
-    const own = isConfinedPackage ? listConfinedAuthorities(found, deps) : hasServerPart(found) ? [IN_PROCESS] : [];
+    if (failure) return createBrokenLine(name, version, isConfinedExtension(found), deps.describeFailure(failure));
+    const isConfinedPackage = isConfinedExtension(found) && manifest !== undefined;
+    const own = isConfinedPackage
+      ? listConfinedAuthorities(found, deps)
+      : hasExtensionServerPart(found)
+        ? [IN_PROCESS]
+        : [];
     const authorities = found.files.app === undefined ? own : [...own, BROWSER];
     return { name, version, runtime: isConfinedPackage ? 'confined' : 'full', authorities };
   });
@@ -35,7 +39,7 @@ export const createExtensionAuditLines = (all: readonly DiscoveredExtension[], d
  */
 export async function createPluginAuditLines(folder: string | undefined, deps: Deps): Promise<readonly AuditLine[]> {
   const lines: AuditLine[] = [];
-  for (const path of await pluginFolders(folder)) {
+  for (const path of await findThirdPartyPluginFolders(folder)) {
     try {
       const plugin = await deps.packages.inspect(path);
       const { name, version } = plugin;
@@ -57,10 +61,10 @@ function listConfinedAuthorities(
 ): readonly Authority[] {
   if (!manifest) return [];
   const known = packages.capabilities();
-  const parts = manifest.type === 'bundle' ? serverEntries(manifest) : [{ type: manifest.type, name }];
+  const parts = manifest.type === 'bundle' ? listServerBundleEntries(manifest) : [{ type: manifest.type, name }];
   return [
     ...parts.map((part): Authority => ({ verb: 'provides', object: `the ${part.type} ${part.name}` })),
-    ...[...grantsByEntry(manifest, settings).values()].flatMap((grants) =>
+    ...[...findRequestedGrantsByEntry(manifest, settings).values()].flatMap((grants) =>
       describeGrants(Object.entries(grants), known),
     ),
   ];

@@ -1,11 +1,11 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#kernel';
-import { TYPE_FOLDERS } from '../manifest/names.ts';
+import { EXTENSION_TYPE_BY_FOLDER } from '../manifest/names.ts';
 import { type DiscoveredExtension, LoadFailure } from '../model.ts';
-import { createPackageId } from './package-id.ts';
-import { type DiscoverDeps, findInstalledPackages, findPackageFolders } from './packages.ts';
-import { findSingleFiles } from './single-files.ts';
+import { hashPackageLocationToId } from './package-id.ts';
+import { type DiscoverDeps, findInstalledPackages, findLocalExtensionPackages } from './packages.ts';
+import { findSingleFileExtensions } from './single-files.ts';
 
 export interface DiscoveryFolders {
   /** EXTENSIONS_PATH. */
@@ -27,7 +27,7 @@ export async function discoverPackages(
   const installed = await orPlaceholder('(extension discovery)', () => findInstalledPackages(resolve(project), deps));
   const folders = await orPlaceholder('(local extensions)', async () => {
     if (await isMissing(root)) return [];
-    return [...(await findPackageFolders(root, deps)), ...(await findSingleFiles(root))];
+    return [...(await findLocalExtensionPackages(root, deps)), ...(await findSingleFileExtensions(root))];
   });
   return [...installed, ...folders].map((found) => (deps.isReservedName(found.name) ? withReservedName(found) : found));
 }
@@ -41,7 +41,8 @@ const withReservedName = (found: DiscoveredExtension): DiscoveredExtension => ({
 /** Creates EXTENSIONS_PATH and its folders by type, so that an admin finds where to put extensions. */
 export async function createExtensionFolders(local: string, log: Pick<Log, 'warn'>): Promise<void> {
   try {
-    for (const folder of Object.keys(TYPE_FOLDERS)) await mkdir(join(resolve(local), folder), { recursive: true });
+    for (const folder of Object.keys(EXTENSION_TYPE_BY_FOLDER))
+      await mkdir(join(resolve(local), folder), { recursive: true });
   } catch (error) {
     log.warn(
       { code: (error as NodeJS.ErrnoException).code },
@@ -52,7 +53,7 @@ export async function createExtensionFolders(local: string, log: Pick<Log, 'warn
 
 /** A placeholder row for a failure that belongs to no single extension (conventions, "States and records"). */
 export const createFailurePlaceholder = (name: string, failure: LoadFailure, local = true): DiscoveredExtension => ({
-  id: createPackageId(name),
+  id: hashPackageLocationToId(name),
   folder: '',
   name,
   local,

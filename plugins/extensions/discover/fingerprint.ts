@@ -14,7 +14,7 @@ const MAX_DEPTH = 32;
  * Computes a short text that changes when a file under the folder changes. Uses names, sizes and times and reads no
  * file. Follows links. An entry that cannot be read counts with its error code.
  */
-export async function fingerprint(folder: string): Promise<string> {
+export async function fingerprintFolder(folder: string): Promise<string> {
   const hash = createHash('sha1');
   for (const line of (await listFiles(folder)).sort()) hash.update(line).update('\n');
   return hash.digest('base64url').slice(0, 16);

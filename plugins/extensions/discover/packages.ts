@@ -1,11 +1,11 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isExtensionName, NON_EXTENSION_FOLDERS, TYPE_FOLDERS } from '../manifest/names.ts';
+import { EXTENSION_TYPE_BY_FOLDER, isExtensionName, NON_EXTENSION_FOLDERS } from '../manifest/names.ts';
 import { readPackageJson } from '../manifest/read.ts';
-import { type ManifestDeps, validatePackage } from '../manifest/validate.ts';
+import { type ManifestDeps, validatePackageManifest } from '../manifest/validate.ts';
 import { type DiscoveredExtension, type ExtensionManifest, LoadFailure } from '../model.ts';
-import { fingerprint } from './fingerprint.ts';
-import { createPackageId } from './package-id.ts';
+import { fingerprintFolder } from './fingerprint.ts';
+import { hashPackageLocationToId } from './package-id.ts';
 
 export interface DiscoverDeps extends ManifestDeps {
   /** Logs a problem of a package that loads all the same. */
@@ -24,7 +24,10 @@ interface PackageLocation {
 }
 
 /** Packages in sub-folders of EXTENSIONS_PATH (conventions, "Package names and discovery"). */
-export async function findPackageFolders(root: string, deps: DiscoverDeps): Promise<readonly DiscoveredExtension[]> {
+export async function findLocalExtensionPackages(
+  root: string,
+  deps: DiscoverDeps,
+): Promise<readonly DiscoveredExtension[]> {
   const found: DiscoveredExtension[] = [];
   for (const name of (await readdir(root)).sort()) {
     for (const folder of await listCandidates(root, name)) {
@@ -37,7 +40,8 @@ export async function findPackageFolders(root: string, deps: DiscoverDeps): Prom
 
 /** The folder itself, or for a scope folder the packages in it: `@acme/service-extension-orders`. */
 async function listCandidates(root: string, name: string): Promise<readonly PackageLocation[]> {
-  if (name.startsWith('.') || Object.hasOwn(TYPE_FOLDERS, name) || NON_EXTENSION_FOLDERS.includes(name)) return [];
+  if (name.startsWith('.') || Object.hasOwn(EXTENSION_TYPE_BY_FOLDER, name) || NON_EXTENSION_FOLDERS.includes(name))
+    return [];
   const location = (folder: string): PackageLocation => ({
     path: join(root, folder),
     key: `local:${folder}`,
@@ -86,19 +90,19 @@ async function readPackage(location: PackageLocation, deps: DiscoverDeps): Promi
   let revision = '';
   try {
     if (!(await isFolder(path)) || (!isNamed && !(await declaresExtension(path)))) return undefined;
-    revision = await fingerprint(path);
+    revision = await fingerprintFolder(path);
     ({ parsed } = await readPackageJson(path));
   } catch (error) {
     return isNamed ? createBroken(location, error, revision) : undefined;
   }
   if (!isNamed && (!hasManifestKey(parsed) || isPlugin(parsed))) return undefined;
   try {
-    const { name, version, manifest, warning } = validatePackage(parsed, deps);
+    const { name, version, manifest, warning } = validatePackageManifest(parsed, deps);
     if (warning !== undefined) deps.warn(name, warning);
     const { type } = manifest;
     const files = resolveFiles(path, manifest);
     return {
-      id: createPackageId(key),
+      id: hashPackageLocationToId(key),
       folder: path,
       name,
       version,
@@ -126,7 +130,7 @@ function createBroken(
       ? error
       : new LoadFailure('DISCOVERY_FAILED', describeError(error, local), { cause: error });
   return {
-    id: createPackageId(key),
+    id: hashPackageLocationToId(key),
     folder: path,
     name: readText(parsed, 'name') ?? name,
     local,

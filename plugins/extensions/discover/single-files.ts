@@ -1,9 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TYPE_FOLDERS } from '../manifest/names.ts';
+import { EXTENSION_TYPE_BY_FOLDER } from '../manifest/names.ts';
 import type { DiscoveredExtension, ExtensionType } from '../model.ts';
-import { fingerprint } from './fingerprint.ts';
-import { createPackageId } from './package-id.ts';
+import { fingerprintFolder } from './fingerprint.ts';
+import { hashPackageLocationToId } from './package-id.ts';
 
 const ENDINGS = ['.cjs', '.mjs', '.js'] as const;
 
@@ -11,14 +11,14 @@ const ENDINGS = ['.cjs', '.mjs', '.js'] as const;
  * Single files without a manifest: `EXTENSIONS_PATH/hooks/<name>/index.js`, for operations `app.js` and `api.js`. They
  * have full authority, because without a manifest they cannot declare the confined runtime.
  */
-export async function findSingleFiles(root: string): Promise<readonly DiscoveredExtension[]> {
+export async function findSingleFileExtensions(root: string): Promise<readonly DiscoveredExtension[]> {
   const found: DiscoveredExtension[] = [];
-  for (const [folder, type] of Object.entries(TYPE_FOLDERS)) {
+  for (const [folder, type] of Object.entries(EXTENSION_TYPE_BY_FOLDER)) {
     for (const name of await listSubfolders(join(root, folder))) {
       const path = join(root, folder, name);
-      const revision = await fingerprint(path);
+      const revision = await fingerprintFolder(path);
       found.push({
-        id: createPackageId(`local:${folder}/${name}`),
+        id: hashPackageLocationToId(`local:${folder}/${name}`),
         folder: path,
         name,
         local: true,

@@ -1,13 +1,15 @@
-import type { AppPart, ExtensionType } from '../model.ts';
-import { hasAppPart, type PackageSlot } from './slot.ts';
+import type { ExtensionAppPart, ExtensionType } from '../model.ts';
+import { type ExtensionLoadSlot, hasExtensionAppPart } from './slot.ts';
 
 /**
  * The browser code that the build contains. Packages that failed are left out, because their browser code would act with the
  * rights of the user who is signed in to the admin app.
  */
-export const toAppParts = (slots: readonly PackageSlot[]): readonly AppPart[] =>
+export const toAppParts = (slots: readonly ExtensionLoadSlot[]): readonly ExtensionAppPart[] =>
   slots
-    .filter(({ extension, failure, loaded }) => failure === undefined && hasAppPart(extension) && !isFailed(loaded))
+    .filter(
+      ({ extension, failure, loaded }) => failure === undefined && hasExtensionAppPart(extension) && !isFailed(loaded),
+    )
     .map(({ extension: { id, name, type, folder, files, revision } }) => ({
       id,
       name,
@@ -19,5 +21,5 @@ export const toAppParts = (slots: readonly PackageSlot[]): readonly AppPart[] =>
     // An operation in the single-file layout may have no browser code.
     .filter(({ type, file }) => file !== undefined || type !== 'operation');
 
-const isFailed = (loaded: PackageSlot['loaded']): boolean =>
+const isFailed = (loaded: ExtensionLoadSlot['loaded']): boolean =>
   (loaded?.entries?.length ?? 0) > 0 && (loaded?.entries ?? []).every(({ status }) => status === 'failed');

@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ConfinedRuntimeState } from '../../sandbox/contract.ts';
 import { createFailurePlaceholder } from '../discover/discover.ts';
-import type { AppBuild, DiscoveredExtension, LoadFailure } from '../model.ts';
-import type { ExtensionRow, ToReason } from '../records/info-record.ts';
+import type { DiscoveredExtension, ExtensionAppBuildResult, LoadFailure } from '../model.ts';
+import type { ExtensionRow, FailureReasonRedactor } from '../records/info-record.ts';
 import { toAppParts } from './app-parts.ts';
 import type { LoadDeps } from './load-deps.ts';
 import { changesFullAuthority, createLoadPlan, type LoadPlan, type ReloadRequest } from './load-plan.ts';
-import { createLoadSteps, type LoadSteps } from './load-steps.ts';
-import { type PackageFilterState, toExtensionFilterState } from './package-states.ts';
-import { isConfined, type PackageSlot, toExtensionRow } from './slot.ts';
+import { createExtensionLoadSteps, type ExtensionLoadSteps } from './load-steps.ts';
+import { type PackageEventFilterState, toExtensionFilterState } from './package-states.ts';
+import { type ExtensionLoadSlot, isConfinedExtension, toExtensionRow } from './slot.ts';
 
 /** The extensions that a load added and removed, by name. */
 export interface LoadChanges {
@@ -25,7 +25,7 @@ export interface ExtensionManager {
   load(request?: ReloadRequest): Promise<LoadChanges>;
   rows(): readonly ExtensionRow[];
   /** The state of each extension for plugins that rely on packages. */
-  states(): readonly PackageFilterState[];
+  states(): readonly PackageEventFilterState[];
   runtime(): Pick<ConfinedRuntimeState, 'state' | 'posture'>;
   reportFailed(id: string, failure: LoadFailure): void;
   reportRecovered(id: string): void;
@@ -38,26 +38,26 @@ const withoutRequestContext = AsyncLocalStorage.snapshot();
 const NOTHING: LoadChanges = { added: [], removed: [] };
 const NOT_REQUIRED: ConfinedRuntimeState = { state: 'not-required', posture: null };
 
-export function createExtensionManager(deps: LoadDeps, toReason: ToReason): ExtensionManager {
+export function createExtensionManager(deps: LoadDeps, toReason: FailureReasonRedactor): ExtensionManager {
   const { log } = deps;
-  let slots: ReadonlyMap<string, PackageSlot> = new Map();
+  let slots: ReadonlyMap<string, ExtensionLoadSlot> = new Map();
   let bundleFailure: LoadFailure | undefined;
   let runtime = NOT_REQUIRED;
   const laterFailures = new Map<string, LoadFailure>();
   let isStopped = false;
   let queue: Promise<unknown> = Promise.resolve();
-  const steps = createLoadSteps(deps, () => isStopped);
+  const steps = createExtensionLoadSteps(deps, () => isStopped);
 
   /** Runs one load. The order of its steps is that of the conventions, "Mounting, order, collisions". */
   async function loadOnce(request: ReloadRequest): Promise<LoadChanges> {
     const all = await deps.discover();
     const plan = createLoadPlan(slots, all, request, laterFailures);
     const next = createSlots(all, plan);
-    const loading = plan.toLoad.map(({ id }) => next.get(id) as PackageSlot);
+    const loading = plan.toLoad.map(({ id }) => next.get(id) as ExtensionLoadSlot);
     const settings = deps.settings(all.filter(({ failure }) => failure === undefined));
     for (const slot of next.values()) setSettings(slot, settings.get(slot.extension.id));
 
-    const confined = [...next.values()].filter(({ extension }) => isConfined(extension));
+    const confined = [...next.values()].filter(({ extension }) => isConfinedExtension(extension));
     const state = confined.length > 0 ? await deps.runtime() : NOT_REQUIRED;
     await checkSlots(steps, loading, confined, state);
     await replaceSlots(steps, plan, loading, confined, deps.beforeLoad);
@@ -87,7 +87,7 @@ export function createExtensionManager(deps: LoadDeps, toReason: ToReason): Exte
     return run;
   }
 
-  const row = (slot: PackageSlot) => toExtensionRow(slot, toReason, laterFailures.get(slot.extension.id));
+  const row = (slot: ExtensionLoadSlot) => toExtensionRow(slot, toReason, laterFailures.get(slot.extension.id));
   /** Runs `afterLoad` behind a running load, which calls it itself. */
   const afterLoadInBackground = () => {
     queue = queue.then(() => deps.afterLoad()).catch((error) => log.error({ err: error }, 'required packages'));
@@ -120,15 +120,15 @@ export function createExtensionManager(deps: LoadDeps, toReason: ToReason): Exte
 }
 
 /** The slot under which a failed build of the app bundle is listed. */
-const createBundleSlot = (failure: LoadFailure): PackageSlot =>
+const createBundleSlot = (failure: LoadFailure): ExtensionLoadSlot =>
   createSlot(createFailurePlaceholder('(app bundle)', failure, false));
 
 const logFailed = (log: LoadDeps['log'], name = 'an extension', { code, detail }: LoadFailure) =>
   log.error({ extension: name, code }, `${name} has stopped working: ${detail}`);
 
 /** One slot for each discovered extension; a kept extension keeps its slot. */
-function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): Map<string, PackageSlot> {
-  const slots = new Map<string, PackageSlot>();
+function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): Map<string, ExtensionLoadSlot> {
+  const slots = new Map<string, ExtensionLoadSlot>();
   for (const extension of all)
     slots.set(extension.id, kept.find((one) => one.extension.id === extension.id) ?? createSlot(extension));
   return slots;
@@ -136,17 +136,17 @@ function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): M
 
 /** Decides which new slots may load: confined extensions by the gate, the others by consent. */
 async function checkSlots(
-  steps: LoadSteps,
-  loading: readonly PackageSlot[],
-  confined: readonly PackageSlot[],
+  steps: ExtensionLoadSteps,
+  loading: readonly ExtensionLoadSlot[],
+  confined: readonly ExtensionLoadSlot[],
   state: ConfinedRuntimeState,
 ): Promise<void> {
   const withoutFailure = loading.filter((slot) => slot.failure === undefined);
   await steps.passGates(
-    withoutFailure.filter(({ extension }) => isConfined(extension)),
+    withoutFailure.filter(({ extension }) => isConfinedExtension(extension)),
     state,
   );
-  await steps.checkConsent(withoutFailure.filter(({ extension }) => !isConfined(extension)));
+  await steps.checkConsent(withoutFailure.filter(({ extension }) => !isConfinedExtension(extension)));
   steps.markAmbiguous(confined);
 }
 
@@ -154,13 +154,15 @@ async function checkSlots(
  * Unloads slots, then loads slots. Kept confined slots are loaded again if an extension with full authority was added or removed.
  */
 async function replaceSlots(
-  steps: LoadSteps,
+  steps: ExtensionLoadSteps,
   plan: LoadPlan,
-  loading: readonly PackageSlot[],
-  confined: readonly PackageSlot[],
+  loading: readonly ExtensionLoadSlot[],
+  confined: readonly ExtensionLoadSlot[],
   hold: LoadDeps['beforeLoad'],
 ): Promise<void> {
-  const reloaded = changesFullAuthority(plan) ? plan.kept.filter(({ extension }) => isConfined(extension)) : [];
+  const reloaded = changesFullAuthority(plan)
+    ? plan.kept.filter(({ extension }) => isConfinedExtension(extension))
+    : [];
   hold([...plan.toUnload, ...loading, ...reloaded]);
   await steps.unload(plan.toUnload);
   await steps.unload(plan.kept.filter(({ failure }) => failure !== undefined));
@@ -169,36 +171,39 @@ async function replaceSlots(
   await steps.loadConfined(confined.filter((slot) => loading.includes(slot) || reloaded.includes(slot)));
 }
 
-const createSlot = (extension: PackageSlot['extension']): PackageSlot => ({
+const createSlot = (extension: ExtensionLoadSlot['extension']): ExtensionLoadSlot => ({
   extension,
   ...(extension.failure ? { failure: extension.failure } : {}),
 });
 
-function setSettings(slot: PackageSlot, status: PackageSlot['settings']): void {
+function setSettings(slot: ExtensionLoadSlot, status: ExtensionLoadSlot['settings']): void {
   if (status) slot.settings = status;
   else delete slot.settings;
 }
 
-async function buildApp(bundle: LoadDeps['appBundle'], slots: readonly PackageSlot[]): Promise<AppBuild> {
+async function buildApp(
+  bundle: LoadDeps['appBundle'],
+  slots: readonly ExtensionLoadSlot[],
+): Promise<ExtensionAppBuildResult> {
   const built = await bundle.build(toAppParts(slots));
   for (const slot of slots) setAppFailure(slot, built.failed.get(slot.extension.id));
   return built;
 }
 
-function setAppFailure(slot: PackageSlot, failure: LoadFailure | undefined): void {
+function setAppFailure(slot: ExtensionLoadSlot, failure: LoadFailure | undefined): void {
   if (failure) slot.appFailure = failure;
   else delete slot.appFailure;
 }
 
 /** An extension that is unloaded and loaded again without a change is neither added nor removed. */
 function compareSlots(
-  before: ReadonlyMap<string, PackageSlot>,
-  after: ReadonlyMap<string, PackageSlot>,
+  before: ReadonlyMap<string, ExtensionLoadSlot>,
+  after: ReadonlyMap<string, ExtensionLoadSlot>,
   loading: readonly DiscoveredExtension[],
 ): LoadChanges {
   const hasChanged = (id: string) => before.get(id)?.extension.revision !== after.get(id)?.extension.revision;
-  const nameOf = (from: ReadonlyMap<string, PackageSlot>) => (id: string) =>
-    (from.get(id) as PackageSlot).extension.name;
+  const nameOf = (from: ReadonlyMap<string, ExtensionLoadSlot>) => (id: string) =>
+    (from.get(id) as ExtensionLoadSlot).extension.name;
   return {
     added: loading
       .map(({ id }) => id)

@@ -1,13 +1,13 @@
 import type { Log } from '#kernel';
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import type { ConfinedRuntimeState } from '../../sandbox/contract.ts';
-import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from '../model.ts';
-import type { PackageSlot } from './slot.ts';
+import type { DiscoveredExtension, ExtensionAppBundle, LoadedExtension, LoadFailure } from '../model.ts';
+import type { ExtensionLoadSlot } from './slot.ts';
 
-export const PHASES = ['hooks', 'endpoints', 'operations', 'bundles'] as const;
+export const EXTENSION_LOAD_PHASES = ['hooks', 'endpoints', 'operations', 'bundles'] as const;
 
 /** One phase of a load: all extensions of one kind are loaded before those of the next. */
-export type LoadPhase = (typeof PHASES)[number];
+export type LoadPhase = (typeof EXTENSION_LOAD_PHASES)[number];
 /** The phases in the order in which confined extensions load (conventions, "Mounting, order, collisions"). */
 export const CONFINED_LOAD_ORDER = [
   'operations',
@@ -17,7 +17,7 @@ export const CONFINED_LOAD_ORDER = [
 ] as const satisfies readonly LoadPhase[];
 
 /** Steps for confined packages: `passGate` validates, `load` registers what passed. */
-export interface ConfinedSteps<Gated> {
+export interface ConfinedLoadSteps<Gated> {
   passGate(extension: DiscoveredExtension): Promise<Gated>;
   load(gated: Gated, phase: LoadPhase): Promise<LoadedExtension>;
   /** Packages whose contributions have the same name as another one's, each with its failure; by id. */
@@ -30,14 +30,14 @@ export interface LoadDeps {
   /** Why an extension that is not confined may not load; undefined if it may. */
   consent(extension: DiscoveredExtension): Promise<LoadFailure | undefined>;
   loadFull(extension: DiscoveredExtension, phase: LoadPhase): Promise<LoadedExtension>;
-  readonly confined: ConfinedSteps<unknown>;
+  readonly confined: ConfinedLoadSteps<unknown>;
   /** Detects the state of the confined runtime. */
   runtime(): Promise<ConfinedRuntimeState>;
   /** Registers the settings of all extensions before their code runs. Answers each status by id. */
   settings(all: readonly DiscoveredExtension[]): ReadonlyMap<string, SettingsStatus>;
-  readonly appBundle: AppBundle;
+  readonly appBundle: ExtensionAppBundle;
   /** Called before these extensions are unloaded or loaded. */
-  beforeLoad(slots: readonly PackageSlot[]): void;
+  beforeLoad(slots: readonly ExtensionLoadSlot[]): void;
   /** Called after a load, and after an extension failed or recovered. */
   afterLoad(): Promise<void>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;

@@ -1,11 +1,11 @@
 import type { DiscoveredExtension, ReasonCode } from '../model.ts';
-import { hasServerPart, isConfined, type PackageSlot } from './slot.ts';
+import { type ExtensionLoadSlot, hasExtensionServerPart, isConfinedExtension } from './slot.ts';
 
 export interface LoadPlan {
   /** Extensions that keep running. */
-  readonly kept: readonly PackageSlot[];
+  readonly kept: readonly ExtensionLoadSlot[];
   /** Loaded now and to be unloaded: changed, removed from disk, or to be tried again. */
-  readonly toUnload: readonly PackageSlot[];
+  readonly toUnload: readonly ExtensionLoadSlot[];
   /** To be loaded, in the order of discovery. */
   readonly toLoad: readonly DiscoveredExtension[];
 }
@@ -32,12 +32,12 @@ const DEPENDS_ON_OTHERS: ReadonlySet<string> = new Set<ReasonCode>([
 
 /** Plans a load from what runs now. `broken` has the ids of extensions that failed after they were loaded. */
 export function createLoadPlan(
-  running: ReadonlyMap<string, PackageSlot>,
+  running: ReadonlyMap<string, ExtensionLoadSlot>,
   all: readonly DiscoveredExtension[],
   { names = [], retryFailed = false }: ReloadRequest,
   broken: { has(id: string): boolean },
 ): LoadPlan {
-  const isSettled = (slot: PackageSlot): boolean => {
+  const isSettled = (slot: ExtensionLoadSlot): boolean => {
     const codes = [slot.failure?.code, ...(slot.loaded?.entries ?? []).map(({ reason }) => reason?.code)].filter(
       (code) => code !== undefined,
     );
@@ -63,7 +63,7 @@ export function createLoadPlan(
     ...[...running.values()].filter(({ extension }) => !ids.has(extension.id)).map(({ extension }) => extension.name),
   ]);
   const isKept = (extension: DiscoveredExtension): boolean => isSame(extension) && !changedNames.has(extension.name);
-  const kept = all.filter(isKept).map(({ id }) => running.get(id) as PackageSlot);
+  const kept = all.filter(isKept).map(({ id }) => running.get(id) as ExtensionLoadSlot);
   return {
     kept,
     toUnload: [...running.values()].filter((slot) => !kept.includes(slot)),
@@ -76,5 +76,5 @@ export function createLoadPlan(
  */
 export const changesFullAuthority = ({ toUnload, toLoad }: LoadPlan): boolean =>
   [...toUnload.map(({ extension }) => extension), ...toLoad].some(
-    (extension) => !isConfined(extension) && hasServerPart(extension),
+    (extension) => !isConfinedExtension(extension) && hasExtensionServerPart(extension),
   );

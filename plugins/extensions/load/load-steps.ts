@@ -1,9 +1,9 @@
 import type { ConfinedRuntimeState } from '../../sandbox/contract.ts';
 import { LoadFailure } from '../model.ts';
 import { withDeadline } from './deadline.ts';
-import { CONFINED_LOAD_ORDER, type LoadDeps, type LoadPhase, PHASES } from './load-deps.ts';
-import { hasServerPart, isConfined, type PackageSlot } from './slot.ts';
-import { createSlotSteps } from './slot-steps.ts';
+import { CONFINED_LOAD_ORDER, EXTENSION_LOAD_PHASES, type LoadDeps, type LoadPhase } from './load-deps.ts';
+import { type ExtensionLoadSlot, hasExtensionServerPart, isConfinedExtension } from './slot.ts';
+import { createExtensionSlotLoader } from './slot-steps.ts';
 
 /** Milliseconds that one package may take to load: code that waits for ever must not delay the other packages. */
 const DEADLINES = { full: 15_000, gate: 60_000, confined: 30_000 } as const;
@@ -12,27 +12,27 @@ const DEADLINES = { full: 15_000, gate: 60_000, confined: 30_000 } as const;
 const PARALLEL_GATES = 2;
 
 const PHASE_OF = { hook: 'hooks', endpoint: 'endpoints', operation: 'operations', bundle: 'bundles' } as const;
-const phaseOf = ({ extension }: PackageSlot): LoadPhase | undefined =>
+const phaseOf = ({ extension }: ExtensionLoadSlot): LoadPhase | undefined =>
   PHASE_OF[extension.type as keyof typeof PHASE_OF];
 
 /** The steps of a load. No step throws: a failure is kept in its slot. */
-export interface LoadSteps {
+export interface ExtensionLoadSteps {
   /** Runs the gate for confined packages, a few at a time, because a probe needs a process of its own. */
-  passGates(slots: readonly PackageSlot[], runtime: ConfinedRuntimeState): Promise<void>;
+  passGates(slots: readonly ExtensionLoadSlot[], runtime: ConfinedRuntimeState): Promise<void>;
   /** Checks consent for extensions that are not confined. */
-  checkConsent(slots: readonly PackageSlot[]): Promise<void>;
+  checkConsent(slots: readonly ExtensionLoadSlot[]): Promise<void>;
   /** Fails extensions that have the name of another one, among all that passed the gate. */
-  markAmbiguous(slots: readonly PackageSlot[]): void;
-  loadFull(slots: readonly PackageSlot[]): Promise<void>;
-  loadConfined(slots: readonly PackageSlot[]): Promise<void>;
-  unload(slots: readonly PackageSlot[]): Promise<void>;
+  markAmbiguous(slots: readonly ExtensionLoadSlot[]): void;
+  loadFull(slots: readonly ExtensionLoadSlot[]): Promise<void>;
+  loadConfined(slots: readonly ExtensionLoadSlot[]): Promise<void>;
+  unload(slots: readonly ExtensionLoadSlot[]): Promise<void>;
 }
 
-export function createLoadSteps(deps: LoadDeps, isStopped: () => boolean): LoadSteps {
+export function createExtensionLoadSteps(deps: LoadDeps, isStopped: () => boolean): ExtensionLoadSteps {
   const { confined } = deps;
-  const { attempt, load, unload } = createSlotSteps(deps.log, isStopped);
+  const { attempt, load, unload } = createExtensionSlotLoader(deps.log, isStopped);
 
-  const passGate = (slot: PackageSlot, state: ConfinedRuntimeState['state'], reason: string | undefined) =>
+  const passGate = (slot: ExtensionLoadSlot, state: ConfinedRuntimeState['state'], reason: string | undefined) =>
     attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
       if (state === 'unavailable')
         throw new LoadFailure('VALIDATION_INCOMPLETE', reason ?? 'the confined runtime is not available');
@@ -66,9 +66,14 @@ export function createLoadSteps(deps: LoadDeps, isStopped: () => boolean): LoadS
       }
     },
     async loadFull(slots) {
-      for (const phase of PHASES) {
+      for (const phase of EXTENSION_LOAD_PHASES) {
         for (const slot of slots) {
-          if (slot.failure || isConfined(slot.extension) || phaseOf(slot) !== phase || !hasServerPart(slot.extension))
+          if (
+            slot.failure ||
+            isConfinedExtension(slot.extension) ||
+            phaseOf(slot) !== phase ||
+            !hasExtensionServerPart(slot.extension)
+          )
             continue;
           await load(slot, DEADLINES.full, () => deps.loadFull(slot.extension, phase));
         }

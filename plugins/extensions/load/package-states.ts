@@ -1,10 +1,10 @@
 import { type DiscoveredExtension, SERVER_EXTENSION_TYPES } from '../model.ts';
 import type { ExtensionRow } from '../records/info-record.ts';
-import type { ThirdPartyRecord } from '../third-party/plugins.ts';
-import { isConfined, type PackageSlot } from './slot.ts';
+import type { ThirdPartyPluginRecord } from '../third-party/plugins.ts';
+import { type ExtensionLoadSlot, isConfinedExtension } from './slot.ts';
 
 /** Which events a package filters, and which of them it does not filter now: for plugins that rely on packages. */
-export interface PackageFilterState {
+export interface PackageEventFilterState {
   /** A UUID computed from the location of the package. */
   readonly id: string;
   readonly name: string;
@@ -18,11 +18,13 @@ export interface PackageFilterState {
 
 /** The state of an extension, from its slot and its row in the list. */
 export function toExtensionFilterState(
-  { extension, loaded }: PackageSlot,
+  { extension, loaded }: ExtensionLoadSlot,
   { status, entries }: Pick<ExtensionRow, 'status' | 'entries'>,
-): PackageFilterState {
+): PackageEventFilterState {
   const { id, name, manifest } = extension;
-  const filters = isConfined(extension) ? listConfinedFilters(extension) : listFullFilters(extension, loaded?.filters);
+  const filters = isConfinedExtension(extension)
+    ? listConfinedFilters(extension)
+    : listFullFilters(extension, loaded?.filters);
   const about = { id, name, declared: extension.type === null ? undefined : manifest?.required === true, filters };
   if (status === 'failed') return { ...about, missing: 'all' };
   const failed = new Set(entries?.filter((entry) => entry.status === 'failed').map((entry) => entry.name));
@@ -32,9 +34,9 @@ export function toExtensionFilterState(
 
 /** The state of a third-party plugin. */
 export function toPluginFilterState(
-  { manifest, status }: ThirdPartyRecord,
+  { manifest, status }: ThirdPartyPluginRecord,
   { id, name }: Pick<DiscoveredExtension, 'id' | 'name'>,
-): PackageFilterState {
+): PackageEventFilterState {
   const { events } = (manifest?.capabilities ?? {}) as { events?: { filter?: readonly string[] } };
   return {
     id,

@@ -1,22 +1,22 @@
 import type { Log } from '#kernel';
 import { type LoadedExtension, LoadFailure, type ReasonCode } from '../model.ts';
 import { withDeadline } from './deadline.ts';
-import type { PackageSlot } from './slot.ts';
+import type { ExtensionLoadSlot } from './slot.ts';
 
 /** What a load does with one slot. No step throws: a failure is kept in the slot. */
-export interface SlotSteps {
+export interface ExtensionSlotLoader {
   /**
    * Runs `work`. An error is logged as a whole, and the slot keeps what may be shown of it. Answers false if `work` failed or did
    * not run.
    */
-  attempt(slot: PackageSlot, code: ReasonCode, work: () => Promise<void>): Promise<boolean>;
+  attempt(slot: ExtensionLoadSlot, code: ReasonCode, work: () => Promise<void>): Promise<boolean>;
   /** Loads within `limit` milliseconds; an extension that finishes later is unloaded at once. */
-  load(slot: PackageSlot, limit: number, work: () => Promise<LoadedExtension>): Promise<void>;
-  unload(slot: PackageSlot): Promise<void>;
+  load(slot: ExtensionLoadSlot, limit: number, work: () => Promise<LoadedExtension>): Promise<void>;
+  unload(slot: ExtensionLoadSlot): Promise<void>;
 }
 
-export function createSlotSteps(log: Pick<Log, 'error'>, isStopped: () => boolean): SlotSteps {
-  async function attempt(slot: PackageSlot, code: ReasonCode, work: () => Promise<void>): Promise<boolean> {
+export function createExtensionSlotLoader(log: Pick<Log, 'error'>, isStopped: () => boolean): ExtensionSlotLoader {
+  async function attempt(slot: ExtensionLoadSlot, code: ReasonCode, work: () => Promise<void>): Promise<boolean> {
     if (isStopped()) return false;
     try {
       await work();
@@ -32,7 +32,7 @@ export function createSlotSteps(log: Pick<Log, 'error'>, isStopped: () => boolea
     }
   }
 
-  async function remove({ extension }: PackageSlot, loaded: LoadedExtension): Promise<void> {
+  async function remove({ extension }: ExtensionLoadSlot, loaded: LoadedExtension): Promise<void> {
     try {
       await loaded.remove();
     } catch (error) {

@@ -1,16 +1,21 @@
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import {
   APP_EXTENSION_TYPES,
+  type BundleEntryOutcome,
   type DiscoveredExtension,
-  type EntryOutcome,
   type LoadedExtension,
   type LoadFailure,
   SERVER_EXTENSION_TYPES,
 } from '../model.ts';
-import { type ExtensionRow, type ExtensionStatus, type ToReason, toEntryOutcomes } from '../records/info-record.ts';
+import {
+  type ExtensionRow,
+  type ExtensionStatus,
+  type FailureReasonRedactor,
+  toBundleEntryOutcomes,
+} from '../records/info-record.ts';
 
 /** One discovered extension with its state. */
-export interface PackageSlot {
+export interface ExtensionLoadSlot {
   readonly extension: DiscoveredExtension;
   /** The result of the gate, for a confined package that passed it. */
   gated?: unknown;
@@ -24,7 +29,7 @@ export interface PackageSlot {
 
 const includes = (list: readonly string[], type: string | null): boolean => type !== null && list.includes(type);
 
-export const isConfined = ({ manifest }: Pick<DiscoveredExtension, 'manifest'>): boolean =>
+export const isConfinedExtension = ({ manifest }: Pick<DiscoveredExtension, 'manifest'>): boolean =>
   manifest?.runtime !== undefined;
 export const isAppExtension = ({ type }: DiscoveredExtension): boolean => includes(APP_EXTENSION_TYPES, type);
 
@@ -32,23 +37,27 @@ export const isAppExtension = ({ type }: DiscoveredExtension): boolean => includ
  * Whether a part of the extension runs on the server. A bundle without server entries has a built server file all the
  * same.
  */
-export const hasServerPart = ({ type, manifest }: DiscoveredExtension): boolean =>
+export const hasExtensionServerPart = ({ type, manifest }: DiscoveredExtension): boolean =>
   type === 'bundle'
-    ? isConfined({ manifest } as DiscoveredExtension) ||
+    ? isConfinedExtension({ manifest } as DiscoveredExtension) ||
       (manifest?.entries ?? []).some((entry) => includes(SERVER_EXTENSION_TYPES, entry.type))
     : includes(SERVER_EXTENSION_TYPES, type);
 
-export const hasAppPart = ({ type, manifest }: DiscoveredExtension): boolean =>
+export const hasExtensionAppPart = ({ type, manifest }: DiscoveredExtension): boolean =>
   type === 'bundle'
     ? (manifest?.entries ?? []).some((entry) => includes(APP_EXTENSION_TYPES, entry.type) || entry.type === 'operation')
     : includes(APP_EXTENSION_TYPES, type) || type === 'operation';
 
 /** Renders a slot as a row of the list. `laterFailure` is a failure after it was loaded. */
-export function toExtensionRow(slot: PackageSlot, toReason: ToReason, laterFailure?: LoadFailure): ExtensionRow {
+export function toExtensionRow(
+  slot: ExtensionLoadSlot,
+  toReason: FailureReasonRedactor,
+  laterFailure?: LoadFailure,
+): ExtensionRow {
   const { extension, settings, appFailure } = slot;
   const failure = laterFailure ?? slot.failure;
   const reason = failure && toReason(failure, slot.failedAtGate === true && !laterFailure, extension.name);
-  const entries = toEntryOutcomes(extension, slot.loaded?.entries ?? [], reason, toReason);
+  const entries = toBundleEntryOutcomes(extension, slot.loaded?.entries ?? [], reason, toReason);
   const status = computeStatus(slot, failure, entries);
   const isIncomplete = status === 'failed' || status === 'partial';
   const why =
@@ -66,9 +75,9 @@ export function toExtensionRow(slot: PackageSlot, toReason: ToReason, laterFailu
 }
 
 function computeStatus(
-  { extension, appFailure }: PackageSlot,
+  { extension, appFailure }: ExtensionLoadSlot,
   failure: LoadFailure | undefined,
-  entries: readonly EntryOutcome[] | undefined,
+  entries: readonly BundleEntryOutcome[] | undefined,
 ): ExtensionStatus {
   if (failure) return 'failed';
   if (isAppExtension(extension)) return appFailure ? 'failed' : 'discovered';

@@ -1,5 +1,5 @@
 import { findJsonSchemaProblems } from '#kernel';
-import type { Broker } from '../../broker/contract.ts';
+import type { PackageGrantBroker } from '../../broker/contract.ts';
 
 /** Capabilities that confined code may request (conventions, "Capabilities"). All others are for plugins. */
 const GRANTABLE = ['log', 'request', 'items', 'template', 'endpoint'] as const;
@@ -21,7 +21,7 @@ type Capabilities = Readonly<Record<string, unknown>>;
 export function capabilityProblems(
   declared: Capabilities,
   at: string,
-  subjects: Pick<Broker, 'findProblems'>,
+  subjects: Pick<PackageGrantBroker, 'findProblems'>,
 ): readonly string[] {
   const found: string[] = [];
   for (const [name, grant] of Object.entries(declared)) {

@@ -6,7 +6,7 @@ const NAMES = [/^service-extension-(.+)$/, /^@[^/]+\/service-extension-(.+)$/, /
 export const isExtensionName = (name: string): boolean => NAMES.some((pattern) => pattern.test(name));
 
 /** `@acme/service-extension-orders` → `orders`: where an endpoint without an id of its own is mounted. */
-export function stripNamePrefix(name: string): string {
+export function stripExtensionNamePrefix(name: string): string {
   for (const pattern of NAMES) {
     const rest = pattern.exec(name)?.[1];
     if (rest !== undefined) return rest;
@@ -15,7 +15,7 @@ export function stripNamePrefix(name: string): string {
 }
 
 /** The type of extension in each folder of the single-file layout under EXTENSIONS_PATH. */
-export const TYPE_FOLDERS = {
+export const EXTENSION_TYPE_BY_FOLDER = {
   interfaces: 'interface',
   displays: 'display',
   layouts: 'layout',

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LoadFailure } from '../model.ts';
-import { type ManifestDeps, type ValidatedPackage, validatePackage } from './validate.ts';
+import { type ManifestDeps, type ValidatedPackage, validatePackageManifest } from './validate.ts';
 
 /** Maximum bytes of a package.json. The gate of confined packages has a lower limit. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -28,7 +28,7 @@ export async function readPackageJson(folder: string, maxBytes = MAX_BYTES): Pro
 
 /** Reads and validates a package's manifest. */
 export const readManifest = async (folder: string, deps: ManifestDeps, maxBytes?: number): Promise<ValidatedPackage> =>
-  validatePackage((await readPackageJson(folder, maxBytes)).parsed, deps);
+  validatePackageManifest((await readPackageJson(folder, maxBytes)).parsed, deps);
 
 async function readText(path: string, maxBytes: number): Promise<string> {
   try {

@@ -80,7 +80,7 @@ const entry = (type: object, properties: Record<string, object>) =>
   shape(['type', 'name', 'source'], { type, name: entryName, ...properties });
 
 /** Entries of a bundle by type (conventions, "Bundle entries"): `runtime` stands at the root alone. */
-export const ENTRY_SCHEMAS = {
+export const BUNDLE_ENTRY_SCHEMAS = {
   app: entry({ enum: APP_EXTENSION_TYPES }, { source: text }),
   hook: entry({ const: 'hook' }, { source: text, capabilities: record, events }),
   endpoint: entry({ const: 'endpoint' }, { source: text, capabilities: record }),

@@ -1,7 +1,7 @@
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import { API_VERSION, findJsonSchemaProblems, VERSION } from '#kernel';
-import type { Broker } from '../../broker/contract.ts';
+import type { PackageGrantBroker } from '../../broker/contract.ts';
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
 import {
   APP_EXTENSION_TYPES,
@@ -12,11 +12,11 @@ import {
 } from '../model.ts';
 import type { ExtensionsConfig } from '../settings.ts';
 import { capabilityProblems } from './capabilities.ts';
-import { ENTRY_SCHEMAS, MANIFEST_SCHEMAS, PACKAGE_JSON_SCHEMA } from './schema.ts';
+import { BUNDLE_ENTRY_SCHEMAS, MANIFEST_SCHEMAS, PACKAGE_JSON_SCHEMA } from './schema.ts';
 
 /** What the validation of a manifest needs: known grants, the shape of settings, and how strict the host check is. */
 export interface ManifestDeps {
-  readonly subjects: Pick<Broker, 'findProblems'>;
+  readonly subjects: Pick<PackageGrantBroker, 'findProblems'>;
   readonly settings: Pick<ExtensionSettings, 'parseDeclaration'>;
   readonly config: Pick<ExtensionsConfig, 'EXTENSIONS_HOST_CHECK'>;
 }
@@ -39,7 +39,7 @@ const MAX_PROBLEMS = 3;
  * Validates a parsed package.json (conventions, "Manifest").
  * @throws LoadFailure MANIFEST_INVALID that names what to correct.
  */
-export function validatePackage(parsed: unknown, deps: ManifestDeps): ValidatedPackage {
+export function validatePackageManifest(parsed: unknown, deps: ManifestDeps): ValidatedPackage {
   assertNoProblems(findJsonSchemaProblems(PACKAGE_JSON_SCHEMA, parsed));
   const { name, version, 'service:extension': raw } = parsed as Raw & { name: string; version: string };
   const manifest = raw as Raw;
@@ -79,7 +79,7 @@ function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly str
     const { type } = entry;
     if (![...APP_EXTENSION_TYPES, ...SERVER_EXTENSION_TYPES].includes(type as never))
       return [`${where}/type is no type of an entry`];
-    const wrong = findJsonSchemaProblems(selectSchema(ENTRY_SCHEMAS, type as string), entry, where);
+    const wrong = findJsonSchemaProblems(selectSchema(BUNDLE_ENTRY_SCHEMAS, type as string), entry, where);
     if (wrong.length > 0) return wrong;
     const intent = CONFINED.find((key) => entry[key] !== undefined);
     if (intent !== undefined && manifest.runtime === undefined)

@@ -8,7 +8,7 @@ const DEADLINE = 10_000;
  * Runs esbuild on third-party code with a deadline. esbuild is a separate process: if it hangs or dies, this function
  * ends it, and the next build starts another one. The module is loaded with the first package that needs it.
  */
-export async function runBundler(options: BuildOptions): Promise<BuildResult> {
+export async function runEsbuildWithDeadline(options: BuildOptions): Promise<BuildResult> {
   isUsed = true;
   const esbuild = await import('esbuild');
   let timer: NodeJS.Timeout | undefined;

@@ -12,7 +12,7 @@ export interface PackageFile {
 }
 
 /** Reads files of one package. Paths and links that lead out of its folder are refused. */
-export interface PackageFiles {
+export interface PackageFileReader {
   readonly root: string;
   /**
    * Finds a file of the package; undefined if there is no such regular file.
@@ -26,7 +26,7 @@ export interface PackageFiles {
   read(file: PackageFile, limit: number, unreadable: ReasonCode): Promise<Buffer | undefined>;
 }
 
-export async function openPackageFiles(folder: string): Promise<PackageFiles> {
+export async function openPackageFileReader(folder: string): Promise<PackageFileReader> {
   const root = await realpath(folder);
   return {
     root,

@@ -2,9 +2,9 @@ import { basename } from 'node:path';
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import {
   APP_EXTENSION_TYPES,
+  type BundleEntryOutcome,
   type ContributionFailure,
   type DiscoveredExtension,
-  type EntryOutcome,
   type FailureReason,
   type ReasonCode,
 } from '../model.ts';
@@ -23,7 +23,7 @@ export interface ExtensionRow {
   readonly extension: ListedPackage;
   readonly status: ExtensionStatus;
   readonly reason?: FailureReason;
-  readonly entries?: readonly EntryOutcome[];
+  readonly entries?: readonly BundleEntryOutcome[];
   readonly settings?: SettingsStatus;
   /** Whether the events that the package filters are refused while the package is not loaded. */
   readonly required?: true;
@@ -34,7 +34,7 @@ export interface ExtensionRow {
  * A row as `GET /extensions` shows it (specification, "Extension info record"). `id`, `bundle`, `schema` and `meta` are
  * for clients that expect another shape. Members that do not apply are left out.
  */
-export function toInfoRecord({
+export function toExtensionInfoRecord({
   extension,
   status,
   reason,
@@ -68,15 +68,15 @@ export function toInfoRecord({
 }
 
 /** Turns a failure into a redacted reason. */
-export type ToReason = (
+export type FailureReasonRedactor = (
   failure: { readonly code: string; readonly detail: string },
   byGate: boolean,
   /** The package's name, which is no secret however long it is. */
   name?: string,
 ) => FailureReason;
 
-export const createToReason =
-  (redact: (text: string) => string): ToReason =>
+export const createFailureReasonRedactor =
+  (redact: (text: string) => string): FailureReasonRedactor =>
   ({ code, detail }, byGate, name = '') => {
     const clean = byGate ? redactGateDetail : redactDetail;
     return { code, detail: withRemedy(code as ReasonCode, clean(detail, redact, name), byGate) };
@@ -86,12 +86,12 @@ export const createToReason =
  * The entries of a bundle with their states (specification, "Extension info record"). `reason` is set if no server
  * entry works.
  */
-export function toEntryOutcomes(
+export function toBundleEntryOutcomes(
   { name: packageName, manifest }: DiscoveredExtension,
-  outcomes: readonly EntryOutcome[],
+  outcomes: readonly BundleEntryOutcome[],
   reason: FailureReason | undefined,
-  toReason: ToReason,
-): readonly EntryOutcome[] | undefined {
+  toReason: FailureReasonRedactor,
+): readonly BundleEntryOutcome[] | undefined {
   if (manifest?.entries === undefined) return undefined;
   // A bundle with full authority is loaded as a whole or not at all; a failed one serves no browser code.
   if (manifest.runtime === undefined)
@@ -101,7 +101,7 @@ export function toEntryOutcomes(
       status: reason ? 'failed' : 'loaded',
       ...(reason === undefined ? {} : { reason }),
     }));
-  return manifest.entries.map(({ name, type, capabilities }): EntryOutcome => {
+  return manifest.entries.map(({ name, type, capabilities }): BundleEntryOutcome => {
     if ((APP_EXTENSION_TYPES as readonly string[]).includes(type)) return { name, type, status: 'loaded' };
     const shown = capabilities === undefined ? {} : { capabilities };
     const outcome = reason ? undefined : outcomes.find((one) => one.name === name && one.type === type);

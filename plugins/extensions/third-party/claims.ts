@@ -34,7 +34,7 @@ function isOverlapping(a: Claim, b: Claim): boolean {
  * Refuses a third-party plugin that claims a path, table, GraphQL field, driver or other name of a loaded plugin.
  * @throws BootFailure that names both plugins.
  */
-export function assertClaimsFree(plugin: PluginInfo, loaded: readonly PluginInfo[]): void {
+export function assertNoDuplicatePluginClaims(plugin: PluginInfo, loaded: readonly PluginInfo[]): void {
   for (const other of loaded) {
     if (other.folder === plugin.folder) continue;
     const otherClaims = listClaims(other);

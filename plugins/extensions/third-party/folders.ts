@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { BootFailure } from '#kernel';
-import { createPackageId } from '../discover/package-id.ts';
+import { hashPackageLocationToId } from '../discover/package-id.ts';
 
 /** Limit for a package.json in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -11,7 +11,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const EXTENSION_NAME = /^(?:@[^/]+\/)?service-extension-.|^@service\/extension-./;
 
 /** Sub-folders whose package declares a plugin. Other types and broken packages are handled as extensions. */
-export async function pluginFolders(path: string | undefined): Promise<readonly string[]> {
+export async function findThirdPartyPluginFolders(path: string | undefined): Promise<readonly string[]> {
   if (path === undefined) return [];
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   const folders = entries
@@ -24,10 +24,10 @@ export async function pluginFolders(path: string | undefined): Promise<readonly 
 }
 
 /** The id of a plugin in a folder of EXTENSIONS_PATH: the same as that of an extension in this folder. */
-export const createPluginId = (folder: string): string => createPackageId(`local:${basename(folder)}`);
+export const hashPluginFolderToId = (folder: string): string => hashPackageLocationToId(`local:${basename(folder)}`);
 
 /** @throws BootFailure for a plugin that has the name of an extension. */
-export function assertPluginName(folder: string, name: string): void {
+export function assertNotExtensionName(folder: string, name: string): void {
   if (![basename(folder), name].some((one) => EXTENSION_NAME.test(one))) return;
   throw new BootFailure(name, 'discover', 'its name is that of an extension, and it says that it is a plugin', {
     remedy: 'rename the package and its folder, if you trust it like a part of the service',

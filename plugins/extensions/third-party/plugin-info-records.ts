@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { BootFailure } from '#kernel';
 import type { ReasonCode } from '../model.ts';
-import type { ExtensionRow, ToReason } from '../records/info-record.ts';
-import { createPluginId } from './folders.ts';
-import type { ThirdPartyRecord } from './plugins.ts';
+import type { ExtensionRow, FailureReasonRedactor } from '../records/info-record.ts';
+import { hashPluginFolderToId } from './folders.ts';
+import type { ThirdPartyPluginRecord } from './plugins.ts';
 
 /** Reason codes in `GET /extensions`, by the phase that failed. */
 const CODES: Partial<Record<BootFailure['phase'], ReasonCode>> = {
@@ -13,10 +13,13 @@ const CODES: Partial<Record<BootFailure['phase'], ReasonCode>> = {
 };
 
 /** Third-party plugins as `GET /extensions` lists them, beside the extensions. */
-export const pluginRows = (records: readonly ThirdPartyRecord[], toReason: ToReason): readonly ExtensionRow[] =>
+export const toThirdPartyPluginRows = (
+  records: readonly ThirdPartyPluginRecord[],
+  toReason: FailureReasonRedactor,
+): readonly ExtensionRow[] =>
   records.map(({ name, version, folder, status, failure }) => ({
     extension: {
-      id: createPluginId(folder),
+      id: hashPluginFolderToId(folder),
       folder,
       // Without a readable name in the manifest, the failure has the folder's path as name.
       name: name === folder ? basename(folder) : name,

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { BootFailure, Failure, type Log, type PackagesApi, type PluginInfo } from '#kernel';
-import { assertClaimsFree } from './claims.ts';
-import { assertPluginName, pluginFolders } from './folders.ts';
+import { assertNoDuplicatePluginClaims } from './claims.ts';
+import { assertNotExtensionName, findThirdPartyPluginFolders } from './folders.ts';
 
 /** One discovered third-party plugin with its state. */
-export interface ThirdPartyRecord {
+export interface ThirdPartyPluginRecord {
   /** The folder's path if the package has no readable name. */
   readonly name: string;
   readonly version?: string;
@@ -24,8 +24,8 @@ export interface PluginChanges {
 /**
  * Third-party plugins in this process: discovered in a folder, loaded with consent and unloaded while the service runs.
  */
-export interface ThirdPartyLifecycle {
-  records(): readonly ThirdPartyRecord[];
+export interface ThirdPartyPluginLifecycle {
+  records(): readonly ThirdPartyPluginRecord[];
   /**
    * Reads the folder again: loads plugins that are new or failed before, unloads removed ones. A failing plugin does
    * not keep the others. Before `start` plugins are loaded without being started, so that core plugins start with their
@@ -59,8 +59,8 @@ interface Deps {
 /** Runs a refresh outside of the request that caused it: plugins must not inherit its asynchronous context. */
 const withoutRequestContext = AsyncLocalStorage.snapshot();
 
-export class ThirdPartyPlugins implements ThirdPartyLifecycle {
-  readonly #records = new Map<string, ThirdPartyRecord>();
+export class ThirdPartyPlugins implements ThirdPartyPluginLifecycle {
+  readonly #records = new Map<string, ThirdPartyPluginRecord>();
   readonly #deps: Deps;
   #isStarted = false;
   /** The queue of changes, which run one at a time. */
@@ -70,7 +70,7 @@ export class ThirdPartyPlugins implements ThirdPartyLifecycle {
     this.#deps = deps;
   }
 
-  records(): readonly ThirdPartyRecord[] {
+  records(): readonly ThirdPartyPluginRecord[] {
     return [...this.#records.values()];
   }
 
@@ -104,7 +104,7 @@ export class ThirdPartyPlugins implements ThirdPartyLifecycle {
 
   async #refresh(): Promise<PluginChanges> {
     const before = this.#loaded();
-    await this.#update(await pluginFolders(this.#deps.folder));
+    await this.#update(await findThirdPartyPluginFolders(this.#deps.folder));
     const after = this.#loaded();
     const missingIn = (all: readonly PluginInfo[]) => (one: PluginInfo) => !all.includes(one);
     const nameOf = ({ name }: PluginInfo) => name;
@@ -128,7 +128,7 @@ export class ThirdPartyPlugins implements ThirdPartyLifecycle {
       waiting = failed;
     }
     for (const folder of waiting) {
-      const { name, failure } = this.#records.get(folder) as ThirdPartyRecord;
+      const { name, failure } = this.#records.get(folder) as ThirdPartyPluginRecord;
       this.#deps.log.error({ owner: name, phase: failure?.phase }, failure?.message);
     }
   }
@@ -138,8 +138,8 @@ export class ThirdPartyPlugins implements ThirdPartyLifecycle {
     let plugin: PluginInfo;
     try {
       plugin = await this.#deps.packages.inspect(folder);
-      assertPluginName(folder, plugin.name);
-      assertClaimsFree(plugin, this.#deps.packages.loaded());
+      assertNotExtensionName(folder, plugin.name);
+      assertNoDuplicatePluginClaims(plugin, this.#deps.packages.loaded());
     } catch (error) {
       const failure = BootFailure.from(folder, 'discover', error);
       this.#records.set(folder, { name: failure.plugin, folder, status: 'failed', failure });

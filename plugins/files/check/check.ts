@@ -1,7 +1,7 @@
 import type { Db } from '../../database/contract.ts';
-import type { Storage, StorageLocation, StoredObject } from '../../storage/contract.ts';
-import { countReferencedStoredObjects, findMissingObjects } from './missing.ts';
-import { classifyAgain, classifyObjects } from './objects.ts';
+import type { StorageLocation, StorageObjectStat, StorageService } from '../../storage/contract.ts';
+import { countReferencedStoredObjects, findFilesWithMissingObjects } from './missing.ts';
+import { classifyObjects, reclassifyStoredObject } from './objects.ts';
 
 /**
  * Minimum age of a stray object in milliseconds: a younger object may belong to a process that has just lost its connection to
@@ -10,16 +10,16 @@ import { classifyAgain, classifyObjects } from './objects.ts';
 const GRACE_PERIOD = 3_600_000;
 const PROGRESS_EVERY = 5000;
 
-export interface CheckDeps {
+export interface FileCheckDeps {
   readonly db: Db;
-  readonly storage: Storage;
+  readonly storage: StorageService;
   /** Prints a line of the report. */
   readonly report: (line: string) => void;
   /** Prints a line about the progress. */
   readonly progress: (line: string) => void;
 }
 
-export interface CheckTotals {
+export interface FileCheckTotals {
   /** Files without bytes, or with another length than their row says. */
   brokenFiles: number;
   /** Objects that belong to no file, their bytes, and how many were removed. */
@@ -29,8 +29,11 @@ export interface CheckTotals {
 }
 
 /** Compares rows with objects, both ways. Rows never change: a missing object may be in a backup. */
-export async function checkFiles(deps: CheckDeps, options: { readonly repair: boolean }): Promise<CheckTotals> {
-  const totals: CheckTotals = { brokenFiles: 0, strays: 0, strayBytes: 0, removed: 0 };
+export async function checkFilesAgainstStorage(
+  deps: FileCheckDeps,
+  options: { readonly repair: boolean },
+): Promise<FileCheckTotals> {
+  const totals: FileCheckTotals = { brokenFiles: 0, strays: 0, strayBytes: 0, removed: 0 };
   for (const name of deps.storage.locations) await checkLocation(deps, deps.storage.at(name), options.repair, totals);
   const { rows } = await deps.db.query<{ storage: string; count: number }>(
     deps.db.sql`select storage, count(*)::int as count from ${deps.db.read('platform_files')}
@@ -45,10 +48,10 @@ export async function checkFiles(deps: CheckDeps, options: { readonly repair: bo
 }
 
 async function checkLocation(
-  deps: CheckDeps,
+  deps: FileCheckDeps,
   location: StorageLocation,
   repair: boolean,
-  totals: CheckTotals,
+  totals: FileCheckTotals,
 ): Promise<void> {
   const { db, report } = deps;
   const reportHere = (line: string) => report(`${location.name}: ${line}`);
@@ -79,7 +82,7 @@ async function checkLocation(
       rows += count;
       reportProgress(rows, 'files');
     };
-    for await (const { id, name, title } of findMissingObjects(db, location, countRows)) {
+    for await (const { id, name, title } of findFilesWithMissingObjects(db, location, countRows)) {
       totals.brokenFiles++;
       reportHere(`${name} is missing: the bytes of file ${id} (${title ?? 'without title'})`);
     }
@@ -90,14 +93,18 @@ async function checkLocation(
 }
 
 /** Removes the object if a second look at the database still says that it is a stray. */
-async function removeIfStray(db: CheckDeps['db'], location: StorageLocation, { name }: StoredObject): Promise<boolean> {
-  const again = await classifyAgain(db, location, name);
+async function removeIfStray(
+  db: FileCheckDeps['db'],
+  location: StorageLocation,
+  { name }: StorageObjectStat,
+): Promise<boolean> {
+  const again = await reclassifyStoredObject(db, location, name);
   if (again?.kind !== 'stray' && again?.kind !== 'strayVariant') return false;
   await location.remove(name);
   return true;
 }
 
-function createProgressReport({ progress }: CheckDeps, location: string): (count: number, what: string) => void {
+function createProgressReport({ progress }: FileCheckDeps, location: string): (count: number, what: string) => void {
   let last = Date.now();
   return (count, what) => {
     if (Date.now() - last < PROGRESS_EVERY) return;

@@ -1,10 +1,10 @@
 import type { KernelCommand } from '#kernel';
-import type { Janitor } from '../janitor.ts';
-import { type CheckDeps, checkFiles } from './check.ts';
+import type { OrphanJanitor } from '../janitor.ts';
+import { checkFilesAgainstStorage, type FileCheckDeps } from './check.ts';
 
 const USAGE = 'usage: files check [--repair]';
 
-type Deps = Pick<CheckDeps, 'db' | 'storage'> & { readonly janitor: Pick<Janitor, 'sweep'> };
+type Deps = Pick<FileCheckDeps, 'db' | 'storage'> & { readonly janitor: Pick<OrphanJanitor, 'sweep'> };
 
 /** `files check [--repair]`: ends with 1 if a problem is left. */
 export const filesCommand = ({ db, storage, janitor }: Deps): KernelCommand => ({
@@ -23,7 +23,7 @@ export const filesCommand = ({ db, storage, janitor }: Deps): KernelCommand => (
     await janitor.sweep();
     const report = (line: string) => void process.stdout.write(`${line}\n`);
     const progress = (line: string) => void process.stderr.write(`${line}\n`);
-    const { brokenFiles, strays, strayBytes, removed } = await checkFiles(
+    const { brokenFiles, strays, strayBytes, removed } = await checkFilesAgainstStorage(
       { db, storage, report, progress },
       { repair },
     );

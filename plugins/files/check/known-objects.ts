@@ -2,7 +2,7 @@ import type { Db } from '../../database/contract.ts';
 import { parseObjectNameStem } from '../object-names.ts';
 
 /** What the database knows about some objects of one location. */
-export interface KnownObjects {
+export interface ObjectsKnownToDatabase {
   /** Sizes in bytes of the objects that rows name, by object name; null if the row has no size. */
   readonly files: ReadonlyMap<string, number | null>;
   readonly orphans: ReadonlySet<string>;
@@ -17,7 +17,11 @@ interface LookupRow {
 }
 
 /** Looks up objects in one statement: between two, an object could move from the ledger to its row and be in neither result. */
-export async function lookUpObjects(db: Db, location: string, names: readonly string[]): Promise<KnownObjects> {
+export async function lookUpObjectsInDatabase(
+  db: Db,
+  location: string,
+  names: readonly string[],
+): Promise<ObjectsKnownToDatabase> {
   const ids = [...new Set(names.flatMap((name) => parseObjectNameStem(name)?.slice(0, 36) ?? []))];
   const { rows } = await db.query<LookupRow>(
     db.sql`select filename_disk as name, filesize::text as size, false as "isOrphan" from ${db.read('platform_files')}

@@ -9,7 +9,7 @@ interface ReferenceRow {
   readonly name: string;
 }
 
-export interface MissingObject extends ReferenceRow {
+export interface FileWithMissingObject extends ReferenceRow {
   readonly title: string | null;
 }
 
@@ -23,11 +23,11 @@ export async function countReferencedStoredObjects(db: Db, location: string): Pr
 }
 
 /** Files whose object is missing. `onBatch` gets the number of rows that were checked. */
-export async function* findMissingObjects(
+export async function* findFilesWithMissingObjects(
   db: Db,
   location: StorageLocation,
   onBatch: (rows: number) => void,
-): AsyncGenerator<MissingObject> {
+): AsyncGenerator<FileWithMissingObject> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const { rows } = await db.query<ReferenceRow>(
@@ -54,8 +54,8 @@ async function confirmMissing(
   db: Db,
   location: StorageLocation,
   rows: readonly ReferenceRow[],
-): Promise<readonly MissingObject[]> {
-  const answer = await db.query<MissingObject>(
+): Promise<readonly FileWithMissingObject[]> {
+  const answer = await db.query<FileWithMissingObject>(
     db.sql`select id, filename_disk as name, title from ${db.read('platform_files')} where storage = $1 and filename_disk = any($2::text[]) order by id`,
     [location.name, rows.map(({ name }) => name)],
   );

@@ -1,7 +1,7 @@
 import type { Db } from '../../database/contract.ts';
-import type { StorageLocation, StoredObject } from '../../storage/contract.ts';
+import type { StorageLocation, StorageObjectStat } from '../../storage/contract.ts';
 import { parseObjectNameStem } from '../object-names.ts';
-import { type KnownObjects, lookUpObjects } from './known-objects.ts';
+import { lookUpObjectsInDatabase, type ObjectsKnownToDatabase } from './known-objects.ts';
 
 const BATCH = 500;
 
@@ -9,18 +9,18 @@ const BATCH = 500;
  * `file`: a row names it. `variant`: made of the object of a row. `orphan`: in the ledger, so the janitor removes it. `stray`: has the
  * form of our names, and no table names it. `strayVariant`: made of an object that is gone. `foreign`: another form of name.
  */
-export type ObjectKind = 'file' | 'variant' | 'orphan' | 'stray' | 'strayVariant' | 'foreign';
+export type StoredObjectKind = 'file' | 'variant' | 'orphan' | 'stray' | 'strayVariant' | 'foreign';
 
 export interface ClassifiedObject {
-  readonly object: StoredObject;
-  readonly kind: ObjectKind;
+  readonly object: StorageObjectStat;
+  readonly kind: StoredObjectKind;
   /** Bytes that the row says, if the object has another length. */
   readonly expected?: number;
 }
 
 /** Every object of a location, with its kind. */
 export async function* classifyObjects(db: Db, location: StorageLocation): AsyncGenerator<ClassifiedObject> {
-  const batch: StoredObject[] = [];
+  const batch: StorageObjectStat[] = [];
   for await (const object of location.list('')) {
     batch.push(object);
     if (batch.length >= BATCH) yield* await classifyBatch(db, location, batch.splice(0));
@@ -29,7 +29,7 @@ export async function* classifyObjects(db: Db, location: StorageLocation): Async
 }
 
 /** Classifies one object again; undefined if it is gone. */
-export async function classifyAgain(
+export async function reclassifyStoredObject(
   db: Db,
   location: StorageLocation,
   name: string,
@@ -41,10 +41,10 @@ export async function classifyAgain(
 async function classifyBatch(
   db: Db,
   location: StorageLocation,
-  objects: readonly StoredObject[],
+  objects: readonly StorageObjectStat[],
 ): Promise<readonly ClassifiedObject[]> {
   if (objects.length === 0) return [];
-  const known = await lookUpObjects(
+  const known = await lookUpObjectsInDatabase(
     db,
     location.name,
     objects.map(({ name }) => name),
@@ -52,7 +52,7 @@ async function classifyBatch(
   return objects.map((object) => classify(object, known));
 }
 
-function classify(object: StoredObject, known: KnownObjects): ClassifiedObject {
+function classify(object: StorageObjectStat, known: ObjectsKnownToDatabase): ClassifiedObject {
   const { name, size } = object;
   const expected = known.files.get(name);
   if (expected !== undefined)

@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
-import type { Outbound, OutboundStream } from '../../outbound/contract.ts';
+import type { OutboundService, StreamedOutboundResponse } from '../../outbound/contract.ts';
 import type { ImportDeadline } from './import-deadline.ts';
 
 interface FetchOptions {
-  readonly outbound: Pick<Outbound, 'open'>;
+  readonly outbound: Pick<OutboundService, 'open'>;
   readonly deadline: ImportDeadline;
   readonly maxBytes: number;
 }
@@ -46,7 +46,7 @@ async function followRedirects(
   outbound: FetchOptions['outbound'],
   deadline: ImportDeadline,
   maxBytes: number,
-): Promise<OutboundStream> {
+): Promise<StreamedOutboundResponse> {
   let current = url;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const answer = await deadline.waitFor(
@@ -77,7 +77,7 @@ function parseRedirect(from: URL, location: string): URL {
   throw createUnavailableFailure('The requested destination redirects to what cannot be fetched.');
 }
 
-function assertFileResponse({ status, headers }: OutboundStream, maxBytes: number): void {
+function assertFileResponse({ status, headers }: StreamedOutboundResponse, maxBytes: number): void {
   // A partial response (206) was not requested and is no file.
   if (status < 200 || status > 299 || status === 206)
     throw createUnavailableFailure(`The requested destination answered ${status} in place of a file.`);
@@ -108,5 +108,5 @@ async function* readWithDeadline(
   }
 }
 
-const closeResponse = async ({ body }: OutboundStream): Promise<void> =>
+const closeResponse = async ({ body }: StreamedOutboundResponse): Promise<void> =>
   void (await body[Symbol.asyncIterator]().return?.());

@@ -1,33 +1,37 @@
 import { type Caller, ClientGone, fail } from '#kernel';
 import { createSemaphore } from '../../workers/library.ts';
-import { FILES_COLLECTION_NAME, type Files } from '../contract.ts';
-import type { RouteDeps } from '../deps.ts';
+import { FILES_COLLECTION_NAME, type FileStorageService } from '../contract.ts';
+import type { FileRouteDeps } from '../deps.ts';
 import { type FetchedFile, fetchFile } from './fetch.ts';
 import { createImportDeadline } from './import-deadline.ts';
-import { nameFromUrl } from './name-from-url.ts';
-import type { ImportRequest } from './request.ts';
+import { fileNameFromUrl } from './name-from-url.ts';
+import type { FileImportRequest } from './request.ts';
 
 /** Milliseconds that the remote server may send nothing. IMPORT_TIMEOUT limits the whole import. */
 const IDLE_TIMEOUT = 60_000;
 
-export type ImportFile = (caller: Caller, request: ImportRequest, clientSignal: AbortSignal) => Promise<string>;
+export type ImportFileFromUrl = (
+  caller: Caller,
+  request: FileImportRequest,
+  clientSignal: AbortSignal,
+) => Promise<string>;
 
-type ImportDeps = Pick<RouteDeps, 'files' | 'items' | 'outbound' | 'asSystem' | 'config'>;
+type ImportDeps = Pick<FileRouteDeps, 'files' | 'items' | 'outbound' | 'asSystem' | 'config'>;
 
 /**
  * `POST /files/import`: fetches a file from a URL and answers its key (specification, "Files endpoints", 4). With the `id` of an
  * existing file it replaces the bytes of that file.
  */
-export function importFileFor(deps: ImportDeps): ImportFile {
+export function sharedFileImporterFor(deps: ImportDeps): ImportFileFromUrl {
   const known = imports.get(deps.files) ?? createImport(deps);
   imports.set(deps.files, known);
   return known;
 }
 
 /** One importer for REST and GraphQL, so that they share IMPORT_MAX_CONCURRENCY. */
-const imports = new WeakMap<Files, ImportFile>();
+const imports = new WeakMap<FileStorageService, ImportFileFromUrl>();
 
-function createImport(deps: ImportDeps): ImportFile {
+function createImport(deps: ImportDeps): ImportFileFromUrl {
   const { files, outbound, config } = deps;
   const semaphore = createSemaphore({
     limit: config.IMPORT_MAX_CONCURRENCY,
@@ -36,10 +40,10 @@ function createImport(deps: ImportDeps): ImportFile {
       fail('SERVICE_UNAVAILABLE', 'Too many files are being fetched; try again later.', { service: 'files' }),
   });
 
-  async function run(caller: Caller, { url, data }: ImportRequest, clientSignal: AbortSignal): Promise<string> {
+  async function run(caller: Caller, { url, data }: FileImportRequest, clientSignal: AbortSignal): Promise<string> {
     const { id, ...metadata } = data;
     const existing = await findExistingKey(deps, id);
-    const about = { filename: nameFromUrl(url), metadata: existing === undefined ? data : metadata };
+    const about = { filename: fileNameFromUrl(url), metadata: existing === undefined ? data : metadata };
     // Before the fetch: a caller who may not store the file causes no request.
     await files.check(caller, about, existing);
     const release = await semaphore.acquire();

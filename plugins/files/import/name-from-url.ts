@@ -1,5 +1,5 @@
 /** The file name of a URL: the last segment of its path; undefined without one. */
-export function nameFromUrl({ pathname }: URL): string | undefined {
+export function fileNameFromUrl({ pathname }: URL): string | undefined {
   const last = pathname.split('/').findLast((part) => part !== '') ?? '';
   const text = decode(last);
   // The segment may contain encoded separators: the name is what follows the last one.

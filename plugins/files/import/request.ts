@@ -1,16 +1,16 @@
 import { fail } from '#kernel';
-import type { Payload } from '../../items/contract.ts';
+import type { ItemPayload } from '../../items/contract.ts';
 
-export interface ImportRequest {
+export interface FileImportRequest {
   readonly url: URL;
-  readonly data: Payload;
+  readonly data: ItemPayload;
 }
 
 /** Maximum characters of a URL. */
 const MAX_URL_LENGTH = 8192;
 
 /** Parses `{ url, data }` of a body or of GraphQL arguments. @throws INVALID_PAYLOAD. */
-export function parseImportRequest(body: unknown): ImportRequest {
+export function parseFileImportRequest(body: unknown): FileImportRequest {
   if (!isObject(body)) throw fail('INVALID_PAYLOAD', 'The body must be { url, data }.');
   const { url, data } = body;
   if (data !== undefined && data !== null && !isObject(data))

@@ -11,7 +11,7 @@ export interface FormPart {
 }
 
 /** The parts of a body in their order. Each is read from the connection on demand. */
-export interface FormParts {
+export interface FormPartReader {
   /**
    * The next part; undefined after the last. @throws INVALID_PAYLOAD, ClientGone, or OUT_OF_TIME when the client stops sending.
    */
@@ -31,13 +31,16 @@ const HEADERS = { maxHeaderPairs: 20, maxHeaderSize: 16 * 1024 };
 const createMalformedFailure = () => fail('INVALID_PAYLOAD', 'The form is malformed or breaks off.');
 
 /** Reads the parts of a multipart form from a request. The parser is loaded with the first form. */
-export async function readParts(req: IncomingMessage, { boundary, idleTimeout }: PartOptions): Promise<FormParts> {
+export async function createFormPartReader(
+  req: IncomingMessage,
+  { boundary, idleTimeout }: PartOptions,
+): Promise<FormPartReader> {
   const { Dicer } = await import('@fastify/busboy');
   return new ParsedParts(req, new Dicer({ boundary, ...HEADERS }), idleTimeout);
 }
 
 /** The parts that the parser reads, until the form ends, is malformed, or the client leaves. */
-class ParsedParts implements FormParts {
+class ParsedParts implements FormPartReader {
   readonly #req: IncomingMessage;
   readonly #parser: Dicer;
   readonly #idleTimeout: number;

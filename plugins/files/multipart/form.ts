@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
-import type { FormPart, FormParts } from './form-parts.ts';
-import { decodeExtendedValue, parseHeaderValue } from './header-value.ts';
+import type { FormPart, FormPartReader } from './form-parts.ts';
+import { decodeExtendedHeaderParameter, parseHeaderValue } from './header-value.ts';
 
 /** Texts by field name. */
 export type FormFields = ReadonlyMap<string, string>;
@@ -38,7 +38,7 @@ const MAX_PARTS = 1000;
 const invalid = (reason: string, extensions = {}) => fail('INVALID_PAYLOAD', reason, extensions);
 
 /** Reads fields and files of a form (specification, "Files endpoints", 1): a file has the fields before it. */
-export function parseForm(parts: FormParts, { maxFiles, countMemory }: FormOptions): FormReader {
+export function createFormReader(parts: FormPartReader, { maxFiles, countMemory }: FormOptions): FormReader {
   let fields = new Map<string, string>();
   let size = 0;
   let count = 0;
@@ -104,7 +104,7 @@ function parsePartHeaders({ headers }: FormPart): PartHeaders {
     throw invalid(
       `A part of the form has a name of ${name.length} characters, more than the ${MAX_NAME_LENGTH} allowed.`,
     );
-  const filename = decodeExtendedValue(parameters.get('filename*')) ?? parameters.get('filename');
+  const filename = decodeExtendedHeaderParameter(parameters.get('filename*')) ?? parameters.get('filename');
   if (`${name}${filename}`.includes('\0')) throw invalid('A name of the form contains a NUL character.');
   const rawType = headers['content-type']?.[0]?.trim() || undefined;
   const type = rawType === undefined ? undefined : decodeHeader(rawType);

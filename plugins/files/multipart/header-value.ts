@@ -27,7 +27,7 @@ export function parseHeaderValue(header: string): HeaderValue {
 }
 
 /** Decodes `filename*=UTF-8''caf%C3%A9.png`, which some clients send. */
-export function decodeExtendedValue(value: string | undefined): string | undefined {
+export function decodeExtendedHeaderParameter(value: string | undefined): string | undefined {
   const [, charset = '', text = ''] = /^([\w-]+)'[^']*'(.*)$/.exec(value ?? '') ?? [];
   if (charset.toLowerCase() !== 'utf-8') return undefined;
   try {

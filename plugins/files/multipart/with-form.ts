@@ -1,8 +1,8 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import { clientAddressOf } from '../../http/library.ts';
-import { type FormReader, parseForm } from './form.ts';
-import { readParts } from './form-parts.ts';
+import { createFormReader, type FormReader } from './form.ts';
+import { createFormPartReader } from './form-parts.ts';
 import { parseHeaderValue } from './header-value.ts';
 
 /** Characters of the longest boundary (RFC 2046). */
@@ -21,10 +21,10 @@ export async function withForm<T>(
   work: (form: FormReader) => Promise<T>,
 ): Promise<T> {
   const boundary = parseBoundary(ctx);
-  const parts = await readParts(ctx.req, { boundary, idleTimeout: ctx.state.settings?.idleTimeout ?? 0 });
+  const parts = await createFormPartReader(ctx.req, { boundary, idleTimeout: ctx.state.settings?.idleTimeout ?? 0 });
   const reservation = ctx.state.settings?.memory.reserve(clientAddressOf(ctx), (reason) => parts.close(reason));
   try {
-    return await work(parseForm(parts, { maxFiles, countMemory: (bytes) => reservation?.add(bytes) }));
+    return await work(createFormReader(parts, { maxFiles, countMemory: (bytes) => reservation?.add(bytes) }));
   } finally {
     reservation?.release();
     parts.close();

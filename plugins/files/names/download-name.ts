@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { objectExtensionFor } from './object-extension.ts';
+import { fileExtensionForStoredObject } from './object-extension.ts';
 
 const MAX_LENGTH = 255;
 /** Control characters, and marks that change the direction of text. */
@@ -13,7 +13,7 @@ export function toDownloadName(sentName: string | undefined): string | undefined
 
 /** The name of a file that was sent without one. */
 export function defaultDownloadName(type: string | undefined): string {
-  const extension = objectExtensionFor(undefined, type);
+  const extension = fileExtensionForStoredObject(undefined, type);
   return extension === undefined ? 'file' : `file.${extension}`;
 }
 

@@ -17,7 +17,7 @@ export function parseMimeType(text: unknown): MimeType | undefined {
   return { type: type.toLowerCase(), charset: charset && charset.length <= 50 ? charset : undefined };
 }
 
-export const guessTypeByName = (name: string | undefined): string | undefined =>
+export const guessMimeTypeByFilename = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : lookup(name) || undefined;
 
 /** A filter by patterns such as `image/*`. The pattern for all types also allows text that is no MIME type. */

@@ -1,11 +1,11 @@
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf, createDisconnectSignalGetter } from '../../http/library.ts';
-import type { Key } from '../../items/contract.ts';
-import { assertAnswerShape, collectionRoutes, sendWrittenRows } from '../../items/library.ts';
+import type { ItemKey } from '../../items/contract.ts';
+import { assertAnswerShapeParameters, collectionRoutes, sendWrittenRows } from '../../items/library.ts';
 import { FILES_COLLECTION_NAME } from '../contract.ts';
-import type { RouteDeps } from '../deps.ts';
-import { importFileFor } from '../import/import.ts';
-import { parseImportRequest } from '../import/request.ts';
+import type { FileRouteDeps } from '../deps.ts';
+import { sharedFileImporterFor } from '../import/import.ts';
+import { parseFileImportRequest } from '../import/request.ts';
 import { isMultipart } from '../multipart/with-form.ts';
 import {
   describeFormBody,
@@ -13,7 +13,7 @@ import {
   FILE_IMPORT_ROUTE_DESCRIPTION,
   FILE_UPDATE_SUMMARY,
 } from './route-descriptions.ts';
-import { createFilesFromForm, updateFromForm } from './upload.ts';
+import { createFilesFromForm, updateFileFromForm } from './upload.ts';
 
 const PATH = '/files';
 
@@ -21,9 +21,9 @@ const PATH = '/files';
  * `/files` (specification, "Files endpoints"): the routes of any collection. A form in place of JSON brings bytes, and routes that
  * delete rows answer when the bytes are removed too.
  */
-export function fileRoutes(deps: RouteDeps): readonly Route[] {
-  const importFile = importFileFor(deps);
-  const send = (ctx: HttpContext, keys: readonly Key[]) =>
+export function fileRoutes(deps: FileRouteDeps): readonly Route[] {
+  const importFile = sharedFileImporterFor(deps);
+  const send = (ctx: HttpContext, keys: readonly ItemKey[]) =>
     sendWrittenRows(deps.items, ctx, FILES_COLLECTION_NAME, keys, keys.length > 1);
   return [
     ...collectionRoutes(deps.items, PATH, FILES_COLLECTION_NAME).map((route) => {
@@ -40,7 +40,7 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
             deps,
             { ...route, description: describeFormBody(route.description, FILE_UPDATE_SUMMARY) },
             'update',
-            async (ctx) => send(ctx, [await updateFromForm(deps, ctx, ctx.params.id ?? '')]),
+            async (ctx) => send(ctx, [await updateFileFromForm(deps, ctx, ctx.params.id ?? '')]),
           );
         case `DELETE ${PATH}`:
         case `DELETE ${PATH}/:id`:
@@ -54,10 +54,10 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
       path: `${PATH}/import`,
       description: FILE_IMPORT_ROUTE_DESCRIPTION,
       async handle(ctx) {
-        await assertAnswerShape(deps.items, ctx, FILES_COLLECTION_NAME);
+        await assertAnswerShapeParameters(deps.items, ctx, FILES_COLLECTION_NAME);
         const key = await importFile(
           ctx.state.caller,
-          parseImportRequest(bodyOf(ctx)),
+          parseFileImportRequest(bodyOf(ctx)),
           createDisconnectSignalGetter(ctx)(),
         );
         await send(ctx, [key]);
@@ -68,7 +68,7 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
 
 /** A route that accepts forms beside JSON: `route` handles JSON, `handleForm` handles forms. */
 const acceptForm = (
-  { access, items, readBody }: RouteDeps,
+  { access, items, readBody }: FileRouteDeps,
   route: Route,
   action: 'create' | 'update',
   handleForm: (ctx: HttpContext) => Promise<void>,
@@ -83,13 +83,13 @@ const acceptForm = (
     }
     // The permission is checked before a byte of the form is read.
     await access.assertAllowed(ctx.state.caller, action, FILES_COLLECTION_NAME);
-    await assertAnswerShape(items, ctx, FILES_COLLECTION_NAME);
+    await assertAnswerShapeParameters(items, ctx, FILES_COLLECTION_NAME);
     await handleForm(ctx);
   },
 });
 
 const waitForRemovalAfter =
-  ({ waitForRemoval }: RouteDeps, route: Route): Route['handle'] =>
+  ({ waitForRemoval }: FileRouteDeps, route: Route): Route['handle'] =>
   async (ctx) => {
     await route.handle(ctx);
     await waitForRemoval();

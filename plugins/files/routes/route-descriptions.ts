@@ -5,13 +5,18 @@ import {
   describeDataAnswer,
   describeJsonBody,
   listSchema,
-  NO_CONTENT,
+  NO_CONTENT_ANSWER_DESCRIPTION,
   nullableSchema,
   objectSchema,
   schemaRef,
   TEXT_SCHEMA,
 } from '../../http/library.ts';
-import { ANSWER_SHAPE_PARAMETERS, itemSchema, queryComponents, WRITE_ERROR_CODES } from '../../items/library.ts';
+import {
+  ANSWER_SHAPE_QUERY_PARAMETER_REFS,
+  itemSchema,
+  queryOpenApiComponents,
+  WRITE_ERROR_CODES,
+} from '../../items/library.ts';
 import { FILES_COLLECTION_NAME } from '../contract.ts';
 
 const FILE_SCHEMA = itemSchema(FILES_COLLECTION_NAME);
@@ -38,14 +43,14 @@ export const FILE_IMPORT_ROUTE_DESCRIPTION: RouteDescription = {
   tag: 'files',
   access: 'permissions',
   summary: 'Creates a file from the bytes at an address.',
-  query: ANSWER_SHAPE_PARAMETERS,
+  query: ANSWER_SHAPE_QUERY_PARAMETER_REFS,
   body: describeJsonBody(
     objectSchema({ url: { ...TEXT_SCHEMA, format: 'uri' }, data: nullableSchema(FILE_SCHEMA) }, ['url']),
   ),
   answers: {
     ...describeDataAnswer(anyOfSchema(FILE_SCHEMA, listSchema(FILE_SCHEMA)), schemaRef('Meta')),
-    ...NO_CONTENT,
+    ...NO_CONTENT_ANSWER_DESCRIPTION,
   },
   errors: FILE_ERROR_CODES,
-  components: queryComponents,
+  components: queryOpenApiComponents,
 };

@@ -1,14 +1,14 @@
 import { type Caller, Failure, Failures } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
-import type { Payload } from '../../items/contract.ts';
+import type { ItemPayload } from '../../items/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { FILES_COLLECTION_NAME, type IncomingFile } from '../contract.ts';
-import type { RouteDeps } from '../deps.ts';
+import type { FileRouteDeps } from '../deps.ts';
 import type { FormFile, FormReader } from '../multipart/form.ts';
 import { formToPayload } from '../multipart/form-values.ts';
 import { withForm } from '../multipart/with-form.ts';
 
-type UploadDeps = Pick<RouteDeps, 'files' | 'items' | 'schema' | 'events' | 'asSystem' | 'waitForRemoval' | 'log'>;
+type UploadDeps = Pick<FileRouteDeps, 'files' | 'items' | 'schema' | 'events' | 'asSystem' | 'waitForRemoval' | 'log'>;
 
 const toIncomingFile = ({ bytes, filename, type, fields }: FormFile, collection: Collection): IncomingFile => ({
   bytes,
@@ -37,7 +37,7 @@ export async function createFilesFromForm(deps: UploadDeps, ctx: HttpContext): P
 }
 
 /** `PATCH /files/<id>` with a form: other bytes, other values, or both. Answers the key. */
-export async function updateFromForm(deps: UploadDeps, ctx: HttpContext, id: string): Promise<string> {
+export async function updateFileFromForm(deps: UploadDeps, ctx: HttpContext, id: string): Promise<string> {
   const collection = await filesCollection(deps);
   const { caller } = ctx.state;
   return withForm(ctx, { maxFiles: 1 }, async (form) => {
@@ -47,7 +47,7 @@ export async function updateFromForm(deps: UploadDeps, ctx: HttpContext, id: str
   });
 }
 
-async function updateValues({ items }: UploadDeps, caller: Caller, id: string, payload: Payload): Promise<string> {
+async function updateValues({ items }: UploadDeps, caller: Caller, id: string, payload: ItemPayload): Promise<string> {
   return String(await items.updateOne(caller, FILES_COLLECTION_NAME, id, payload));
 }
 

@@ -1,23 +1,23 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
-import type { Access } from '../../access/contract.ts';
-import type { Payload } from '../../items/contract.ts';
-import type { Schema } from '../../schema/contract.ts';
-import type { Storage } from '../../storage/contract.ts';
+import type { AccessControl } from '../../access/contract.ts';
+import type { ItemPayload } from '../../items/contract.ts';
+import type { SchemaService } from '../../schema/contract.ts';
+import type { StorageService } from '../../storage/contract.ts';
 import { FILES_COLLECTION_NAME } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import type { FileServiceDeps } from '../deps.ts';
 import { defaultDownloadName, toDownloadName } from '../names/download-name.ts';
 import { parseMimeType } from '../names/mime-type.ts';
-import { objectExtensionFor } from '../names/object-extension.ts';
-import { toTitle } from '../names/title.ts';
+import { fileExtensionForStoredObject } from '../names/object-extension.ts';
+import { fileNameToTitle } from '../names/title.ts';
 import { updatableFiles } from '../upload/writable-files.ts';
 import { type AssertMimeTypeAllowed, createAssertMimeTypeAllowed } from './allowed-mime-types.ts';
 import { withoutPlatformFields } from './platform-fields.ts';
-import { readCreatePresets } from './presets.ts';
-import { createLocationChangeFailure, parseStorageLocation } from './storage.ts';
+import { readFileCreatePresets } from './presets.ts';
+import { createLocationChangeFailure, requireConfiguredStorageLocationName } from './storage.ts';
 
-type WriteRuleDeps = Pick<Deps, 'access' | 'config' | 'db' | 'query'> & {
-  readonly schema: Pick<Schema, 'snapshot'>;
-  readonly storage: Pick<Storage, 'locations'>;
+type WriteRuleDeps = Pick<FileServiceDeps, 'access' | 'config' | 'db' | 'query'> & {
+  readonly schema: Pick<SchemaService, 'snapshot'>;
+  readonly storage: Pick<StorageService, 'locations'>;
 };
 
 interface RuleDeps extends WriteRuleDeps {
@@ -25,28 +25,28 @@ interface RuleDeps extends WriteRuleDeps {
 }
 
 /** Registers the rules for every write of rows of files, nested writes included. */
-export function registerWriteRules(ruleDeps: WriteRuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
+export function registerFileWriteRules(ruleDeps: WriteRuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
   const deps: RuleDeps = { ...ruleDeps, assertTypeAllowed: createAssertMimeTypeAllowed(ruleDeps.config) };
   events.onFilter('files.create', (payload, meta) =>
-    checkCreate(deps, withoutPlatformFields(payload as Payload), meta),
+    checkCreate(deps, withoutPlatformFields(payload as ItemPayload), meta),
   );
   events.onFilter('files.update', (payload, meta) =>
-    checkUpdate(deps, withoutPlatformFields(payload as Payload), meta),
+    checkUpdate(deps, withoutPlatformFields(payload as ItemPayload), meta),
   );
 }
 
 async function checkCreate(
   { access, assertTypeAllowed, storage }: RuleDeps,
-  payload: Payload,
+  payload: ItemPayload,
   { caller }: EventMeta,
-): Promise<Payload> {
+): Promise<ItemPayload> {
   await access.assertAllowed(caller, 'create', FILES_COLLECTION_NAME);
-  const presets = await readCreatePresets(access, caller);
+  const presets = await readFileCreatePresets(access, caller);
   const type = parseMimeType(payload.type ?? presets.type);
   if (!type) throw fail('INVALID_PAYLOAD', 'type has to be a MIME type.', { field: 'type', path: ['type'] });
   assertTypeAllowed(type.type);
   const { storage: requestedStorage, ...rest } = payload;
-  const location = parseStorageLocation(storage, requestedStorage);
+  const location = requireConfiguredStorageLocationName(storage, requestedStorage);
   return {
     ...(await createDefaults(access, caller, rest, presets, { storage: storage.locations[0], type: type.type })),
     ...rest,
@@ -56,22 +56,22 @@ async function checkCreate(
 
 /** Defaults for a row without bytes. Fields that the caller may not write get the defaults of their columns instead. */
 async function createDefaults(
-  access: Pick<Access, 'permissions'>,
+  access: Pick<AccessControl, 'permissions'>,
   caller: EventMeta['caller'],
-  payload: Payload,
-  presets: Payload,
+  payload: ItemPayload,
+  presets: ItemPayload,
   { storage, type }: { readonly storage: string | undefined; readonly type: string },
-): Promise<Payload> {
+): Promise<ItemPayload> {
   const title = typeof payload.title === 'string' ? payload.title : undefined;
   const sentName = typeof payload.filename_download === 'string' ? payload.filename_download : undefined;
-  const extension = objectExtensionFor(undefined, type);
+  const extension = fileExtensionForStoredObject(undefined, type);
   const nameFromTitle = toDownloadName(title?.replaceAll(/[\\/]/g, ' '));
   const nameWithExtension =
     nameFromTitle === undefined || extension === undefined ? nameFromTitle : `${nameFromTitle}.${extension}`;
-  const defaults: Payload = {
+  const defaults: ItemPayload = {
     storage,
     filename_download: toDownloadName(nameWithExtension) ?? defaultDownloadName(type),
-    ...(sentName === undefined ? {} : { title: toTitle(sentName) }),
+    ...(sentName === undefined ? {} : { title: fileNameToTitle(sentName) }),
   };
   const set = await access.permissions(caller);
   const permissions = set.of(FILES_COLLECTION_NAME, 'create');
@@ -81,7 +81,7 @@ async function createDefaults(
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => isUnset(name)));
 }
 
-async function checkUpdate(deps: RuleDeps, payload: Payload, { caller, keys }: EventMeta): Promise<Payload> {
+async function checkUpdate(deps: RuleDeps, payload: ItemPayload, { caller, keys }: EventMeta): Promise<ItemPayload> {
   const { access, assertTypeAllowed, schema, storage } = deps;
   await access.assertAllowed(caller, 'update', FILES_COLLECTION_NAME);
   // A text that is no MIME type is checked as it is; assets serve it as application/octet-stream.
@@ -95,7 +95,7 @@ async function checkUpdate(deps: RuleDeps, payload: Payload, { caller, keys }: E
   const files = await updatableFiles(deps, context, keys as readonly unknown[], ['storage'], { lock: true });
   // The value of a location that is not configured any more may be sent back unchanged.
   const changed = files.filter((file) => file.storage !== payload.storage);
-  if (changed.length > 0) parseStorageLocation(storage, payload.storage);
+  if (changed.length > 0) requireConfiguredStorageLocationName(storage, payload.storage);
   if (changed.some((file) => file.filename_disk !== null)) throw createLocationChangeFailure();
   return payload;
 }

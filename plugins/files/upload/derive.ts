@@ -1,10 +1,10 @@
-import type { Payload } from '../../items/contract.ts';
+import type { ItemPayload } from '../../items/contract.ts';
 import type { FileInspection } from '../../media/contract.ts';
 import type { FilesConfig } from '../config.ts';
-import { guessTypeByName } from '../names/mime-type.ts';
-import { extractCaptions, filterMetadata } from './metadata.ts';
+import { guessMimeTypeByFilename } from '../names/mime-type.ts';
+import { extractIptcCaptions, filterAllowedFileMetadata } from './metadata.ts';
 import type { UploadPlan } from './plan.ts';
-import type { ReceivedBytes } from './receive.ts';
+import type { ReceivedBytesSummary } from './receive.ts';
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
@@ -12,26 +12,29 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 export const resolveFileType = (
   { declared, name }: Pick<UploadPlan, 'declared' | 'name'>,
   inspection: FileInspection,
-): string => declared?.type ?? inspection.type ?? guessTypeByName(name) ?? UNKNOWN_TYPE;
+): string => declared?.type ?? inspection.type ?? guessMimeTypeByFilename(name) ?? UNKNOWN_TYPE;
 
 /** All fields that come from the bytes, null included, so that no value of replaced bytes remains. */
 export const deriveFileFields = (
   { declared }: Pick<UploadPlan, 'declared'>,
-  { size }: Pick<ReceivedBytes, 'size'>,
+  { size }: Pick<ReceivedBytesSummary, 'size'>,
   inspection: FileInspection,
   config: Pick<FilesConfig, 'FILE_METADATA_ALLOW_LIST'>,
-): Payload => ({
+): ItemPayload => ({
   filesize: size,
   detected_type: inspection.type ?? null,
   charset: declared?.charset ?? null,
   width: inspection.width ?? null,
   height: inspection.height ?? null,
   duration: inspection.duration ?? null,
-  metadata: filterMetadata(inspection.metadata, config.FILE_METADATA_ALLOW_LIST),
+  metadata: filterAllowedFileMetadata(inspection.metadata, config.FILE_METADATA_ALLOW_LIST),
   uploaded_on: new Date().toISOString(),
 });
 
 /** Captions of the image for fields that neither the sender nor a preset sets. */
-export function captionFields(isUnset: (field: string) => boolean, inspection: FileInspection): Payload {
-  return Object.fromEntries(Object.entries(extractCaptions(inspection)).filter(([name]) => isUnset(name)));
+export function extractUnsetCaptionFields(
+  isUnset: (field: string) => boolean,
+  inspection: FileInspection,
+): ItemPayload {
+  return Object.fromEntries(Object.entries(extractIptcCaptions(inspection)).filter(([name]) => isUnset(name)));
 }

@@ -3,11 +3,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Log } from '#kernel';
-import type { FileInspection, Media } from '../../media/contract.ts';
+import type { FileInspection, MediaService } from '../../media/contract.ts';
 import type { StorageLocation } from '../../storage/contract.ts';
 import { createTemporaryFolder } from '../../storage/library.ts';
-import { isPlainText } from './plain-text.ts';
-import type { ReceivedBytes } from './receive.ts';
+import { isHeadPlainText } from './plain-text.ts';
+import type { ReceivedBytesSummary } from './receive.ts';
 
 /**
  * Maximum bytes that are copied for an inspection. Of a larger object that would have to be copied, only the head is inspected.
@@ -17,19 +17,19 @@ const HEAD_SIZE = 4 * 1024 ** 2;
 const MEDIA_TYPE = /^(?:image|audio|video)\//;
 
 interface Deps {
-  readonly media: Pick<Media, 'inspect'>;
+  readonly media: Pick<MediaService, 'inspect'>;
   readonly log: Log;
 }
 
 /** Type, size and metadata of the stored bytes. An inspection that fails is logged, and the file is kept. */
-export async function inspectStored(
+export async function inspectStoredFile(
   { media, log }: Deps,
   location: StorageLocation,
   object: string,
-  { size, head }: ReceivedBytes,
+  { size, head }: ReceivedBytesSummary,
   declared: string | undefined,
 ): Promise<FileInspection> {
-  if (size === 0 || (isPlainText(head) && !MEDIA_TYPE.test(declared ?? ''))) return {};
+  if (size === 0 || (isHeadPlainText(head) && !MEDIA_TYPE.test(declared ?? ''))) return {};
   const inspect = (path: string) => media.inspect(path, declared);
   try {
     if (size <= MAX_COPIED || !location.copies) return (await location.asFile(object, inspect)) ?? {};

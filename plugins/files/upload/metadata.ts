@@ -1,9 +1,12 @@
-import type { Payload } from '../../items/contract.ts';
+import type { ItemPayload } from '../../items/contract.ts';
 import type { FileInspection } from '../../media/contract.ts';
 import { shortenTitle } from '../names/title.ts';
 
 /** The metadata that FILE_METADATA_ALLOW_LIST allows: `group.Name`, or `*` for all of it. */
-export function filterMetadata(metadata: FileInspection['metadata'], allowed: readonly string[]): Payload | null {
+export function filterAllowedFileMetadata(
+  metadata: FileInspection['metadata'],
+  allowed: readonly string[],
+): ItemPayload | null {
   if (!metadata) return null;
   if (allowed.includes('*')) return toStorable(metadata);
   const kept: Record<string, Record<string, unknown>> = {};
@@ -17,7 +20,7 @@ export function filterMetadata(metadata: FileInspection['metadata'], allowed: re
 }
 
 /** Title, description and tags from the IPTC data of an image. */
-export function extractCaptions({ metadata }: FileInspection): Payload {
+export function extractIptcCaptions({ metadata }: FileInspection): ItemPayload {
   const { iptc = {} } = metadata ?? {};
   const title = toText(iptc.Headline);
   const description = toText(iptc.Caption);
@@ -35,7 +38,7 @@ const toText = (value: unknown): string | undefined =>
 /** PostgreSQL stores neither NUL characters nor lone surrogates. */
 const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\0', '');
 
-const toStorable = (found: object): Payload =>
+const toStorable = (found: object): ItemPayload =>
   JSON.parse(JSON.stringify(found), (_name, value: unknown) =>
     typeof value === 'string' ? toStorableText(value) : value,
   );

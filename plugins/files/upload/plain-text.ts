@@ -2,7 +2,7 @@
 const MARKUP = /^\s*(?:<|%|\{\\rtf)/;
 
 /** True for text without markup, which needs no inspection. Judged by the head of the file alone. */
-export function isPlainText(head: Uint8Array): boolean {
+export function isHeadPlainText(head: Uint8Array): boolean {
   for (const byte of head) {
     if (byte < 0x20 ? byte < 0x09 || (byte > 0x0d && byte !== 0x1b) : byte === 0x7f) return false;
   }

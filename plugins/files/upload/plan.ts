@@ -1,36 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, fail } from '#kernel';
-import type { Payload } from '../../items/contract.ts';
+import type { ItemPayload } from '../../items/contract.ts';
 import { isUuid } from '../../query/library.ts';
 import type { StorageLocation } from '../../storage/contract.ts';
 import { FILES_COLLECTION_NAME, type IncomingFile, type UploadOptions } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import type { FileServiceDeps } from '../deps.ts';
 import { defaultDownloadName, toDownloadName } from '../names/download-name.ts';
 import { type MimeType, parseMimeType } from '../names/mime-type.ts';
-import { objectExtensionFor } from '../names/object-extension.ts';
-import { toTitle } from '../names/title.ts';
+import { fileExtensionForStoredObject } from '../names/object-extension.ts';
+import { fileNameToTitle } from '../names/title.ts';
 import { createObjectName } from '../object-names.ts';
 import { createAssertMimeTypeAllowed } from '../rules/allowed-mime-types.ts';
 import { withoutPlatformFields } from '../rules/platform-fields.ts';
-import { readCreatePresets } from '../rules/presets.ts';
-import { createLocationChangeFailure, parseStorageLocation } from '../rules/storage.ts';
-import { precheckWrite } from './precheck.ts';
-import type { ReceiveTarget } from './receive.ts';
+import { readFileCreatePresets } from '../rules/presets.ts';
+import { createLocationChangeFailure, requireConfiguredStorageLocationName } from '../rules/storage.ts';
+import { precheckUploadPayload } from './precheck.ts';
+import type { UploadTarget } from './receive.ts';
 import { updatableFiles } from './writable-files.ts';
 
 export type UploadDescription = Omit<IncomingFile, 'bytes'>;
 
 /** Everything that is decided before the first byte is read. */
-export interface UploadPlan extends ReceiveTarget {
+export interface UploadPlan extends UploadTarget {
   readonly id: string;
   readonly location: StorageLocation;
   readonly declared: MimeType | undefined;
   /** The download name, if the sender or the row has one. */
   readonly name: string | undefined;
   /** Values of the sender, which the caller's permissions must allow. */
-  readonly payload: Payload;
+  readonly payload: ItemPayload;
   /** Values that the platform adds, whatever the sender may write. */
-  readonly platformValues: Payload;
+  readonly platformValues: ItemPayload;
 }
 
 /** Plans uploads. @throws what the write would throw: FORBIDDEN, INVALID_PAYLOAD or FAILED_VALIDATION. */
@@ -42,11 +42,11 @@ export interface UploadPlanner {
 
 type AssertTypeAllowed = ReturnType<typeof createAssertMimeTypeAllowed>;
 
-interface PlanDeps extends Deps {
+interface PlanDeps extends FileServiceDeps {
   readonly assertTypeAllowed: AssertTypeAllowed;
 }
 
-export function createUploadPlanner(deps: Deps): UploadPlanner {
+export function createUploadPlanner(deps: FileServiceDeps): UploadPlanner {
   const assertTypeAllowed = createAssertMimeTypeAllowed(deps.config);
   const planDeps = { ...deps, assertTypeAllowed };
   return {
@@ -69,31 +69,31 @@ async function planCreate(
   const id = options.id ?? (isNewId ? randomUUID() : rest.id);
   if (typeof id !== 'string' || !isUuid(id)) throw fail('INVALID_PAYLOAD', 'id has to be a uuid.', { field: 'id' });
 
-  const presets = await readCreatePresets(access, caller);
+  const presets = await readFileCreatePresets(access, caller);
   const isUnset = (field: string) => !Object.hasOwn(rest, field) && !Object.hasOwn(presets, field);
-  const requestedLocation = parseStorageLocation(storage, rest.storage);
+  const requestedLocation = requireConfiguredStorageLocationName(storage, rest.storage);
   const location = storage.at(
-    requestedLocation ?? parseStorageLocation(storage, presets.storage) ?? defaultLocation(storage),
+    requestedLocation ?? requireConfiguredStorageLocationName(storage, presets.storage) ?? defaultLocation(storage),
   );
   const name = chosenName ?? sentName ?? defaultDownloadName(declared?.type);
   const folder = isUnset('folder') ? (await settings.current()).storage_default_folder : null;
   const { id: _id, storage: _storage, ...otherFields } = rest;
-  const payload: Payload = {
+  const payload: ItemPayload = {
     ...otherFields,
     ...(chosenName === undefined ? {} : { filename_download: chosenName }),
     ...(requestedLocation === undefined ? {} : { storage: requestedLocation }),
     ...(isNewId || options.id !== undefined ? {} : { id }),
   };
-  const object = createObjectName(id.toLowerCase(), objectExtensionFor(name, declared?.type), isNewId);
-  const platformValues: Payload = {
+  const object = createObjectName(id.toLowerCase(), fileExtensionForStoredObject(name, declared?.type), isNewId);
+  const platformValues: ItemPayload = {
     ...(Object.hasOwn(payload, 'id') ? {} : { id: id.toLowerCase() }),
     ...(requestedLocation === undefined ? { storage: location.name } : {}),
     ...(chosenName === undefined ? { filename_download: name } : {}),
-    ...(isUnset('title') ? { title: toTitle(name) } : {}),
+    ...(isUnset('title') ? { title: fileNameToTitle(name) } : {}),
     ...(folder === null ? {} : { folder }),
     filename_disk: object,
   };
-  await precheckWrite(await filesCollection(deps, caller), 'create', payload, {
+  await precheckUploadPayload(await filesCollection(deps, caller), 'create', payload, {
     type: declared?.type ?? null,
     ...platformValues,
   });
@@ -123,7 +123,7 @@ async function planReplace(
   const { storage: requestedStorage, id: sentId, ...otherFields } = rest;
   const isSame = typeof sentId === 'string' && sentId.toLowerCase() === key.toLowerCase();
   const name = chosenName ?? sentName;
-  const payload: Payload = {
+  const payload: ItemPayload = {
     ...otherFields,
     ...(sentId === undefined || isSame ? {} : { id: sentId }),
     ...(name === undefined ? {} : { filename_download: name }),
@@ -134,7 +134,7 @@ async function planReplace(
   const [row] = await updatableFiles(deps, files, [key], fields);
   if (!row) throw fail('FORBIDDEN', `there is no file ${key} that may be updated`);
   const hasBytes = row.filename_disk !== null;
-  const requestedLocation = parseStorageLocation(storage, requestedStorage);
+  const requestedLocation = requireConfiguredStorageLocationName(storage, requestedStorage);
   if (hasBytes && requestedLocation !== undefined && requestedLocation !== row.storage)
     throw createLocationChangeFailure();
   const configuredStorage = storage.locations.includes(row.storage) ? row.storage : undefined;
@@ -142,10 +142,14 @@ async function planReplace(
     hasBytes ? row.storage : (requestedLocation ?? configuredStorage ?? defaultLocation(storage)),
   );
   const id = row.id;
-  const object = createObjectName(id, objectExtensionFor(name ?? row.filename_download, declared?.type), false);
+  const object = createObjectName(
+    id,
+    fileExtensionForStoredObject(name ?? row.filename_download, declared?.type),
+    false,
+  );
   const platformValues = hasBytes ? { filename_disk: object } : { filename_disk: object, storage: location.name };
   const typedPayload = { ...payload, type: declared?.type ?? row.type };
-  await precheckWrite(files, 'update', typedPayload, platformValues);
+  await precheckUploadPayload(files, 'update', typedPayload, platformValues);
   const limit = maxUploadBytes(deps, options);
   return {
     id,
@@ -170,7 +174,7 @@ function parseSenderValues({ filename, type, metadata }: UploadDescription, asse
   return { chosenName, sentName: toDownloadName(filename), declared, rest };
 }
 
-async function filesCollection({ access, schema }: Deps, caller: Caller) {
+async function filesCollection({ access, schema }: FileServiceDeps, caller: Caller) {
   const schemaSnapshot = await schema.snapshot();
   const collection = schemaSnapshot.collections.get(FILES_COLLECTION_NAME);
   if (!collection) throw fail('SERVICE_UNAVAILABLE', `the collection ${FILES_COLLECTION_NAME} does not exist`);
@@ -178,7 +182,7 @@ async function filesCollection({ access, schema }: Deps, caller: Caller) {
 }
 
 /** Maximum bytes of an upload. */
-const maxUploadBytes = ({ config }: Deps, { maxBytes }: UploadOptions): number =>
+const maxUploadBytes = ({ config }: FileServiceDeps, { maxBytes }: UploadOptions): number =>
   Math.min(config.FILES_MAX_UPLOAD_SIZE ?? Number.POSITIVE_INFINITY, maxBytes ?? Number.POSITIVE_INFINITY);
 
-const defaultLocation = ({ locations }: Deps['storage']): string => locations[0] as string;
+const defaultLocation = ({ locations }: FileServiceDeps['storage']): string => locations[0] as string;

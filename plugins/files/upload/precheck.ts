@@ -1,6 +1,6 @@
 import { type Caller, Failures } from '#kernel';
-import type { Access } from '../../access/contract.ts';
-import type { Payload } from '../../items/contract.ts';
+import type { AccessControl } from '../../access/contract.ts';
+import type { ItemPayload } from '../../items/contract.ts';
 import type { Collection, SchemaOverview } from '../../schema/contract.ts';
 
 /** Fields that are known only after the upload. */
@@ -18,7 +18,7 @@ const KNOWN_AFTER_UPLOAD = [
 const MAYBE_KNOWN_AFTER_UPLOAD = ['title', 'description', 'tags', 'type'];
 
 export interface PrecheckContext {
-  readonly access: Pick<Access, 'validatePayload' | 'permissions'>;
+  readonly access: Pick<AccessControl, 'validatePayload' | 'permissions'>;
   readonly collection: Collection;
   readonly schemaSnapshot: SchemaOverview;
   readonly caller: Caller;
@@ -28,11 +28,11 @@ export interface PrecheckContext {
  * Checks the fields and validations of the coming write, so that no bytes are uploaded in vain. A rule about fields that only the
  * bytes determine is left to the write itself.
  */
-export async function precheckWrite(
+export async function precheckUploadPayload(
   { access, collection, schemaSnapshot, caller }: PrecheckContext,
   action: 'create' | 'update',
-  payload: Payload,
-  platformValues: Payload,
+  payload: ItemPayload,
+  platformValues: ItemPayload,
 ): Promise<void> {
   try {
     await access.validatePayload(collection, action, payload, caller, schemaSnapshot, platformValues);

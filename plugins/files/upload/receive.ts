@@ -4,7 +4,7 @@ import type { StorageLocation } from '../../storage/contract.ts';
 /** Bytes of the head, enough to recognise plain text. */
 const HEAD_SIZE = 4096;
 
-export interface ReceiveTarget {
+export interface UploadTarget {
   readonly location: StorageLocation;
   readonly object: string;
   readonly type: string | undefined;
@@ -12,7 +12,7 @@ export interface ReceiveTarget {
   readonly limit: number;
 }
 
-export interface ReceivedBytes {
+export interface ReceivedBytesSummary {
   readonly size: number;
   readonly head: Uint8Array;
 }
@@ -26,11 +26,11 @@ export const createTooLargeFailure = (limit: number, size?: number) =>
   );
 
 /** Writes the bytes to the location, counts them and stops at the limit. @throws errors of the source unchanged. */
-export async function receiveBytes(
-  { location, object, type, limit }: ReceiveTarget,
+export async function writeUploadToStorage(
+  { location, object, type, limit }: UploadTarget,
   bytes: AsyncIterable<Uint8Array>,
   log: Log,
-): Promise<ReceivedBytes> {
+): Promise<ReceivedBytesSummary> {
   let size = 0;
   let headSize = 0;
   const head: Uint8Array[] = [];

@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import type { Access } from '../../access/contract.ts';
+import type { AccessControl } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { QueryEngine } from '../../query/contract.ts';
 import { isUuid } from '../../query/library.ts';
@@ -13,9 +13,9 @@ export interface StoredFileRow {
   readonly type: string | null;
 }
 
-export interface WriteFilterDeps {
+export interface WritableFileQueryDeps {
   readonly db: Db;
-  readonly access: Pick<Access, 'restrictWrite'>;
+  readonly access: Pick<AccessControl, 'restrictWrite'>;
   readonly query: Pick<QueryEngine, 'compileCondition'>;
 }
 
@@ -30,7 +30,7 @@ interface WriteContext {
  * @throws FORBIDDEN if the caller can update no file at all.
  */
 export async function updatableFiles(
-  { db, access, query }: WriteFilterDeps,
+  { db, access, query }: WritableFileQueryDeps,
   { collection, schemaSnapshot, caller }: WriteContext,
   keys: readonly unknown[],
   fields: readonly string[],
@@ -51,7 +51,7 @@ export async function updatableFiles(
  * @throws FORBIDDEN if the caller can delete no file at all.
  */
 export async function lockDeletableFiles(
-  { db, access, query }: WriteFilterDeps,
+  { db, access, query }: WritableFileQueryDeps,
   { collection, schemaSnapshot, caller }: WriteContext,
   keys: readonly unknown[],
 ): Promise<readonly Pick<StoredFileRow, 'id'>[]> {

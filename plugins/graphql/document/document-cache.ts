@@ -2,8 +2,8 @@ import type { FragmentDefinitionNode, GraphQLSchema, OperationDefinitionNode } f
 import { LRUCache } from 'lru-cache';
 import type { GraphqlDocumentLimits } from './limits.ts';
 import { parseGraphqlDocument } from './parse.ts';
-import { fragmentsOf, operationsOf } from './selection-size.ts';
-import { assertValidDocument } from './validate.ts';
+import { fragmentDefinitionsOf, operationDefinitionsOf } from './selection-size.ts';
+import { assertValidGraphqlDocument } from './validate.ts';
 
 /** A document that was validated against a schema. */
 export interface ValidatedGraphqlDocument {
@@ -50,11 +50,11 @@ export function createGraphqlDocumentCaches(limits: GraphqlDocumentLimits): Crea
         const cached = cache.get(key);
         if (cached) return cached.document;
         const { node, tokens } = parseGraphqlDocument(text, limits);
-        assertValidDocument(node, schema, limits);
+        assertValidGraphqlDocument(node, schema, limits);
         const document: ValidatedGraphqlDocument = {
           id: ++documents,
-          operations: new Map(operationsOf(node).map((one) => [one.name?.value ?? '', one])),
-          fragments: fragmentsOf(node),
+          operations: new Map(operationDefinitionsOf(node).map((one) => [one.name?.value ?? '', one])),
+          fragments: fragmentDefinitionsOf(node),
         };
         const size = TOKENS_PER_DOCUMENT + tokens + Math.ceil(text.length / CHARACTERS_PER_TOKEN);
         cache.set(key, { document, size });

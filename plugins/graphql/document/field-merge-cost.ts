@@ -7,7 +7,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { schemaIndependentFailure } from './limits.ts';
-import { fragmentsOf, operationsOf } from './selection-size.ts';
+import { fragmentDefinitionsOf, operationDefinitionsOf } from './selection-size.ts';
 
 /**
  * Field comparisons that the validation of one document may take. Fields with one response key must be the same field,
@@ -26,7 +26,7 @@ const FRAGMENT_COST = 2;
  * @throws DocumentFailure over MAX_COMPARISONS.
  */
 export function assertFieldMergeCost(document: DocumentNode): void {
-  const fragments = fragmentsOf(document);
+  const fragments = fragmentDefinitionsOf(document);
   let comparisons = 0;
 
   const countComparisons = (sets: readonly SelectionSetNode[], place: OperationDefinitionNode | FieldNode): void => {
@@ -44,7 +44,7 @@ export function assertFieldMergeCost(document: DocumentNode): void {
     }
   };
 
-  for (const operation of operationsOf(document)) countComparisons([operation.selectionSet], operation);
+  for (const operation of operationDefinitionsOf(document)) countComparisons([operation.selectionSet], operation);
 }
 
 const comparisonCost = (same: readonly FieldNode[]): number =>

@@ -9,7 +9,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { schemaIndependentFailure } from './limits.ts';
-import { fragmentsOf, isIntrospectionField, operationsOf } from './selection-size.ts';
+import { fragmentDefinitionsOf, isIntrospectionField, operationDefinitionsOf } from './selection-size.ts';
 
 /** Typical lengths of the lists of introspection, to estimate the size of the answer. */
 const TYPICAL_LIST_SIZES: Readonly<Record<string, number>> = {
@@ -55,8 +55,11 @@ function measureOperations(
   document: DocumentNode,
   types: number,
 ): readonly { readonly operation: OperationDefinitionNode; readonly cost: number }[] {
-  const weigh = createCostFunction(fragmentsOf(document), types);
-  return operationsOf(document).map((operation) => ({ operation, cost: weigh(operation.selectionSet, false) }));
+  const weigh = createCostFunction(fragmentDefinitionsOf(document), types);
+  return operationDefinitionsOf(document).map((operation) => ({
+    operation,
+    cost: weigh(operation.selectionSet, false),
+  }));
 }
 
 /**

@@ -34,10 +34,10 @@ interface SelectionSize {
 
 const EMPTY_SIZE: SelectionSize = { fields: 0, nodes: 0, schemaNodes: 0, depth: 0, nesting: 0 };
 
-export const operationsOf = (document: DocumentNode): readonly OperationDefinitionNode[] =>
+export const operationDefinitionsOf = (document: DocumentNode): readonly OperationDefinitionNode[] =>
   document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
 
-export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
+export const fragmentDefinitionsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
   new Map(
     document.definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION).map((one) => [one.name.value, one]),
   );
@@ -55,11 +55,11 @@ export function assertSelectionSize(
   document: DocumentNode,
   limits: GraphqlDocumentLimits,
 ): { readonly hasFragmentCycle: boolean } {
-  const measure = createMeasure(fragmentsOf(document));
+  const measure = createMeasure(fragmentDefinitionsOf(document));
   const depth = limits.relations + LEVELS_BESIDE_RELATIONS;
   let nodes = 0;
   let schemaNodes = 0;
-  for (const operation of operationsOf(document)) {
+  for (const operation of operationDefinitionsOf(document)) {
     const size = measure.operation(operation);
     if (size.fields > limits.rootFields) {
       const most = `the ${limits.rootFields} allowed (GRAPHQL_MAX_ROOT_FIELDS)`;

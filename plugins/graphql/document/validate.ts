@@ -33,7 +33,7 @@ const RULES: readonly ValidationRule[] = [
  * take much longer than that.
  * @throws DocumentFailure
  */
-export function assertValidDocument(
+export function assertValidGraphqlDocument(
   document: DocumentNode,
   schema: GraphQLSchema,
   limits: GraphqlDocumentLimits,

@@ -15,7 +15,7 @@ import {
   type ValidationRule,
   VariablesInAllowedPositionRule,
 } from 'graphql';
-import { ColumnEnum } from '../schema/enum-types.ts';
+import { ColumnEnumGraphqlType } from '../schema/enum-types.ts';
 import { isOperatorsType } from '../schema/operators.ts';
 import { JsonScalar, StringOrFloatScalar } from '../schema/scalars.ts';
 
@@ -49,7 +49,7 @@ function relaxedUsages(context: ValidationContext, operation: OperationDefinitio
     const name = declared.get(usage.node.name.value);
     if (!name || !usage.type) return usage;
     const named = getNamedType(usage.type);
-    if (named instanceof ColumnEnum) return { ...usage, type: enumPositionType(usage.type, name) };
+    if (named instanceof ColumnEnumGraphqlType) return { ...usage, type: enumPositionType(usage.type, name) };
     const { name: expected } = named;
     if (!isOperand(expected, usage.parentType) || !ACCEPTED_VARIABLE_TYPES[expected]?.includes(name)) return usage;
     const type = context.getSchema().getType(name);

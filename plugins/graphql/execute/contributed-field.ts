@@ -1,38 +1,38 @@
 import { getArgumentValues, OperationTypeNode } from 'graphql';
-import type { Key } from '../../items/contract.ts';
-import type { GraphqlField } from '../contract.ts';
+import type { ItemKey } from '../../items/contract.ts';
+import type { ContributedGraphqlField } from '../contract.ts';
 import { schemaIndependentFailure } from '../document/limits.ts';
-import type { RootField } from '../plan/root-fields.ts';
-import { toSelection } from '../plan/selection.ts';
+import type { SelectedRootField } from '../plan/root-fields.ts';
+import { graphqlFieldToSelection } from '../plan/selection.ts';
 import { executeByGraphqlPackage } from './execute-by-graphql-package.ts';
-import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
-import { toOrdinaryObjects } from './ordinary-objects.ts';
-import { precheckSelection, readBackRow } from './read-back.ts';
+import { createGraphqlSelectionContext, type GraphqlExecutionDeps, type GraphqlOperationRun } from './operation-run.ts';
+import { toObjectsWithPrototype } from './ordinary-objects.ts';
+import { precheckMutationSelection, readBackRow } from './read-back.ts';
 import { readResultTextOf } from './reads.ts';
-import type { RootResult } from './root-result.ts';
+import type { RootFieldResult } from './root-result.ts';
 
 /**
  * Executes a field of another plugin, which resolves to a value, or to the key of a row that is read like any other.
  */
-export async function resolveContributed(
-  deps: ExecuteDeps,
+export async function resolveContributedGraphqlField(
+  deps: GraphqlExecutionDeps,
   run: GraphqlOperationRun,
-  root: RootField,
-  field: GraphqlField,
-): Promise<RootResult> {
-  const args = toOrdinaryObjects(getArgumentValues(root.field, root.nodes[0], run.coercedVariables)) as Record<
+  root: SelectedRootField,
+  field: ContributedGraphqlField,
+): Promise<RootFieldResult> {
+  const args = toObjectsWithPrototype(getArgumentValues(root.field, root.nodes[0], run.coercedVariables)) as Record<
     string,
     unknown
   >;
   const { row } = field;
   if (row === undefined) return executeByGraphqlPackage(run, root, await field.resolve(args, run.call));
   const isWrite = run.node.operation === OperationTypeNode.MUTATION;
-  const selection = isWrite ? await precheckSelection(deps, run, root) : undefined;
-  const key = (await field.resolve(args, run.call)) as Key | null | undefined;
+  const selection = isWrite ? await precheckMutationSelection(deps, run, root) : undefined;
+  const key = (await field.resolve(args, run.call)) as ItemKey | null | undefined;
   if (key === null || key === undefined) return { text: 'null' };
   if (selection) return { text: await readBackRow(deps, run, row, root, selection, key) };
   const answer = await deps.items.select(run.call.caller, row, {
-    selection: () => toSelection(createSelectionContext(deps, run), root.field, root.nodes),
+    selection: () => graphqlFieldToSelection(createGraphqlSelectionContext(deps, run), root.field, root.nodes),
     text: root.cacheText(run.coercedVariables),
     key,
   });
@@ -43,7 +43,7 @@ export async function resolveContributed(
  * Refuses a second field with `once` in a request, so that one request cannot try several secrets.
  * @throws DocumentFailure
  */
-export function assertAtMostOneOnceField(roots: readonly RootField[]): void {
+export function assertAtMostOneOnceField(roots: readonly SelectedRootField[]): void {
   const [, second] = roots.filter(({ binding }) => binding?.kind === 'contributed' && binding.field.once);
   if (second)
     throw schemaIndependentFailure(

@@ -3,7 +3,7 @@ import { type Caller, ClientGone, errorEnvelope, Failure, fail, type Log } from 
 import type { GraphqlErrorEntry } from './operation-types.ts';
 
 /** Where an error occurred: the path in the response and the nodes of the document. */
-export interface ErrorLocation {
+export interface GraphqlErrorLocation {
   readonly path: readonly (string | number)[];
   readonly nodes: readonly ASTNode[];
 }
@@ -16,7 +16,7 @@ export function toErrorEntries(
   log: Log,
   caller: Caller,
   error: unknown,
-  { path, nodes }: ErrorLocation,
+  { path, nodes }: GraphqlErrorLocation,
 ): readonly GraphqlErrorEntry[] {
   const { status, body } = errorEnvelope(error, { admin: caller.admin });
   if (status >= 500) log.error({ err: error }, 'a GraphQL field failed');

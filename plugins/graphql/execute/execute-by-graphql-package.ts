@@ -1,10 +1,10 @@
 import { type DocumentNode, type ExecutionResult, execute, Kind } from 'graphql';
-import type { RootField } from '../plan/root-fields.ts';
+import type { SelectedRootField } from '../plan/root-fields.ts';
 import type { GraphqlOperationRun } from './operation-run.ts';
-import type { RootResult } from './root-result.ts';
+import type { RootFieldResult } from './root-result.ts';
 
 /** Documents with a single root field, by this field. */
-const singleFieldDocuments = new WeakMap<RootField, DocumentNode>();
+const singleFieldDocuments = new WeakMap<SelectedRootField, DocumentNode>();
 
 /**
  * Executes a root field by the graphql package: introspection, and values that contributed fields resolve, from which
@@ -12,9 +12,9 @@ const singleFieldDocuments = new WeakMap<RootField, DocumentNode>();
  */
 export async function executeByGraphqlPackage(
   run: GraphqlOperationRun,
-  root: RootField,
+  root: SelectedRootField,
   value?: unknown,
-): Promise<RootResult> {
+): Promise<RootFieldResult> {
   const document = singleFieldDocuments.get(root) ?? createDocument(run, root);
   singleFieldDocuments.set(root, document);
   // The graphql package executes a field synchronously: other requests run before each field.
@@ -29,7 +29,7 @@ export async function executeByGraphqlPackage(
   return { text: failed ? null : JSON.stringify(data[root.key] ?? null), errors };
 }
 
-const createDocument = ({ node, document }: GraphqlOperationRun, { nodes }: RootField): DocumentNode => ({
+const createDocument = ({ node, document }: GraphqlOperationRun, { nodes }: SelectedRootField): DocumentNode => ({
   kind: Kind.DOCUMENT,
   definitions: [
     { ...node, selectionSet: { kind: Kind.SELECTION_SET, selections: nodes } },

@@ -1,23 +1,28 @@
 import { OperationTypeNode } from 'graphql';
 import { schemaIndependentFailure } from '../document/limits.ts';
-import { findRootFields, type RootField } from '../plan/root-fields.ts';
+import { findRootFields, type SelectedRootField } from '../plan/root-fields.ts';
 import { mapConcurrently, readCompleteListText, takeFromBudget } from './concurrent-reads.ts';
-import { assertAtMostOneOnceField, resolveContributed } from './contributed-field.ts';
+import { assertAtMostOneOnceField, resolveContributedGraphqlField } from './contributed-field.ts';
 import { resolveIntrospection } from './introspection.ts';
-import { coerceVariables, createLimitedCounter, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
+import {
+  coerceVariables,
+  createLimitedCounter,
+  type GraphqlExecutionDeps,
+  type GraphqlOperationRun,
+} from './operation-run.ts';
 import type { ExecuteOperation, GraphqlResponse } from './operation-types.ts';
 import { type ReadFieldBinding, readResultTextOf, readRootField } from './reads.ts';
-import { createResponseParts } from './response-parts.ts';
-import { createGraphqlResponse, failRootField, type RootMember, settleRootField } from './root-member.ts';
-import type { RootResult } from './root-result.ts';
-import { assertVariableRepetition } from './variable-repetition.ts';
-import { executeWrite } from './writes.ts';
+import { streamSingleListResponse } from './response-parts.ts';
+import { createGraphqlResponse, failRootField, type SettledRootField, settleRootField } from './root-member.ts';
+import type { RootFieldResult } from './root-result.ts';
+import { assertVariableRepetitionLimit } from './variable-repetition.ts';
+import { executeMutationField } from './writes.ts';
 
 /**
  * Creates the function that executes GraphQL operations. Each read is one statement of the items engine, whose JSON
  * texts are joined unchanged.
  */
-export function createOperationExecutor(deps: ExecuteDeps): ExecuteOperation {
+export function createOperationExecutor(deps: GraphqlExecutionDeps): ExecuteOperation {
   return async (callerSchema, operation, call) => {
     const { document, node } = operation;
     if (node.operation === OperationTypeNode.SUBSCRIPTION)
@@ -28,7 +33,7 @@ export function createOperationExecutor(deps: ExecuteDeps): ExecuteOperation {
       call,
       coercedVariables: coerceVariables(deps, callerSchema, operation),
     };
-    assertVariableRepetition(run);
+    assertVariableRepetitionLimit(run);
     const spend = createLimitedCounter(deps.ceilings.nodes, () =>
       schemaIndependentFailure(
         `The document asks for more at its root than the ${deps.ceilings.nodes} parts allowed (QUERY_MAX_NODES).`,
@@ -48,14 +53,14 @@ export function createOperationExecutor(deps: ExecuteDeps): ExecuteOperation {
 
 /** Executes a single list, which is streamed when it is long. */
 async function executeSingleList(
-  deps: ExecuteDeps,
+  deps: GraphqlExecutionDeps,
   run: GraphqlOperationRun,
-  root: RootField,
+  root: SelectedRootField,
   binding: ReadFieldBinding,
 ): Promise<GraphqlResponse> {
   try {
     const answer = await readRootField(deps, run, root, binding, 'long');
-    if ('batches' in answer) return { kind: 'parts', parts: createResponseParts(root.key, answer) };
+    if ('batches' in answer) return { kind: 'parts', parts: streamSingleListResponse(root.key, answer) };
     return createGraphqlResponse([{ key: root.key, text: readResultTextOf(answer), errors: [], isFatal: false }]);
   } catch (error) {
     return createGraphqlResponse([failRootField(deps, run, root, error)]);
@@ -63,10 +68,10 @@ async function executeSingleList(
 }
 
 const executeReads = (
-  deps: ExecuteDeps,
+  deps: GraphqlExecutionDeps,
   run: GraphqlOperationRun,
-  roots: readonly RootField[],
-): Promise<readonly RootMember[]> =>
+  roots: readonly SelectedRootField[],
+): Promise<readonly SettledRootField[]> =>
   mapConcurrently(roots, (root, budget) =>
     settleRootField(deps, run, root, async () => {
       const { binding } = root;
@@ -80,11 +85,11 @@ const executeReads = (
 
 /** Executes mutations one after the other, as the GraphQL specification requires, until a non-null one fails. */
 async function executeWrites(
-  deps: ExecuteDeps,
+  deps: GraphqlExecutionDeps,
   run: GraphqlOperationRun,
-  roots: readonly RootField[],
-): Promise<readonly RootMember[]> {
-  const done: RootMember[] = [];
+  roots: readonly SelectedRootField[],
+): Promise<readonly SettledRootField[]> {
+  const done: SettledRootField[] = [];
   for (const root of roots) {
     const result = await settleRootField(deps, run, root, () => resolveRoot(deps, run, root));
     done.push(result);
@@ -93,7 +98,11 @@ async function executeWrites(
   return done;
 }
 
-async function resolveRoot(deps: ExecuteDeps, run: GraphqlOperationRun, root: RootField): Promise<RootResult> {
+async function resolveRoot(
+  deps: GraphqlExecutionDeps,
+  run: GraphqlOperationRun,
+  root: SelectedRootField,
+): Promise<RootFieldResult> {
   const { binding, field } = root;
   if (!binding)
     return field.name === '__typename' ? { text: JSON.stringify(rootTypeName(run)) } : resolveIntrospection(run, root);
@@ -101,14 +110,14 @@ async function resolveRoot(deps: ExecuteDeps, run: GraphqlOperationRun, root: Ro
     case 'nothing':
       return { text: 'null' };
     case 'contributed':
-      return resolveContributed(deps, run, root, binding.field);
+      return resolveContributedGraphqlField(deps, run, root, binding.field);
     case 'list':
     case 'singleton':
     case 'by id':
     case 'aggregated':
       return { text: readResultTextOf(await readRootField(deps, run, root, binding)) };
     default:
-      return { text: await executeWrite(deps, run, root, binding) };
+      return { text: await executeMutationField(deps, run, root, binding) };
   }
 }
 

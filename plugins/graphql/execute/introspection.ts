@@ -1,18 +1,21 @@
 import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { RootField } from '../plan/root-fields.ts';
+import type { SelectedRootField } from '../plan/root-fields.ts';
 import { executeByGraphqlPackage } from './execute-by-graphql-package.ts';
 import type { GraphqlOperationRun } from './operation-run.ts';
 import { renderIntrospection } from './render-introspection.ts';
-import type { RootResult } from './root-result.ts';
+import type { RootFieldResult } from './root-result.ts';
 
 /** Cached introspection queries of one schema: a tool sends the same one each time it starts. */
 const MAX_CACHED_QUERIES = 3;
 
-const introspectionCaches = new WeakMap<GraphQLSchema, LRUCache<string, RootResult>>();
+const introspectionCaches = new WeakMap<GraphQLSchema, LRUCache<string, RootFieldResult>>();
 
 /** Executes introspection. The answer of a large schema takes long and never changes, so it is cached. */
-export async function resolveIntrospection(run: GraphqlOperationRun, root: RootField): Promise<RootResult> {
+export async function resolveIntrospection(
+  run: GraphqlOperationRun,
+  root: SelectedRootField,
+): Promise<RootFieldResult> {
   const { schema } = run.callerSchema;
   const cache = introspectionCaches.get(schema) ?? new LRUCache({ max: MAX_CACHED_QUERIES });
   introspectionCaches.set(schema, cache);
@@ -29,8 +32,8 @@ export async function resolveIntrospection(run: GraphqlOperationRun, root: RootF
 /** Renders introspection as text; undefined when this fails: then the graphql package answers, with its errors. */
 function renderResult(
   { callerSchema, document, coercedVariables }: GraphqlOperationRun,
-  root: RootField,
-): RootResult | undefined {
+  root: SelectedRootField,
+): RootFieldResult | undefined {
   // The limit of introspection was checked by validation.
   const spend = () => {};
   try {

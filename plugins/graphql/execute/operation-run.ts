@@ -1,17 +1,17 @@
 import { type GraphQLError, getVariableValues, type VariableValues } from 'graphql';
 import { fail, type Log } from '#kernel';
-import type { Items } from '../../items/contract.ts';
-import type { ListParameters, QueryEngine } from '../../query/contract.ts';
-import type { Schema } from '../../schema/contract.ts';
-import type { GraphqlCall } from '../contract.ts';
+import type { ItemsEngine } from '../../items/contract.ts';
+import type { QueryEngine, SelectionListParameters } from '../../query/contract.ts';
+import type { SchemaService } from '../../schema/contract.ts';
+import type { GraphqlResolverContext } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
-import type { SelectionContext } from '../plan/selection.ts';
+import type { GraphqlSelectionContext } from '../plan/selection.ts';
 import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
 import type { GraphqlOperation } from './operation-types.ts';
 
-export interface ExecuteDeps {
+export interface GraphqlExecutionDeps {
   readonly items: Pick<
-    Items,
+    ItemsEngine,
     | 'select'
     | 'checkQuery'
     | 'createOne'
@@ -22,7 +22,7 @@ export interface ExecuteDeps {
     | 'upsertSingleton'
     | 'deleteMany'
   >;
-  readonly schema: Pick<Schema, 'snapshot'>;
+  readonly schema: Pick<SchemaService, 'snapshot'>;
   readonly ceilings: Pick<QueryEngine['ceilings'], 'depth' | 'nodes'>;
   readonly log: Log;
   /** Whether the error of an invalid variable suggests similar names. */
@@ -32,7 +32,7 @@ export interface ExecuteDeps {
 /** The execution of a GraphQL operation for one request. */
 export interface GraphqlOperationRun extends GraphqlOperation {
   readonly callerSchema: CallerGraphqlSchema;
-  readonly call: GraphqlCall;
+  readonly call: GraphqlResolverContext;
   /** Variables coerced to their types, with defaults. */
   readonly coercedVariables: VariableValues;
 }
@@ -44,7 +44,7 @@ const MAX_ENTRIES_FOR_ALL_ERRORS = 1000;
 
 /** Coerces the variables to the types that the operation declares. @throws DocumentFailure */
 export function coerceVariables(
-  { showsSuggestions }: ExecuteDeps,
+  { showsSuggestions }: GraphqlExecutionDeps,
   { schema }: CallerGraphqlSchema,
   { node, variables }: GraphqlOperation,
 ): VariableValues {
@@ -78,11 +78,11 @@ export function createLimitedCounter(limit: number, tooMany: () => Error): () =>
 }
 
 /** The context in which one root field is translated to a selection of the items engine. */
-export function createSelectionContext(
-  { ceilings }: ExecuteDeps,
+export function createGraphqlSelectionContext(
+  { ceilings }: GraphqlExecutionDeps,
   { callerSchema, document, coercedVariables: variables }: GraphqlOperationRun,
-  onParameters?: (collection: string, terms: ListParameters) => void,
-): SelectionContext {
+  onParameters?: (collection: string, terms: SelectionListParameters) => void,
+): GraphqlSelectionContext {
   const { depth, nodes } = ceilings;
   return {
     schema: callerSchema.schema,

@@ -1,37 +1,37 @@
 import { Failure } from '#kernel';
-import type { Key } from '../../items/contract.ts';
-import type { ListParameters, Selection } from '../../query/contract.ts';
+import type { ItemKey } from '../../items/contract.ts';
+import type { RowSelection, SelectionListParameters } from '../../query/contract.ts';
 import { splitCompositeKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { RootField } from '../plan/root-fields.ts';
-import { toSelection } from '../plan/selection.ts';
-import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
+import type { SelectedRootField } from '../plan/root-fields.ts';
+import { graphqlFieldToSelection } from '../plan/selection.ts';
+import { createGraphqlSelectionContext, type GraphqlExecutionDeps, type GraphqlOperationRun } from './operation-run.ts';
 import { readResultTextOf } from './reads.ts';
 
 /**
  * Translates the selection of a mutation, and checks it with its conditions, before anything is written.
  * @throws the errors that reading back would have.
  */
-export async function precheckSelection(
-  deps: ExecuteDeps,
+export async function precheckMutationSelection(
+  deps: GraphqlExecutionDeps,
   run: GraphqlOperationRun,
-  { field, nodes }: RootField,
-): Promise<Selection> {
-  const conditions: [collection: string, terms: ListParameters][] = [];
-  const reading = createSelectionContext(deps, run, (...one) => conditions.push(one));
-  const selection = toSelection(reading, field, nodes);
+  { field, nodes }: SelectedRootField,
+): Promise<RowSelection> {
+  const conditions: [collection: string, terms: SelectionListParameters][] = [];
+  const reading = createGraphqlSelectionContext(deps, run, (...one) => conditions.push(one));
+  const selection = graphqlFieldToSelection(reading, field, nodes);
   for (const [collection, terms] of conditions) await deps.items.checkQuery(run.call.caller, collection, terms);
   return selection;
 }
 
 /** Reads a written row under the caller's permissions; `null` when the caller may not read it. */
 export function readBackRow(
-  { items }: ExecuteDeps,
+  { items }: GraphqlExecutionDeps,
   { call, coercedVariables }: GraphqlOperationRun,
   collection: string,
-  root: RootField,
-  selection: Selection,
-  key: Key,
+  root: SelectedRootField,
+  selection: RowSelection,
+  key: ItemKey,
 ): Promise<string> {
   const request = { selection: () => selection, key, text: root.cacheText(coercedVariables) };
   return readUnlessForbidden(
@@ -42,12 +42,12 @@ export function readBackRow(
 
 /** Reads written rows in the order of the write, or in the order and number that the document sets. */
 export async function readBackRows(
-  deps: ExecuteDeps,
+  deps: GraphqlExecutionDeps,
   { call, coercedVariables }: GraphqlOperationRun,
   collection: string,
-  root: RootField,
-  selection: Selection,
-  keys: readonly Key[],
+  root: SelectedRootField,
+  selection: RowSelection,
+  keys: readonly ItemKey[],
 ): Promise<string> {
   if (keys.length === 0) return '[]';
   const { parameters: ownParameters = {}, items } = selection;
@@ -71,11 +71,11 @@ const PAGE_PARAMETERS = ['sort', 'limit', 'offset', 'page'] as const;
  * List parameters with a filter for the keys; undefined for rows without a key, which stay in the order of the write.
  */
 async function withKeyFilter(
-  { schema }: ExecuteDeps,
+  { schema }: GraphqlExecutionDeps,
   name: string,
-  keys: readonly Key[],
-  terms: ListParameters,
-): Promise<ListParameters | undefined> {
+  keys: readonly ItemKey[],
+  terms: SelectionListParameters,
+): Promise<SelectionListParameters | undefined> {
   const collection = (await schema.snapshot()).collections.get(name);
   const columns = collection?.hasKey ? collection.key?.parts : undefined;
   if (!collection?.primary && !columns) return undefined;
@@ -88,7 +88,7 @@ async function withKeyFilter(
 }
 
 /** A filter for the row with a key of several columns; an empty text has an operator of its own. */
-const toKeyFilter = (columns: readonly Field[], key: Key): object => {
+const toKeyFilter = (columns: readonly Field[], key: ItemKey): object => {
   const texts = splitCompositeKey(String(key));
   return Object.fromEntries(
     columns.map(({ name }, at) => [name, texts[at] === '' ? { _empty: true } : { _eq: texts[at] }]),

@@ -2,11 +2,11 @@ import { getArgumentValues } from 'graphql';
 import type { ReadResultText, RowStream } from '../../query/contract.ts';
 import { toGroupSelection } from '../plan/groups.ts';
 import { withVariablePlaceholders } from '../plan/operands.ts';
-import { toPayload } from '../plan/payload.ts';
-import type { RootField } from '../plan/root-fields.ts';
-import { toSelection } from '../plan/selection.ts';
+import { graphqlInputToPayload } from '../plan/payload.ts';
+import type { SelectedRootField } from '../plan/root-fields.ts';
+import { graphqlFieldToSelection } from '../plan/selection.ts';
 import type { RootFieldBinding } from '../schema/binding.ts';
-import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
+import { createGraphqlSelectionContext, type GraphqlExecutionDeps, type GraphqlOperationRun } from './operation-run.ts';
 
 export type ReadFieldBinding = Extract<
   RootFieldBinding,
@@ -15,19 +15,19 @@ export type ReadFieldBinding = Extract<
 
 /** Reads rows or groups by one statement. A cached statement skips the translation of the selection. */
 export function readRootField(
-  deps: ExecuteDeps,
+  deps: GraphqlExecutionDeps,
   run: GraphqlOperationRun,
-  root: RootField,
+  root: SelectedRootField,
   { kind, collection }: ReadFieldBinding,
   inParts?: 'long',
 ): Promise<ReadResultText | RowStream> {
   const { field, nodes } = root;
-  const translate = kind === 'aggregated' ? toGroupSelection : toSelection;
+  const translate = kind === 'aggregated' ? toGroupSelection : graphqlFieldToSelection;
   const { text, placeholders } = root.parameterize(run.coercedVariables);
   return deps.items.select(run.call.caller, collection, {
     selection: (isOpen) =>
       translate(
-        createSelectionContext(
+        createGraphqlSelectionContext(
           deps,
           isOpen ? { ...run, coercedVariables: withVariablePlaceholders(run.coercedVariables, placeholders) } : run,
         ),
@@ -42,8 +42,8 @@ export function readRootField(
 }
 
 /** The argument `id` in the form of REST. */
-const readKeyArgument = ({ field, nodes }: RootField, { coercedVariables }: GraphqlOperationRun): unknown =>
-  toPayload(
+const readKeyArgument = ({ field, nodes }: SelectedRootField, { coercedVariables }: GraphqlOperationRun): unknown =>
+  graphqlInputToPayload(
     field.args.find(({ name }) => name === 'id')?.type,
     getArgumentValues(field, nodes[0], coercedVariables).id,
   );

@@ -4,7 +4,7 @@ import type { RowStream } from '../../query/contract.ts';
  * Streams a response with one long list: each batch of rows becomes one part of bytes. This is no generator, since
  * `return` of a generator that has not started would not close the cursor.
  */
-export function createResponseParts(key: string, { batches }: RowStream): AsyncIterableIterator<Uint8Array, void> {
+export function streamSingleListResponse(key: string, { batches }: RowStream): AsyncIterableIterator<Uint8Array, void> {
   const rows = batches[Symbol.asyncIterator]();
   let before = `{"data":{"${key}":[`;
   let isDone = false;

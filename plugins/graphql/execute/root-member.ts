@@ -1,11 +1,11 @@
-import type { RootField } from '../plan/root-fields.ts';
+import type { SelectedRootField } from '../plan/root-fields.ts';
 import { isClientGoneError, toErrorEntries, toInvalidQueryFailure } from './error-entries.ts';
-import type { ExecuteDeps, GraphqlOperationRun } from './operation-run.ts';
+import type { GraphqlExecutionDeps, GraphqlOperationRun } from './operation-run.ts';
 import type { GraphqlErrorEntry, GraphqlResponse } from './operation-types.ts';
-import type { RootResult } from './root-result.ts';
+import type { RootFieldResult } from './root-result.ts';
 
 /** The member of a finished root field in `data`, and its errors. */
-export interface RootMember {
+export interface SettledRootField {
   readonly key: string;
   readonly text: string | null;
   readonly errors: readonly GraphqlErrorEntry[];
@@ -14,11 +14,11 @@ export interface RootMember {
 }
 
 export async function settleRootField(
-  deps: ExecuteDeps,
+  deps: GraphqlExecutionDeps,
   run: GraphqlOperationRun,
-  root: RootField,
-  work: () => Promise<RootResult>,
-): Promise<RootMember> {
+  root: SelectedRootField,
+  work: () => Promise<RootFieldResult>,
+): Promise<SettledRootField> {
   try {
     const { text, errors = [] } = await work();
     const entries = errors.flatMap((error) =>
@@ -34,25 +34,25 @@ export async function settleRootField(
 }
 
 export function failRootField(
-  { log }: ExecuteDeps,
+  { log }: GraphqlExecutionDeps,
   { call }: GraphqlOperationRun,
-  { key, nodes, nonNull }: RootField,
+  { key, nodes, nonNull }: SelectedRootField,
   error: unknown,
-): RootMember {
+): SettledRootField {
   if (isClientGoneError(error)) throw error;
   const errors = toErrorEntries(log, call.caller, toInvalidQueryFailure(error), { path: [key], nodes });
   return { key, text: null, errors, isFatal: nonNull };
 }
 
 /** Concatenates without copying: `join` would copy every text once more. */
-function joinMembers(all: readonly RootMember[]): string {
+function joinMembers(all: readonly SettledRootField[]): string {
   let text = '';
   for (const one of all) text += `${text === '' ? '' : ','}"${one.key}":${one.text ?? 'null'}`;
   return text;
 }
 
 /** The response with the values and the errors of all root fields. */
-export function createGraphqlResponse(all: readonly RootMember[]): GraphqlResponse {
+export function createGraphqlResponse(all: readonly SettledRootField[]): GraphqlResponse {
   const errors = all.flatMap((one) => one.errors);
   const data = all.some(({ isFatal }) => isFatal) ? 'null' : `{${joinMembers(all)}}`;
   const failed = errors.length > 0;

@@ -1,56 +1,56 @@
 import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
 import { createDisconnectSignalGetter } from '../../http/library.ts';
-import type { Key, Payload } from '../../items/contract.ts';
+import type { ItemKey, ItemPayload } from '../../items/contract.ts';
 import { parseKeyValue } from '../../items/library.ts';
 import { collectFields, selectionSetsOf } from '../plan/collect-fields.ts';
-import { toPayload } from '../plan/payload.ts';
-import type { RootField } from '../plan/root-fields.ts';
+import { graphqlInputToPayload } from '../plan/payload.ts';
+import type { SelectedRootField } from '../plan/root-fields.ts';
 import type { RootFieldBinding } from '../schema/binding.ts';
-import { createSelectionContext, type ExecuteDeps, type GraphqlOperationRun } from './operation-run.ts';
-import { precheckSelection, readBackRow, readBackRows } from './read-back.ts';
+import { createGraphqlSelectionContext, type GraphqlExecutionDeps, type GraphqlOperationRun } from './operation-run.ts';
+import { precheckMutationSelection, readBackRow, readBackRows } from './read-back.ts';
 
 export type MutationFieldBinding = Extract<RootFieldBinding, { readonly returnsRows: boolean }>;
 
 interface WriteArguments {
   readonly id?: unknown;
   readonly ids?: readonly unknown[];
-  readonly data?: Payload | readonly Payload[] | null;
+  readonly data?: ItemPayload | readonly ItemPayload[] | null;
 }
 
 /** Executes a mutation and reads its rows back. Answers `true` when the caller may not read the collection. */
-export async function executeWrite(
-  deps: ExecuteDeps,
+export async function executeMutationField(
+  deps: GraphqlExecutionDeps,
   run: GraphqlOperationRun,
-  root: RootField,
+  root: SelectedRootField,
   binding: MutationFieldBinding,
 ): Promise<string> {
   const { kind, collection, returnsRows } = binding;
   const args = readArguments(root, run);
   if (kind === 'delete one' || kind === 'delete many') return deleteRows(deps, run, root, collection, args);
-  const selection = returnsRows ? await precheckSelection(deps, run, root) : undefined;
+  const selection = returnsRows ? await precheckMutationSelection(deps, run, root) : undefined;
   const keys = await writeRows(deps, run, kind, collection, args);
   if (!selection) return 'true';
   return Array.isArray(keys)
     ? readBackRows(deps, run, collection, root, selection, keys)
-    : readBackRow(deps, run, collection, root, selection, keys as Key);
+    : readBackRow(deps, run, collection, root, selection, keys as ItemKey);
 }
 
-function readArguments({ field, nodes }: RootField, { coercedVariables }: GraphqlOperationRun): WriteArguments {
+function readArguments({ field, nodes }: SelectedRootField, { coercedVariables }: GraphqlOperationRun): WriteArguments {
   const values = getArgumentValues(field, nodes[0], coercedVariables);
   const present = field.args.filter(({ name }) => values[name] !== undefined);
-  return Object.fromEntries(present.map(({ name, type }) => [name, toPayload(type, values[name])]));
+  return Object.fromEntries(present.map(({ name, type }) => [name, graphqlInputToPayload(type, values[name])]));
 }
 
 /** Writes the rows of a mutation. Returns the key of a single row, or the keys of several. */
 async function writeRows(
-  { items }: ExecuteDeps,
+  { items }: GraphqlExecutionDeps,
   { call: { caller, ctx } }: GraphqlOperationRun,
   kind: Exclude<MutationFieldBinding['kind'], 'delete one' | 'delete many'>,
   collection: string,
   { id, ids = [], data }: WriteArguments,
-): Promise<Key | readonly Key[]> {
-  const row = (data ?? {}) as Payload;
-  const rows = (data ?? []) as readonly Payload[];
+): Promise<ItemKey | readonly ItemKey[]> {
+  const row = (data ?? {}) as ItemPayload;
+  const rows = (data ?? []) as readonly ItemPayload[];
   const limits = { signal: createDisconnectSignalGetter(ctx) };
   switch (kind) {
     case 'create one':
@@ -70,16 +70,16 @@ async function writeRows(
 
 /** Deletes rows and answers the keys of the arguments, `{ id }` or `{ ids }`. */
 async function deleteRows(
-  deps: ExecuteDeps,
+  deps: GraphqlExecutionDeps,
   run: GraphqlOperationRun,
-  root: RootField,
+  root: SelectedRootField,
   name: string,
   { id, ids = [id] }: WriteArguments,
 ): Promise<string> {
   const type = getNamedType(root.field.type);
   const fields =
     type instanceof GraphQLObjectType
-      ? collectFields(createSelectionContext(deps, run), type, selectionSetsOf(root.nodes))
+      ? collectFields(createGraphqlSelectionContext(deps, run), type, selectionSetsOf(root.nodes))
       : undefined;
   await deps.items.deleteMany(run.call.caller, name, ids, { signal: createDisconnectSignalGetter(run.call.ctx) });
   if (!fields) return 'true';

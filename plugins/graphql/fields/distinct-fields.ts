@@ -1,8 +1,8 @@
-import type { GraphqlField } from '../contract.ts';
+import type { ContributedGraphqlField } from '../contract.ts';
 
 export interface OwnedGraphqlField {
   readonly owner: string;
-  readonly value: GraphqlField;
+  readonly value: ContributedGraphqlField;
 }
 
 export interface DistinctGraphqlFields {
@@ -16,7 +16,7 @@ export const parseGraphqlFieldName = (definition: string): string => /^\w*/.exec
 /**
  * Keeps the first of several fields with one name in one root, so that no extension replaces a field of a core plugin.
  */
-export function keepFirstByName(all: readonly OwnedGraphqlField[]): DistinctGraphqlFields {
+export function separateDuplicateGraphqlFields(all: readonly OwnedGraphqlField[]): DistinctGraphqlFields {
   const firstByName = new Map<string, OwnedGraphqlField>();
   for (const one of all) {
     const { scope, operation, definition } = one.value;

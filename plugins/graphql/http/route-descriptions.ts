@@ -2,7 +2,7 @@ import type { RouteDescription, SchemaByMediaType } from '../../http/contract.ts
 import {
   describeParameter,
   enumSchema,
-  exactObject,
+  exactObjectSchema,
   listSchema,
   nullableSchema,
   objectSchema,
@@ -12,7 +12,7 @@ import {
 } from '../../http/library.ts';
 
 /** With `data` after a document ran; without it for an invalid request. */
-const RESPONSE_SCHEMA = exactObject(
+const RESPONSE_SCHEMA = exactObjectSchema(
   {},
   {
     data: nullableSchema(RECORD_SCHEMA),

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import type { GraphqlField, GraphqlScope } from '../contract.ts';
+import type { ContributedGraphqlField, GraphqlScope } from '../contract.ts';
 import type { GraphqlEngine } from '../engine.ts';
 import { GRAPHQL_SCOPE_SDL_DESCRIPTION, GRAPHQL_SDL_ROUTE_DESCRIPTION } from './route-descriptions.ts';
 
@@ -36,7 +36,7 @@ export function sdlRoutes(engine: LoadEngine): readonly Route[] {
 }
 
 /** The GraphQL field that answers the same text as these routes. */
-export const sdlField = (engine: LoadEngine): GraphqlField => ({
+export const sdlField = (engine: LoadEngine): ContributedGraphqlField => ({
   scope: 'system',
   operation: 'query',
   definition: 'server_specs_graphql(scope: graphql_sdl_scope): String',

@@ -5,7 +5,7 @@ import { inputFieldBindingOf } from '../schema/binding.ts';
  * Converts a filter input, already validated against its type, into the form of REST. Missing variables leave no entry;
  * null in place of operators or of a nested filter is ignored.
  */
-export function toFilter(type: GraphQLInputObjectType, input: object): Record<string, unknown> {
+export function graphqlInputToFilter(type: GraphQLInputObjectType, input: object): Record<string, unknown> {
   const fields = type.getFields();
   const rules: [string, unknown][] = [];
   for (const [name, value] of Object.entries(input)) {
@@ -15,10 +15,12 @@ export function toFilter(type: GraphQLInputObjectType, input: object): Record<st
     const binding = inputFieldBindingOf(field);
     const key = binding?.kind === 'key' ? binding.key : name;
     if (!isInputObjectType(inner)) rules.push([key, value]);
-    else if (Array.isArray(value)) rules.push([key, value.flatMap((one) => (one ? [toFilter(inner, one)] : []))]);
+    else if (Array.isArray(value))
+      rules.push([key, value.flatMap((one) => (one ? [graphqlInputToFilter(inner, one)] : []))]);
     else if (value === null) continue;
-    else if (binding?.kind === 'functions') rules.push(...toFunctionRules(binding.field, toFilter(inner, value)));
-    else rules.push([key, toFilter(inner, value)]);
+    else if (binding?.kind === 'functions')
+      rules.push(...toFunctionRules(binding.field, graphqlInputToFilter(inner, value)));
+    else rules.push([key, graphqlInputToFilter(inner, value)]);
   }
   return Object.fromEntries(rules);
 }

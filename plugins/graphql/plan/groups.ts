@@ -1,17 +1,17 @@
 import type { FieldNode, GraphQLField } from 'graphql';
 import type { GroupSelection, GroupSelectionItem } from '../../query/contract.ts';
-import { bindingOf } from '../schema/binding.ts';
+import { graphqlFieldBindingOf } from '../schema/binding.ts';
 import { type CollectedField, collectFields, selectionSetsOf } from './collect-fields.ts';
-import { toListParameters } from './list-parameters.ts';
-import { objectTypeOfField, type SelectionContext } from './selection.ts';
+import { graphqlArgumentsToListParameters } from './list-parameters.ts';
+import { type GraphqlSelectionContext, objectTypeOfField } from './selection.ts';
 
 /** Converts the selection of `<c>_aggregated` into a selection of groups. */
 export function toGroupSelection(
-  context: SelectionContext,
+  context: GraphqlSelectionContext,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
 ): GroupSelection {
-  const parameters = toListParameters(context, field, nodes[0]);
+  const parameters = graphqlArgumentsToListParameters(context, field, nodes[0]);
   const groups = collectFields(context, objectTypeOfField(field), selectionSetsOf(nodes)).map((one) =>
     toGroupItem(context, field, one),
   );
@@ -21,12 +21,12 @@ export function toGroupSelection(
 type AggregateItem = Extract<GroupSelectionItem, { kind: 'aggregate' }>['of'][number];
 
 function toGroupItem(
-  context: SelectionContext,
+  context: GraphqlSelectionContext,
   parentField: GraphQLField<unknown, unknown>,
   { key, field, nodes }: CollectedField,
 ) {
   if (field.name === '__typename') return typeNameItem(key, parentField);
-  const binding = bindingOf(field);
+  const binding = graphqlFieldBindingOf(field);
   switch (binding?.kind) {
     case 'groups':
     case 'count':
@@ -44,7 +44,7 @@ function toGroupItem(
 
 function toAggregateItem(parentField: GraphQLField<unknown, unknown>, { key, field }: CollectedField): AggregateItem {
   if (field.name === '__typename') return typeNameItem(key, parentField);
-  const binding = bindingOf(field);
+  const binding = graphqlFieldBindingOf(field);
   if (binding?.kind === 'aggregated field') return { kind: 'field', key, field: binding.field };
   throw new Error(`${field.name} is no field of an aggregate`);
 }

@@ -1,8 +1,8 @@
 import { type FieldNode, type GraphQLField, getArgumentValues, getNamedType, isInputObjectType } from 'graphql';
-import type { ListParameters, RawQuery } from '../../query/contract.ts';
-import { toDatabaseNames } from '../schema/aliases.ts';
+import type { RawQuery, SelectionListParameters } from '../../query/contract.ts';
+import { decodeGraphqlAliasesInPath } from '../schema/aliases.ts';
 import type { GraphqlDocumentContext } from './collect-fields.ts';
-import { toFilter } from './filter.ts';
+import { graphqlInputToFilter } from './filter.ts';
 
 const SIMPLE_ARGUMENTS = ['sort', 'limit', 'offset', 'page', 'search', 'groupBy'] as const;
 
@@ -10,17 +10,17 @@ const SIMPLE_ARGUMENTS = ['sort', 'limit', 'offset', 'page', 'search', 'groupBy'
 const FIELD_PATH_ARGUMENTS: ReadonlySet<string> = new Set(['sort', 'groupBy']);
 
 const toOriginalPaths = (paths: unknown): unknown =>
-  Array.isArray(paths) ? paths.map((one) => (typeof one === 'string' ? toDatabaseNames(one) : one)) : paths;
+  Array.isArray(paths) ? paths.map((one) => (typeof one === 'string' ? decodeGraphqlAliasesInPath(one) : one)) : paths;
 
 /**
  * Converts the list arguments of a field into list parameters of REST; undefined without any. Other arguments are
  * ignored.
  */
-export function toListParameters(
+export function graphqlArgumentsToListParameters(
   { variables }: GraphqlDocumentContext,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
-): (ListParameters & Pick<RawQuery, 'groupBy'>) | undefined {
+): (SelectionListParameters & Pick<RawQuery, 'groupBy'>) | undefined {
   // List arguments have no default values.
   if (!node.arguments?.length) return undefined;
   const values = getArgumentValues(field, node, variables);
@@ -31,6 +31,7 @@ export function toListParameters(
   );
   const filter = field.args.find(({ name }) => name === 'filter');
   const type = filter && getNamedType(filter.type);
-  if (type && isInputObjectType(type) && values.filter) parameters.push(['filter', toFilter(type, values.filter)]);
+  if (type && isInputObjectType(type) && values.filter)
+    parameters.push(['filter', graphqlInputToFilter(type, values.filter)]);
   return parameters.length > 0 ? Object.fromEntries(parameters) : undefined;
 }

@@ -9,14 +9,14 @@ import {
 import type { PlaceholderValues } from '../../query/contract.ts';
 import type { ValidatedGraphqlDocument } from '../document/document-cache.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
-import { bindingOf, type RootFieldBinding } from '../schema/binding.ts';
+import { graphqlFieldBindingOf, type RootFieldBinding } from '../schema/binding.ts';
 import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
 import { type CollectedField, collectFields, type GraphqlDocumentContext } from './collect-fields.ts';
 import { findOperandVariables, toPlaceholderValues } from './operands.ts';
 import { findSkipIncludeVariables, findVariables } from './variables.ts';
 
 /** A selected field of `Query` or `Mutation`. */
-export interface RootField extends CollectedField {
+export interface SelectedRootField extends CollectedField {
   /** What the field reads or writes; undefined for introspection fields. */
   readonly binding: RootFieldBinding | undefined;
   /** If the field fails, `data` is null. */
@@ -38,7 +38,7 @@ type CollectOptions = Pick<GraphqlDocumentContext, 'variables' | 'spend'>;
 /** Root fields by document, which belongs to one schema. `varying`: @skip and @include decide, so nothing is cached. */
 const rootFieldCache = new WeakMap<
   ValidatedGraphqlDocument,
-  Map<OperationDefinitionNode, readonly RootField[] | 'varying'>
+  Map<OperationDefinitionNode, readonly SelectedRootField[] | 'varying'>
 >();
 
 /**
@@ -50,8 +50,9 @@ export function findRootFields(
   document: ValidatedGraphqlDocument,
   operation: OperationDefinitionNode,
   options: CollectOptions,
-): readonly RootField[] {
-  const cache = rootFieldCache.get(document) ?? new Map<OperationDefinitionNode, readonly RootField[] | 'varying'>();
+): readonly SelectedRootField[] {
+  const cache =
+    rootFieldCache.get(document) ?? new Map<OperationDefinitionNode, readonly SelectedRootField[] | 'varying'>();
   rootFieldCache.set(document, cache);
   const cached = cache.get(operation);
   if (cached && cached !== 'varying') return cached;
@@ -85,9 +86,9 @@ function createRootField(
   operation: OperationDefinitionNode,
   collectedField: CollectedField,
   conditions: readonly string[],
-): RootField {
+): SelectedRootField {
   const { field, nodes } = collectedField;
-  const binding = bindingOf(field) as RootFieldBinding | undefined;
+  const binding = graphqlFieldBindingOf(field) as RootFieldBinding | undefined;
   const relevantNodes = nodes.flatMap((node) => [
     ...(node.arguments?.filter(({ name }) => !isOutsideSelection(binding, field, name.value)) ?? []),
     ...(node.selectionSet ? [node.selectionSet] : []),

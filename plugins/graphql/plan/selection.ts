@@ -7,47 +7,47 @@ import {
   getNamedType,
 } from 'graphql';
 import { fail } from '#kernel';
-import type { ListParameters, Selection, SelectionItem } from '../../query/contract.ts';
-import { bindingOf, collectionOfObjectType } from '../schema/binding.ts';
+import type { RowSelection, SelectionItem, SelectionListParameters } from '../../query/contract.ts';
+import { collectionOfObjectType, graphqlFieldBindingOf } from '../schema/binding.ts';
 import { type CollectedField, collectFields, type GraphqlDocumentContext, selectionSetsOf } from './collect-fields.ts';
-import { toListParameters } from './list-parameters.ts';
+import { graphqlArgumentsToListParameters } from './list-parameters.ts';
 
 /** The context of a document, with the limit of depth and a callback for list parameters. */
-export interface SelectionContext extends GraphqlDocumentContext {
+export interface GraphqlSelectionContext extends GraphqlDocumentContext {
   /** Levels of nested relations. */
   readonly maxDepth: number;
   /** Called with the list parameters of every node and its collection. */
-  readonly onParameters?: (collection: string, terms: ListParameters) => void;
+  readonly onParameters?: (collection: string, terms: SelectionListParameters) => void;
 }
 
 /** Converts the subfields and list arguments of a field of a collection type into a selection of the engine. */
-export function toSelection(
-  context: SelectionContext,
+export function graphqlFieldToSelection(
+  context: GraphqlSelectionContext,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
-): Selection {
+): RowSelection {
   return toSelectionAt(context, field, nodes, objectTypeOfField(field), 0);
 }
 
 function toSelectionAt(
-  context: SelectionContext,
+  context: GraphqlSelectionContext,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
   type: GraphQLObjectType,
   depth: number,
-): Selection {
+): RowSelection {
   if (depth > context.maxDepth)
     throw fail(
       'INVALID_QUERY',
       `${nodes[0].name.value}: is ${depth} levels deep, more than the ${context.maxDepth} allowed`,
     );
-  const parameters = toListParameters(context, field, nodes[0]);
+  const parameters = graphqlArgumentsToListParameters(context, field, nodes[0]);
   if (parameters) context.onParameters?.(collectionOfObjectType(type), parameters);
   return { ...(parameters ? { parameters: parameters } : {}), items: toItems(context, type, nodes, depth) };
 }
 
 const toItems = (
-  context: SelectionContext,
+  context: GraphqlSelectionContext,
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   depth: number,
@@ -55,14 +55,14 @@ const toItems = (
   collectFields(context, type, selectionSetsOf(nodes)).map((one) => toItem(context, type, one, depth));
 
 function toItem(
-  context: SelectionContext,
+  context: GraphqlSelectionContext,
   type: GraphQLObjectType,
   collected: CollectedField,
   depth: number,
 ): SelectionItem {
   const { key, field, nodes } = collected;
   if (field.name === '__typename') return { kind: 'constant', key, value: type.name };
-  const binding = bindingOf(field);
+  const binding = graphqlFieldBindingOf(field);
   switch (binding?.kind) {
     case 'column':
       return { ...binding, key };
@@ -97,7 +97,7 @@ function toFunctionItem(
   { key, field, nodes }: CollectedField,
 ): SelectionItem {
   if (field.name === '__typename') return { kind: 'constant', key, value: type.name };
-  const binding = bindingOf(field);
+  const binding = graphqlFieldBindingOf(field);
   if (binding?.kind !== 'function') throw new Error(`${type.name}.${field.name} is no function`);
   const { path } = getArgumentValues(field, nodes[0], context.variables);
   const fn = { name: binding.fn, ...(path === undefined ? {} : { path: String(path) }) };

@@ -1,26 +1,31 @@
 import { type GraphQLFieldConfig, GraphQLFloat, GraphQLInt, GraphQLObjectType, type GraphQLScalarType } from 'graphql';
 import type { AggregateName } from '../../query/contract.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { bindingExtensions } from './binding.ts';
+import { createFieldBindingExtensions } from './binding.ts';
 import { JsonScalar } from './scalars.ts';
 import { graphqlFieldDescription, graphqlFieldName, graphqlTypeName } from './schema-names.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
 const COUNT_FUNCTIONS = ['count', 'countDistinct'] as const;
 const NUMERIC_FUNCTIONS = ['avg', 'sum', 'avgDistinct', 'sumDistinct', 'min', 'max'] as const;
 const NUMERIC_TYPES: readonly FieldType[] = ['integer', 'bigInteger', 'decimal', 'float'];
 
 /** The GraphQL object type of a group of rows: its group keys, count and aggregates. */
-export function aggregatedType(types: TypeRegistry, collection: string): GraphQLObjectType | undefined {
+export function createAggregatedObjectType(
+  types: CollectionGraphqlTypeRegistry,
+  collection: string,
+): GraphQLObjectType | undefined {
   const named = types.model.names.collections.get(collection);
   if (!named || !types.model.readable.has(collection)) return undefined;
   const createFields = (names: readonly AggregateName[], type: GraphQLObjectType | undefined) =>
-    type ? names.map((name) => [name, { type, extensions: bindingExtensions({ kind: 'aggregate', name }) }]) : [];
+    type
+      ? names.map((name) => [name, { type, extensions: createFieldBindingExtensions({ kind: 'aggregate', name }) }])
+      : [];
   return new GraphQLObjectType({
     name: graphqlTypeName('groups', named.name),
     fields: () => ({
-      group: { type: JsonScalar, extensions: bindingExtensions({ kind: 'groups' }) },
-      countAll: { type: GraphQLInt, extensions: bindingExtensions({ kind: 'count' }) },
+      group: { type: JsonScalar, extensions: createFieldBindingExtensions({ kind: 'groups' }) },
+      countAll: { type: GraphQLInt, extensions: createFieldBindingExtensions({ kind: 'count' }) },
       ...Object.fromEntries([
         ...createFields(COUNT_FUNCTIONS, types.get('counts', collection)),
         ...createFields(NUMERIC_FUNCTIONS, types.get('numbers', collection)),
@@ -30,10 +35,16 @@ export function aggregatedType(types: TypeRegistry, collection: string): GraphQL
 }
 
 /** The GraphQL object type with a count of values for each field. Concealed fields have no counts. */
-export const countsType = (types: TypeRegistry, collection: string): GraphQLObjectType | undefined =>
+export const createFieldCountsObjectType = (
+  types: CollectionGraphqlTypeRegistry,
+  collection: string,
+): GraphQLObjectType | undefined =>
   createFieldsType(types, collection, 'counts', GraphQLInt, ({ column, concealed }) => column !== null && !concealed);
 
-export const createNumericAggregatesType = (types: TypeRegistry, collection: string): GraphQLObjectType | undefined =>
+export const createNumericAggregatesType = (
+  types: CollectionGraphqlTypeRegistry,
+  collection: string,
+): GraphQLObjectType | undefined =>
   createFieldsType(
     types,
     collection,
@@ -43,7 +54,7 @@ export const createNumericAggregatesType = (types: TypeRegistry, collection: str
   );
 
 function createFieldsType(
-  types: TypeRegistry,
+  types: CollectionGraphqlTypeRegistry,
   collection: string,
   kind: 'counts' | 'numbers',
   type: GraphQLScalarType,
@@ -55,7 +66,7 @@ function createFieldsType(
   const config = (field: Field): GraphQLFieldConfig<unknown, unknown> => ({
     type,
     ...(named.aliases.has(field.name) ? { description: graphqlFieldDescription(named, field) } : {}),
-    extensions: bindingExtensions({ kind: 'aggregated field', field: field.name }),
+    extensions: createFieldBindingExtensions({ kind: 'aggregated field', field: field.name }),
   });
   return new GraphQLObjectType({
     name: graphqlTypeName(kind, named.name),

@@ -15,18 +15,18 @@ const MAX_ALIAS_LENGTH = 88;
 const EMPTY_TEXT = '\0';
 
 /** Whether a text is a GraphQL name that needs no alias. */
-export const isUsableName = (text: string): boolean =>
+export const isUsableGraphqlName = (text: string): boolean =>
   NAME.test(text) && !HAS_ESCAPED.test(text) && !PACKED_ALIAS.test(text);
 
 /** The text itself if it is a usable GraphQL name, else its alias. */
 export const toGraphqlName = (text: string): string =>
-  isUsableName(text) ? text : shortenAlias(escapeText(text || EMPTY_TEXT, 0), text);
+  isUsableGraphqlName(text) ? text : shortenAlias(escapeText(text || EMPTY_TEXT, 0), text);
 
 /**
  * An alternative alias for a name that is used already: its last characters are escaped although they need not be.
  * Answers the first one that `isTaken` does not know.
  */
-export function alternativeAlias(text: string, isTaken: (alias: string) => boolean): string {
+export function findAlternativeGraphqlAlias(text: string, isTaken: (alias: string) => boolean): string {
   for (let last = 1; ; last++) {
     const alias = escapeText(text, last);
     if (last >= text.length || !isTaken(alias)) return alias;
@@ -34,12 +34,12 @@ export function alternativeAlias(text: string, isTaken: (alias: string) => boole
 }
 
 /** The text of an alias; any other text unchanged. */
-export const toDatabaseName = (alias: string): string =>
+export const decodeGraphqlAlias = (alias: string): string =>
   PACKED_ALIAS.test(alias) ? unpack(alias) : unescapeAlias(alias);
 
 /** Replaces aliases inside a path: `-author.zip_u0020_code`, `year(first_u0020_day)`. */
-export const toDatabaseNames = (text: string): string =>
-  text.includes('_z') ? text.replace(/\w+/g, toDatabaseName) : unescapeAlias(text);
+export const decodeGraphqlAliasesInPath = (text: string): string =>
+  text.includes('_z') ? text.replace(/\w+/g, decodeGraphqlAlias) : unescapeAlias(text);
 
 const unescapeAlias = (alias: string): string =>
   alias.includes('_u')

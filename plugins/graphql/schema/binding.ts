@@ -1,11 +1,11 @@
 import type { GraphQLField, GraphQLInputField, GraphQLObjectType } from 'graphql';
 import type { AggregateName, ColumnOutputFormat } from '../../query/contract.ts';
-import type { GraphqlField } from '../contract.ts';
+import type { ContributedGraphqlField } from '../contract.ts';
 
 // What the fields of a schema mean, in their `extensions`: set when types are built, read when documents run, so that
 // no code has to parse names.
 
-export type FieldBinding = RootFieldBinding | RowBinding | GroupBinding;
+export type GraphqlFieldBinding = RootFieldBinding | RowFieldBinding | GroupFieldBinding;
 
 /** Fields of `Query` and `Mutation`. */
 export type RootFieldBinding =
@@ -29,12 +29,12 @@ export type RootFieldBinding =
       /** The mutation answers the written rows; false: a Boolean, since the caller may not read them. */
       readonly returnsRows: boolean;
     }
-  | { readonly kind: 'contributed'; readonly field: GraphqlField }
+  | { readonly kind: 'contributed'; readonly field: ContributedGraphqlField }
   /** `_empty`: the only field of an empty schema. */
   | { readonly kind: 'nothing' };
 
 /** Fields of the object type of a collection, and of `<field>_func` below it. */
-export type RowBinding =
+export type RowFieldBinding =
   | { readonly kind: 'column'; readonly field: string; readonly as?: ColumnOutputFormat }
   /** A many-to-one or a to-many alias; the latter's field has the list arguments. */
   | { readonly kind: 'related'; readonly field: string }
@@ -46,7 +46,7 @@ export type RowBinding =
   | { readonly kind: 'function'; readonly fn: string };
 
 /** Fields of `<c>_aggregated` and of the objects below it. */
-export type GroupBinding =
+export type GroupFieldBinding =
   | { readonly kind: 'groups' }
   | { readonly kind: 'count' }
   | { readonly kind: 'aggregate'; readonly name: AggregateName }
@@ -58,8 +58,8 @@ const BINDING = Symbol('binding');
  * The `extensions` of a field. The object has no prototype, since the graphql package copies all others, and creates an
  * empty object when there are none, for each of the many thousand fields and arguments of a schema.
  */
-export const bindingExtensions = (binding: FieldBinding): GraphqlExtensions => {
-  const extensions: Record<symbol, FieldBinding> = Object.create(null);
+export const createFieldBindingExtensions = (binding: GraphqlFieldBinding): GraphqlExtensions => {
+  const extensions: Record<symbol, GraphqlFieldBinding> = Object.create(null);
   extensions[BINDING] = binding;
   return extensions;
 };
@@ -70,8 +70,8 @@ export type GraphqlExtensions = Readonly<Record<symbol, unknown>>;
 export const NO_GRAPHQL_EXTENSIONS: GraphqlExtensions = Object.freeze(Object.create(null));
 
 /** What a field of the schema means; undefined for introspection fields, and below contributed fields. */
-export const bindingOf = (field: GraphQLField<unknown, unknown>): FieldBinding | undefined =>
-  field.extensions[BINDING] as FieldBinding | undefined;
+export const graphqlFieldBindingOf = (field: GraphQLField<unknown, unknown>): GraphqlFieldBinding | undefined =>
+  field.extensions[BINDING] as GraphqlFieldBinding | undefined;
 
 const COLLECTION = Symbol('collection');
 

@@ -1,20 +1,20 @@
 import { GraphQLObjectType, GraphQLSchema, specifiedScalarTypes } from 'graphql';
-import type { Access, PermissionSet } from '../../access/contract.ts';
+import type { AccessControl, PermissionSet } from '../../access/contract.ts';
 import type { SchemaOverview } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { bindingExtensions } from './binding.ts';
+import { createFieldBindingExtensions } from './binding.ts';
 import { type ContributedFields, contributedTypeNames, createContributedFields } from './contributed.ts';
 import { createMutationFields } from './mutation-fields.ts';
 import { createQueryFields, type RootFieldConfigs } from './query-fields.ts';
 import { VoidScalar } from './scalars.ts';
-import { createSchemaModel } from './schema-model.ts';
+import { createPermittedSchemaModel } from './schema-model.ts';
 import { assignGraphqlNames, type LogWarning } from './schema-names.ts';
-import { createTypeRegistry } from './type-registry.ts';
+import { createCollectionGraphqlTypeRegistry } from './type-registry.ts';
 
-export interface SchemaInput {
+export interface CallerGraphqlSchemaInput {
   readonly snapshot: SchemaOverview;
   readonly permissions: PermissionSet;
-  readonly permittedFields: Access['permittedFields'];
+  readonly permittedFields: AccessControl['permittedFields'];
   readonly scope: GraphqlScope;
   readonly contributed: ContributedFields;
   /** Called for fields and names that are left out; for names once for each schema snapshot. */
@@ -32,9 +32,9 @@ export function buildCallerGraphqlSchema({
   scope,
   contributed,
   warn,
-}: SchemaInput): GraphQLSchema {
+}: CallerGraphqlSchemaInput): GraphQLSchema {
   const names = assignGraphqlNames(snapshot, scope, contributedTypeNames(contributed, scope), warn);
-  const types = createTypeRegistry(createSchemaModel(names, permissions, permittedFields));
+  const types = createCollectionGraphqlTypeRegistry(createPermittedSchemaModel(names, permissions, permittedFields));
   const contributions = createContributedFields(types, contributed, scope, warn);
   const query = mergeRootFields(createQueryFields(types), contributions.query, warn);
   const mutation = mergeRootFields(createMutationFields(types), contributions.mutation, warn);
@@ -52,7 +52,7 @@ const createRootType = (name: string, fields: RootFieldConfigs) =>
   new GraphQLObjectType({ name, fields: Object.fromEntries(fields) });
 
 const EMPTY_QUERY: RootFieldConfigs = [
-  ['_empty', { type: VoidScalar, extensions: bindingExtensions({ kind: 'nothing' }) }],
+  ['_empty', { type: VoidScalar, extensions: createFieldBindingExtensions({ kind: 'nothing' }) }],
 ];
 
 /** Adds contributed fields, except those with the name of a collection field. */

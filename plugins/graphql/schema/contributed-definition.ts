@@ -9,27 +9,34 @@ import {
   print,
   visit,
 } from 'graphql';
-import type { GraphqlField } from '../contract.ts';
+import type { ContributedGraphqlField } from '../contract.ts';
 
 /** Kinds of types that a contributed field may define. */
-export type DefinedType = ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode | EnumTypeDefinitionNode;
+export type ContributedTypeDefinitionNode =
+  | ObjectTypeDefinitionNode
+  | InputObjectTypeDefinitionNode
+  | EnumTypeDefinitionNode;
 
 /** The parsed definition of a contributed field. */
 export interface ContributedFieldDefinition {
   readonly field: FieldDefinitionNode;
-  readonly types: readonly { readonly name: string; readonly node: DefinedType; readonly text: string }[];
+  readonly types: readonly {
+    readonly name: string;
+    readonly node: ContributedTypeDefinitionNode;
+    readonly text: string;
+  }[];
 }
 
-const definitions = new WeakMap<GraphqlField, ContributedFieldDefinition | string>();
+const definitions = new WeakMap<ContributedGraphqlField, ContributedFieldDefinition | string>();
 
 /** Parses a definition once for all callers; a string is the reason why it is invalid. */
-export function parseContributedField(field: GraphqlField): ContributedFieldDefinition | string {
+export function parseContributedField(field: ContributedGraphqlField): ContributedFieldDefinition | string {
   const found = definitions.get(field) ?? parseField(field);
   definitions.set(field, found);
   return found;
 }
 
-function parseField({ definition, types = '' }: GraphqlField): ContributedFieldDefinition | string {
+function parseField({ definition, types = '' }: ContributedGraphqlField): ContributedFieldDefinition | string {
   try {
     const [root, ...rest] = parse(`type Root { ${definition} }`, { noLocation: true }).definitions;
     const [field, ...others] = root?.kind === Kind.OBJECT_TYPE_DEFINITION ? (root.fields ?? []) : [];
@@ -57,7 +64,7 @@ function findReservedNames(node: ASTNode): readonly string[] {
   return found;
 }
 
-const isDefinedType = (node: { readonly kind: string }): node is DefinedType =>
+const isDefinedType = (node: { readonly kind: string }): node is ContributedTypeDefinitionNode =>
   node.kind === Kind.OBJECT_TYPE_DEFINITION ||
   node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION ||
   node.kind === Kind.ENUM_TYPE_DEFINITION;

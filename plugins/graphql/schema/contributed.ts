@@ -1,18 +1,22 @@
 import type { PermissionAction, PermissionSet } from '../../access/contract.ts';
-import type { GraphqlField, GraphqlScope } from '../contract.ts';
-import { bindingExtensions } from './binding.ts';
-import { type ContributedFieldDefinition, type DefinedType, parseContributedField } from './contributed-definition.ts';
-import { createDefinedTypes } from './defined-types.ts';
+import type { ContributedGraphqlField, GraphqlScope } from '../contract.ts';
+import { createFieldBindingExtensions } from './binding.ts';
+import {
+  type ContributedFieldDefinition,
+  type ContributedTypeDefinitionNode,
+  parseContributedField,
+} from './contributed-definition.ts';
+import { createContributedDefinitionConverter } from './defined-types.ts';
 import type { RootFieldConfigs } from './query-fields.ts';
 import type { LogWarning } from './schema-names.ts';
 import { RESERVED_TYPE_NAMES, SHARED_TYPES } from './shared-types.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
-export type ContributedFields = readonly { readonly owner: string; readonly value: GraphqlField }[];
+export type ContributedFields = readonly { readonly owner: string; readonly value: ContributedGraphqlField }[];
 
 interface ParsedField {
   readonly owner: string;
-  readonly field: GraphqlField;
+  readonly field: ContributedGraphqlField;
   readonly definition: ContributedFieldDefinition;
 }
 
@@ -31,7 +35,7 @@ export const contributedTypeNames = (contributed: ContributedFields, scope: Grap
  * or that defines a used name differently, is left out with a warning, since it may be of an extension.
  */
 export function createContributedFields(
-  types: TypeRegistry,
+  types: CollectionGraphqlTypeRegistry,
   contributed: ContributedFields,
   scope: GraphqlScope,
   warn: LogWarning,
@@ -40,7 +44,7 @@ export function createContributedFields(
   const leaveOut = ({ owner, field }: Pick<ParsedField, 'owner' | 'field'>, reason: string) =>
     warn(`a field is left out of GraphQL: ${reason}`, { by: owner, definition: field.definition.slice(0, 200) });
 
-  const declared = new Map<string, DefinedType>();
+  const declared = new Map<string, ContributedTypeDefinitionNode>();
   const typeTexts = new Map<string, string>();
   const findConflict = ({ types: own }: ContributedFieldDefinition): string | undefined =>
     own.find(({ name, text }) => RESERVED_TYPE_NAMES.includes(name) || (typeTexts.get(name) ?? text) !== text)?.name;
@@ -61,7 +65,10 @@ export function createContributedFields(
     }
   }
 
-  const definedTypes = createDefinedTypes(declared, (name) => SHARED_TYPES.get(name) ?? types.findByName(name));
+  const definedTypes = createContributedDefinitionConverter(
+    declared,
+    (name) => SHARED_TYPES.get(name) ?? types.findByName(name),
+  );
   const fields = { query: [] as RootFieldConfigs, mutation: [] as RootFieldConfigs };
   for (const one of accepted) {
     const obstacle = definedTypes.findObstacle(one.definition.field);
@@ -72,13 +79,13 @@ export function createContributedFields(
     const config = definedTypes.toFieldConfig(one.definition.field);
     fields[one.field.operation].push([
       one.definition.field.name.value,
-      { ...config, extensions: bindingExtensions({ kind: 'contributed', field: one.field }) },
+      { ...config, extensions: createFieldBindingExtensions({ kind: 'contributed', field: one.field }) },
     ]);
   }
   return fields;
 }
 
-const isOffered = ({ offeredTo }: GraphqlField, { admin, of }: PermissionSet): boolean =>
+const isOffered = ({ offeredTo }: ContributedGraphqlField, { admin, of }: PermissionSet): boolean =>
   offeredTo === undefined ||
   admin ||
   (offeredTo !== 'admins' && of(offeredTo.collection, offeredTo.action as PermissionAction).length > 0);

@@ -15,7 +15,7 @@ import {
   Kind,
   type TypeNode,
 } from 'graphql';
-import type { DefinedType } from './contributed-definition.ts';
+import type { ContributedTypeDefinitionNode } from './contributed-definition.ts';
 
 /** Finds a type by name; undefined when the caller does not have it. */
 export type FindType = (name: string) => GraphQLNamedType | undefined;
@@ -26,7 +26,7 @@ export interface TypeProblem {
   readonly name: string;
 }
 
-export interface DefinedTypes {
+export interface ContributedDefinitionConverter {
   /** Returns the first problem among all types that the definition reaches. */
   findObstacle(field: FieldDefinitionNode): TypeProblem | undefined;
   /** Converts a definition for which `findObstacle` finds no problem. */
@@ -34,7 +34,10 @@ export interface DefinedTypes {
 }
 
 /** Creates types from definitions, which may name each other and the types that `findOther` finds. */
-export function createDefinedTypes(declared: ReadonlyMap<string, DefinedType>, findOther: FindType): DefinedTypes {
+export function createContributedDefinitionConverter(
+  declared: ReadonlyMap<string, ContributedTypeDefinitionNode>,
+  findOther: FindType,
+): ContributedDefinitionConverter {
   const types = new Map<string, GraphQLNamedType>();
   const findType: FindType = (name) => {
     const node = declared.get(name);
@@ -44,7 +47,7 @@ export function createDefinedTypes(declared: ReadonlyMap<string, DefinedType>, f
     return type;
   };
 
-  function createType(node: DefinedType): GraphQLNamedType {
+  function createType(node: ContributedTypeDefinitionNode): GraphQLNamedType {
     const common = { name: node.name.value, description: node.description?.value };
     if (node.kind === Kind.ENUM_TYPE_DEFINITION)
       return new GraphQLEnumType({

@@ -1,6 +1,6 @@
 import { type ConstValueNode, GraphQLEnumType, GraphQLError, type GraphQLInputObjectType, Kind } from 'graphql';
 import type { Collection, Column } from '../../schema/contract.ts';
-import { alternativeAlias, toGraphqlName } from './aliases.ts';
+import { findAlternativeGraphqlAlias, toGraphqlName } from './aliases.ts';
 import { createEnumOperators } from './operators.ts';
 
 /** Names that enum values of GraphQL may not have. */
@@ -10,7 +10,7 @@ const RESERVED: readonly string[] = ['true', 'false', 'null'];
  * The GraphQL type of a PostgreSQL enum. Besides names it accepts texts, for documents that were written for a
  * `String`: a quoted name or database value, and the dynamic values of filters.
  */
-export class ColumnEnum extends GraphQLEnumType {
+export class ColumnEnumGraphqlType extends GraphQLEnumType {
   /** Aliases by database value; undefined when no value has one. */
   readonly labels: ReadonlyMap<string, string> | undefined;
   /** The operators of columns of this type. */
@@ -62,14 +62,14 @@ export class ColumnEnum extends GraphQLEnumType {
 }
 
 function valueName(value: string): string {
-  return RESERVED.includes(value) ? alternativeAlias(value, () => false) : toGraphqlName(value);
+  return RESERVED.includes(value) ? findAlternativeGraphqlAlias(value, () => false) : toGraphqlName(value);
 }
 
 /** The note with the database name in the description of an alias. */
 export const databaseNameNote = (text: string): string => `In the database: ${JSON.stringify(text)}.`;
 
 /** The enum types of columns, by their `sqlType`. */
-export type ColumnEnums = ReadonlyMap<string, ColumnEnum>;
+export type ColumnEnums = ReadonlyMap<string, ColumnEnumGraphqlType>;
 
 /**
  * Creates the enum types of all columns, named after their PostgreSQL types: `mood_enum`, outside of `public` with the
@@ -83,7 +83,7 @@ export function createColumnEnums(collections: Iterable<Collection>, claimName: 
   return new Map(
     [...valuesByType]
       .sort(([a], [b]) => comparePublicFirst(a, b))
-      .map(([type, values]) => [type, new ColumnEnum(claimName(enumTypeName(type)), values)]),
+      .map(([type, values]) => [type, new ColumnEnumGraphqlType(claimName(enumTypeName(type)), values)]),
   );
 }
 

@@ -10,8 +10,8 @@ import {
   GraphQLString,
 } from 'graphql';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
-import type { RowBinding } from './binding.ts';
-import { ColumnEnum, type ColumnEnums, elementSqlType } from './enum-types.ts';
+import type { RowFieldBinding } from './binding.ts';
+import { ColumnEnumGraphqlType, type ColumnEnums, elementSqlType } from './enum-types.ts';
 import { BigIntScalar, DateScalar, GeoJsonScalar, HashScalar, JsonScalar } from './scalars.ts';
 
 type ScalarOrEnum = GraphQLScalarType | GraphQLEnumType;
@@ -41,14 +41,18 @@ const BY_TYPE: Partial<Readonly<Record<FieldType, LeafType>>> = {
 export const isPrimaryKey = (collection: Collection, field: Field): boolean => collection.primary === field.name;
 
 /** The enum type of a field; none for a key, which is an `ID`, and for a concealed field. */
-export function columnEnumOf(enums: ColumnEnums, collection: Collection, field: Field): ColumnEnum | undefined {
+export function columnEnumOf(
+  enums: ColumnEnums,
+  collection: Collection,
+  field: Field,
+): ColumnEnumGraphqlType | undefined {
   const { column, concealed, type } = field;
   if (!column?.enumValues || concealed || type === 'hash' || isPrimaryKey(collection, field)) return undefined;
   return enums.get(elementSqlType(column));
 }
 
 /** The type of a column's value in answers and payloads. */
-export function leafType(enums: ColumnEnums, collection: Collection, field: Field): LeafType {
+export function graphqlLeafTypeOf(enums: ColumnEnums, collection: Collection, field: Field): LeafType {
   if (field.concealed || field.type === 'hash') return HashScalar;
   const values = columnEnumOf(enums, collection, field);
   if (values) return field.column?.array ? new GraphQLList(values) : values;
@@ -63,9 +67,9 @@ const NON_TEXT_TYPES: readonly FieldType[] = ['integer', 'float', 'boolean'];
 export function graphqlOutputFormatOf(
   field: Field,
   type: LeafType,
-): Pick<Extract<RowBinding, { kind: 'column' }>, 'as'> {
+): Pick<Extract<RowFieldBinding, { kind: 'column' }>, 'as'> {
   const elementOrValue = type instanceof GraphQLList ? type.ofType : type;
-  if (elementOrValue instanceof ColumnEnum)
+  if (elementOrValue instanceof ColumnEnumGraphqlType)
     return elementOrValue.labels ? { as: { labels: elementOrValue.labels } } : {};
   if ((type === GraphQLID || type === GraphQLString) && NON_TEXT_TYPES.includes(field.type)) return { as: 'text' };
   return type === GraphQLFloat ? { as: 'number' } : {};

@@ -4,7 +4,7 @@ import type { Field } from '../../schema/contract.ts';
 import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './binding.ts';
 import { columnEnumOf, isPrimaryKey } from './field-type.ts';
 import { functionGroupOf } from './functions.ts';
-import { FUNCTION_OPERATORS, OPERATORS_BY_KIND, operatorsOf } from './operators.ts';
+import { FUNCTION_OPERATORS, filterOperatorsInputOf, OPERATOR_INPUTS_BY_VALUE_KIND } from './operators.ts';
 import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
 import {
   type GraphqlCollectionNames,
@@ -12,7 +12,7 @@ import {
   graphqlFieldName,
   graphqlTypeName,
 } from './schema-names.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
 type FilterEntry = readonly [name: string, config: GraphQLInputFieldConfig];
 
@@ -20,7 +20,10 @@ type FilterEntry = readonly [name: string, config: GraphQLInputFieldConfig];
 const RESERVED_WORDS: ReadonlySet<string> = new Set([...FILTER_OPERATORS, '_and', '_or', '_some', '_none', '_json']);
 
 /** The filter input of a collection: one entry for each field, combined with "and". */
-export function filterType(types: TypeRegistry, collection: string): GraphQLInputObjectType | undefined {
+export function createCollectionFilterInput(
+  types: CollectionGraphqlTypeRegistry,
+  collection: string,
+): GraphQLInputObjectType | undefined {
   const named = types.model.names.collections.get(collection);
   if (!named || !types.model.readable.has(collection)) return undefined;
   const type: GraphQLInputObjectType = new GraphQLInputObjectType({
@@ -31,7 +34,10 @@ export function filterType(types: TypeRegistry, collection: string): GraphQLInpu
 }
 
 /** The filter input of a to-many relation, where an entry without quantifier means `_some`. */
-export function quantifierType(types: TypeRegistry, collection: string): GraphQLInputObjectType | undefined {
+export function createToManyFilterInput(
+  types: CollectionGraphqlTypeRegistry,
+  collection: string,
+): GraphQLInputObjectType | undefined {
   const named = types.model.names.collections.get(collection);
   const filter = types.get('filter', collection);
   if (!named || !filter) return undefined;
@@ -47,7 +53,10 @@ const filterList = (filter: GraphQLInputObjectType): GraphQLInputFieldConfig => 
   extensions: NO_GRAPHQL_EXTENSIONS,
 });
 
-function createEntries(types: TypeRegistry, collection: string): Record<string, GraphQLInputFieldConfig> {
+function createEntries(
+  types: CollectionGraphqlTypeRegistry,
+  collection: string,
+): Record<string, GraphQLInputFieldConfig> {
   const named = types.model.names.collections.get(collection);
   const readableFields = types.model.readable.get(collection) ?? [];
   if (!named) return {};
@@ -62,7 +71,7 @@ function createEntries(types: TypeRegistry, collection: string): Record<string, 
 }
 
 function createFieldEntries(
-  types: TypeRegistry,
+  types: CollectionGraphqlTypeRegistry,
   named: GraphqlCollectionNames,
   { field }: GrantedField,
 ): readonly FilterEntry[] {
@@ -78,8 +87,9 @@ function createFieldEntries(
   const type =
     target ??
     (relation?.kind === 'any'
-      ? OPERATORS_BY_KIND.string
-      : (scalarEnumOf(types, named, field)?.operators ?? operatorsOf(field, isPrimaryKey(named.collection, field))));
+      ? OPERATOR_INPUTS_BY_VALUE_KIND.string
+      : (scalarEnumOf(types, named, field)?.operators ??
+        filterOperatorsInputOf(field, isPrimaryKey(named.collection, field))));
   const called = graphqlFieldName(named, field);
   const extensions = called === name ? NO_GRAPHQL_EXTENSIONS : inputFieldExtensions({ kind: 'key', key: name });
   entries.push([called, { type, description: graphqlFieldDescription(named, field), extensions }]);
@@ -94,7 +104,7 @@ function createFieldEntries(
 }
 
 const createManyToAnyEntries = (
-  types: TypeRegistry,
+  types: CollectionGraphqlTypeRegistry,
   named: GraphqlCollectionNames,
   { field }: GrantedField,
 ): readonly FilterEntry[] =>
@@ -113,5 +123,5 @@ const createManyToAnyEntries = (
   });
 
 /** The enum of a field; none for an array, which is compared as a whole. */
-const scalarEnumOf = (types: TypeRegistry, { collection }: GraphqlCollectionNames, field: Field) =>
+const scalarEnumOf = (types: CollectionGraphqlTypeRegistry, { collection }: GraphqlCollectionNames, field: Field) =>
   field.column?.array ? undefined : columnEnumOf(types.model.names.enums, collection, field);

@@ -1,23 +1,23 @@
 import { type GraphQLFieldConfig, GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLString } from 'graphql';
 import { DATE_PARTS } from '../../query/contract.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { bindingExtensions } from './binding.ts';
+import { createFieldBindingExtensions } from './binding.ts';
 import { JsonScalar } from './scalars.ts';
 
 /** Groups of functions. Fields of one group share the type of their companion field `<field>_func`. */
-export type FunctionGroup = 'date' | 'time' | 'datetime' | 'count' | 'json';
+export type FieldFunctionGroup = 'date' | 'time' | 'datetime' | 'count' | 'json';
 
 const DAY_PARTS = ['year', 'month', 'week', 'day', 'weekday'] as const;
 const CLOCK_PARTS = ['hour', 'minute', 'second'] as const;
 
-export const FIELD_FUNCTIONS: Readonly<Record<Exclude<FunctionGroup, 'json'>, readonly string[]>> = {
+export const FIELD_FUNCTION_NAMES_BY_GROUP: Readonly<Record<Exclude<FieldFunctionGroup, 'json'>, readonly string[]>> = {
   date: DAY_PARTS,
   time: CLOCK_PARTS,
   datetime: DATE_PARTS,
   count: ['count'],
 };
 
-const GROUP_BY_TYPE: Partial<Readonly<Record<FieldType, FunctionGroup>>> = {
+const GROUP_BY_TYPE: Partial<Readonly<Record<FieldType, FieldFunctionGroup>>> = {
   date: 'date',
   time: 'time',
   dateTime: 'datetime',
@@ -29,7 +29,7 @@ const GROUP_BY_TYPE: Partial<Readonly<Record<FieldType, FunctionGroup>>> = {
  * The group of functions of a field; undefined for a field without functions. Functions of a concealed field would
  * reveal it.
  */
-export function functionGroupOf(field: Field): FunctionGroup | undefined {
+export function functionGroupOf(field: Field): FieldFunctionGroup | undefined {
   if (field.concealed) return undefined;
   if (field.relation?.kind === 'many') return 'count';
   const group = field.column ? GROUP_BY_TYPE[field.type] : undefined;
@@ -39,17 +39,17 @@ export function functionGroupOf(field: Field): FunctionGroup | undefined {
 
 const integerFunction = (fn: string): GraphQLFieldConfig<unknown, unknown> => ({
   type: GraphQLInt,
-  extensions: bindingExtensions({ kind: 'function', fn }),
+  extensions: createFieldBindingExtensions({ kind: 'function', fn }),
 });
 
 const createFunctionsType = (name: string, functions: readonly string[]) =>
   new GraphQLObjectType({ name, fields: Object.fromEntries(functions.map((fn) => [fn, integerFunction(fn)])) });
 
 export const FUNCTION_TYPES = {
-  date: createFunctionsType('date_functions', FIELD_FUNCTIONS.date),
-  time: createFunctionsType('time_functions', FIELD_FUNCTIONS.time),
-  datetime: createFunctionsType('datetime_functions', FIELD_FUNCTIONS.datetime),
-  count: createFunctionsType('count_functions', FIELD_FUNCTIONS.count),
+  date: createFunctionsType('date_functions', FIELD_FUNCTION_NAMES_BY_GROUP.date),
+  time: createFunctionsType('time_functions', FIELD_FUNCTION_NAMES_BY_GROUP.time),
+  datetime: createFunctionsType('datetime_functions', FIELD_FUNCTION_NAMES_BY_GROUP.datetime),
+  count: createFunctionsType('count_functions', FIELD_FUNCTION_NAMES_BY_GROUP.count),
 } as const;
 
 /**
@@ -64,7 +64,7 @@ export const createJsonFunctionsType = (name: string): GraphQLObjectType =>
       json: {
         type: JsonScalar,
         args: { path: { type: new GraphQLNonNull(GraphQLString), description: 'Such as `a.b[0]`.' } },
-        extensions: bindingExtensions({ kind: 'function', fn: 'json' }),
+        extensions: createFieldBindingExtensions({ kind: 'function', fn: 'json' }),
       },
     },
   });

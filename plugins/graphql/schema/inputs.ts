@@ -8,13 +8,16 @@ import {
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './binding.ts';
-import { leafType } from './field-type.ts';
-import type { SchemaModel } from './schema-model.ts';
+import { graphqlLeafTypeOf } from './field-type.ts';
+import type { PermittedSchemaModel } from './schema-model.ts';
 import { graphqlFieldDescription, graphqlFieldName, graphqlTypeName } from './schema-names.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
 /** The input of a row to create. */
-export function inputTypeForCreate(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
+export function inputTypeForCreate(
+  types: CollectionGraphqlTypeRegistry,
+  name: string,
+): GraphQLInputObjectType | undefined {
   const { model } = types;
   const preset = new Set(model.permissions.of(name, 'create').flatMap(({ presets }) => Object.keys(presets ?? {})));
   const jointColumns = new Set(
@@ -26,13 +29,19 @@ export function inputTypeForCreate(types: TypeRegistry, name: string): GraphQLIn
 }
 
 /** The input of a row to update, with the key for batches. */
-export function inputTypeForUpdate(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
+export function inputTypeForUpdate(
+  types: CollectionGraphqlTypeRegistry,
+  name: string,
+): GraphQLInputObjectType | undefined {
   const fields = writableFieldsOf(types.model, name, ['update']);
   return fields.length > 0 ? buildInputType(types, 'update', name, withKey(types.model, name, fields)) : undefined;
 }
 
 /** The input of a related row: with its key it is linked and updated, without it is created. */
-export function inputTypeForNested(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
+export function inputTypeForNested(
+  types: CollectionGraphqlTypeRegistry,
+  name: string,
+): GraphQLInputObjectType | undefined {
   const { model } = types;
   if (!model.isAllowed('create', name) && !model.isAllowed('update', name)) return undefined;
   return buildInputType(
@@ -44,19 +53,23 @@ export function inputTypeForNested(types: TypeRegistry, name: string): GraphQLIn
 }
 
 /** The writable fields in the order of the collection. */
-function writableFieldsOf(model: SchemaModel, name: string, verbs: readonly ('create' | 'update')[]): readonly Field[] {
+function writableFieldsOf(
+  model: PermittedSchemaModel,
+  name: string,
+  verbs: readonly ('create' | 'update')[],
+): readonly Field[] {
   const granted = new Set(verbs.flatMap((verb) => model.writableFields(verb, name)).map(({ field }) => field));
   return (model.names.collections.get(name)?.fields ?? []).filter((field) => granted.has(field));
 }
 
-function withKey(model: SchemaModel, name: string, fields: readonly Field[]): readonly Field[] {
+function withKey(model: PermittedSchemaModel, name: string, fields: readonly Field[]): readonly Field[] {
   const { collection, fields: all } = model.names.collections.get(name) ?? {};
   const key = new Set(collection ? keyColumns(collection).map((field) => field.name) : []);
   return (all ?? []).filter((field) => key.has(field.name) || fields.includes(field));
 }
 
 function buildInputType(
-  types: TypeRegistry,
+  types: CollectionGraphqlTypeRegistry,
   kind: 'create' | 'update' | 'nested',
   name: string,
   fields: readonly Field[],
@@ -89,12 +102,12 @@ function buildInputType(
 }
 
 /** The input type of the value of a field; undefined for a list of rows that the caller may not write. */
-function valueType(types: TypeRegistry, collection: Collection, field: Field) {
+function valueType(types: CollectionGraphqlTypeRegistry, collection: Collection, field: Field) {
   const { relation } = field;
   if (relation?.kind === 'any') return GraphQLString;
   const nested = relation ? types.get('nested', relation.to) : undefined;
   if (relation?.kind === 'many') return nested && new GraphQLList(nested);
-  return nested ?? leafType(types.model.names.enums, collection, field);
+  return nested ?? graphqlLeafTypeOf(types.model.names.enums, collection, field);
 }
 
 /** `special` flags of values that the service sets when it creates a row. */

@@ -2,12 +2,15 @@ import { GraphQLID, GraphQLInputObjectType, GraphQLNonNull, type GraphQLScalarTy
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './binding.ts';
-import { leafType } from './field-type.ts';
+import { graphqlLeafTypeOf } from './field-type.ts';
 import { graphqlFieldDescription, graphqlFieldName, graphqlTypeName } from './schema-names.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
 /** The input of a key of several columns. Undefined when the caller may neither read nor write one of them. */
-export function createKeyInputType(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
+export function createKeyInputType(
+  types: CollectionGraphqlTypeRegistry,
+  name: string,
+): GraphQLInputObjectType | undefined {
   const { names } = types.model;
   const named = names.collections.get(name);
   const parts = named ? keyColumns(named.collection) : [];
@@ -21,7 +24,7 @@ export function createKeyInputType(types: TypeRegistry, name: string): GraphQLIn
         return [
           fieldAlias,
           {
-            type: new GraphQLNonNull(leafType(names.enums, named.collection, part)),
+            type: new GraphQLNonNull(graphqlLeafTypeOf(names.enums, named.collection, part)),
             description: graphqlFieldDescription(named, part),
             extensions:
               fieldAlias === part.name ? NO_GRAPHQL_EXTENSIONS : inputFieldExtensions({ kind: 'key', key: part.name }),
@@ -32,7 +35,7 @@ export function createKeyInputType(types: TypeRegistry, name: string): GraphQLIn
   });
 }
 
-const createIsKnown = ({ model }: TypeRegistry, name: string) => {
+const createIsKnown = ({ model }: CollectionGraphqlTypeRegistry, name: string) => {
   const granted = [
     model.readable.get(name) ?? [],
     model.writableFields('create', name),
@@ -47,7 +50,7 @@ const createIsKnown = ({ model }: TypeRegistry, name: string) => {
  * without a key.
  */
 export const keyArgumentType = (
-  types: TypeRegistry,
+  types: CollectionGraphqlTypeRegistry,
   collection: Collection,
 ): GraphQLScalarType | GraphQLInputObjectType | undefined => {
   if (collection.primary !== null) return GraphQLID;

@@ -1,6 +1,6 @@
 import { type GraphQLFieldConfigArgumentMap, GraphQLInt, GraphQLList, GraphQLString } from 'graphql';
 import { NO_GRAPHQL_EXTENSIONS } from './binding.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
 const COMMON_ARGUMENTS: GraphQLFieldConfigArgumentMap = {
   sort: { type: new GraphQLList(GraphQLString), extensions: NO_GRAPHQL_EXTENSIONS },
@@ -11,7 +11,10 @@ const COMMON_ARGUMENTS: GraphQLFieldConfigArgumentMap = {
 };
 
 /** The list arguments of a field that answers rows of a collection. */
-export function listArguments(types: TypeRegistry, collection: string): GraphQLFieldConfigArgumentMap {
+export function createListFieldArguments(
+  types: CollectionGraphqlTypeRegistry,
+  collection: string,
+): GraphQLFieldConfigArgumentMap {
   const filter = types.get('filter', collection);
   return {
     ...(filter ? { filter: { type: filter, extensions: NO_GRAPHQL_EXTENSIONS } } : {}),

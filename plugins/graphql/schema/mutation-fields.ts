@@ -6,27 +6,30 @@ import {
   GraphQLNonNull,
 } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
-import { bindingExtensions, type RootFieldBinding } from './binding.ts';
+import { createFieldBindingExtensions, type RootFieldBinding } from './binding.ts';
 import { keyArgumentType } from './keys.ts';
-import { listArguments } from './list-arguments.ts';
+import { createListFieldArguments } from './list-arguments.ts';
 import { nonNullList, type RootFieldConfigs } from './query-fields.ts';
 import type { GraphqlCollectionNames } from './schema-names.ts';
 import { DELETE_MANY_TYPE, DELETE_ONE_TYPE } from './shared-types.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
 type WriteKind = Extract<RootFieldBinding, { returnsRows: boolean }>['kind'];
 
 /** The fields of `Mutation` for collections: the verbs that the collection has and the caller is permitted. */
-export const createMutationFields = (types: TypeRegistry): RootFieldConfigs =>
+export const createMutationFields = (types: CollectionGraphqlTypeRegistry): RootFieldConfigs =>
   [...types.model.names.collections.values()].flatMap((named) => createFields(types, named));
 
-function createFields(types: TypeRegistry, { collection, rootName, fields }: GraphqlCollectionNames): RootFieldConfigs {
+function createFields(
+  types: CollectionGraphqlTypeRegistry,
+  { collection, rootName, fields }: GraphqlCollectionNames,
+): RootFieldConfigs {
   const { name, kind, singleton } = collection;
   if (rootName === null || kind !== 'table') return [];
   const type = types.get('object', name);
   const returnsRows = type !== undefined;
-  const list = returnsRows ? listArguments(types, name) : {};
-  const bind = (kind: WriteKind) => bindingExtensions({ kind, collection: name, returnsRows });
+  const list = returnsRows ? createListFieldArguments(types, name) : {};
+  const bind = (kind: WriteKind) => createFieldBindingExtensions({ kind, collection: name, returnsRows });
   const singleField = (kind: WriteKind, args: GraphQLFieldConfigArgumentMap) => ({
     type: type ?? GraphQLBoolean,
     args,

@@ -1,18 +1,18 @@
 import { type GraphQLFieldConfig, GraphQLList, GraphQLObjectType, GraphQLString, GraphQLUnionType } from 'graphql';
 import type { Field } from '../../schema/contract.ts';
-import { bindingExtensions, collectionTypeExtensions } from './binding.ts';
-import { graphqlOutputFormatOf, leafType, withNullability } from './field-type.ts';
+import { collectionTypeExtensions, createFieldBindingExtensions } from './binding.ts';
+import { graphqlLeafTypeOf, graphqlOutputFormatOf, withNullability } from './field-type.ts';
 import { createJsonFunctionsType, FUNCTION_TYPES, functionGroupOf } from './functions.ts';
-import { listArguments } from './list-arguments.ts';
+import { createListFieldArguments } from './list-arguments.ts';
 import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
 import { type GraphqlCollectionNames, graphqlFieldDescription, graphqlFieldName } from './schema-names.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
 type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
 type FieldEntries = [name: string, config: FieldConfig][];
 
 /** The GraphQL object type of the rows of a collection. */
-export function objectType(types: TypeRegistry, name: string): GraphQLObjectType | undefined {
+export function createRowObjectType(types: CollectionGraphqlTypeRegistry, name: string): GraphQLObjectType | undefined {
   const named = types.model.names.collections.get(name);
   const readableFields = types.model.readable.get(name);
   if (!named || !readableFields) return undefined;
@@ -24,7 +24,11 @@ export function objectType(types: TypeRegistry, name: string): GraphQLObjectType
   });
 }
 
-function createEntries(types: TypeRegistry, named: GraphqlCollectionNames, granted: GrantedField): FieldEntries {
+function createEntries(
+  types: CollectionGraphqlTypeRegistry,
+  named: GraphqlCollectionNames,
+  granted: GrantedField,
+): FieldEntries {
   const { field } = granted;
   const config = { description: graphqlFieldDescription(named, field), ...createFieldConfig(types, named, granted) };
   const companion = named.companions.get(field.name);
@@ -36,7 +40,7 @@ function createEntries(types: TypeRegistry, named: GraphqlCollectionNames, grant
 }
 
 function createFieldConfig(
-  types: TypeRegistry,
+  types: CollectionGraphqlTypeRegistry,
   named: GraphqlCollectionNames,
   { field, availability }: GrantedField,
 ): FieldConfig {
@@ -47,21 +51,21 @@ function createFieldConfig(
   if (target && relation && relation.kind !== 'any')
     return {
       type: relation.kind === 'many' ? new GraphQLList(target) : target,
-      args: listArguments(types, relation.to),
-      extensions: bindingExtensions({ kind: 'related', field: name }),
+      args: createListFieldArguments(types, relation.to),
+      extensions: createFieldBindingExtensions({ kind: 'related', field: name }),
     };
   const union = relation?.kind === 'any' ? createUnion(types, named, field) : undefined;
-  if (union) return { type: union, extensions: bindingExtensions({ kind: 'any', field: name }) };
+  if (union) return { type: union, extensions: createFieldBindingExtensions({ kind: 'any', field: name }) };
   // The column of a many-to-any holds keys of several types.
-  const type = relation?.kind === 'any' ? GraphQLString : leafType(types.model.names.enums, collection, field);
+  const type = relation?.kind === 'any' ? GraphQLString : graphqlLeafTypeOf(types.model.names.enums, collection, field);
   return {
     type: withNullability(collection, field, type, availability),
-    extensions: bindingExtensions({ kind: 'column', field: name, ...graphqlOutputFormatOf(field, type) }),
+    extensions: createFieldBindingExtensions({ kind: 'column', field: name, ...graphqlOutputFormatOf(field, type) }),
   };
 }
 
 function createUnion(
-  types: TypeRegistry,
+  types: CollectionGraphqlTypeRegistry,
   { collection, fieldTypes }: GraphqlCollectionNames,
   field: Field,
 ): GraphQLUnionType | undefined {
@@ -74,5 +78,5 @@ function createCompanion({ fieldTypes }: GraphqlCollectionNames, field: Field): 
   const group = functionGroupOf(field);
   if (!group) return undefined;
   const type = group === 'json' ? createJsonFunctionsType(fieldTypes.get(field.name) as string) : FUNCTION_TYPES[group];
-  return { type, extensions: bindingExtensions({ kind: 'functions', field: field.name }) };
+  return { type, extensions: createFieldBindingExtensions({ kind: 'functions', field: field.name }) };
 }

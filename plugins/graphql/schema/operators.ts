@@ -9,9 +9,9 @@ import {
   GraphQLString,
 } from 'graphql';
 import type { FilterOperator } from '../../query/contract.ts';
-import { ARRAY_OPERATORS, operatorsOfType } from '../../query/library.ts';
+import { ARRAY_OPERATORS, filterOperatorsOfFieldType } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { FIELD_FUNCTIONS, type FunctionGroup } from './functions.ts';
+import { FIELD_FUNCTION_NAMES_BY_GROUP, type FieldFunctionGroup } from './functions.ts';
 import { BigIntScalar, GeoJsonScalar, JsonScalar, StringOrFloatScalar } from './scalars.ts';
 
 const FLAG_OPERATORS: readonly FilterOperator[] = ['_null', '_nnull', '_empty', '_nempty'];
@@ -42,7 +42,7 @@ function createOperators(
           : text;
   const type = new GraphQLInputObjectType({
     name: `${name}_filter_operators`,
-    fields: Object.fromEntries([...operatorsOfType(like)].map((one) => [one, { type: typeOf(one) }])),
+    fields: Object.fromEntries([...filterOperatorsOfFieldType(like)].map((one) => [one, { type: typeOf(one) }])),
   });
   OPERATOR_TYPES.add(type);
   return type;
@@ -63,7 +63,7 @@ export const createEnumOperators = (type: GraphQLEnumType): GraphQLInputObjectTy
   createOperators(type.name, type, 'string', GraphQLString);
 
 /** Operator inputs by kind of value. The engine decides which operators exist. */
-export const OPERATORS_BY_KIND = {
+export const OPERATOR_INPUTS_BY_VALUE_KIND = {
   string: createOperators('string', GraphQLString, 'string'),
   // Keys have many types. The engine refuses values of a wrong type.
   id: createOperators('id', GraphQLID, 'unknown'),
@@ -87,7 +87,7 @@ export const OPERATORS_BY_KIND = {
   unknown: createOperators('unknown', GraphQLString, 'unknown'),
 } as const;
 
-OPERATOR_TYPES.add(OPERATORS_BY_KIND.json);
+OPERATOR_TYPES.add(OPERATOR_INPUTS_BY_VALUE_KIND.json);
 
 /** Whether a GraphQL type is an input of filter operators. */
 export const isOperatorsType = (type: unknown): boolean => OPERATOR_TYPES.has(type as GraphQLInputObjectType);
@@ -97,51 +97,51 @@ export type OperandKind = 'value' | 'range';
 
 export function operandKindOf(type: GraphQLInputObjectType, name: string): OperandKind | undefined {
   // An element may be a list or an object, which cannot be a placeholder.
-  if (type === OPERATORS_BY_KIND.list) return undefined;
+  if (type === OPERATOR_INPUTS_BY_VALUE_KIND.list) return undefined;
   if (!OPERATOR_TYPES.has(type) || name === '_json' || FLAG_OPERATORS.includes(name as FilterOperator))
     return undefined;
   return name.endsWith('between') ? 'range' : 'value';
 }
 
 const BY_TYPE: Partial<Readonly<Record<FieldType, GraphQLInputObjectType>>> = {
-  string: OPERATORS_BY_KIND.string,
-  text: OPERATORS_BY_KIND.string,
-  csv: OPERATORS_BY_KIND.string,
-  binary: OPERATORS_BY_KIND.string,
-  integer: OPERATORS_BY_KIND.number,
-  decimal: OPERATORS_BY_KIND.number,
-  float: OPERATORS_BY_KIND.number,
-  bigInteger: OPERATORS_BY_KIND.bigInt,
-  boolean: OPERATORS_BY_KIND.boolean,
-  date: OPERATORS_BY_KIND.date,
-  dateTime: OPERATORS_BY_KIND.date,
-  time: OPERATORS_BY_KIND.date,
-  timestamp: OPERATORS_BY_KIND.date,
-  uuid: OPERATORS_BY_KIND.id,
-  hash: OPERATORS_BY_KIND.hash,
-  json: OPERATORS_BY_KIND.json,
-  unknown: OPERATORS_BY_KIND.unknown,
+  string: OPERATOR_INPUTS_BY_VALUE_KIND.string,
+  text: OPERATOR_INPUTS_BY_VALUE_KIND.string,
+  csv: OPERATOR_INPUTS_BY_VALUE_KIND.string,
+  binary: OPERATOR_INPUTS_BY_VALUE_KIND.string,
+  integer: OPERATOR_INPUTS_BY_VALUE_KIND.number,
+  decimal: OPERATOR_INPUTS_BY_VALUE_KIND.number,
+  float: OPERATOR_INPUTS_BY_VALUE_KIND.number,
+  bigInteger: OPERATOR_INPUTS_BY_VALUE_KIND.bigInt,
+  boolean: OPERATOR_INPUTS_BY_VALUE_KIND.boolean,
+  date: OPERATOR_INPUTS_BY_VALUE_KIND.date,
+  dateTime: OPERATOR_INPUTS_BY_VALUE_KIND.date,
+  time: OPERATOR_INPUTS_BY_VALUE_KIND.date,
+  timestamp: OPERATOR_INPUTS_BY_VALUE_KIND.date,
+  uuid: OPERATOR_INPUTS_BY_VALUE_KIND.id,
+  hash: OPERATOR_INPUTS_BY_VALUE_KIND.hash,
+  json: OPERATOR_INPUTS_BY_VALUE_KIND.json,
+  unknown: OPERATOR_INPUTS_BY_VALUE_KIND.unknown,
 };
 
 /** The GraphQL input type with the filter operators of a column. */
-export function operatorsOf(field: Field, isKey: boolean): GraphQLInputObjectType {
-  if (field.concealed) return OPERATORS_BY_KIND.hash;
-  if (field.column?.array) return OPERATORS_BY_KIND.list;
-  return isKey ? OPERATORS_BY_KIND.id : (BY_TYPE[field.type] ?? OPERATORS_BY_KIND.geometry);
+export function filterOperatorsInputOf(field: Field, isKey: boolean): GraphQLInputObjectType {
+  if (field.concealed) return OPERATOR_INPUTS_BY_VALUE_KIND.hash;
+  if (field.column?.array) return OPERATOR_INPUTS_BY_VALUE_KIND.list;
+  return isKey ? OPERATOR_INPUTS_BY_VALUE_KIND.id : (BY_TYPE[field.type] ?? OPERATOR_INPUTS_BY_VALUE_KIND.geometry);
 }
 
 const createFunctionOperators = (name: string, functions: readonly string[]) =>
   new GraphQLInputObjectType({
     name: `${name}_function_filter_operators`,
-    fields: Object.fromEntries(functions.map((fn) => [fn, { type: OPERATORS_BY_KIND.number }])),
+    fields: Object.fromEntries(functions.map((fn) => [fn, { type: OPERATOR_INPUTS_BY_VALUE_KIND.number }])),
   });
 
-const COUNT = createFunctionOperators('count', FIELD_FUNCTIONS.count);
+const COUNT = createFunctionOperators('count', FIELD_FUNCTION_NAMES_BY_GROUP.count);
 
-export const FUNCTION_OPERATORS: Readonly<Record<FunctionGroup, GraphQLInputObjectType>> = {
-  date: createFunctionOperators('date', FIELD_FUNCTIONS.date),
-  time: createFunctionOperators('time', FIELD_FUNCTIONS.time),
-  datetime: createFunctionOperators('datetime', FIELD_FUNCTIONS.datetime),
+export const FUNCTION_OPERATORS: Readonly<Record<FieldFunctionGroup, GraphQLInputObjectType>> = {
+  date: createFunctionOperators('date', FIELD_FUNCTION_NAMES_BY_GROUP.date),
+  time: createFunctionOperators('time', FIELD_FUNCTION_NAMES_BY_GROUP.time),
+  datetime: createFunctionOperators('datetime', FIELD_FUNCTION_NAMES_BY_GROUP.datetime),
   count: COUNT,
   // Values inside a JSON column are compared by `_json`.
   json: COUNT,

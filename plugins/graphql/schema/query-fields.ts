@@ -1,9 +1,9 @@
 import { type GraphQLFieldConfig, GraphQLList, GraphQLNonNull, type GraphQLObjectType, GraphQLString } from 'graphql';
-import { bindingExtensions } from './binding.ts';
+import { createFieldBindingExtensions } from './binding.ts';
 import { keyArgumentType } from './keys.ts';
-import { listArguments } from './list-arguments.ts';
+import { createListFieldArguments } from './list-arguments.ts';
 import type { GraphqlCollectionNames } from './schema-names.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
 export type RootFieldConfigs = [name: string, config: GraphQLFieldConfig<unknown, unknown>][];
 
@@ -13,11 +13,11 @@ const TEXT_LIST = new GraphQLList(GraphQLString);
 export const nonNullList = (type: GraphQLObjectType) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)));
 
 /** The fields of `Query` for collections: lists, rows by key, groups. */
-export const createQueryFields = (types: TypeRegistry): RootFieldConfigs =>
+export const createQueryFields = (types: CollectionGraphqlTypeRegistry): RootFieldConfigs =>
   [...types.model.names.collections.values()].flatMap((named) => createFields(types, named));
 
 function createFields(
-  types: TypeRegistry,
+  types: CollectionGraphqlTypeRegistry,
   { collection, rootName, description }: GraphqlCollectionNames,
 ): RootFieldConfigs {
   const { name } = collection;
@@ -25,12 +25,22 @@ function createFields(
   const type = types.get('object', name);
   if (rootName === null || !type) return [];
   if (collection.singleton)
-    return [[rootName, { type, description, extensions: bindingExtensions({ kind: 'singleton', collection: name }) }]];
-  const args = listArguments(types, name);
+    return [
+      [
+        rootName,
+        { type, description, extensions: createFieldBindingExtensions({ kind: 'singleton', collection: name }) },
+      ],
+    ];
+  const args = createListFieldArguments(types, name);
   const fields: RootFieldConfigs = [
     [
       rootName,
-      { type: nonNullList(type), description, args, extensions: bindingExtensions({ kind: 'list', collection: name }) },
+      {
+        type: nonNullList(type),
+        description,
+        args,
+        extensions: createFieldBindingExtensions({ kind: 'list', collection: name }),
+      },
     ],
   ];
   if (key)
@@ -39,7 +49,7 @@ function createFields(
       {
         type,
         args: { id: { type: new GraphQLNonNull(key) } },
-        extensions: bindingExtensions({ kind: 'by id', collection: name }),
+        extensions: createFieldBindingExtensions({ kind: 'by id', collection: name }),
       },
     ]);
   const groups = types.get('groups', name);
@@ -49,7 +59,7 @@ function createFields(
       {
         type: nonNullList(groups),
         args: { groupBy: { type: TEXT_LIST }, ...args },
-        extensions: bindingExtensions({ kind: 'aggregated', collection: name }),
+        extensions: createFieldBindingExtensions({ kind: 'aggregated', collection: name }),
       },
     ]);
   return fields;

@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Caller, Log } from '#kernel';
-import type { Access } from '../../access/contract.ts';
-import type { Schema, SchemaOverview } from '../../schema/contract.ts';
+import type { AccessControl } from '../../access/contract.ts';
+import type { SchemaOverview, SchemaService } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
 import type { GraphqlDocumentCache } from '../document/document-cache.ts';
 import { buildCallerGraphqlSchema } from './build.ts';
@@ -27,8 +27,8 @@ export interface GraphqlSchemaCache {
 }
 
 interface Deps {
-  readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
-  readonly access: Pick<Access, 'permissions' | 'permittedFields'>;
+  readonly schema: Pick<SchemaService, 'snapshot' | 'refresh'>;
+  readonly access: Pick<AccessControl, 'permissions' | 'permittedFields'>;
   /** Contributed fields, which may change at run time. Returns the same list until one changes. */
   readonly contributed: () => ContributedFields;
   /** Number of GraphQL schemas in the cache. */

@@ -1,4 +1,4 @@
-import type { Access, PermissionAction, PermissionSet } from '../../access/contract.ts';
+import type { AccessControl, PermissionAction, PermissionSet } from '../../access/contract.ts';
 import type { Collection, Field, ItemVerb } from '../../schema/contract.ts';
 import type { GraphqlCollectionNames, GraphqlSchemaNames } from './schema-names.ts';
 
@@ -9,7 +9,7 @@ export interface GrantedField {
 }
 
 /** The collections and fields that callers with one set of permissions may use. */
-export interface SchemaModel {
+export interface PermittedSchemaModel {
   readonly names: GraphqlSchemaNames;
   readonly permissions: PermissionSet;
   /** Readable fields by collection. Collections without readable fields are not in it. */
@@ -20,11 +20,11 @@ export interface SchemaModel {
   writableFields(verb: 'create' | 'update', collection: string): readonly GrantedField[];
 }
 
-export function createSchemaModel(
+export function createPermittedSchemaModel(
   names: GraphqlSchemaNames,
   permissions: PermissionSet,
-  permittedFields: Access['permittedFields'],
-): SchemaModel {
+  permittedFields: AccessControl['permittedFields'],
+): PermittedSchemaModel {
   const may = (verb: ItemVerb, { collection }: GraphqlCollectionNames): boolean =>
     (collection.verbs?.includes(verb) ?? true) &&
     (verb === 'read' || collection.kind === 'table') &&
@@ -74,7 +74,7 @@ function findReadable(
   names: GraphqlSchemaNames,
   may: (verb: ItemVerb, named: GraphqlCollectionNames) => boolean,
   granted: (action: PermissionAction, named: GraphqlCollectionNames) => readonly GrantedField[],
-): SchemaModel['readable'] {
+): PermittedSchemaModel['readable'] {
   const readable = new Map<string, readonly GrantedField[]>();
   for (const [name, named] of names.collections) if (may('read', named)) readable.set(name, granted('read', named));
   const leadsToReadable = ({ field }: GrantedField) =>
@@ -93,7 +93,7 @@ function findReadable(
 }
 
 /** The readable collections of a many-to-any; none without a column that names the collection. */
-export function manyToAnyTargets(model: SchemaModel, collection: Collection, field: Field): readonly string[] {
+export function manyToAnyTargets(model: PermittedSchemaModel, collection: Collection, field: Field): readonly string[] {
   const { relation } = field;
   if (relation?.kind !== 'any' || !collection.fields.get(relation.collectionField)?.column) return [];
   return relation.allowedCollections.filter(

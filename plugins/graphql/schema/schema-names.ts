@@ -1,6 +1,6 @@
-import { type Collection, type Field, type SchemaOverview, SYSTEM_PREFIX } from '../../schema/contract.ts';
+import { type Collection, type Field, type SchemaOverview, SYSTEM_COLLECTION_PREFIX } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { alternativeAlias, isUsableName, toGraphqlName } from './aliases.ts';
+import { findAlternativeGraphqlAlias, isUsableGraphqlName, toGraphqlName } from './aliases.ts';
 import { type ColumnEnums, createColumnEnums, databaseNameNote } from './enum-types.ts';
 import { functionGroupOf } from './functions.ts';
 import { RESERVED_TYPE_NAMES } from './shared-types.ts';
@@ -21,10 +21,10 @@ const TYPE_NAMES = {
 } as const;
 
 /** Kinds of types that are derived from a collection. */
-export type TypeKind = keyof typeof TYPE_NAMES;
-const KINDS = Object.keys(TYPE_NAMES) as readonly TypeKind[];
+export type CollectionGraphqlTypeKind = keyof typeof TYPE_NAMES;
+const KINDS = Object.keys(TYPE_NAMES) as readonly CollectionGraphqlTypeKind[];
 
-export const graphqlTypeName = (kind: TypeKind, name: string): string => TYPE_NAMES[kind](name);
+export const graphqlTypeName = (kind: CollectionGraphqlTypeKind, name: string): string => TYPE_NAMES[kind](name);
 
 /** The GraphQL names of a collection and of everything derived from it. */
 export interface GraphqlCollectionNames {
@@ -47,7 +47,7 @@ export interface GraphqlCollectionNames {
 export interface GraphqlSchemaNames {
   readonly collections: ReadonlyMap<string, GraphqlCollectionNames>;
   /** Types derived from collections, by name. */
-  readonly types: ReadonlyMap<string, { readonly kind: TypeKind; readonly collection: string }>;
+  readonly types: ReadonlyMap<string, { readonly kind: CollectionGraphqlTypeKind; readonly collection: string }>;
   readonly enums: ColumnEnums;
 }
 
@@ -94,7 +94,7 @@ function computeNames(
 ): GraphqlSchemaNames {
   const types = new Set([...RESERVED_TYPE_NAMES, ...taken]);
   const roots = new Set<string>();
-  const typeOwners = new Map<string, { kind: TypeKind; collection: string }>();
+  const typeOwners = new Map<string, { kind: CollectionGraphqlTypeKind; collection: string }>();
   const names = new Map<Collection, string>();
   const findClash = (collection: Collection, name: string): string | undefined =>
     KINDS.map((kind) => graphqlTypeName(kind, name)).find((one) => types.has(one)) ??
@@ -103,7 +103,9 @@ function computeNames(
     const own = toGraphqlName(collection.name);
     const other = findClash(collection, own);
     const name =
-      other === undefined ? own : alternativeAlias(collection.name, (one) => findClash(collection, one) !== undefined);
+      other === undefined
+        ? own
+        : findAlternativeGraphqlAlias(collection.name, (one) => findClash(collection, one) !== undefined);
     if (other !== undefined)
       warn(`a collection has an alias in GraphQL, since its name is used by ${other.split(' ').at(-1)}`, {
         collection: collection.name,
@@ -118,7 +120,7 @@ function computeNames(
   }
   const claimName = (name: string, ...more: readonly string[]): string => {
     const isTaken = (one: string) => [one, ...more.map((end) => one + end)].some((each) => types.has(each));
-    const free = isTaken(name) ? alternativeAlias(name, isTaken) : name;
+    const free = isTaken(name) ? findAlternativeGraphqlAlias(name, isTaken) : name;
     for (const end of ['', ...more]) types.add(free + end);
     return free;
   };
@@ -141,7 +143,7 @@ const compareByLength = (a: Collection, b: Collection): number =>
 
 const rootNameOf = ({ system }: Collection, name: string, scope: GraphqlScope): string | null => {
   if (system !== (scope === 'system')) return null;
-  return system ? name.slice(SYSTEM_PREFIX.length) : name;
+  return system ? name.slice(SYSTEM_COLLECTION_PREFIX.length) : name;
 };
 
 /** Names of root fields, those of mutations with a prefix, since a query and a mutation may share a name. */
@@ -163,7 +165,7 @@ function nameCollection(
 ): GraphqlCollectionNames {
   const fields = [...collection.fields.values()].filter(({ column, relation }) => column || relation);
   const aliases = new Map<string, string>();
-  for (const field of fields) if (!isUsableName(field.name)) aliases.set(field.name, toGraphqlName(field.name));
+  for (const field of fields) if (!isUsableGraphqlName(field.name)) aliases.set(field.name, toGraphqlName(field.name));
   const taken = new Set(fields.map((field) => aliases.get(field.name) ?? field.name));
   const companions = new Map<string, string>();
   const fieldTypes = new Map<string, string>();
@@ -174,7 +176,10 @@ function nameCollection(
     if (!group) continue;
     if (group === 'json') fieldTypes.set(field.name, claimName(`${name}_${alias}_func`));
     const companion = `${alias}_func`;
-    companions.set(field.name, taken.has(companion) ? alternativeAlias(companion, (one) => taken.has(one)) : companion);
+    companions.set(
+      field.name,
+      taken.has(companion) ? findAlternativeGraphqlAlias(companion, (one) => taken.has(one)) : companion,
+    );
   }
   return {
     collection,

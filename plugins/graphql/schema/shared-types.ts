@@ -7,7 +7,7 @@ import {
   specifiedScalarTypes,
 } from 'graphql';
 import { FUNCTION_TYPES } from './functions.ts';
-import { FUNCTION_OPERATORS, OPERATORS_BY_KIND } from './operators.ts';
+import { FUNCTION_OPERATORS, OPERATOR_INPUTS_BY_VALUE_KIND } from './operators.ts';
 import { SCALARS } from './scalars.ts';
 
 /** The answers of delete mutations. */
@@ -26,7 +26,7 @@ export const SHARED_TYPES: ReadonlyMap<string, GraphQLNamedType> = new Map(
     ...specifiedScalarTypes,
     ...SCALARS,
     ...Object.values(FUNCTION_TYPES),
-    ...Object.values(OPERATORS_BY_KIND),
+    ...Object.values(OPERATOR_INPUTS_BY_VALUE_KIND),
     ...Object.values(FUNCTION_OPERATORS),
     DELETE_ONE_TYPE,
     DELETE_MANY_TYPE,

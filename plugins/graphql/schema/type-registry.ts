@@ -1,34 +1,37 @@
 import type { GraphQLInputObjectType, GraphQLNamedType, GraphQLObjectType } from 'graphql';
-import { aggregatedType, countsType, createNumericAggregatesType } from './aggregated.ts';
-import { filterType, quantifierType } from './filters.ts';
+import { createAggregatedObjectType, createFieldCountsObjectType, createNumericAggregatesType } from './aggregated.ts';
+import { createCollectionFilterInput, createToManyFilterInput } from './filters.ts';
 import { inputTypeForCreate, inputTypeForNested, inputTypeForUpdate } from './inputs.ts';
 import { createKeyInputType } from './keys.ts';
-import { objectType } from './object-types.ts';
-import type { SchemaModel } from './schema-model.ts';
-import type { TypeKind } from './schema-names.ts';
+import { createRowObjectType } from './object-types.ts';
+import type { PermittedSchemaModel } from './schema-model.ts';
+import type { CollectionGraphqlTypeKind } from './schema-names.ts';
 
 type TypeByKind = {
-  readonly [K in TypeKind]: K extends 'object' | 'groups' | 'counts' | 'numbers'
+  readonly [K in CollectionGraphqlTypeKind]: K extends 'object' | 'groups' | 'counts' | 'numbers'
     ? GraphQLObjectType
     : GraphQLInputObjectType;
 };
 
 /** The GraphQL types derived from collections, each built on first use. Undefined: the caller has no fields for it. */
-export interface TypeRegistry {
-  readonly model: SchemaModel;
-  get<K extends TypeKind>(kind: K, collection: string): TypeByKind[K] | undefined;
+export interface CollectionGraphqlTypeRegistry {
+  readonly model: PermittedSchemaModel;
+  get<K extends CollectionGraphqlTypeKind>(kind: K, collection: string): TypeByKind[K] | undefined;
   /** A type by its name. */
   findByName(name: string): GraphQLNamedType | undefined;
 }
 
 const TYPE_BUILDERS: {
-  readonly [K in TypeKind]: (types: TypeRegistry, collection: string) => TypeByKind[K] | undefined;
+  readonly [K in CollectionGraphqlTypeKind]: (
+    types: CollectionGraphqlTypeRegistry,
+    collection: string,
+  ) => TypeByKind[K] | undefined;
 } = {
-  object: objectType,
-  filter: filterType,
-  quantifier: quantifierType,
-  groups: aggregatedType,
-  counts: countsType,
+  object: createRowObjectType,
+  filter: createCollectionFilterInput,
+  quantifier: createToManyFilterInput,
+  groups: createAggregatedObjectType,
+  counts: createFieldCountsObjectType,
   numbers: createNumericAggregatesType,
   create: inputTypeForCreate,
   update: inputTypeForUpdate,
@@ -36,11 +39,11 @@ const TYPE_BUILDERS: {
   key: createKeyInputType,
 };
 
-export function createTypeRegistry(model: SchemaModel): TypeRegistry {
+export function createCollectionGraphqlTypeRegistry(model: PermittedSchemaModel): CollectionGraphqlTypeRegistry {
   const built = new Map<string, GraphQLNamedType | undefined>();
-  const types: TypeRegistry = {
+  const types: CollectionGraphqlTypeRegistry = {
     model,
-    get<K extends TypeKind>(kind: K, collection: string) {
+    get<K extends CollectionGraphqlTypeKind>(kind: K, collection: string) {
       const key = `${kind} ${collection}`;
       if (!built.has(key)) built.set(key, TYPE_BUILDERS[kind](types, collection));
       return built.get(key) as TypeByKind[K] | undefined;

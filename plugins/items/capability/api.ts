@@ -1,18 +1,24 @@
 import { Failure, type GrantHolder } from '#kernel';
-import type { Invocation } from '../../broker/contract.ts';
+import type { ConfinedCodeInvocation } from '../../broker/contract.ts';
 import type { ReadResultText } from '../../query/contract.ts';
 import type { ItemsApi } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import type { ReadVerbs } from '../read/read.ts';
 import { createItemWrites } from '../write/write.ts';
 import { assertQueryReadable } from './assert-readable.ts';
 import { parseBoundedQuery } from './bounded-query.ts';
 import type { RunWithinCallLimit } from './call-limit.ts';
 import type { ItemsGrant } from './grant.ts';
-import { invalidRequest } from './input-checks.ts';
+import { createInvalidRequestRefusal } from './input-checks.ts';
 import { runInInvocation } from './invocation-scope.ts';
-import { createItemRights, type ItemRights } from './item-rights.ts';
-import { parseItemKey, parseKeys, parsePayload, parsePayloads, WRITE_BOUNDS } from './payload.ts';
+import { createPackageItemRights, type PackageItemRights } from './item-rights.ts';
+import {
+  CONFINED_WRITE_BOUNDS,
+  requireBoundedDistinctKeys,
+  requireBoundedPayload,
+  requireBoundedPayloads,
+  requireTextOrNumberKey,
+} from './payload.ts';
 
 /** Largest reply to one call of confined code, in bytes of JSON. */
 export const MAX_ITEMS_REPLY_BYTES = 2 * 1024 * 1024;
@@ -23,22 +29,22 @@ type ItemsApiReads = Pick<ItemsApi, 'readMany' | 'readOne'>;
 /**
  * The verbs of `host.items` for one package, within its grant and the bounds of confined code (conventions, "items").
  */
-export function createItemsApi(
-  deps: Deps,
+export function createGrantBoundItemsApi(
+  deps: ItemsEngineDeps,
   reads: ListenerFreeReads,
   grant: ItemsGrant,
   subject: GrantHolder,
   runLimited: RunWithinCallLimit,
 ): ItemsApi {
-  const rights = createItemRights(grant, subject);
+  const rights = createPackageItemRights(grant, subject);
   const api: ItemsApi = { ...createReadVerbs(deps, reads, rights), ...createWriteVerbs(deps, rights) };
   /**
    * Limits concurrent calls, except inside of a unit of work: it has one connection, so a call that waits for a free
    * place could deadlock.
    */
   const withConcurrencyLimit =
-    <Args extends unknown[], T>(run: (invocation: Invocation, ...args: Args) => Promise<T>) =>
-    (invocation: Invocation, ...args: Args): Promise<T> => {
+    <Args extends unknown[], T>(run: (invocation: ConfinedCodeInvocation, ...args: Args) => Promise<T>) =>
+    (invocation: ConfinedCodeInvocation, ...args: Args): Promise<T> => {
       const work = () => run(invocation, ...args);
       return deps.db.isInUnitOfWork() ? work() : runLimited(subject.name, invocation.signal, work);
     };
@@ -47,11 +53,11 @@ export function createItemsApi(
   ) as unknown as ItemsApi;
 }
 
-function createReadVerbs(deps: Deps, reads: ListenerFreeReads, rights: ItemRights): ItemsApiReads {
+function createReadVerbs(deps: ItemsEngineDeps, reads: ListenerFreeReads, rights: PackageItemRights): ItemsApiReads {
   /**
    * Asserts that the package and its caller may read what the query names. Returns the caller and the bounded query.
    */
-  async function prepareRead(invocation: Invocation, name: string, raw: unknown) {
+  async function prepareRead(invocation: ConfinedCodeInvocation, name: string, raw: unknown) {
     rights.assertGranted(name, 'read');
     const query = parseBoundedQuery(raw, deps.query.ceilings.max);
     const caller = rights.callerOf(invocation);
@@ -69,7 +75,7 @@ function createReadVerbs(deps: Deps, reads: ListenerFreeReads, rights: ItemRight
       }),
     readOne: (invocation, name, key, raw) =>
       runInInvocation(invocation, async () => {
-        const itemKey = parseItemKey(key);
+        const itemKey = requireTextOrNumberKey(key);
         const { caller, query } = await prepareRead(invocation, name, raw);
         const found = await reads.readWithoutListeners(caller, name, query, itemKey).catch(nullIfForbidden);
         return found && (parseReply(found) as Item);
@@ -78,12 +84,12 @@ function createReadVerbs(deps: Deps, reads: ListenerFreeReads, rights: ItemRight
 }
 
 function createWriteVerbs(
-  deps: Deps,
-  { assertGranted, writingCallerOf }: ItemRights,
+  deps: ItemsEngineDeps,
+  { assertGranted, writingCallerOf }: PackageItemRights,
 ): Omit<ItemsApi, keyof ItemsApiReads> {
   const writes = createItemWrites({
     ...deps,
-    maxMutations: Math.min(WRITE_BOUNDS.mutations, deps.maxMutations),
+    maxMutations: Math.min(CONFINED_WRITE_BOUNDS.mutations, deps.maxMutations),
     // The guard also checks nested rows: an admin that calls a package does not lend it the right to create admins.
     guard: assertGranted,
   });
@@ -91,32 +97,32 @@ function createWriteVerbs(
   return {
     async createOne(invocation, name, payload) {
       assertGranted(name, 'create');
-      const row = parsePayload(payload);
+      const row = requireBoundedPayload(payload);
       return writes.createOne(writingCallerOf(invocation), name, row);
     },
     async createMany(invocation, name, payloads) {
       assertGranted(name, 'create');
-      const rows = parsePayloads(payloads);
+      const rows = requireBoundedPayloads(payloads);
       return writes.createMany(writingCallerOf(invocation), name, rows);
     },
     async updateOne(invocation, name, key, payload) {
       assertGranted(name, 'update');
-      const [itemKey, change] = [parseItemKey(key), parsePayload(payload)];
+      const [itemKey, change] = [requireTextOrNumberKey(key), requireBoundedPayload(payload)];
       return writes.updateOne(writingCallerOf(invocation), name, itemKey, change);
     },
     async updateMany(invocation, name, keys, payload) {
       assertGranted(name, 'update');
-      const [keyList, change] = [parseKeys(keys), parsePayload(payload)];
+      const [keyList, change] = [requireBoundedDistinctKeys(keys), requireBoundedPayload(payload)];
       return writes.updateMany(writingCallerOf(invocation), name, keyList, change);
     },
     async deleteOne(invocation, name, key) {
       assertGranted(name, 'delete');
-      const itemKey = parseItemKey(key);
+      const itemKey = requireTextOrNumberKey(key);
       return (await writes.deleteMany(writingCallerOf(invocation), name, [itemKey]))[0] ?? null;
     },
     async deleteMany(invocation, name, keys) {
       assertGranted(name, 'delete');
-      const keyList = parseKeys(keys);
+      const keyList = requireBoundedDistinctKeys(keys);
       return writes.deleteMany(writingCallerOf(invocation), name, keyList);
     },
   };
@@ -131,6 +137,7 @@ function nullIfForbidden(error: unknown): null {
 }
 
 function parseReply({ data }: ReadResultText): unknown {
-  if (Buffer.byteLength(data ?? '') > MAX_ITEMS_REPLY_BYTES) throw invalidRequest('The answer is too long.');
+  if (Buffer.byteLength(data ?? '') > MAX_ITEMS_REPLY_BYTES)
+    throw createInvalidRequestRefusal('The answer is too long.');
   return JSON.parse(data ?? 'null');
 }

@@ -1,12 +1,12 @@
 import { type Caller, fail } from '#kernel';
 import type { RawQuery, ReadNode, Projection as Shown } from '../../query/contract.ts';
 import { createUnknownFieldFailure, isUnknownFieldFailure } from '../../query/library.ts';
-import { findCollection } from '../collection-target.ts';
-import type { Deps } from '../deps.ts';
+import { requireServedCollection } from '../collection-target.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import type { BoundedQuery } from './bounded-query.ts';
 import { collectReadCollections } from './read-collections.ts';
 
-type ReadableDeps = Pick<Deps, 'access' | 'query' | 'schema'>;
+type ReadableDeps = Pick<ItemsEngineDeps, 'access' | 'query' | 'schema'>;
 
 /**
  * Asserts that the caller may read everything that the query names; an HTTP request would only omit unreadable fields
@@ -25,7 +25,7 @@ export async function assertQueryReadable(
   if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
 
   async function check(): Promise<string> {
-    const { schemaSnapshot, collection } = await findCollection(schema, name);
+    const { schemaSnapshot, collection } = await requireServedCollection(schema, name);
     const visible = access.fieldVisibility(set);
     const parse = async (raw: RawQuery): Promise<readonly [requested: ReadNode, permitted: ReadNode]> => {
       let isUnknown = false;

@@ -1,6 +1,6 @@
 import type { RawQuery } from '../../query/contract.ts';
-import { assertFilter } from './filter.ts';
-import { invalidRequest, isObject, isPathStep } from './input-checks.ts';
+import { assertBoundedFilter } from './filter.ts';
+import { createInvalidRequestRefusal, isObject, isPathStep } from './input-checks.ts';
 
 /** Bounds of a query of confined code (conventions, "items"). */
 const QUERY_BOUNDS = { limit: 100, skip: 10_000, fields: 64, path: 128, depth: 3, sort: 8, search: 256 } as const;
@@ -18,16 +18,16 @@ export interface BoundedQuery extends RawQuery {
  * @throws Refusal `invalid_request`
  */
 export function parseBoundedQuery(raw: unknown, max: number): BoundedQuery {
-  if (raw !== undefined && raw !== null && !isObject(raw)) throw invalidRequest('A query is an object.');
+  if (raw !== undefined && raw !== null && !isObject(raw)) throw createInvalidRequestRefusal('A query is an object.');
   const values = Object.fromEntries(
     Object.entries(raw ?? {}).filter(([, value]) => value !== undefined && value !== null),
   );
   const unknown = Object.keys(values).find((key) => !KEYS.has(key));
-  if (unknown !== undefined) throw invalidRequest(`A query has no "${unknown.slice(0, 40)}" here.`);
+  if (unknown !== undefined) throw createInvalidRequestRefusal(`A query has no "${unknown.slice(0, 40)}" here.`);
   const { fields = ['*'], filter, sort = [], search } = values;
-  if (filter !== undefined) assertFilter(filter);
+  if (filter !== undefined) assertBoundedFilter(filter);
   if (search !== undefined && (typeof search !== 'string' || search.length > QUERY_BOUNDS.search))
-    throw invalidRequest(`"search" is a text of at most ${QUERY_BOUNDS.search} characters.`);
+    throw createInvalidRequestRefusal(`"search" is a text of at most ${QUERY_BOUNDS.search} characters.`);
   return {
     fields: parsePaths('fields', fields, QUERY_BOUNDS.fields, (path) => path),
     sort: parsePaths('sort', sort, QUERY_BOUNDS.sort, (path) => path.replace(/^-/, '')),
@@ -42,7 +42,7 @@ function parsePaging({ limit, offset, page }: Record<string, unknown>, max: numb
   const offsetRows = parseInteger('offset', offset, 0);
   const number = parseInteger('page', page, 1);
   if ((offsetRows ?? 0) > QUERY_BOUNDS.skip || (number ?? 0) * count > QUERY_BOUNDS.skip)
-    throw invalidRequest(`A query skips at most ${QUERY_BOUNDS.skip} rows.`);
+    throw createInvalidRequestRefusal(`A query skips at most ${QUERY_BOUNDS.skip} rows.`);
   return {
     limit: count,
     ...(offsetRows === undefined ? {} : { offset: offsetRows }),
@@ -53,7 +53,7 @@ function parsePaging({ limit, offset, page }: Record<string, unknown>, max: numb
 function parseInteger(name: string, value: unknown, min: number): number | undefined {
   if (value === undefined) return undefined;
   if (!Number.isSafeInteger(value) || (value as number) < min)
-    throw invalidRequest(`"${name}" is a whole number of at least ${min}.`);
+    throw createInvalidRequestRefusal(`"${name}" is a whole number of at least ${min}.`);
   return value as number;
 }
 
@@ -64,15 +64,18 @@ function parsePaths(
   toFieldPath: (entry: string) => string,
 ): readonly string[] {
   const list: unknown = typeof raw === 'string' ? raw.split(',') : raw;
-  if (!Array.isArray(list) || list.length > max) throw invalidRequest(`"${name}" is a list of at most ${max} names.`);
+  if (!Array.isArray(list) || list.length > max)
+    throw createInvalidRequestRefusal(`"${name}" is a list of at most ${max} names.`);
   return list.map((entry: unknown) => {
     if (typeof entry !== 'string' || entry.length > QUERY_BOUNDS.path)
-      throw invalidRequest(`"${name}" has names of at most ${QUERY_BOUNDS.path} characters.`);
+      throw createInvalidRequestRefusal(`"${name}" has names of at most ${QUERY_BOUNDS.path} characters.`);
     const text = entry.trim();
     const steps = toFieldPath(text).split('.');
     const isAll = name === 'fields' && text === '*';
     if (!isAll && (steps.length > QUERY_BOUNDS.depth || !steps.every(isPathStep)))
-      throw invalidRequest(`"${name}" has paths of at most ${QUERY_BOUNDS.depth} names, without wildcards in them.`);
+      throw createInvalidRequestRefusal(
+        `"${name}" has paths of at most ${QUERY_BOUNDS.depth} names, without wildcards in them.`,
+      );
     return text;
   });
 }

@@ -1,6 +1,6 @@
 import { BrokerRefusal } from '../../broker/library.ts';
-import type { Semaphores } from '../../workers/contract.ts';
-import { createSemaphores } from '../../workers/library.ts';
+import type { KeyedSemaphores } from '../../workers/contract.ts';
+import { createKeyedSemaphores } from '../../workers/library.ts';
 
 /** Concurrent calls of one package: connections are few, and all packages share them. */
 const MAX_CONCURRENT_CALLS = 4;
@@ -10,7 +10,7 @@ export type RunWithinCallLimit = <T>(name: string, signal: AbortSignal, work: ()
 
 /** Creates the limit of concurrent calls. Waiting calls of one package run first in, first out. */
 export function createCallLimit(
-  semaphores: Semaphores = createSemaphores({ limit: MAX_CONCURRENT_CALLS }),
+  semaphores: KeyedSemaphores = createKeyedSemaphores({ limit: MAX_CONCURRENT_CALLS }),
 ): RunWithinCallLimit {
   return async (name, signal, work) => {
     let hasBegun = false;

@@ -1,10 +1,10 @@
 import type { Capability } from '#kernel';
-import type { Invocation, RemoteCapabilityMethods, RemoteMethod } from '../../broker/contract.ts';
+import type { ConfinedCodeHostMethod, ConfinedCodeInvocation, RemoteCapabilityMethods } from '../../broker/contract.ts';
 import { BrokerRefusal } from '../../broker/library.ts';
 import type { ItemsApi } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import type { ReadVerbs } from '../read/read.ts';
-import { createItemsApi, MAX_ITEMS_REPLY_BYTES } from './api.ts';
+import { createGrantBoundItemsApi, MAX_ITEMS_REPLY_BYTES } from './api.ts';
 import { createCallLimit } from './call-limit.ts';
 import { describeItemsGrant, type ItemsGrant, itemsGrantSchema, widensItemsGrant } from './grant.ts';
 
@@ -17,8 +17,8 @@ const LIST = { type: 'array' } as const;
 /** One remote method: the JSON schema of its arguments after the collection, and their least number. */
 function remoteMethod<Args extends unknown[]>(
   [min, ...args]: readonly [least: number, ...args: readonly object[]],
-  run: (api: ItemsApi, invocation: Invocation, collection: string, ...args: Args) => Promise<unknown>,
-): RemoteMethod<ItemsApi> {
+  run: (api: ItemsApi, invocation: ConfinedCodeInvocation, collection: string, ...args: Args) => Promise<unknown>,
+): ConfinedCodeHostMethod<ItemsApi> {
   return {
     args: { type: 'array', minItems: min + 1, items: [NAME, ...args], additionalItems: false },
     maxReply: MAX_ITEMS_REPLY_BYTES,
@@ -61,14 +61,14 @@ export const itemsRemoteMethods: RemoteCapabilityMethods = { capability: 'items'
 
 /** `host.items` for code that is held to its grant; core plugins use the service `items`. */
 export const itemsCapability = (
-  deps: Deps,
+  deps: ItemsEngineDeps,
   reads: Pick<ReadVerbs, 'readWithoutListeners'>,
   runInPlace = createCallLimit(),
 ): Capability<ItemsGrant, ItemsApi> => ({
   name: 'items',
   member: 'items',
   schema: itemsGrantSchema,
-  bind: (grant, subject) => createItemsApi(deps, reads, grant, subject, runInPlace),
+  bind: (grant, subject) => createGrantBoundItemsApi(deps, reads, grant, subject, runInPlace),
   describe: describeItemsGrant,
   widens: widensItemsGrant,
 });

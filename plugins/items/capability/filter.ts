@@ -1,4 +1,4 @@
-import { invalidRequest, isObject, isPathStep } from './input-checks.ts';
+import { createInvalidRequestRefusal, isObject, isPathStep } from './input-checks.ts';
 
 /** Bounds of a filter of confined code (conventions, "items"). */
 const MAX = { depth: 8, nodes: 256, branches: 16, list: 100 } as const;
@@ -14,15 +14,15 @@ const OPERATORS: ReadonlySet<string> = new Set([
  * Asserts that a filter is within a smaller grammar than that of a request. The parser and the caller's permissions
  * check its names later.
  */
-export function assertFilter(filter: unknown): void {
+export function assertBoundedFilter(filter: unknown): void {
   let nodes = 0;
   const count = (depth: number) => {
-    if (depth > MAX.depth) throw invalidRequest(`The filter is nested deeper than ${MAX.depth} levels.`);
-    if (++nodes > MAX.nodes) throw invalidRequest(`The filter has more than ${MAX.nodes} parts.`);
+    if (depth > MAX.depth) throw createInvalidRequestRefusal(`The filter is nested deeper than ${MAX.depth} levels.`);
+    if (++nodes > MAX.nodes) throw createInvalidRequestRefusal(`The filter has more than ${MAX.nodes} parts.`);
   };
 
   function group(one: unknown, depth: number): void {
-    if (!isObject(one)) throw invalidRequest('A filter is an object.');
+    if (!isObject(one)) throw createInvalidRequestRefusal('A filter is an object.');
     count(depth);
     for (const [key, rule] of Object.entries(one)) {
       count(depth);
@@ -33,19 +33,20 @@ export function assertFilter(filter: unknown): void {
 
   function branches(key: string, list: unknown, depth: number): void {
     if (!Array.isArray(list) || list.length < 1 || list.length > MAX.branches)
-      throw invalidRequest(`${key} takes a list of 1 to ${MAX.branches} filters.`);
+      throw createInvalidRequestRefusal(`${key} takes a list of 1 to ${MAX.branches} filters.`);
     for (const one of list) group(one, depth + 1);
   }
 
   function field(name: string, rule: unknown, depth: number): void {
-    if (!isPathStep(name)) throw invalidRequest('A filter names a field, or a function of one.');
+    if (!isPathStep(name)) throw createInvalidRequestRefusal('A filter names a field, or a function of one.');
     const [entry, ...more] = isObject(rule) ? Object.entries(rule) : [];
-    if (!entry || more.length > 0) throw invalidRequest('A field of a filter has one operator or one field.');
+    if (!entry || more.length > 0)
+      throw createInvalidRequestRefusal('A field of a filter has one operator or one field.');
     const [key, value] = entry;
     count(depth + 1);
     if (!key.startsWith('_')) field(key, value, depth + 1);
     else if (OPERATORS.has(key)) assertOperand(key, value);
-    else throw invalidRequest(`A filter has no operator "${key.slice(0, 40)}" here.`);
+    else throw createInvalidRequestRefusal(`A filter has no operator "${key.slice(0, 40)}" here.`);
   }
 
   group(filter, 0);
@@ -53,8 +54,8 @@ export function assertFilter(filter: unknown): void {
 
 function assertOperand(operator: string, value: unknown): void {
   if (!LISTS.has(operator)) {
-    if (typeof value === 'object' && value !== null) throw invalidRequest(`${operator} takes one value.`);
+    if (typeof value === 'object' && value !== null) throw createInvalidRequestRefusal(`${operator} takes one value.`);
   } else if (!Array.isArray(value) || value.length > MAX.list) {
-    throw invalidRequest(`${operator} takes a list of at most ${MAX.list} values.`);
+    throw createInvalidRequestRefusal(`${operator} takes a list of at most ${MAX.list} values.`);
   }
 }

@@ -1,6 +1,7 @@
 import { BrokerRefusal } from '../../broker/library.ts';
 
-export const invalidRequest = (reason: string): BrokerRefusal => new BrokerRefusal('invalid_request', reason);
+export const createInvalidRequestRefusal = (reason: string): BrokerRefusal =>
+  new BrokerRefusal('invalid_request', reason);
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

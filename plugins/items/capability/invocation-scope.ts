@@ -1,8 +1,8 @@
 import { requestScope } from '#kernel';
-import type { Invocation } from '../../broker/contract.ts';
+import type { ConfinedCodeInvocation } from '../../broker/contract.ts';
 
 /** Runs `work` so that its reads are cancelled with the invocation, as the reads of a request are with its client. */
-export const runInInvocation = <T>({ id, signal }: Invocation, work: () => Promise<T>): Promise<T> => {
+export const runInInvocation = <T>({ id, signal }: ConfinedCodeInvocation, work: () => Promise<T>): Promise<T> => {
   const scope = requestScope.getStore();
   const invocation = scope?.invocation;
   return requestScope.run({ id: scope?.id ?? id, ...(invocation === undefined ? {} : { invocation }), signal }, work);

@@ -1,28 +1,28 @@
 import { type Caller, fail, type GrantHolder, isSystem } from '#kernel';
-import type { Invocation } from '../../broker/contract.ts';
+import type { ConfinedCodeInvocation } from '../../broker/contract.ts';
 import { BrokerRefusal } from '../../broker/library.ts';
-import { SYSTEM_PREFIX } from '../../schema/contract.ts';
+import { SYSTEM_COLLECTION_PREFIX } from '../../schema/contract.ts';
 import { ITEMS_VERBS, type ItemsGrant, type ItemsVerb, normalizeItemsGrant } from './grant.ts';
 
 /** What one package may do with items, and for which caller. */
-export interface ItemRights {
+export interface PackageItemRights {
   /** Collections that the package may use; undefined for all. */
   readonly collections: ReadonlySet<string> | undefined;
   /** Answers missing collections and those not granted alike. @throws FORBIDDEN */
   assertGranted(name: string, verb: ItemsVerb): void;
   /** @throws Refusal `denied` where the invocation has no user to act for. */
-  callerOf(invocation: Invocation): Caller;
+  callerOf(invocation: ConfinedCodeInvocation): Caller;
   /** Like `callerOf`, but history names the package as the writer, also where it acts for a user. */
-  writingCallerOf(invocation: Invocation): Caller;
+  writingCallerOf(invocation: ConfinedCodeInvocation): Caller;
 }
 
-export function createItemRights(grant: ItemsGrant, subject: GrantHolder): ItemRights {
+export function createPackageItemRights(grant: ItemsGrant, subject: GrantHolder): PackageItemRights {
   const { accountability, collections: names, actions = ITEMS_VERBS } = normalizeItemsGrant(grant);
   const collections = names && new Set(names);
   const owner = `${subject.name}@${subject.version}`;
   const hasFullAccess = accountability === 'full-access';
 
-  function callerOf({ caller }: Invocation): Caller {
+  function callerOf({ caller }: ConfinedCodeInvocation): Caller {
     if (hasFullAccess) return subject.asSystem('confined code with full access');
     // An invocation by the service itself has no user; the package must not use the service's rights.
     if (caller === null || isSystem(caller) || caller.reason !== undefined || (caller.admin && caller.user === null))
@@ -33,7 +33,11 @@ export function createItemRights(grant: ItemsGrant, subject: GrantHolder): ItemR
   return {
     collections,
     assertGranted(name, verb) {
-      if (!actions.includes(verb) || name.startsWith(SYSTEM_PREFIX) || (collections && !collections.has(name)))
+      if (
+        !actions.includes(verb) ||
+        name.startsWith(SYSTEM_COLLECTION_PREFIX) ||
+        (collections && !collections.has(name))
+      )
         throw fail('FORBIDDEN', `${owner} may not ${verb} items of ${name}`);
     },
     callerOf,

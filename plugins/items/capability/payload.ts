@@ -1,44 +1,47 @@
-import type { Key, Payload } from '../contract.ts';
-import { invalidRequest, isObject } from './input-checks.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
+import { createInvalidRequestRefusal, isObject } from './input-checks.ts';
 
 /** Bounds of the payloads of confined code (conventions, "items"). */
-export const WRITE_BOUNDS = { bytes: 128 * 1024, depth: 64, batch: 100, mutations: 500 } as const;
+export const CONFINED_WRITE_BOUNDS = { bytes: 128 * 1024, depth: 64, batch: 100, mutations: 500 } as const;
 
 /** Asserts that a payload is a plain object within the bounds. */
-export function parsePayload(payload: unknown): Payload {
-  if (!isObject(payload)) throw invalidRequest('A payload is an object.');
+export function requireBoundedPayload(payload: unknown): ItemPayload {
+  if (!isObject(payload)) throw createInvalidRequestRefusal('A payload is an object.');
   assertDepth(payload);
-  if (Buffer.byteLength(JSON.stringify(payload)) > WRITE_BOUNDS.bytes)
-    throw invalidRequest(`A payload has at most ${WRITE_BOUNDS.bytes} bytes.`);
+  if (Buffer.byteLength(JSON.stringify(payload)) > CONFINED_WRITE_BOUNDS.bytes)
+    throw createInvalidRequestRefusal(`A payload has at most ${CONFINED_WRITE_BOUNDS.bytes} bytes.`);
   return payload;
 }
 
-export const parsePayloads = (list: unknown): readonly Payload[] => parseBatch(list).map(parsePayload);
+export const requireBoundedPayloads = (list: unknown): readonly ItemPayload[] =>
+  parseBatch(list).map(requireBoundedPayload);
 
 /** Parses a list of keys that also differ as texts, since rows are found by texts. */
-export function parseKeys(list: unknown): readonly Key[] {
-  const keys = parseBatch(list).map(parseItemKey);
-  if (new Set(keys.map(String)).size < keys.length) throw invalidRequest('A key is listed more than once.');
+export function requireBoundedDistinctKeys(list: unknown): readonly ItemKey[] {
+  const keys = parseBatch(list).map(requireTextOrNumberKey);
+  if (new Set(keys.map(String)).size < keys.length)
+    throw createInvalidRequestRefusal('A key is listed more than once.');
   return keys;
 }
 
-export function parseItemKey(key: unknown): Key {
-  if (typeof key !== 'string' && typeof key !== 'number') throw invalidRequest('A key is a text or a number.');
+export function requireTextOrNumberKey(key: unknown): ItemKey {
+  if (typeof key !== 'string' && typeof key !== 'number')
+    throw createInvalidRequestRefusal('A key is a text or a number.');
   return key;
 }
 
 function parseBatch(list: unknown): readonly unknown[] {
-  if (!Array.isArray(list) || list.length > WRITE_BOUNDS.batch)
-    throw invalidRequest(`At most ${WRITE_BOUNDS.batch} rows are written at once.`);
+  if (!Array.isArray(list) || list.length > CONFINED_WRITE_BOUNDS.batch)
+    throw createInvalidRequestRefusal(`At most ${CONFINED_WRITE_BOUNDS.batch} rows are written at once.`);
   return list;
 }
 
 /** Checks level by level instead of recursively, since the sender chooses the depth. */
-function assertDepth(payload: Payload): void {
+function assertDepth(payload: ItemPayload): void {
   let level: readonly unknown[] = [payload];
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > WRITE_BOUNDS.depth)
-      throw invalidRequest(`A payload is nested at most ${WRITE_BOUNDS.depth} levels deep.`);
+    if (depth > CONFINED_WRITE_BOUNDS.depth)
+      throw createInvalidRequestRefusal(`A payload is nested at most ${CONFINED_WRITE_BOUNDS.depth} levels deep.`);
     level = level
       .flatMap((one) => Object.values(one as object))
       .filter((one) => typeof one === 'object' && one !== null);

@@ -7,7 +7,7 @@ interface FilesGrant {
 }
 
 /** Capabilities that manifests may declare already and that give nothing yet (conventions, "Capabilities"). */
-export const filesCapability: Capability<FilesGrant, undefined> = {
+export const reservedFilesCapability: Capability<FilesGrant, undefined> = {
   name: 'files',
   schema: {
     type: 'object',
@@ -21,7 +21,7 @@ export const filesCapability: Capability<FilesGrant, undefined> = {
     before === undefined || (before.accountability === 'user' && after.accountability === 'full-access'),
 };
 
-export const schemaCapability: Capability<readonly ('read' | 'write')[], undefined> = {
+export const reservedSchemaCapability: Capability<readonly ('read' | 'write')[], undefined> = {
   name: 'schema',
   schema: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: ['read', 'write'] } },
   bind: () => undefined,

@@ -2,18 +2,23 @@ import type { ErrorCode } from '#kernel';
 import type { JsonSchema, RouteDescription, SchemaByMediaType } from '../../http/contract.ts';
 import {
   anyOfSchema,
-  dataEnvelope,
+  dataEnvelopeSchema,
   describeDataAnswer,
   describeJsonBody,
   describeParameter,
   listSchema,
-  NO_CONTENT,
+  NO_CONTENT_ANSWER_DESCRIPTION,
   nullableSchema,
   objectSchema,
   schemaRef,
   TEXT_SCHEMA,
 } from '../../http/library.ts';
-import { ANSWER_SHAPE_PARAMETERS, LIST_PARAMETERS, queryComponents, SINGLE_ROW_PARAMETERS } from './query.ts';
+import {
+  ANSWER_SHAPE_QUERY_PARAMETER_REFS,
+  LIST_QUERY_PARAMETER_REFS,
+  queryOpenApiComponents,
+  SINGLE_ROW_QUERY_PARAMETER_REFS,
+} from './query.ts';
 
 /** Error codes of writes of rows. */
 export const WRITE_ERROR_CODES: readonly ErrorCode[] = [
@@ -86,7 +91,7 @@ function describeList(subject: DocumentedCollection): ListDescriptions {
     either: anyOfSchema(listSchema(item), nullableSchema(item)),
   }[holds];
   const sent = {
-    'application/json': anyOfSchema(dataEnvelope(rows, schemaRef('Meta')), listSchema(item)),
+    'application/json': anyOfSchema(dataEnvelopeSchema(rows, schemaRef('Meta')), listSchema(item)),
     ...EXPORT_CONTENT,
   };
   const changes = {
@@ -98,20 +103,20 @@ function describeList(subject: DocumentedCollection): ListDescriptions {
     list: {
       ...base,
       summary: `Reads ${plural}.`,
-      query: LIST_PARAMETERS,
+      query: LIST_QUERY_PARAMETER_REFS,
       answers: { 200: sent },
     },
     search: {
       ...base,
       summary: `Reads ${plural} by a query or by keys in the body.`,
-      query: LIST_PARAMETERS,
+      query: LIST_QUERY_PARAMETER_REFS,
       body: describeJsonBody(objectSchema({ query: QUERY, keys: KEYS })),
       answers: { 200: sent },
     },
     create: {
       ...base,
       summary: `Creates ${plural}, one or a list; answers what the caller may read of them.`,
-      query: ANSWER_SHAPE_PARAMETERS,
+      query: ANSWER_SHAPE_QUERY_PARAMETER_REFS,
       body: describeJsonBody(anyOfSchema(item, listSchema(item))),
       answers: writtenAnswers(anyOfSchema(item, listSchema(item))),
       errors: writeErrors(subject),
@@ -119,7 +124,7 @@ function describeList(subject: DocumentedCollection): ListDescriptions {
     updateMany: {
       ...base,
       summary: `Changes ${plural}${holds === 'one' ? '' : ' by keys, by a query or one by one'}.`,
-      query: ANSWER_SHAPE_PARAMETERS,
+      query: ANSWER_SHAPE_QUERY_PARAMETER_REFS,
       body: describeJsonBody(changes[holds]),
       answers: writtenAnswers(rows),
       errors: writeErrors(subject),
@@ -128,7 +133,7 @@ function describeList(subject: DocumentedCollection): ListDescriptions {
       ...base,
       summary: `Deletes ${plural} by keys or by a query.`,
       body: describeJsonBody(anyOfSchema(KEYS, ...keysOrQueryBodies({}))),
-      answers: NO_CONTENT,
+      answers: NO_CONTENT_ANSWER_DESCRIPTION,
       errors: writeErrors(subject),
     },
   };
@@ -143,13 +148,13 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
     readOne: {
       ...single,
       summary: `Reads one row of ${plural} by its key.`,
-      query: SINGLE_ROW_PARAMETERS,
+      query: SINGLE_ROW_QUERY_PARAMETER_REFS,
       answers: describeDataAnswer(item, schemaRef('Meta')),
     },
     updateOne: {
       ...single,
       summary: `Changes one row of ${plural} by its key.`,
-      query: ANSWER_SHAPE_PARAMETERS,
+      query: ANSWER_SHAPE_QUERY_PARAMETER_REFS,
       body: describeJsonBody(item),
       answers: writtenAnswers(item),
       errors: writeErrors(subject),
@@ -157,7 +162,7 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
     deleteOne: {
       ...single,
       summary: `Deletes one row of ${plural} by its key.`,
-      answers: NO_CONTENT,
+      answers: NO_CONTENT_ANSWER_DESCRIPTION,
       errors: writeErrors(subject),
     },
   };
@@ -168,7 +173,7 @@ const describeBase = ({ collection, tag, holds }: DocumentedCollection): BaseDes
   tag,
   access: 'permissions',
   params: collection === '{collection}' ? { collection: describeParameter('The name of the collection.') } : {},
-  components: queryComponents,
+  components: queryOpenApiComponents,
   // Admins get ROUTE_NOT_FOUND where the collection does not exist.
   ...(holds === 'either' ? { errors: ['ROUTE_NOT_FOUND'] } : {}),
 });
@@ -177,7 +182,10 @@ const writeErrors = ({ holds }: DocumentedCollection): readonly ErrorCode[] =>
   holds === 'either' ? [...WRITE_ERROR_CODES, 'ROUTE_NOT_FOUND'] : WRITE_ERROR_CODES;
 
 /** The written rows, or 204 where the caller may not read them. */
-const writtenAnswers = (schema: JsonSchema) => ({ ...describeDataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
+const writtenAnswers = (schema: JsonSchema) => ({
+  ...describeDataAnswer(schema, schemaRef('Meta')),
+  ...NO_CONTENT_ANSWER_DESCRIPTION,
+});
 
 /** A body that selects rows by keys or by a query. */
 const keysOrQueryBodies = (more: Readonly<Record<string, JsonSchema>>): readonly JsonSchema[] => [

@@ -4,7 +4,7 @@ import {
   BOOLEAN_SCHEMA,
   describeParameter,
   enumSchema,
-  exactObject,
+  exactObjectSchema,
   INTEGER_SCHEMA,
   listSchema,
   nullableSchema,
@@ -64,13 +64,13 @@ const toParameterReferences = (of: Readonly<Record<string, unknown>>): Readonly<
   Object.fromEntries(Object.keys(of).map((name) => [name, parameterRef(name)]));
 
 /** Query parameters of a read of a list. */
-export const LIST_PARAMETERS = toParameterReferences(parameters);
+export const LIST_QUERY_PARAMETER_REFS = toParameterReferences(parameters);
 /** Query parameters of a read of one row. */
-export const SINGLE_ROW_PARAMETERS = toParameterReferences({
+export const SINGLE_ROW_QUERY_PARAMETER_REFS = toParameterReferences({
   ...SHAPE_DESCRIPTIONS,
   backlink: SELECTION_DESCRIPTIONS.backlink,
 });
-export const ANSWER_SHAPE_PARAMETERS = toParameterReferences(SHAPE_DESCRIPTIONS);
+export const ANSWER_SHAPE_QUERY_PARAMETER_REFS = toParameterReferences(SHAPE_DESCRIPTIONS);
 
 /**
  * The schema of a query parameter inside of a body: numbers and flags may be texts and lists may be objects by index,
@@ -85,7 +85,7 @@ const QUERY: JsonSchema = {
   properties: Object.fromEntries(Object.entries(parameters).map(([name, one]) => [name, toBodyMember(one)])),
 };
 
-export const queryComponents = {
+export const queryOpenApiComponents = {
   parameters,
   schemas: {
     Query: QUERY,
@@ -93,7 +93,7 @@ export const queryComponents = {
       description: 'A key of several columns is their texts, joined by commas, or an object of these columns.',
       type: ['string', 'number', 'object'],
     },
-    Meta: nullableSchema(exactObject({}, { total_count: INTEGER_SCHEMA, filter_count: INTEGER_SCHEMA })),
+    Meta: nullableSchema(exactObjectSchema({}, { total_count: INTEGER_SCHEMA, filter_count: INTEGER_SCHEMA })),
     /** A row of a collection. `x-collection` beside a reference names it; the fields come from the schema. */
     Item: RECORD_SCHEMA,
   },

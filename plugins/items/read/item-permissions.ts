@@ -1,11 +1,16 @@
 import type { Caller } from '#kernel';
-import type { RowPermission } from '../../access/contract.ts';
+import type { PermissionWithParsedRule } from '../../access/contract.ts';
 import { mergePermissionFields } from '../../access/library.ts';
-import { columnsSql } from '../../query/library.ts';
+import { fieldColumnListSql } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import { type CollectionTarget, findCollection, keyField, parseKeyValue } from '../collection-target.ts';
-import type { ItemPermissions, Items } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import {
+  type CollectionInSnapshot,
+  parseKeyValue,
+  requireKeyField,
+  requireServedCollection,
+} from '../collection-target.ts';
+import type { ItemPermissions, ItemsEngine } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import { createKeyCondition, tableSql } from '../write/sql.ts';
 
 const ACTIONS = ['update', 'delete', 'share'] as const;
@@ -22,8 +27,8 @@ const ALL_PERMISSIONS: ItemPermissions = {
 
 /** See `Items.itemPermissions`. */
 export function createItemPermissionsReader(
-  deps: Pick<Deps, 'access' | 'db' | 'query' | 'schema'>,
-): Items['itemPermissions'] {
+  deps: Pick<ItemsEngineDeps, 'access' | 'db' | 'query' | 'schema'>,
+): ItemsEngine['itemPermissions'] {
   const { access, schema } = deps;
   return async (caller, name, key) => {
     const { admin, of } = await access.permissions(caller);
@@ -32,7 +37,7 @@ export function createItemPermissionsReader(
     if (!admin && ['create', ...ACTIONS].every((action) => of(name, action as 'create').length === 0))
       return NO_PERMISSIONS;
     if (admin) {
-      await findCollection(schema, name);
+      await requireServedCollection(schema, name);
       return ALL_PERMISSIONS;
     }
     const schemaSnapshot = await schema.snapshot();
@@ -51,12 +56,12 @@ export function createItemPermissionsReader(
 
 /** The permissions that apply to the row, by one statement; undefined where the row does not exist. */
 async function findMatchingPermissions(
-  { db, query }: Pick<Deps, 'db' | 'query'>,
-  { caller, collection, schemaSnapshot }: CollectionTarget & { readonly caller: Caller },
-  rules: readonly RowPermission[],
+  { db, query }: Pick<ItemsEngineDeps, 'db' | 'query'>,
+  { caller, collection, schemaSnapshot }: CollectionInSnapshot & { readonly caller: Caller },
+  rules: readonly PermissionWithParsedRule[],
   raw: unknown,
-): Promise<readonly RowPermission[] | undefined> {
-  const key = keyField(collection);
+): Promise<readonly PermissionWithParsedRule[] | undefined> {
+  const key = requireKeyField(collection);
   const own = raw === undefined ? undefined : castOrNull(() => parseKeyValue(key, raw));
   if (own === null) return undefined;
   const row = own === undefined ? undefined : createKeyCondition(key, [own], 1);
@@ -66,7 +71,7 @@ async function findMatchingPermissions(
     params.push(...condition.params);
     return `coalesce((${condition.text}), false)`;
   });
-  const rowClause = row ? `where ${row.sql}` : `order by ${columnsSql('t', key).join(', ')} limit 1`;
+  const rowClause = row ? `where ${row.sql}` : `order by ${fieldColumnListSql('t', key).join(', ')} limit 1`;
   const text = `select json_build_array(${holds.join(', ')})::text from ${tableSql(collection)} t ${rowClause}`;
   const found = await db.first(text, params);
   if (!found) return undefined;
@@ -83,8 +88,8 @@ function castOrNull<T>(cast: () => T): T | null {
   }
 }
 
-function toItemPermissions(collection: Collection, rules: readonly RowPermission[]): ItemPermissions {
-  const by = (action: RowPermission['action']) => rules.filter((one) => one.action === action);
+function toItemPermissions(collection: Collection, rules: readonly PermissionWithParsedRule[]): ItemPermissions {
+  const by = (action: PermissionWithParsedRule['action']) => rules.filter((one) => one.action === action);
   const updates = by('update').map(({ permission }) => permission);
   return {
     update: updates.length > 0 ? { access: true, ...mergePermissionFields(collection, updates) } : { access: false },

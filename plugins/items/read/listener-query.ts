@@ -1,5 +1,11 @@
-import type { GroupSelection, ListParameters, RawQuery, Selection, SelectionItem } from '../../query/contract.ts';
-import type { RestLayout } from './rest-representation.ts';
+import type {
+  GroupSelection,
+  RawQuery,
+  RowSelection,
+  SelectionItem,
+  SelectionListParameters,
+} from '../../query/contract.ts';
+import type { RestRowLayout } from './rest-representation.ts';
 
 // Applies what query listeners changed in a REST query to the selection that the query was made of.
 
@@ -20,17 +26,24 @@ interface FieldPath {
   readonly rest: string | undefined;
 }
 
-const QUERY_TERMS = ['filter', 'sort', 'limit', 'offset', 'page', 'search'] as const satisfies (keyof ListParameters)[];
+const QUERY_TERMS = [
+  'filter',
+  'sort',
+  'limit',
+  'offset',
+  'page',
+  'search',
+] as const satisfies (keyof SelectionListParameters)[];
 
 /**
  * Applies a query that listeners changed to the selection: takes its conditions, and replaces fields that the listeners
  * removed by null, since the answer has to have them.
  */
 export function applyListenerQuery(
-  selection: Selection | GroupSelection,
-  layout: RestLayout | undefined,
+  selection: RowSelection | GroupSelection,
+  layout: RestRowLayout | undefined,
   query: RawQuery,
-): Selection | GroupSelection {
+): RowSelection | GroupSelection {
   const parameters = Object.fromEntries(QUERY_TERMS.map((name) => [name, query[name]]));
   if ('groups' in selection || !layout)
     return { ...selection, parameters: { ...parameters, groupBy: query.groupBy } } as never;
@@ -40,13 +53,13 @@ export function applyListenerQuery(
   return { parameters, items: selection.items.map((one) => narrowField(one, layout, level)) };
 }
 
-function narrowField(one: SelectionItem, layout: RestLayout, level: QueryLevel): SelectionItem {
+function narrowField(one: SelectionItem, layout: RestRowLayout, level: QueryLevel): SelectionItem {
   if (one.kind === 'constant') return one;
   if (one.kind === 'object') return { ...one, items: one.items.map((inner) => narrowField(inner, layout, level)) };
   const nullItem: SelectionItem = { kind: 'constant', key: one.key, value: null };
   if (one.kind === 'column') return isRequested(one.field, level) ? one : nullItem;
   const key = layout.keys.get(one) as string;
-  const narrowRelation = (selection: Selection, name: string, only?: string): Selection | undefined => {
+  const narrowRelation = (selection: RowSelection, name: string, only?: string): RowSelection | undefined => {
     const paths = pathsOfRelation(one.field, key, only, level);
     const inner = layout.nested.get(name);
     if (paths === null || !inner) return undefined;

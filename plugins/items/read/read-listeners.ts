@@ -2,11 +2,11 @@ import type { Caller, EventsApi } from '#kernel';
 import type { RawQuery, ReadResultText } from '../../query/contract.ts';
 import { decodeRawQuery } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import { eventNames } from '../event-names.ts';
+import { itemEventNames } from '../event-names.ts';
 
 /** Whether an event listener receives the rows of this collection when they are read. */
 export const hasReadListeners = (events: EventsApi, collection: Collection): boolean =>
-  eventNames(collection, 'read').some(
+  itemEventNames(collection, 'read').some(
     (name) => events.hasListeners('filter', name) || events.hasListeners('action', name),
   );
 
@@ -22,7 +22,7 @@ export async function applyReadListeners(
   text: ReadResultText,
   shapeRow?: (row: unknown) => unknown,
 ): Promise<ReadResultText> {
-  const names = eventNames(collection, 'read');
+  const names = itemEventNames(collection, 'read');
   const hasFilters = names.some((name) => events.hasListeners('filter', name));
   const parsed = JSON.parse(text.data as string);
   const isList = Array.isArray(parsed);

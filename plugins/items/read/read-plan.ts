@@ -8,12 +8,12 @@ import type {
   PreparedStatement,
   RawQuery,
   ReadNode,
-  Selection,
+  RowSelection,
 } from '../../query/contract.ts';
 import { createUnknownFieldFailure } from '../../query/library.ts';
-import { type CollectionTarget, keyField } from '../collection-target.ts';
-import type { Deps } from '../deps.ts';
-import { eventNames } from '../event-names.ts';
+import { type CollectionInSnapshot, requireKeyField } from '../collection-target.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
+import { itemEventNames } from '../event-names.ts';
 import { isPossiblyLongRead } from './long-read.ts';
 import { runQueryListeners } from './query-listeners.ts';
 import { hasReadListeners } from './read-listeners.ts';
@@ -23,7 +23,7 @@ import { estimateStatementBytes } from './statement-size.ts';
 export interface ReadRequest {
   readonly query: () => RawQuery;
   /** In place of the query. `open`: with an `OperandPlaceholder` in place of each value of `placeholders`. */
-  readonly selection?: (open?: boolean) => Selection | GroupSelection;
+  readonly selection?: (open?: boolean) => RowSelection | GroupSelection;
   /** The values of the placeholders, which are no part of `text`. */
   readonly placeholders?: PlaceholderValues;
   /** The query as text: the same text always means the same query. */
@@ -56,14 +56,14 @@ const MAX_CACHED_CHARACTERS = 8_000_000;
 export type ReadPlanner = (
   caller: Caller,
   set: PermissionSet,
-  target: CollectionTarget,
+  target: CollectionInSnapshot,
   request: ReadRequest,
 ) => Promise<ReadPlan>;
 
 /**
  * Creates the planner: it makes a statement of a read request and the caller's permissions, or takes it from the cache.
  */
-export function createReadPlanner({ schema, access, query, events }: Deps): ReadPlanner {
+export function createReadPlanner({ schema, access, query, events }: ItemsEngineDeps): ReadPlanner {
   /** Compiled statements by everything they depend on: text, schema version, permission set. Never by user or key. */
   const plans = new LRUCache<string, ReadPlan>({
     max: 2000,
@@ -86,7 +86,8 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
         ? `${schemaSnapshot.version}\n${set.version}\n${set.key}\n${collection.name}\n${request.keys ? 'keys' : request.key === undefined ? streaming : 'key'}${listenerKey}\n${request.text}`
         : undefined;
     const hasQueryListeners =
-      !request.withoutListeners && eventNames(collection, 'query').some((name) => events.hasListeners('filter', name));
+      !request.withoutListeners &&
+      itemEventNames(collection, 'query').some((name) => events.hasListeners('filter', name));
     const cachedPlan = cacheKey !== undefined && !hasQueryListeners ? plans.get(cacheKey) : undefined;
     if (cachedPlan) {
       // A second use makes further uses likely, so the statement is prepared. Cursors are opened anew each time.
@@ -139,7 +140,7 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
  * second row with that key; a view may have one.
  */
 function withKeyCondition(read: ReadNode): ReadNode {
-  const key = keyField(read.collection);
+  const key = requireKeyField(read.collection);
   const test = { kind: 'test', use: { field: key }, operator: '_eq', values: [{ dynamic: 'key' }] } as const;
   return {
     ...read,

@@ -1,27 +1,32 @@
 import { type Caller, fail } from '#kernel';
 import type { RawQuery, ReadResultText, RowStream } from '../../query/contract.ts';
 import { isUnknownFieldFailure } from '../../query/library.ts';
-import { type CollectionTarget, findCollection, keyField, parseKeyValue } from '../collection-target.ts';
-import type { Items, SelectionRequest } from '../contract.ts';
-import type { Deps } from '../deps.ts';
-import { isOutdatedStatement } from '../outdated-statement.ts';
+import {
+  type CollectionInSnapshot,
+  parseKeyValue,
+  requireKeyField,
+  requireServedCollection,
+} from '../collection-target.ts';
+import type { ItemsEngine, SelectionReadRequest } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
+import { isOutdatedStatementError } from '../outdated-statement.ts';
 import { type ReadExplanation, toReadExplanation } from './explanation.ts';
 import { createDownload, type ExportDownload } from './export/download.ts';
 import { createReadPlanner, type ReadRequest } from './read-plan.ts';
 import { createReadPlanRunner, executionContextOfCaller, type UseReadPlan } from './run-read-plan.ts';
-import { createWrittenRowSql, type WrittenRowSql } from './written-row.ts';
+import { createWrittenRowSqlCompiler, type WrittenRowSqlCompiler } from './written-row.ts';
 
 export type ReadVerbs = Pick<
-  Items,
+  ItemsEngine,
   'readMany' | 'readOne' | 'readKeys' | 'stream' | 'select' | 'export' | 'explain' | 'rows' | 'checkQuery'
 > & {
   readLong(caller: Caller, collection: string, request: ReadRequest): Promise<ReadResultText | RowStream>;
   /** `readMany`, or with a key `readOne`, without calling listeners: the caller may itself be a listener. */
   readWithoutListeners(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadResultText>;
-  readonly writtenRow: WrittenRowSql;
+  readonly writtenRow: WrittenRowSqlCompiler;
 };
 
-export function createItemReads(deps: Deps): ReadVerbs {
+export function createItemReads(deps: ItemsEngineDeps): ReadVerbs {
   const { schema, access, query } = deps;
   const plan = createReadPlanner(deps);
   const { run, runLong } = createReadPlanRunner(deps);
@@ -31,16 +36,16 @@ export function createItemReads(deps: Deps): ReadVerbs {
     // The permission check comes first, so that a caller without permission learns nothing of the collection or the
     // query, and causes no schema refresh for unknown names.
     if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
-    const target = await findCollection(schema, name, caller);
+    const target = await requireServedCollection(schema, name, caller);
     try {
       const castRequest = withCastKeys(request, target);
       return await usePlan(caller, target, castRequest, await plan(caller, set, target, castRequest));
     } catch (error) {
       // The tables may have changed since the statement was made. A second failure is final.
-      if (!(isOutdatedStatement(error) || isUnknownFieldFailure(error))) throw error;
+      if (!(isOutdatedStatementError(error) || isUnknownFieldFailure(error))) throw error;
       const schemaSnapshot = await schema.refresh();
       if (schemaSnapshot.version === target.schemaSnapshot.version) throw error;
-      const found = await findCollection(schema, name, caller);
+      const found = await requireServedCollection(schema, name, caller);
       const castRequest = withCastKeys(request, found);
       return usePlan(caller, found, castRequest, await plan(caller, set, found, castRequest));
     }
@@ -54,7 +59,7 @@ export function createItemReads(deps: Deps): ReadVerbs {
 
   return {
     readLong,
-    writtenRow: createWrittenRowSql(deps, plan, toReadRequest),
+    writtenRow: createWrittenRowSqlCompiler(deps, plan, toReadRequest),
     readWithoutListeners: (caller, collection, raw, key) =>
       read(caller, collection, {
         ...toReadRequest(raw),
@@ -85,7 +90,7 @@ export function createItemReads(deps: Deps): ReadVerbs {
     async checkQuery(caller, name, raw) {
       const set = await access.permissions(caller);
       if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
-      const { schemaSnapshot, collection } = await findCollection(schema, name, caller);
+      const { schemaSnapshot, collection } = await requireServedCollection(schema, name, caller);
       query.parse(collection, raw, { schema: schemaSnapshot, isVisible: access.fieldVisibility(set) });
     },
     async rows<Row>(caller: Caller, collection: string, raw: RawQuery) {
@@ -97,8 +102,10 @@ export function createItemReads(deps: Deps): ReadVerbs {
 }
 
 /** Casts the keys to the type of their column, since they are values of a compiled statement. */
-const withCastKeys = (request: ReadRequest, { collection }: CollectionTarget): ReadRequest =>
-  request.keys ? { ...request, keys: request.keys.map((key) => parseKeyValue(keyField(collection), key)) } : request;
+const withCastKeys = (request: ReadRequest, { collection }: CollectionInSnapshot): ReadRequest =>
+  request.keys
+    ? { ...request, keys: request.keys.map((key) => parseKeyValue(requireKeyField(collection), key)) }
+    : request;
 
 /**
  * The cache key of a query object is its JSON text. The leading line break keeps it apart from query strings, which
@@ -109,7 +116,7 @@ const toReadRequest = (raw: RawQuery): ReadRequest => ({ query: () => raw, text:
 const emptyQuery = (): RawQuery => ({});
 
 /** The prefix `selection` of the cache key keeps selections apart from queries. */
-const toSelectionReadRequest = ({ text, ...request }: SelectionRequest): ReadRequest =>
+const toSelectionReadRequest = ({ text, ...request }: SelectionReadRequest): ReadRequest =>
   text === undefined
     ? { ...request, query: emptyQuery }
     : { ...request, query: emptyQuery, text: `\nselection ${text}` };

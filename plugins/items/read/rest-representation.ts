@@ -1,70 +1,70 @@
 import type {
   GroupSelection,
-  ListParameters,
   RawQuery,
   ReadNode,
-  Selection,
+  RowSelection,
   SelectionItem,
+  SelectionListParameters,
 } from '../../query/contract.ts';
 import { toAggregateParameter } from '../../query/library.ts';
-import { createGroupConverter, createRowConverter, MANY_TO_ANY_COLLECTION_KEY } from './row-converters.ts';
+import { createRestGroupConverter, createRestRowConverter, MANY_TO_ANY_COLLECTION_KEY } from './row-converters.ts';
 
 // Listeners know fields by their names and queries as REST clients write them. With listeners a selection is therefore
 // read without its aliases, and the answer is made of the rows that the listeners return.
 
 /** The fields to read of a row so that all entries of a selection can be made of it. */
-export interface RestLayout {
+export interface RestRowLayout {
   readonly shown: readonly SelectionItem[];
   /** The key in the row for each entry of the selection. */
   readonly keys: ReadonlyMap<SelectionItem, string>;
   /** The layouts of related rows: by key, and by `key:collection` of a many-to-any. */
-  readonly nested: ReadonlyMap<string, RestLayout>;
+  readonly nested: ReadonlyMap<string, RestRowLayout>;
   /** The same fields as query parameters. */
   readonly query: Pick<RawQuery, 'fields' | 'alias' | 'deep'>;
 }
 
-export interface RestRepresentation {
+export interface SelectionRestRepresentation {
   readonly query: RawQuery;
   /** Read in place of the original selection; groups are read as the query says. */
-  readonly selection?: Selection;
+  readonly selection?: RowSelection;
   /** The keys of the entries in the query. */
-  readonly layout?: RestLayout;
+  readonly layout?: RestRowLayout;
   /** Creates the conversion of a row that was read to a row of the answer. */
   createRowShape(read: ReadNode): (row: unknown) => unknown;
 }
 
-export function toRestRepresentation(selection: Selection | GroupSelection): RestRepresentation {
+export function toSelectionRestRepresentation(selection: RowSelection | GroupSelection): SelectionRestRepresentation {
   const { parameters: terms } = selection;
   if ('groups' in selection) {
     const aggregate = toAggregateParameter(selection.groups);
     const query = { aggregate: isEmpty(aggregate) ? { countAll: ['*'] } : aggregate, ...selection.parameters };
-    return { query, createRowShape: (read) => createGroupConverter(selection, read) };
+    return { query, createRowShape: (read) => createRestGroupConverter(selection, read) };
   }
   const layout = buildRestLayout(selection.items);
   return {
     query: { ...layout.query, ...terms },
     selection: { ...(terms ? { parameters: terms } : {}), items: layout.shown },
     layout,
-    createRowShape: () => createRowConverter(selection, layout),
+    createRowShape: () => createRestRowConverter(selection, layout),
   };
 }
 
 type NamedItem = Extract<SelectionItem, { kind: 'column' | 'related' | 'any' }>;
 
 /** Every field once, however often it is requested; a relation once for each set of conditions. */
-function buildRestLayout(shown: readonly SelectionItem[]): RestLayout {
+function buildRestLayout(shown: readonly SelectionItem[]): RestRowLayout {
   const all = shown.flatMap(namedItemsOf);
   const itemsByIdentity = Map.groupBy(all, readIdentity);
   const names = assignNames(itemsByIdentity);
   const keys = new Map<SelectionItem, string>(all.map((one) => [one, names.get(readIdentity(one)) as string]));
-  const nested = new Map<string, RestLayout>();
+  const nested = new Map<string, RestRowLayout>();
   const fields: string[] = [];
   const alias: Record<string, string> = {};
   const deep: Record<string, unknown> = {};
 
   function addNested(
     key: string,
-    { parameters: terms = {} }: Selection,
+    { parameters: terms = {} }: RowSelection,
     inner: readonly SelectionItem[],
   ): readonly SelectionItem[] {
     const layout = buildRestLayout(inner);
@@ -92,7 +92,7 @@ function buildRestLayout(shown: readonly SelectionItem[]): RestLayout {
     }
     const items = entries.flatMap((entry) => (entry.kind === 'any' ? Object.entries(entry.of) : []));
     const of = [...Map.groupBy(items, ([name]) => name)].map(([name, selections]) => {
-      const [[, selection]] = selections as [[string, Selection]];
+      const [[, selection]] = selections as [[string, RowSelection]];
       const collectionItem: SelectionItem = { kind: 'constant', key: MANY_TO_ANY_COLLECTION_KEY, value: name };
       const inner = selections.flatMap(([, nestedSelection]) => nestedSelection.items);
       return [
@@ -123,7 +123,7 @@ function readIdentity(one: NamedItem): string {
   return JSON.stringify(['', one.field, conditions.filter(([, terms]) => !isEmpty(terms))]);
 }
 
-const sortTerms = (terms: ListParameters = {}): object =>
+const sortTerms = (terms: SelectionListParameters = {}): object =>
   Object.fromEntries(
     Object.entries(terms)
       .filter(([, value]) => value !== undefined)

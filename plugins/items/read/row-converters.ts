@@ -1,7 +1,13 @@
-import type { GroupSelection, GroupSelectionItem, ReadNode, Selection, SelectionItem } from '../../query/contract.ts';
+import type {
+  GroupSelection,
+  GroupSelectionItem,
+  ReadNode,
+  RowSelection,
+  SelectionItem,
+} from '../../query/contract.ts';
 import { applyEnumLabels } from '../../query/library.ts';
-import { toExactNumber } from './export/exact-numbers.ts';
-import type { RestLayout } from './rest-representation.ts';
+import { decimalTextToRawJson } from './export/exact-numbers.ts';
+import type { RestRowLayout } from './rest-representation.ts';
 
 // Makes the answer to a selection of rows in their REST representation, equal to what PostgreSQL renders without
 // listeners.
@@ -11,33 +17,38 @@ export const MANY_TO_ANY_COLLECTION_KEY = '$collection';
 
 type Row = Readonly<Record<string, unknown>>;
 
-export const createRowConverter =
-  ({ items: shown }: Selection, layout: RestLayout) =>
+export const createRestRowConverter =
+  ({ items: shown }: RowSelection, layout: RestRowLayout) =>
   (row: unknown): unknown =>
     isRow(row) ? shapeRow(shown, layout, row) : null;
 
-const shapeRow = (shown: readonly SelectionItem[], layout: RestLayout, row: Row): Row =>
+const shapeRow = (shown: readonly SelectionItem[], layout: RestRowLayout, row: Row): Row =>
   Object.fromEntries(shown.map((one) => [one.key, shapeValue(one, layout, row)]));
 
-function shapeValue(one: SelectionItem, layout: RestLayout, row: Row): unknown {
+function shapeValue(one: SelectionItem, layout: RestRowLayout, row: Row): unknown {
   if (one.kind === 'constant') return one.value;
   if (one.kind === 'object') return shapeRow(one.items, layout, row);
   const key = layout.keys.get(one) as string;
   const value = readMember(row, key);
   if (one.kind === 'column') return toRequestedForm(value, one.as);
   if (one.kind === 'related') {
-    const shape = createRowConverter(one.selection, layout.nested.get(key) as RestLayout);
+    const shape = createRestRowConverter(one.selection, layout.nested.get(key) as RestRowLayout);
     return Array.isArray(value) ? value.map(shape) : shape(value);
   }
   const name = isRow(value) ? readMember(value, MANY_TO_ANY_COLLECTION_KEY) : undefined;
   const selection = typeof name === 'string' && Object.hasOwn(one.of, name) ? one.of[name] : undefined;
-  return selection ? createRowConverter(selection, layout.nested.get(`${key}:${name}`) as RestLayout)(value) : null;
+  return selection
+    ? createRestRowConverter(selection, layout.nested.get(`${key}:${name}`) as RestRowLayout)(value)
+    : null;
 }
 
 /**
  * Creates the conversion of a row of groups to the answer. Exact types are texts in the row and numbers in the answer.
  */
-export function createGroupConverter({ groups }: GroupSelection, { aggregate }: ReadNode): (row: unknown) => unknown {
+export function createRestGroupConverter(
+  { groups }: GroupSelection,
+  { aggregate }: ReadNode,
+): (row: unknown) => unknown {
   const keys = aggregate?.groups.map(({ key }) => key) ?? [];
   const numbers = new Set(
     aggregate?.functions.flatMap(({ key, use }) => (use && NUMBER_TYPES.has(use.field.type) ? [key] : [])),
@@ -72,5 +83,5 @@ function toRequestedForm(value: unknown, as: Extract<SelectionItem, { kind: 'col
   if (typeof as === 'object') return applyEnumLabels(value, as.labels);
   if (typeof value === 'object' || as === undefined) return value;
   if (as === 'text') return String(value);
-  return typeof value === 'string' ? toExactNumber(value) : value;
+  return typeof value === 'string' ? decimalTextToRawJson(value) : value;
 }

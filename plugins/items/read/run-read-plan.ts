@@ -1,12 +1,12 @@
 import { type Caller, fail } from '#kernel';
-import type { ExecutionContext, ReadResultText, RowStream } from '../../query/contract.ts';
-import { type CollectionTarget, keyField, parseKeyValue } from '../collection-target.ts';
-import type { Key } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import type { QueryExecutionContext, ReadResultText, RowStream } from '../../query/contract.ts';
+import { type CollectionInSnapshot, parseKeyValue, requireKeyField } from '../collection-target.ts';
+import type { ItemKey } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import { isShortReadResult, toReadResultTextIfShort } from './long-read.ts';
 import { applyReadListeners, hasReadListeners } from './read-listeners.ts';
 import type { ReadPlan, ReadRequest } from './read-plan.ts';
-import { singletonDefaults } from './singleton-defaults.ts';
+import { renderSingletonDefaults } from './singleton-defaults.ts';
 
 /**
  * Uses a read plan, for example runs it. Called again with a new plan where the tables have changed since the plan was
@@ -14,7 +14,7 @@ import { singletonDefaults } from './singleton-defaults.ts';
  */
 export type UseReadPlan<T> = (
   caller: Caller,
-  target: CollectionTarget,
+  target: CollectionInSnapshot,
   request: ReadRequest,
   plan: ReadPlan,
 ) => Promise<T>;
@@ -26,7 +26,7 @@ export interface ReadPlanRunner {
   readonly runLong: UseReadPlan<ReadResultText | RowStream>;
 }
 
-export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'events'>): ReadPlanRunner {
+export function createReadPlanRunner({ query, events }: Pick<ItemsEngineDeps, 'query' | 'events'>): ReadPlanRunner {
   const run: UseReadPlan<ReadResultText | RowStream> = async (
     caller,
     target,
@@ -36,14 +36,14 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
     const { collection } = target;
     const execution = executionContextOfCaller(caller, {
       boundValues: query.bindPlaceholders(prepared, request.placeholders),
-      ...(request.keys ? { keys: request.keys as readonly Key[] } : {}),
+      ...(request.keys ? { keys: request.keys as readonly ItemKey[] } : {}),
     });
     if (prepared.form === 'rows') return query.stream(prepared, execution);
-    const key = request.key === undefined ? null : parseKeyValue(keyField(collection), request.key);
+    const key = request.key === undefined ? null : parseKeyValue(requireKeyField(collection), request.key);
     const text = await query.run(prepared, { ...execution, key });
     if (text.data === null) {
       if (request.key === undefined && collection.singleton)
-        return { ...text, data: singletonDefaults(read, readListeners?.shape) };
+        return { ...text, data: renderSingletonDefaults(read, readListeners?.shape) };
       throw fail('FORBIDDEN', `${collection.name} has no readable row ${String(request.key)}`);
     }
     // The plan decides what a selection reads, also where listeners are added or removed meanwhile.
@@ -82,8 +82,8 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
 /** The values that a statement takes from its caller, and `more`. */
 export const executionContextOfCaller = (
   { user, role, owner, ip, admin }: Caller,
-  more: Pick<ExecutionContext, 'boundValues' | 'keys'> = {},
-): ExecutionContext => ({
+  more: Pick<QueryExecutionContext, 'boundValues' | 'keys'> = {},
+): QueryExecutionContext => ({
   user,
   role,
   owner,

@@ -10,7 +10,7 @@ const DEFAULT_LITERAL = /^(?:'((?:[^']|'')*)'(?:::[\w\s"(),.[\]]+)?|(-?\d+(?:\.\
  * literal default. Expressions such as `now()` are omitted until the row exists. A selection has all its entries: null
  * in place of an omitted value, and an empty list.
  */
-export function singletonDefaults(read: ReadNode, shape: (row: unknown) => unknown = (row) => row): string {
+export function renderSingletonDefaults(read: ReadNode, shape: (row: unknown) => unknown = (row) => row): string {
   const { projections: pick, collection } = read;
   return JSON.stringify(
     shape(read.exact ? completeDefaultsOf(pick, collection.primary) : literalDefaultsOf(pick, collection.primary)),

@@ -1,32 +1,35 @@
-import type { RevisionIdRef } from '../../activity/contract.ts';
+import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 import { parseKeyValue } from '../collection-target.ts';
-import type { Key, Payload } from '../contract.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
 import type { RowChange } from './level-writes.ts';
 import { hasKeyColumns } from './row-key.ts';
-import type { RowPath } from './row-path.ts';
-import type { PayloadParts } from './split-payload.ts';
+import type { RequestRowPath } from './row-path.ts';
+import type { SplitPayload } from './split-payload.ts';
 
 export interface PreparedChange {
-  readonly keys: readonly Key[];
-  readonly parts: PayloadParts;
+  readonly keys: readonly ItemKey[];
+  readonly parts: SplitPayload;
   /** The payload as written, for listeners. */
-  readonly payload: Payload;
+  readonly payload: ItemPayload;
   /** The row rule; null where the rows were checked against it already. */
   readonly rowRule: PermissionRestricted<ConditionTree> | null;
   /** The requested fields, on which the row rule depends. */
   readonly requestedFields: string;
-  readonly parentRevision: RevisionIdRef | null;
-  readonly path: RowPath;
+  readonly parentRevision: PendingRevisionId | null;
+  readonly path: RequestRowPath;
   /** The revisions of the rows, one for each key. */
-  readonly revisions: readonly RevisionIdRef[];
+  readonly revisions: readonly PendingRevisionId[];
 }
 
 /** Splits the list where a row is named again, since its second change has to find the first one applied. */
-export function splitAtRepeatedKeys(changes: readonly RowChange[], key: Field): readonly (readonly RowChange[])[] {
+export function splitChangesAtRepeatedKeys(
+  changes: readonly RowChange[],
+  key: Field,
+): readonly (readonly RowChange[])[] {
   const parts: RowChange[][] = [];
-  let seenKeys = new Set<Key>();
+  let seenKeys = new Set<ItemKey>();
   for (const change of changes) {
     const keys = change.keys.map((raw) => parseKeyValue(key, raw));
     if (parts.length === 0 || keys.some((one) => seenKeys.has(one))) {
@@ -39,9 +42,9 @@ export function splitAtRepeatedKeys(changes: readonly RowChange[], key: Field): 
   return parts;
 }
 
-export interface ChangeGroup {
+export interface SingleStatementRowChanges {
   readonly rows: readonly PreparedChange[];
-  readonly columns: readonly Payload[];
+  readonly columns: readonly ItemPayload[];
   /** The indexes of the rows in the list of all changes. */
   readonly positions: readonly number[];
 }
@@ -49,12 +52,12 @@ export interface ChangeGroup {
 /** Rows that set the same fields under the same rule share one statement. A row whose key changes is written alone. */
 export function groupChangesByStatement(
   rows: readonly PreparedChange[],
-  columns: readonly Payload[],
+  columns: readonly ItemPayload[],
   key: Field,
-): readonly ChangeGroup[] {
-  const groups = new Map<string, { rows: PreparedChange[]; columns: Payload[]; positions: number[] }>();
+): readonly SingleStatementRowChanges[] {
+  const groups = new Map<string, { rows: PreparedChange[]; columns: ItemPayload[]; positions: number[] }>();
   for (const [at, row] of rows.entries()) {
-    const ownColumns = columns[at] as Payload;
+    const ownColumns = columns[at] as ItemPayload;
     const kind = hasKeyColumns(key, ownColumns)
       ? `${at}`
       : `${row.requestedFields}\n${Object.keys(ownColumns).sort().join('\0')}\n`;

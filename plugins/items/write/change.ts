@@ -1,51 +1,56 @@
 import type { Caller } from '#kernel';
 import type { DynamicValueCache } from '../../access/contract.ts';
-import type { RevisionIdRef } from '../../activity/contract.ts';
+import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import { type CollectionTarget, findWritableCollection, parseKeyValue } from '../collection-target.ts';
-import type { Key, Payload } from '../contract.ts';
-import { eventNames } from '../event-names.ts';
+import { type CollectionInSnapshot, findWritableCollection, parseKeyValue } from '../collection-target.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
+import { itemEventNames } from '../event-names.ts';
 import {
-  type ChangeGroup,
   groupChangesByStatement,
   type PreparedChange,
-  splitAtRepeatedKeys,
+  type SingleStatementRowChanges,
+  splitChangesAtRepeatedKeys,
 } from './change-groups.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
-import type { RowChange, WriteContext } from './level-writes.ts';
+import type { LevelWriteContext, RowChange } from './level-writes.ts';
 import { lockRows } from './lookups.ts';
-import { mergeChanges } from './merge-changes.ts';
-import { assertSameKey, isEmptyPayload, withoutPlatformValues, withoutSensitiveFields } from './platform-values.ts';
-import { hasKeyColumns, sortKeysLike, withoutUnchangedKey } from './row-key.ts';
+import { mergeChangesOfSameRow } from './merge-changes.ts';
+import {
+  assertSystemKeyUnchanged,
+  isEmptyPayload,
+  withoutPlatformValues,
+  withoutSensitivePlatformValues,
+} from './platform-values.ts';
+import { hasKeyColumns, sortUpdatedKeysLikeBefore, withoutUnchangedKey } from './row-key.ts';
 import { prefixErrorPath } from './row-path.ts';
 import { withGeneratedValues } from './special-fields.ts';
-import { splitPayload } from './split-payload.ts';
+import { splitPayloadByRelation } from './split-payload.ts';
 import { writeToManyFields } from './to-many.ts';
 import { writeToOneFields } from './to-one.ts';
 import { updateEachRow, updateRows } from './update.ts';
-import { forbiddenRowsFailure, type WriteStatement } from './write-statement.ts';
+import { forbiddenRowsFailure, type WriteStatementContext } from './write-statement.ts';
 
-type WritableTarget = CollectionTarget & { readonly key: Field };
+type WritableTarget = CollectionInSnapshot & { readonly key: Field };
 
 /** Changes rows of one collection. Returns the keys of the rows after each change. */
 export async function updateLevelRows(
-  context: WriteContext,
+  context: LevelWriteContext,
   caller: Caller,
   name: string,
   changes: readonly RowChange[],
   isLast: boolean,
-): Promise<Key[][]> {
+): Promise<ItemKey[][]> {
   const { deps } = context;
   const target = await findWritableCollection(deps.schema, name);
   // A listener may read the rows, so it has to find the preceding changes applied.
-  const hasFilterListeners = eventNames(target.collection, 'update').some((event) =>
+  const hasFilterListeners = itemEventNames(target.collection, 'update').some((event) =>
     deps.events.hasListeners('filter', event),
   );
-  const rows = mergeChanges(target.collection, target.key, changes);
-  const parts = hasFilterListeners ? rows.map((one) => [one]) : splitAtRepeatedKeys(rows, target.key);
+  const rows = mergeChangesOfSameRow(target.collection, target.key, changes);
+  const parts = hasFilterListeners ? rows.map((one) => [one]) : splitChangesAtRepeatedKeys(rows, target.key);
   const answer = changes.length === 1 ? changes[0]?.answer : undefined;
-  const changedKeys: Key[][] = [];
+  const changedKeys: ItemKey[][] = [];
   for (const [at, part] of parts.entries())
     changedKeys.push(
       ...(await changeDistinctRows(context, caller, target, part, {
@@ -57,12 +62,12 @@ export async function updateLevelRows(
 }
 
 async function changeDistinctRows(
-  context: WriteContext,
+  context: LevelWriteContext,
   caller: Caller,
   target: WritableTarget,
   changes: readonly RowChange[],
-  { isLast, answer }: Pick<WriteStatement, 'isLast' | 'answer'>,
-): Promise<Key[][]> {
+  { isLast, answer }: Pick<WriteStatementContext, 'isLast' | 'answer'>,
+): Promise<ItemKey[][]> {
   const { deps } = context;
   const { collection, key } = target;
   const prepare = createChangePreparer(context, caller, target);
@@ -92,27 +97,27 @@ async function changeDistinctRows(
   await deps.access.assertAuthority(caller, collection.name, 'update', changed);
   const hasToMany = rows.some(({ parts }) => parts.toMany.length > 0);
   const groups = groupChangesByStatement(rows, columns, key);
-  const changedKeys: Key[][] = [];
+  const changedKeys: ItemKey[][] = [];
   for (const [at, group] of groups.entries()) {
     const isLastGroup = isLast && !hasToMany && at === groups.length - 1;
     const keys = await updateGroup(context, caller, target, group, { hasRevisions, isLast: isLastGroup, answer });
-    for (const [index, place] of group.positions.entries()) changedKeys[place] = keys[index] as Key[];
+    for (const [index, place] of group.positions.entries()) changedKeys[place] = keys[index] as ItemKey[];
   }
   await writeToManyFields(
     context,
     caller,
     rows.flatMap(({ parts, revisions, path }, at) =>
-      (changedKeys[at] as Key[]).map((one, index) => ({
+      (changedKeys[at] as ItemKey[]).map((one, index) => ({
         toMany: parts.toMany,
         key: one,
-        parentRevision: hasRevisions ? (revisions[index] as RevisionIdRef) : null,
+        parentRevision: hasRevisions ? (revisions[index] as PendingRevisionId) : null,
         path,
         isNew: false,
       })),
     ),
   );
   for (const { keys, payload } of rows)
-    deps.events.action(eventNames(collection, 'update'), { caller, collection: collection.name, keys, payload });
+    deps.events.action(itemEventNames(collection, 'update'), { caller, collection: collection.name, keys, payload });
   return changedKeys;
 }
 
@@ -121,7 +126,7 @@ async function changeDistinctRows(
  * may be part of the rule, so the rule cannot wait for the statement. Rows under one rule are checked at once.
  */
 async function assertRowRulesFirst(
-  { deps }: WriteContext,
+  { deps }: LevelWriteContext,
   caller: Caller,
   { collection, schemaSnapshot }: WritableTarget,
   rows: readonly PreparedChange[],
@@ -150,7 +155,7 @@ async function assertRowRulesFirst(
  * the same fields share their row rule.
  */
 function createChangePreparer(
-  { deps, countRows }: WriteContext,
+  { deps, countRows }: LevelWriteContext,
   caller: Caller,
   { collection, schemaSnapshot, key }: WritableTarget,
 ) {
@@ -179,12 +184,12 @@ function createChangePreparer(
     const meta = { caller, collection: collection.name, keys };
     const platformValues = expandCompositeForeignKeys(collection, rawPlatformValues);
     const filterResult = await deps.events.filter(
-      eventNames(collection, 'update'),
+      itemEventNames(collection, 'update'),
       { ...payload, ...platformValues },
       meta,
     );
     const filtered = expandCompositeForeignKeys(collection, filterResult);
-    const granted = withoutSensitiveFields(collection, platformValues);
+    const granted = withoutSensitivePlatformValues(collection, platformValues);
     const submitted = withoutPlatformValues(filtered, granted);
     const fields = Object.keys(submitted);
     const requestedFields = fields.join('\0');
@@ -200,8 +205,8 @@ function createChangePreparer(
     );
     const complete = isEmptyPayload(platformValues) ? validated : { ...validated, ...platformValues };
     const final = await withGeneratedValues(collection, 'update', complete, caller, deps.hash);
-    assertSameKey(collection, keys, final);
-    const parts = splitPayload(collection, final, schemaSnapshot);
+    assertSystemKeyUnchanged(collection, keys, final);
+    const parts = splitPayloadByRelation(collection, final, schemaSnapshot);
     return {
       keys,
       parts,
@@ -216,12 +221,16 @@ function createChangePreparer(
 }
 
 async function updateGroup(
-  { deps }: WriteContext,
+  { deps }: LevelWriteContext,
   caller: Caller,
   { collection, schemaSnapshot, key }: WritableTarget,
-  { rows, columns }: ChangeGroup,
-  { hasRevisions, isLast, answer }: { readonly hasRevisions: boolean } & Pick<WriteStatement, 'isLast' | 'answer'>,
-): Promise<Key[][]> {
+  { rows, columns }: SingleStatementRowChanges,
+  {
+    hasRevisions,
+    isLast,
+    answer,
+  }: { readonly hasRevisions: boolean } & Pick<WriteStatementContext, 'isLast' | 'answer'>,
+): Promise<ItemKey[][]> {
   const [first] = rows as readonly [PreparedChange];
   const conditionAt = (at: number) =>
     first.rowRule
@@ -235,7 +244,7 @@ async function updateGroup(
     hasNestedRows ||
     (hasRevisions && revisionPlaces.some(({ revision, parent }) => parent !== null || revision.id !== null));
   const paths = rows.flatMap(({ keys, path }) => keys.map(() => path));
-  const [ownColumns] = columns as readonly [Payload];
+  const [ownColumns] = columns as readonly [ItemPayload];
   // A statement that changes the key does not answer its row: foreign keys that cascade to the new key, even one of the
   // row itself, change after the statement.
   const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !hasKeyColumns(key, ownColumns);
@@ -257,10 +266,11 @@ async function updateGroup(
       conditionAt,
     );
     // Rows whose key changed are known by their new keys.
-    if (hasKeyColumns(key, ownColumns)) return [[...sortKeysLike(first.keys, key, ownColumns, changedKeys)]];
+    if (hasKeyColumns(key, ownColumns))
+      return [[...sortUpdatedKeysLikeBefore(first.keys, key, ownColumns, changedKeys)]];
     return collection.hasKey ? rows.map(({ keys }) => [...keys]) : [changedKeys];
   }
-  const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, columns: columns[at] as Payload })));
+  const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, columns: columns[at] as ItemPayload })));
   await updateEachRow(deps, statement, each, conditionAt);
   return rows.map(({ keys }) => [...keys]);
 }

@@ -41,7 +41,7 @@ from chain c join pg_constraint k on k.contypid = c.oid where k.conname = $3`;
  * Reads a violated constraint from the catalog. The schema snapshot has no constraints, since only a rejected write
  * needs them.
  */
-export async function findConstraint(
+export async function findViolatedConstraint(
   db: Db,
   { table: ownTable }: Collection,
   { schema, table, dataType, constraint }: PostgresError,

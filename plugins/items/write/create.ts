@@ -1,26 +1,26 @@
 import type { Caller } from '#kernel';
 import type { DynamicValueCache } from '../../access/contract.ts';
-import type { RevisionIdRef } from '../../activity/contract.ts';
-import { type CollectionTarget, findWritableCollection } from '../collection-target.ts';
-import type { Key, Payload } from '../contract.ts';
-import { eventNames } from '../event-names.ts';
+import type { PendingRevisionId } from '../../activity/contract.ts';
+import { type CollectionInSnapshot, findWritableCollection } from '../collection-target.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
+import { itemEventNames } from '../event-names.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import { insertRows } from './insert.ts';
-import type { RowCreate, WriteContext } from './level-writes.ts';
-import { isEmptyPayload, withoutPlatformValues, withoutSensitiveFields } from './platform-values.ts';
-import { prefixErrorPath, type RowPath } from './row-path.ts';
+import type { LevelWriteContext, RowCreate } from './level-writes.ts';
+import { isEmptyPayload, withoutPlatformValues, withoutSensitivePlatformValues } from './platform-values.ts';
+import { prefixErrorPath, type RequestRowPath } from './row-path.ts';
 import { withGeneratedValues } from './special-fields.ts';
-import { type PayloadParts, splitPayload } from './split-payload.ts';
+import { type SplitPayload, splitPayloadByRelation } from './split-payload.ts';
 import { writeToManyFields } from './to-many.ts';
 import { writeToOneFields } from './to-one.ts';
-import type { WriteStatement } from './write-statement.ts';
+import type { WriteStatementContext } from './write-statement.ts';
 
 interface PreparedCreate {
-  readonly parts: PayloadParts;
+  readonly parts: SplitPayload;
   /** The payload after filters, validation and generated values: action listeners receive it. */
-  readonly payload: Payload;
-  readonly parent: RevisionIdRef | null;
-  readonly revision: RevisionIdRef;
+  readonly payload: ItemPayload;
+  readonly parent: PendingRevisionId | null;
+  readonly revision: PendingRevisionId;
 }
 
 /** The values that all rows of one call share. */
@@ -32,19 +32,19 @@ interface Batch {
 
 /** Creates rows of one collection. Returns their keys in the order of `entries`. */
 export async function createRows(
-  context: WriteContext,
+  context: LevelWriteContext,
   caller: Caller,
   name: string,
   entries: readonly RowCreate[],
-  { isLast, answer }: Pick<WriteStatement, 'isLast' | 'answer'>,
-): Promise<Key[]> {
+  { isLast, answer }: Pick<WriteStatementContext, 'isLast' | 'answer'>,
+): Promise<ItemKey[]> {
   const { deps } = context;
   context.countRows(entries.length);
   const target = await findWritableCollection(deps.schema, name);
   const { collection } = target;
   const rows: PreparedCreate[] = [];
   const values: DynamicValueCache = new Map();
-  const names = eventNames(collection, 'create');
+  const names = itemEventNames(collection, 'create');
   const hasFilters = names.some((event) => deps.events.hasListeners('filter', event));
   for (const entry of entries) rows.push(await prepareCreate(context, caller, target, entry, { values, hasFilters }));
   const paths = entries.map(({ path = [] }) => path);
@@ -54,7 +54,7 @@ export async function createRows(
   const columns = await writeToOneFields(
     context,
     caller,
-    rows.map((row, at) => ({ parts: row.parts, parentRevision: revisionOf(row), path: paths[at] as RowPath })),
+    rows.map((row, at) => ({ parts: row.parts, parentRevision: revisionOf(row), path: paths[at] as RequestRowPath })),
   );
   const created = columns.map((values) => ({ keys: [], values }));
   await deps.access.assertAuthority(caller, collection.name, 'create', created);
@@ -80,9 +80,9 @@ export async function createRows(
     caller,
     rows.map((row, at) => ({
       toMany: row.parts.toMany,
-      key: keys[at] as Key,
+      key: keys[at] as ItemKey,
       parentRevision: revisionOf(row),
-      path: paths[at] as RowPath,
+      path: paths[at] as RequestRowPath,
       isNew: true,
     })),
   );
@@ -94,9 +94,9 @@ export async function createRows(
 }
 
 async function prepareCreate(
-  context: WriteContext,
+  context: LevelWriteContext,
   caller: Caller,
-  target: CollectionTarget,
+  target: CollectionInSnapshot,
   entry: RowCreate,
   batch: Batch,
 ): Promise<PreparedCreate> {
@@ -108,20 +108,20 @@ async function prepareCreate(
 }
 
 async function prepareCreateUnlocated(
-  { deps }: WriteContext,
+  { deps }: LevelWriteContext,
   caller: Caller,
-  { collection, schemaSnapshot }: CollectionTarget,
+  { collection, schemaSnapshot }: CollectionInSnapshot,
   { payload, platformValues: rawPlatformValues = {}, parentRevision = null }: RowCreate,
   { values, hasFilters }: Batch,
 ): Promise<PreparedCreate> {
   const platformValues = expandCompositeForeignKeys(collection, rawPlatformValues);
-  const granted = withoutSensitiveFields(collection, platformValues);
+  const granted = withoutSensitivePlatformValues(collection, platformValues);
   const initial = isEmptyPayload(platformValues) ? payload : { ...payload, ...platformValues };
   const filtered = expandCompositeForeignKeys(
     collection,
     hasFilters
       ? await deps.events.filter(
-          eventNames(collection, 'create'),
+          itemEventNames(collection, 'create'),
           { ...initial },
           { caller, collection: collection.name },
         )
@@ -140,7 +140,7 @@ async function prepareCreateUnlocated(
   const complete = isEmptyPayload(platformValues) ? validated : { ...validated, ...platformValues };
   const final = await withGeneratedValues(collection, 'create', complete, caller, deps.hash);
   return {
-    parts: splitPayload(collection, final, schemaSnapshot),
+    parts: splitPayloadByRelation(collection, final, schemaSnapshot),
     payload: final,
     parent: parentRevision,
     revision: { id: null },

@@ -1,5 +1,5 @@
 import { type ErrorCode, Failure, Failures, fail } from '#kernel';
-import { withoutQuotedValues } from '../../query/library.ts';
+import { withoutValuesInPostgresMessage } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import {
   type AllowedValues,
@@ -14,7 +14,7 @@ import {
   fieldOfPostgresErrorContext,
   isFromNestedStatement,
   isPostgresError,
-  parseKeyDetail,
+  parsePostgresErrorKey,
 } from './postgres-error.ts';
 import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts';
 
@@ -29,7 +29,7 @@ export interface StatementErrorContext {
  * Translates an error of PostgreSQL to a failure of the API (conventions, errors 2 and 4) with collection, field and
  * allowed values, never a value. `path` is relative to the row.
  */
-export function toWriteError(
+export function translatePostgresWriteError(
   error: unknown,
   collection: Collection,
   { action, paramCount = 0, fieldOfParam = () => undefined }: StatementErrorContext = {},
@@ -98,7 +98,7 @@ function keyFailure(
   { error, collection, action, written }: RefusedStatement,
   message: (names: string) => string,
 ): Failure {
-  const key = isFromNestedStatement(error) ? undefined : parseKeyDetail(error, collection);
+  const key = isFromNestedStatement(error) ? undefined : parsePostgresErrorKey(error, collection);
   // A delete sets no field: the error is about a row that refers to this one.
   const fields = action === 'delete' ? [] : disclosableKeyFields(error, key, collection, written);
   const names = fields.map(({ name }) => name);
@@ -138,10 +138,12 @@ function environmentFailure({ error, collection }: RefusedStatement): Failure | 
 function dataFailure({ error, collection }: RefusedStatement, param: Field | undefined): Failure | undefined {
   const { code, message } = error;
   if (code.startsWith('54'))
-    return fail('INVALID_PAYLOAD', `A value is too large: ${withoutQuotedValues(message)}`, { path: [] });
+    return fail('INVALID_PAYLOAD', `A value is too large: ${withoutValuesInPostgresMessage(message)}`, { path: [] });
   if (!code.startsWith('22')) return undefined;
   const allowed = param && allowedValueFormatOf(param);
-  const reason = allowed ? `: ${renderAllowedValues(allowed)} expected` : `: ${withoutQuotedValues(message)}`;
+  const reason = allowed
+    ? `: ${renderAllowedValues(allowed)} expected`
+    : `: ${withoutValuesInPostgresMessage(message)}`;
   return fieldFailure(
     'INVALID_PAYLOAD',
     `${param?.name ?? 'A value'} does not fit${reason}`,

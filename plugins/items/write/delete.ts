@@ -1,13 +1,13 @@
-import { keyField } from '../collection-target.ts';
-import type { Key } from '../contract.ts';
+import { requireKeyField } from '../collection-target.ts';
+import type { ItemKey } from '../contract.ts';
 import { createKeyCondition, keySql, tableSql } from './sql.ts';
 import type { BuildRowCondition } from './update.ts';
 import {
-  createStatementRunner,
+  createWriteStatementRunner,
   forbiddenRowsFailure,
-  renderFinalSelect,
-  type StatementDeps,
-  type WriteStatement,
+  renderWriteResultSelect,
+  type WriteStatementContext,
+  type WriteStatementDeps,
 } from './write-statement.ts';
 
 /**
@@ -15,20 +15,20 @@ import {
  * deleted already; for other callers all rows are deleted or none.
  */
 export async function deleteRows(
-  deps: StatementDeps,
-  context: WriteStatement,
-  keys: readonly Key[],
+  deps: WriteStatementDeps,
+  context: WriteStatementContext,
+  keys: readonly ItemKey[],
   conditionAt: BuildRowCondition,
-): Promise<Key[]> {
+): Promise<ItemKey[]> {
   const { caller, collection } = context;
-  const key = keyField(collection);
-  const runner = createStatementRunner(deps, 'delete', context);
+  const key = requireKeyField(collection);
+  const runner = createWriteStatementRunner(deps, 'delete', context);
   const condition = conditionAt(runner.values.length + 2);
   const rows = createKeyCondition(key, keys, runner.values.length + 1);
   const render = () => {
     const history = runner.historySql();
     const expected = caller.admin ? undefined : rows.count;
-    return `with changed as (delete from ${tableSql(collection)} t where ${rows.sql} and (${condition.text}) returning ${keySql(key, 't')} as key${history.returning})${history.ctes}${renderFinalSelect(history, expected)}`;
+    return `with changed as (delete from ${tableSql(collection)} t where ${rows.sql} and (${condition.text}) returning ${keySql(key, 't')} as key${history.returning})${history.ctes}${renderWriteResultSelect(history, expected)}`;
   };
   const statement = deps.statements(
     collection,

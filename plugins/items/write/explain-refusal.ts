@@ -1,17 +1,17 @@
 import type { Caller, Failure } from '#kernel';
 import type { SchemaOverview } from '../../schema/contract.ts';
-import type { Deps } from '../deps.ts';
-import { findConstraint, type ViolatedConstraint } from './constraint.ts';
-import { fieldOfColumn, isFromNestedStatement, parseKeyDetail } from './postgres-error.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
+import { findViolatedConstraint, type ViolatedConstraint } from './constraint.ts';
+import { fieldOfColumn, isFromNestedStatement, parsePostgresErrorKey } from './postgres-error.ts';
 import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts';
 
-type ExplainDeps = Pick<Deps, 'db' | 'access' | 'schema'>;
+type ExplainDeps = Pick<ItemsEngineDeps, 'db' | 'access' | 'schema'>;
 
 /**
  * Adds to a failure what the caller may know of the constraint: its fields and allowed values, or the rows that refer
  * to the one that cannot be deleted. Runs after the rollback, and only for rejected statements.
  */
-export async function explainRefusal(deps: ExplainDeps, caller: Caller, error: unknown): Promise<unknown> {
+export async function explainConstraintRefusal(deps: ExplainDeps, caller: Caller, error: unknown): Promise<unknown> {
   if (!(error instanceof StatementRefusal) || isFromNestedStatement(error.statement.error)) return error;
   const { code } = error.statement.error;
   if (code === '23514' || code === '23P01') return withConstraint(deps, caller, error);
@@ -45,7 +45,7 @@ const CHECK = /^CHECK \((.*)\)(?: NO INHERIT| NOT VALID)*$/s;
 
 async function withConstraint(deps: ExplainDeps, caller: Caller, refusal: StatementRefusal): Promise<Failure> {
   const { collection, error, written } = refusal.statement;
-  const constraint = await findConstraint(deps.db, collection, error).catch(() => undefined);
+  const constraint = await findViolatedConstraint(deps.db, collection, error).catch(() => undefined);
   if (!constraint) return refusal;
   const { readable, names } = await findNameableFields(deps, caller, refusal.statement);
   const constraintFields = constraint.columns.map((column) => fieldOfColumn(collection, column));
@@ -109,7 +109,7 @@ function findReference({ collections, relations }: SchemaOverview, { error, coll
   const relation = relations.find(
     (one) => one.schema?.constraint_name === constraint && one.schema?.table === table && table !== undefined,
   );
-  const { columns = [] } = parseKeyDetail(error, collection) ?? {};
+  const { columns = [] } = parsePostgresErrorKey(error, collection) ?? {};
   const isLocal = columns.length === 1 && columns[0] === relation?.schema?.column;
   const isForeign = columns.length === 1 && columns[0] === relation?.schema?.foreign_key_column;
   const isOther = table !== collection.table?.name || schema !== collection.table?.schema;

@@ -1,31 +1,31 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { keyField } from '../collection-target.ts';
-import type { Key, Payload } from '../contract.ts';
-import { writeRows } from './refused-row.ts';
+import { requireKeyField } from '../collection-target.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
+import { writeRowsLocatingRefusal } from './refused-row.ts';
 import { columnSql, keySql, rowsPerStatement, splitIntoSlices, tableSql } from './sql.ts';
-import { castSql, toSqlParameterValue } from './values.ts';
+import { renderParameterCastSql, toSqlParameterValue } from './values.ts';
 import {
-  createStatementRunner,
-  renderAnswerColumn,
-  renderFinalSelect,
-  type StatementDeps,
-  type StatementRunner,
-  type WriteStatement,
+  createWriteStatementRunner,
+  renderWriteResultSelect,
+  renderWrittenRowTextColumn,
+  type WriteStatementContext,
+  type WriteStatementDeps,
+  type WriteStatementRunner,
 } from './write-statement.ts';
 
 /** Inserts rows in as few statements as possible. Returns their keys in the order of `rows`. */
 export async function insertRows(
-  deps: StatementDeps,
-  context: WriteStatement,
-  rows: readonly Payload[],
-): Promise<Key[]> {
+  deps: WriteStatementDeps,
+  context: WriteStatementContext,
+  rows: readonly ItemPayload[],
+): Promise<ItemKey[]> {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const fields = names.map((name) => context.collection.fields.get(name) as Field);
   const isUniform =
     rows.length > 1 && fields.length > 0 && fields.every(canBeArrayParameter) && rows.every(setsAllFields(names));
   const insert = isUniform ? insertArrays : insertTuples;
-  const keys: Key[] = [];
+  const keys: ItemKey[] = [];
   for (const { part, isLast: isLastSlice } of splitIntoSlices(rows, rowsPerStatement(isUniform ? 1 : fields.length))) {
     const isLast = context.isLast && isLastSlice;
     const writeSlice = (from: number, to: number) => {
@@ -34,17 +34,20 @@ export async function insertRows(
       const sliceRows = part.slice(from, to);
       // The statement of one row is cached by its columns.
       const setFields =
-        sliceRows.length === 1 ? fields.filter(({ name }) => Object.hasOwn(sliceRows[0] as Payload, name)) : fields;
+        sliceRows.length === 1 ? fields.filter(({ name }) => Object.hasOwn(sliceRows[0] as ItemPayload, name)) : fields;
       // Only a statement that writes all rows can answer them.
       const answer = sliceRows.length === rows.length ? context.answer : undefined;
       return insert(deps, { ...context, revisionPlaces, paths, isLast, answer }, setFields, sliceRows);
     };
-    keys.push(...(await writeRows(deps, context.collection, part, context.paths.slice(keys.length), writeSlice)));
+    keys.push(
+      ...(await writeRowsLocatingRefusal(deps, context.collection, part, context.paths.slice(keys.length), writeSlice)),
+    );
   }
   return keys;
 }
 
-const setsAllFields = (names: readonly string[]) => (row: Payload) => names.every((name) => Object.hasOwn(row, name));
+const setsAllFields = (names: readonly string[]) => (row: ItemPayload) =>
+  names.every((name) => Object.hasOwn(row, name));
 
 /** Types of which node-postgres can write an array: elements are separated by commas, and each is a single value. */
 const ARRAY_PARAMETER_TYPES =
@@ -58,13 +61,13 @@ const canBeArrayParameter = ({ column }: Field): boolean =>
  * prepared once.
  */
 async function insertArrays(
-  deps: StatementDeps,
-  context: WriteStatement,
+  deps: WriteStatementDeps,
+  context: WriteStatementContext,
   fields: readonly Field[],
-  rows: readonly Payload[],
+  rows: readonly ItemPayload[],
 ) {
   const { collection } = context;
-  const runner = createStatementRunner(deps, 'create', context);
+  const runner = createWriteStatementRunner(deps, 'create', context);
   const first = runner.values.length + 1;
   const arrays = fields.map((field) => rows.map((row, at) => toSqlParameterValue(field, row, context.paths[at])));
   const statement = deps.statements(
@@ -86,15 +89,15 @@ async function insertArrays(
 
 /** `source`: SQL of the rows' values; `count`: SQL of their number. */
 function renderInsert(
-  { collection, answer }: WriteStatement,
-  runner: StatementRunner,
+  { collection, answer }: WriteStatementContext,
+  runner: WriteStatementRunner,
   fields: readonly Field[],
   source: string,
   count: string,
 ): string {
   const history = runner.historySql();
   const into = `insert into ${tableSql(collection)} as t (${fields.map(columnSql).join(', ')}) ${source}`;
-  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)})${history.ctes}${renderFinalSelect(history, count, answer)}`;
+  return `with changed as (${into} returning ${keySql(requireKeyField(collection), 't')} as key${history.returning}${renderWrittenRowTextColumn(answer)})${history.ctes}${renderWriteResultSelect(history, count, answer)}`;
 }
 
 /**
@@ -114,13 +117,13 @@ const findWritableColumn = ({ key, fields }: Collection): Field => {
  * value.
  */
 async function insertTuples(
-  deps: StatementDeps,
-  context: WriteStatement,
+  deps: WriteStatementDeps,
+  context: WriteStatementContext,
   fields: readonly Field[],
-  rows: readonly Payload[],
+  rows: readonly ItemPayload[],
 ) {
   const { collection } = context;
-  const runner = createStatementRunner(deps, 'create', context);
+  const runner = createWriteStatementRunner(deps, 'create', context);
   const values: unknown[] = [...runner.values];
   const fieldOfValue: Field[] = [];
   for (const [at, row] of rows.entries()) {
@@ -132,8 +135,8 @@ async function insertTuples(
   }
   const render = () => {
     let param = runner.values.length;
-    const slot = (row: Payload, field: Field) =>
-      Object.hasOwn(row, field.name) ? castSql(field, `$${++param}`) : 'default';
+    const slot = (row: ItemPayload, field: Field) =>
+      Object.hasOwn(row, field.name) ? renderParameterCastSql(field, `$${++param}`) : 'default';
     // An insert needs a column, so a row of defaults only names one with `default`.
     const columns = fields.length > 0 ? fields : [findWritableColumn(collection)];
     const tuples = rows.map((row) => `(${columns.map((field) => slot(row, field)).join(', ')})`);

@@ -2,8 +2,8 @@ import { type Caller, fail } from '#kernel';
 import type { PermissionAction } from '../../access/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
-import type { Key } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import type { ItemKey } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import { PhysicalRowLocation } from '../physical-row-location.ts';
 import { tableSql } from './sql.ts';
 
@@ -19,12 +19,12 @@ const ALLOWED_QUERY_NAMES: ReadonlySet<string> = new Set([
  * stay valid. `any` finds the row of a singleton that the caller may not be able to read.
  */
 export async function findKeysByQuery(
-  deps: Deps,
+  deps: ItemsEngineDeps,
   caller: Caller,
   name: string,
   raw: RawQuery,
   { action, visibility = 'readable' }: { readonly action: PermissionAction; readonly visibility?: 'readable' | 'any' },
-): Promise<Key[]> {
+): Promise<ItemKey[]> {
   const { collection, schemaSnapshot, key } = await findWritableCollection(deps.schema, name);
   // A misspelt filter would be ignored, and every row would be selected.
   const unknown = Object.keys(raw).find((member) => !ALLOWED_QUERY_NAMES.has(member));
@@ -54,5 +54,7 @@ export async function findKeysByQuery(
   // The keys are not answered, so they are read even where the caller may not read them.
   const keys = { ...read, projections: [{ kind: 'column', key: key.name, field: key }] } as const;
   const rows = await deps.query.readRows(keys, caller, schemaSnapshot);
-  return rows.map((row) => (collection.hasKey ? row[key.name] : new PhysicalRowLocation(String(row[key.name]))) as Key);
+  return rows.map(
+    (row) => (collection.hasKey ? row[key.name] : new PhysicalRowLocation(String(row[key.name]))) as ItemKey,
+  );
 }

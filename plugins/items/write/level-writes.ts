@@ -1,46 +1,51 @@
 import { type Caller, fail } from '#kernel';
-import type { RevisionIdRef } from '../../activity/contract.ts';
+import type { PendingRevisionId } from '../../activity/contract.ts';
 import { findWritableCollection, parseKeyValue } from '../collection-target.ts';
-import type { Key, Payload } from '../contract.ts';
-import type { Deps } from '../deps.ts';
-import { eventNames } from '../event-names.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
+import { itemEventNames } from '../event-names.ts';
 import { updateLevelRows } from './change.ts';
 import { createRows } from './create.ts';
 import { deleteRows } from './delete.ts';
 import { locateRefusedKey } from './refused-row.ts';
-import type { RowPath } from './row-path.ts';
-import type { WrittenRowText } from './write-statement.ts';
+import type { RequestRowPath } from './row-path.ts';
+import type { WrittenRowTextSlot } from './write-statement.ts';
 
 /** A row to create. `platformValues` need no grant of the caller. */
 export interface RowCreate {
-  readonly payload: Payload;
-  readonly platformValues?: Payload;
+  readonly payload: ItemPayload;
+  readonly platformValues?: ItemPayload;
   /** The revision of the parent row. */
-  readonly parentRevision?: RevisionIdRef | null;
+  readonly parentRevision?: PendingRevisionId | null;
   /** The path of the row in the request; undefined for the one row of a request. */
-  readonly path?: RowPath;
+  readonly path?: RequestRowPath;
 }
 
 /** A change of one row or of several by the same payload. */
 export interface RowChange extends RowCreate {
   readonly keys: readonly unknown[];
   /** For a single row: lets the last statement of the unit of work answer it. */
-  readonly answer?: WrittenRowText | undefined;
+  readonly answer?: WrittenRowTextSlot | undefined;
 }
 
 /** Write verbs inside of a unit of work, for all rows of one level at once. */
 export interface LevelWrites {
   /** `answer`: lets the last statement of the unit of work answer the rows, where one statement creates all of them. */
-  create(caller: Caller, collection: string, entries: readonly RowCreate[], answer?: WrittenRowText): Promise<Key[]>;
+  create(
+    caller: Caller,
+    collection: string,
+    entries: readonly RowCreate[],
+    answer?: WrittenRowTextSlot,
+  ): Promise<ItemKey[]>;
   /** Returns the keys of the rows after each change. */
-  update(caller: Caller, collection: string, changes: readonly RowChange[]): Promise<Key[][]>;
+  update(caller: Caller, collection: string, changes: readonly RowChange[]): Promise<ItemKey[][]>;
   /** `isList`: the request itself lists the keys, so that the path of an error is an index. */
-  remove(caller: Caller, collection: string, keys: readonly unknown[], isList?: boolean): Promise<Key[]>;
+  remove(caller: Caller, collection: string, keys: readonly unknown[], isList?: boolean): Promise<ItemKey[]>;
 }
 
 /** The state that the create, update and delete verbs of one request share. */
-export interface WriteContext {
-  readonly deps: Deps;
+export interface LevelWriteContext {
+  readonly deps: ItemsEngineDeps;
   readonly nested: LevelWrites;
   /** Counts every row of the whole tree. @throws INVALID_PAYLOAD for more than MAX_BATCH_MUTATION */
   countRows(rows: number): void;
@@ -51,7 +56,7 @@ export interface WriteContext {
  * presets, validation, many-to-one rows, the rows themselves, to-many rows, and actions after the commit. The verbs
  * returned are those of the request itself, which end the unit of work; those for nested rows are in `nested`.
  */
-export function createLevelWrites(deps: Deps): LevelWrites {
+export function createLevelWrites(deps: ItemsEngineDeps): LevelWrites {
   let written = 0;
   const countRows = (rows: number): void => {
     written += rows;
@@ -75,12 +80,12 @@ export function createLevelWrites(deps: Deps): LevelWrites {
       return removeRows(work, caller, name, keys, { isLast, isList });
     },
   });
-  const work: WriteContext = { deps, countRows, nested: verbs(false) };
+  const work: LevelWriteContext = { deps, countRows, nested: verbs(false) };
   return verbs(!deps.isReplay);
 }
 
 async function removeRows(
-  { deps, countRows }: WriteContext,
+  { deps, countRows }: LevelWriteContext,
   caller: Caller,
   name: string,
   raw: readonly unknown[],
@@ -91,8 +96,8 @@ async function removeRows(
   const requestedKeys = [...new Set(raw.map((one) => parseKeyValue(key, one)))];
   countRows(requestedKeys.length);
   const meta = { caller, collection: name };
-  const names = eventNames(collection, 'delete');
-  const keys = await events.filter<readonly Key[]>(names, requestedKeys, { ...meta, keys: requestedKeys });
+  const names = itemEventNames(collection, 'delete');
+  const keys = await events.filter<readonly ItemKey[]>(names, requestedKeys, { ...meta, keys: requestedKeys });
   await access.assertAuthority(caller, name, 'delete', [{ keys, values: {} }]);
   const where = await access.restrictWrite(collection, 'delete', [], caller, schemaSnapshot);
   const condition = (first: number) => query.compileCondition(where, caller, schemaSnapshot, first);

@@ -1,13 +1,13 @@
 import type { SqlCondition } from '../../query/contract.ts';
-import { columnsSql, keyEqualsSql, keyInSql } from '../../query/library.ts';
+import { fieldColumnListSql, keyEqualsSql, keyInSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { keyField, keySqlType } from '../collection-target.ts';
-import type { Key } from '../contract.ts';
-import type { Deps } from '../deps.ts';
-import { toWriteError } from './database-errors.ts';
+import { keySqlType, requireKeyField } from '../collection-target.ts';
+import type { ItemKey } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
+import { translatePostgresWriteError } from './database-errors.ts';
 import { columnSql, keySql, tableSql } from './sql.ts';
 
-type Db = Deps['db'];
+type Db = ItemsEngineDeps['db'];
 
 async function queryRows<Row>(
   db: Db,
@@ -18,7 +18,7 @@ async function queryRows<Row>(
   try {
     return (await db.query<Row>(text, params)).rows;
   } catch (error) {
-    throw toWriteError(error, collection);
+    throw translatePostgresWriteError(error, collection);
   }
 }
 
@@ -29,20 +29,20 @@ async function queryRows<Row>(
 export async function findExistingKeys(
   db: Db,
   collection: Collection,
-  keys: readonly Key[],
-): Promise<ReadonlyMap<string, Key>> {
+  keys: readonly ItemKey[],
+): Promise<ReadonlyMap<string, ItemKey>> {
   if (keys.length === 0) return new Map();
-  const key = keyField(collection);
+  const key = requireKeyField(collection);
   const keyColumn = keySql(key, 't');
   const table = `${tableSql(collection)} t`;
-  if (hasCanonicalText(key)) {
+  if (hasCanonicalKeyText(key)) {
     const text = `select ${keyColumn} as key from ${table} where ${keyInSql('t', key, `$1::${keySqlType(key)}[]`)}`;
-    const rows = await queryRows<{ key: Key }>(db, collection, text, [keys]);
+    const rows = await queryRows<{ key: ItemKey }>(db, collection, text, [keys]);
     return new Map(rows.map((row) => [String(row.key), row.key]));
   }
   const text = `select ${keyColumn} as key, p.at::int
     from unnest($1::${keySqlType(key)}[]) with ordinality p(key, at) join ${table} on ${keyEqualsSql('t', key, 'p.key')}`;
-  const rows = await queryRows<{ key: Key; at: number }>(db, collection, text, [keys]);
+  const rows = await queryRows<{ key: ItemKey; at: number }>(db, collection, text, [keys]);
   return new Map(rows.map((row) => [String(keys[row.at - 1]), row.key]));
 }
 
@@ -50,7 +50,7 @@ const EXACT_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid
 const TEXT_TYPES = /^(text|character|enum)/;
 
 /** Whether equal keys of this field always have the same text. */
-export const hasCanonicalText = (key: Field): boolean =>
+export const hasCanonicalKeyText = (key: Field): boolean =>
   (key.parts ?? [key]).every(({ type, column }) => EXACT_TYPES.has(type) || TEXT_TYPES.test(column?.dataType ?? ''));
 
 /**
@@ -61,14 +61,14 @@ export async function findLinkedKeys(
   db: Db,
   collection: Collection,
   link: Field,
-  parents: readonly Key[],
-): Promise<ReadonlyMap<Key, readonly Key[]>> {
-  const children = new Map<Key, Key[]>(parents.map((parent) => [parent, []]));
+  parents: readonly ItemKey[],
+): Promise<ReadonlyMap<ItemKey, readonly ItemKey[]>> {
+  const children = new Map<ItemKey, ItemKey[]>(parents.map((parent) => [parent, []]));
   if (parents.length === 0) return children;
-  const text = `select ${keySql(keyField(collection), 't')} as key, p.at::int
+  const text = `select ${keySql(requireKeyField(collection), 't')} as key, p.at::int
     from unnest($1::${keySqlType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')}`;
-  for (const { key, at } of await queryRows<{ key: Key; at: number }>(db, collection, text, [parents]))
-    children.get(parents[at - 1] as Key)?.push(key);
+  for (const { key, at } of await queryRows<{ key: ItemKey; at: number }>(db, collection, text, [parents]))
+    children.get(parents[at - 1] as ItemKey)?.push(key);
   return children;
 }
 
@@ -78,24 +78,24 @@ export async function findLastPositions(
   collection: Collection,
   order: Field,
   link: Field,
-  parents: readonly Key[],
-): Promise<ReadonlyMap<Key, number>> {
+  parents: readonly ItemKey[],
+): Promise<ReadonlyMap<ItemKey, number>> {
   if (parents.length === 0) return new Map();
   const text = `select p.at::int, coalesce(max(t.${columnSql(order)}), 0) as last
     from unnest($1::${keySqlType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')} group by 1`;
   const rows = await queryRows<{ at: number; last: number }>(db, collection, text, [parents]);
-  return new Map(rows.map(({ at, last }) => [parents[at - 1] as Key, last]));
+  return new Map(rows.map(({ at, last }) => [parents[at - 1] as ItemKey, last]));
 }
 
 /** Locks the rows of these keys that match the condition (parameters from `$2`). Returns their number. */
 export async function lockRows(
   db: Db,
   collection: Collection,
-  keys: readonly Key[],
+  keys: readonly ItemKey[],
   condition: SqlCondition,
 ): Promise<number> {
-  const key = keyField(collection);
-  const columns = columnsSql('t', key).join(', ');
+  const key = requireKeyField(collection);
+  const columns = fieldColumnListSql('t', key).join(', ');
   const among = keyInSql('t', key, `$1::${keySqlType(key)}[]`);
   const text = `select ${columns} from ${tableSql(collection)} t where ${among} and (${condition.text}) order by ${columns} for no key update`;
   return (await queryRows(db, collection, text, [keys, ...condition.params])).length;

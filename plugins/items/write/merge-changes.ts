@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import { parseKeyValue } from '../collection-target.ts';
-import type { Payload } from '../contract.ts';
+import type { ItemPayload } from '../contract.ts';
 import type { RowChange } from './level-writes.ts';
 import { isPayload } from './to-many-value.ts';
 
@@ -8,7 +8,11 @@ import { isPayload } from './to-many-value.ts';
  * Merges changes of the same row, so that a row named a thousand times is written once: the last value of a field
  * counts. Changes whose nested rows cannot be merged stay separate and run one after the other.
  */
-export function mergeChanges(collection: Collection, key: Field, changes: readonly RowChange[]): readonly RowChange[] {
+export function mergeChangesOfSameRow(
+  collection: Collection,
+  key: Field,
+  changes: readonly RowChange[],
+): readonly RowChange[] {
   if (changes.length === 1) return changes;
   const result: (RowChange | undefined)[] = [];
   const places = new Map<string, number>();
@@ -26,7 +30,7 @@ export function mergeChanges(collection: Collection, key: Field, changes: readon
 }
 
 function mergeTwoChanges({ fields }: Collection, before: RowChange, after: RowChange): RowChange | undefined {
-  const payload: Payload = { ...before.payload };
+  const payload: ItemPayload = { ...before.payload };
   for (const [name, value] of Object.entries(after.payload)) {
     if (!Object.hasOwn(payload, name)) payload[name] = value;
     else {
@@ -57,7 +61,7 @@ function mergeValues(
 ): { readonly value: unknown } | undefined {
   if (!field?.relation || !containsRows(before)) return { value: after };
   if (field.relation.kind !== 'many' || !isPayload(before) || !isPayload(after)) return undefined;
-  const value: Payload = { ...before };
+  const value: ItemPayload = { ...before };
   for (const [verb, list] of Object.entries(after)) {
     const first = value[verb] ?? [];
     if (!Array.isArray(first) || !Array.isArray(list)) return undefined;

@@ -47,7 +47,10 @@ export interface PostgresErrorKey {
 const KEY_COLUMNS = /^[^(]*\((?:lower\()?"?([^)"]+?)"?(?:::text)?\)*$/;
 
 /** `Key (email)=(a@b.c) already exists.`: only the detail contains the columns and values. */
-export function parseKeyDetail({ detail = '' }: PostgresError, collection: Collection): PostgresErrorKey | undefined {
+export function parsePostgresErrorKey(
+  { detail = '' }: PostgresError,
+  collection: Collection,
+): PostgresErrorKey | undefined {
   // The value comes from the client and may be long, so no regular expression searches it.
   const at = detail.indexOf('=(');
   const [, list] = at < 0 ? [] : (KEY_COLUMNS.exec(detail.slice(0, at)) ?? []);

@@ -1,14 +1,14 @@
 import { type Caller, fail } from '#kernel';
-import type { Access } from '../../access/contract.ts';
+import type { AccessControl } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { quoteIdentifier, quoteLiteral } from '../../database/library.ts';
-import type { Collection, Column, Field, Relation, Schema, SchemaOverview } from '../../schema/contract.ts';
+import type { Collection, Column, Field, Relation, SchemaOverview, SchemaService } from '../../schema/contract.ts';
 import type { ReferenceRemoval } from '../contract.ts';
 
 interface ReferenceDeps {
   readonly db: Db;
-  readonly schema: Pick<Schema, 'snapshot'>;
-  readonly access: Pick<Access, 'isAllowed'>;
+  readonly schema: Pick<SchemaService, 'snapshot'>;
+  readonly access: Pick<AccessControl, 'isAllowed'>;
 }
 
 /** A column that refers to the collection. `condition` selects its rows by the keys in `$1`. */

@@ -1,25 +1,25 @@
 import type { Db } from '../../database/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { parseKeyValue } from '../collection-target.ts';
-import type { Key, Payload } from '../contract.ts';
-import { fieldOfColumn, isFromNestedStatement, parseKeyDetail } from './postgres-error.ts';
-import { prefixCommonErrorPath, prefixErrorPath, type RowPath } from './row-path.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
+import { fieldOfColumn, isFromNestedStatement, parsePostgresErrorKey } from './postgres-error.ts';
+import { prefixCommonErrorPath, prefixErrorPath, type RequestRowPath } from './row-path.ts';
 import { StatementRefusal } from './statement-refusal.ts';
 
 /** Writes the rows from index `from` up to, but without, `to`. */
-type WriteSlice = (from: number, to: number) => Promise<Key[]>;
+type WriteSlice = (from: number, to: number) => Promise<ItemKey[]>;
 
 /**
  * Writes rows in one statement. PostgreSQL does not say which row it rejects. A missing referenced row is found by its
  * key among the values; other rows are found in a replay, by bisection.
  */
-export async function writeRows(
+export async function writeRowsLocatingRefusal(
   { db, isReplay }: { readonly db: Db; readonly isReplay?: true },
   collection: Collection,
-  rows: readonly Payload[],
-  paths: readonly RowPath[],
+  rows: readonly ItemPayload[],
+  paths: readonly RequestRowPath[],
   write: WriteSlice,
-): Promise<Key[]> {
+): Promise<ItemKey[]> {
   if (isReplay && rows.length > 1) return writeByHalves(db, rows.length, paths, write);
   try {
     return await write(0, rows.length);
@@ -30,17 +30,18 @@ export async function writeRows(
   }
 }
 
-const withLocation = (path: RowPath, refusal: StatementRefusal): unknown =>
+const withLocation = (path: RequestRowPath, refusal: StatementRefusal): unknown =>
   prefixErrorPath(path, refusal.with({ isLocated: true }));
 
 /** The index of the first row whose foreign key refers to no row; every row with this foreign key is rejected. */
 function findRowOfKey(
   { statement }: StatementRefusal,
   collection: Collection,
-  rows: readonly Payload[],
+  rows: readonly ItemPayload[],
 ): number | undefined {
   const { error } = statement;
-  const key = error.code === '23503' && !isFromNestedStatement(error) ? parseKeyDetail(error, collection) : undefined;
+  const key =
+    error.code === '23503' && !isFromNestedStatement(error) ? parsePostgresErrorKey(error, collection) : undefined;
   const fields = key?.columns.map((column) => fieldOfColumn(collection, column));
   if (!key || !fields?.every((field) => field !== undefined)) return undefined;
   const at = rows.findIndex(
@@ -52,7 +53,7 @@ function findRowOfKey(
 /** Adds the index of the key whose row cannot be deleted, since other rows refer to it. */
 export function locateRefusedKey(error: unknown, collection: Collection, key: Field, raw: readonly unknown[]): unknown {
   if (!(error instanceof StatementRefusal) || isFromNestedStatement(error.statement.error)) return error;
-  const { columns = [], value } = parseKeyDetail(error.statement.error, collection) ?? {};
+  const { columns = [], value } = parsePostgresErrorKey(error.statement.error, collection) ?? {};
   if (columns.length !== 1 || columns[0] !== key.column?.name) return error;
   const at = raw.findIndex((one) => String(parseKeyValue(key, one)) === value);
   return at < 0 ? error : withLocation([at], error);
@@ -63,7 +64,12 @@ export function locateRefusedKey(error: unknown, collection: Collection, key: Fi
  * conflict with each other are found as well. It takes at most two statements more than the logarithm of the number of
  * rows.
  */
-async function writeByHalves(db: Db, count: number, paths: readonly RowPath[], write: WriteSlice): Promise<Key[]> {
+async function writeByHalves(
+  db: Db,
+  count: number,
+  paths: readonly RequestRowPath[],
+  write: WriteSlice,
+): Promise<ItemKey[]> {
   const attempt = (from: number, to: number) => inSavepoint(db, () => write(from, to));
   const wholeError = await attempt(0, count);
   if (!(wholeError instanceof StatementRefusal)) return wholeError;
@@ -73,7 +79,7 @@ async function writeByHalves(db: Db, count: number, paths: readonly RowPath[], w
     const middle = to - from > 1 ? (from + to) >> 1 : to;
     const part = await attempt(from, middle);
     if (part instanceof StatementRefusal) {
-      if (!hasSameCause(part, wholeError)) throw prefixCommonErrorPath(paths, wholeError);
+      if (!hasSameRefusalCause(part, wholeError)) throw prefixCommonErrorPath(paths, wholeError);
       to = middle;
       refusal = part;
     } else {
@@ -86,7 +92,7 @@ async function writeByHalves(db: Db, count: number, paths: readonly RowPath[], w
 }
 
 /** The keys of the rows, or the refusal, after a rollback to the savepoint. */
-async function inSavepoint(db: Db, write: () => Promise<Key[]>): Promise<Key[] | StatementRefusal> {
+async function inSavepoint(db: Db, write: () => Promise<ItemKey[]>): Promise<ItemKey[] | StatementRefusal> {
   await db.query('savepoint part_of_rows');
   try {
     return await write();
@@ -101,7 +107,10 @@ async function inSavepoint(db: Db, write: () => Promise<Key[]>): Promise<Key[] |
  * Whether a part fails for the reason of the whole, or for one of its own rows. A part that refers to rows after it, or
  * takes a value that one of them gives up, fails for a reason that the whole does not have.
  */
-export function hasSameCause({ statement: part }: StatementRefusal, { statement: whole }: StatementRefusal): boolean {
+export function hasSameRefusalCause(
+  { statement: part }: StatementRefusal,
+  { statement: whole }: StatementRefusal,
+): boolean {
   const { code, constraint } = part.error;
   if (isFromNestedStatement(part.error) !== isFromNestedStatement(whole.error) || code === '23503') return false;
   if (code === whole.error.code && constraint === whole.error.constraint) return true;

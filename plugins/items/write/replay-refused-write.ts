@@ -1,8 +1,8 @@
 import { type EventsApi, fail } from '#kernel';
 import type { TransactionOptions } from '../../database/contract.ts';
-import type { Deps } from '../deps.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import { createLevelWrites, type LevelWrites } from './level-writes.ts';
-import { hasSameCause } from './refused-row.ts';
+import { hasSameRefusalCause } from './refused-row.ts';
 import { StatementRefusal } from './statement-refusal.ts';
 
 /** Results of event filters in the order of the calls in a unit of work. */
@@ -44,7 +44,7 @@ const PLACEHOLDER_HASH = `$argon2id$v=19$m=65536,t=3,p=4$${'x'.repeat(22)}$${'x'
  * unchanged where the replay exceeds the remaining time or fails for another reason.
  */
 export async function locateRefusedRow(
-  deps: Deps,
+  deps: ItemsEngineDeps,
   error: unknown,
   filters: EventFilterRecorder,
   options: TransactionOptions,
@@ -70,7 +70,7 @@ export async function locateRefusedRow(
       throw fail('INTERNAL_SERVER_ERROR', 'the replayed write was not rejected');
     }, options);
   } catch (replayError) {
-    if (replayError instanceof StatementRefusal && replayError.isLocated && hasSameCause(replayError, error))
+    if (replayError instanceof StatementRefusal && replayError.isLocated && hasSameRefusalCause(replayError, error))
       return replayError;
   }
   return error;

@@ -1,18 +1,18 @@
 import type { Collection, Field, Relation } from '../../schema/contract.ts';
-import type { Payload } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import type { ItemPayload } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import { findLastPositions } from './lookups.ts';
-import type { ToManyPlan } from './to-many-plan.ts';
+import type { ToManyWritePlan } from './to-many-plan.ts';
 
 /** Appends new rows to those of their parent where the relation has a sort field, unless the payload sets it. */
 export async function assignSortPositions(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<ItemsEngineDeps, 'db'>,
   to: Collection,
   relation: Relation,
   link: Field,
-  plans: readonly ToManyPlan[],
-): Promise<ReadonlyMap<Payload, Payload>> {
-  const positions = new Map<Payload, Payload>();
+  plans: readonly ToManyWritePlan[],
+): Promise<ReadonlyMap<ItemPayload, ItemPayload>> {
+  const positions = new Map<ItemPayload, ItemPayload>();
   const order = to.fields.get(relation.meta?.sort_field ?? '');
   if (order?.type !== 'integer') return positions;
   const unplaced = plans.flatMap(({ parent, create }) => {

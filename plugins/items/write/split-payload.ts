@@ -2,37 +2,41 @@ import { fail } from '#kernel';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field, RelationEnd, SchemaOverview } from '../../schema/contract.ts';
 import { isDatabaseGenerated } from '../../schema/library.ts';
-import { keyField, parseKeyValue } from '../collection-target.ts';
-import type { Payload } from '../contract.ts';
-import { keyNames } from './row-key.ts';
+import { parseKeyValue, requireKeyField } from '../collection-target.ts';
+import type { ItemPayload } from '../contract.ts';
+import { keyColumnNames } from './row-key.ts';
 import { isPayload, parseToManyValue, type ToManyValue } from './to-many-value.ts';
 
 /** A payload, split by where each value is written. */
-export interface PayloadParts {
+export interface SplitPayload {
   /** Columns of the row itself. */
-  readonly columns: Payload;
+  readonly columns: ItemPayload;
   /** Many-to-one and many-to-any fields with objects: written first, since the row needs their keys. */
-  readonly toOne: readonly ToOnePart[];
+  readonly toOne: readonly ToOnePayloadPart[];
   /** To-many aliases: written last, since their rows need this row's key. */
-  readonly toMany: readonly ToManyPart[];
+  readonly toMany: readonly ToManyPayloadPart[];
 }
 
-export interface ToOnePart {
+export interface ToOnePayloadPart {
   readonly field: Field;
   /** The collection of the object. */
   readonly to: string;
-  readonly value: Payload;
+  readonly value: ItemPayload;
 }
 
-export interface ToManyPart {
+export interface ToManyPayloadPart {
   readonly field: Field;
   readonly value: ToManyValue;
 }
 
-export function splitPayload(collection: Collection, payload: Payload, schemaSnapshot: SchemaOverview): PayloadParts {
-  const columns: Payload = {};
-  const toOne: ToOnePart[] = [];
-  const toMany: ToManyPart[] = [];
+export function splitPayloadByRelation(
+  collection: Collection,
+  payload: ItemPayload,
+  schemaSnapshot: SchemaOverview,
+): SplitPayload {
+  const columns: ItemPayload = {};
+  const toOne: ToOnePayloadPart[] = [];
+  const toMany: ToManyPayloadPart[] = [];
   for (const [name, value] of Object.entries(payload)) {
     const field = collection.fields.get(name);
     if (!field) continue;
@@ -63,7 +67,7 @@ function rowKeyNamesOf(
   const collection = schemaSnapshot.collections.get(to);
   const link = collection?.fields.get(relation.field);
   const linked = (link?.parts ?? [link]).map((field) => field?.name);
-  return collection?.key ? keyNames(collection.key).filter((name) => !linked.includes(name)) : [];
+  return collection?.key ? keyColumnNames(collection.key).filter((name) => !linked.includes(name)) : [];
 }
 
 const isKeyColumn = (collection: Collection, name: string): boolean =>
@@ -81,7 +85,12 @@ const invalidField = (field: Field, reason: string) =>
   fail('INVALID_PAYLOAD', `${field.name} ${reason}`, { field: field.name, path: [field.name] });
 
 /** The target collection of a many-to-any, which the payload names beside it. */
-function anyTargetOf(collection: Collection, field: Field, payload: Payload, isNeeded: boolean): string | undefined {
+function anyTargetOf(
+  collection: Collection,
+  field: Field,
+  payload: ItemPayload,
+  isNeeded: boolean,
+): string | undefined {
   if (field.relation?.kind !== 'any') return undefined;
   const { collectionField: by, allowedCollections: allowed } = field.relation;
   const collectionName = payload[by];
@@ -112,7 +121,7 @@ function castAnyKey(schemaSnapshot: SchemaOverview, field: Field, to: string, va
   const target = schemaSnapshot.collections.get(to);
   if (!target) throw invalidField(field, `leads to ${to}, which is not there`);
   try {
-    return String(parseKeyValue(keyField(target), value));
+    return String(parseKeyValue(requireKeyField(target), value));
   } catch {
     throw invalidField(field, `must be a key of ${to}`);
   }
@@ -122,7 +131,7 @@ function castAnyKey(schemaSnapshot: SchemaOverview, field: Field, to: string, va
  * Checks the collection that a payload names for each many-to-any. A payload may change this name alone, which changes
  * the meaning of the stored key.
  */
-function assertAnyCollections(collection: Collection, payload: Payload): void {
+function assertAnyCollections(collection: Collection, payload: ItemPayload): void {
   for (const { relation } of collection.fields.values()) {
     if (relation?.kind !== 'any') continue;
     const collectionName = payload[relation.collectionField];

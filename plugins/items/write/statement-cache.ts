@@ -14,10 +14,10 @@ export interface CachedStatement {
 }
 
 /** Statement texts by what they depend on beside the collection. They live as long as the schema snapshot. */
-export type StatementCache = (collection: Collection, key: string, write: () => string) => CachedStatement;
+export type FindOrCacheWriteStatement = (collection: Collection, key: string, write: () => string) => CachedStatement;
 
 /** Parsing and planning is most of the cost of a small write, so repeated statements are prepared. */
-export function createStatementCache(): StatementCache {
+export function createStatementCache(): FindOrCacheWriteStatement {
   const statements = new WeakMap<Collection, Map<string, CachedStatement>>();
   const names = new Set<string>();
 

@@ -1,20 +1,20 @@
 import { fail } from '#kernel';
-import type { RevisionIdRef } from '../../activity/contract.ts';
+import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import { parseKeyValue } from '../collection-target.ts';
-import type { Key, Payload } from '../contract.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
-import { keyOfPayload, withoutKey } from './row-key.ts';
-import type { RowPath } from './row-path.ts';
+import { keyOfPayload, withoutKeyColumns } from './row-key.ts';
+import type { RequestRowPath } from './row-path.ts';
 import { isPayload, type ToManyValue } from './to-many-value.ts';
 import type { RowUpsert } from './to-one.ts';
 
 /** A parent row and its value for one to-many alias. */
 export interface ToManyParentRow {
   readonly value: ToManyValue;
-  readonly key: Key;
-  readonly parentRevision: RevisionIdRef | null;
-  readonly path: RowPath;
+  readonly key: ItemKey;
+  readonly parentRevision: PendingRevisionId | null;
+  readonly path: RequestRowPath;
   /** The parent was just created, so no row refers to it yet. */
   readonly isNew: boolean;
 }
@@ -26,29 +26,29 @@ export interface ToManyAlias {
   readonly key: Field;
   readonly link: Field;
   readonly schemaSnapshot: SchemaOverview;
-  readonly linkedBefore: (parent: ToManyParentRow) => readonly Key[];
+  readonly linkedBefore: (parent: ToManyParentRow) => readonly ItemKey[];
   /** The stored keys by the texts of the keys in the payload, where the two texts may differ. */
-  readonly storedKeys?: ReadonlyMap<string, Key>;
+  readonly storedKeys?: ReadonlyMap<string, ItemKey>;
 }
 
 /**
  * The writes that the to-many value of one parent row requests. `linkedAfter` are the keys, as texts, of rows that
  * refer to the parent afterwards.
  */
-export interface ToManyPlan {
+export interface ToManyWritePlan {
   readonly parent: ToManyParentRow;
-  readonly linkColumns: Payload;
-  readonly create: readonly Payload[];
+  readonly linkColumns: ItemPayload;
+  readonly create: readonly ItemPayload[];
   readonly upsert: readonly RowUpsert[];
   /** Existing rows to link by their key alone. */
-  readonly link: readonly Key[];
-  readonly remove: readonly Key[];
+  readonly link: readonly ItemKey[];
+  readonly remove: readonly ItemKey[];
   readonly linkedAfter: Set<string>;
 }
 
-export function planToMany(alias: ToManyAlias, parent: ToManyParentRow): ToManyPlan {
+export function planToManyWrites(alias: ToManyAlias, parent: ToManyParentRow): ToManyWritePlan {
   const linkColumns = expandCompositeForeignKeys(alias.to, { [alias.link.name]: parent.key });
-  const row = (value: Payload, ...place: RowPath): RowUpsert => ({
+  const row = (value: ItemPayload, ...place: RequestRowPath): RowUpsert => ({
     ...{ value, platformValues: linkColumns, parentRevision: parent.parentRevision },
     path: [...parent.path, alias.field.name, ...place],
   });
@@ -68,13 +68,13 @@ export function planToMany(alias: ToManyAlias, parent: ToManyParentRow): ToManyP
   };
 }
 
-type ListEntry = Payload | string | number;
+type ListEntry = ItemPayload | string | number;
 
 /** The key in an entry of a list; undefined for a row without one. */
 const keyOfEntry = (
   { key, schemaSnapshot }: Pick<ToManyAlias, 'key' | 'schemaSnapshot'>,
   entry: ListEntry,
-  linkColumns: Payload,
+  linkColumns: ItemPayload,
 ): unknown =>
   isPayload(entry) ? keyOfPayload(key, key.parts ? { ...linkColumns, ...entry } : entry, schemaSnapshot) : entry;
 
@@ -82,14 +82,14 @@ const keyOfEntry = (
 export function keysOfToManyValue(
   alias: Omit<ToManyAlias, 'linkedBefore' | 'storedKeys'>,
   { value, key: parent }: ToManyParentRow,
-): readonly Key[] {
+): readonly ItemKey[] {
   const linkColumns = expandCompositeForeignKeys(alias.to, { [alias.link.name]: parent });
   const raw =
     value.kind === 'list' ? value.entries.map((entry) => keyOfEntry(alias, entry, linkColumns)) : value.remove;
   return raw.flatMap((one) => (one === undefined ? [] : parseKeyValue(alias.key, one)));
 }
 
-const storedKey = ({ key, storedKeys }: ToManyAlias, raw: unknown): Key => {
+const storedKey = ({ key, storedKeys }: ToManyAlias, raw: unknown): ItemKey => {
   const entryKey = parseKeyValue(key, raw);
   return storedKeys?.get(String(entryKey)) ?? entryKey;
 };
@@ -98,17 +98,18 @@ function planToManyList(
   alias: ToManyAlias,
   parent: ToManyParentRow,
   entries: readonly ListEntry[],
-  linkColumns: Payload,
-  row: (value: Payload, ...place: RowPath) => RowUpsert,
-): Pick<ToManyPlan, 'create' | 'upsert' | 'link' | 'remove' | 'linkedAfter'> {
+  linkColumns: ItemPayload,
+  row: (value: ItemPayload, ...place: RequestRowPath) => RowUpsert,
+): Pick<ToManyWritePlan, 'create' | 'upsert' | 'link' | 'remove' | 'linkedAfter'> {
   const { key, linkedBefore } = alias;
   const linked = new Set(linkedBefore(parent).map(String));
   const linkedAfter = new Set<string>();
   const upsert: RowUpsert[] = [];
-  const link = new Set<Key>();
+  const link = new Set<ItemKey>();
   for (const [at, entry] of entries.entries()) {
     const namedKey = keyOfEntry(alias, entry, linkColumns);
-    const isAlone = namedKey !== undefined && (!isPayload(entry) || Object.keys(withoutKey(key, entry)).length === 0);
+    const isAlone =
+      namedKey !== undefined && (!isPayload(entry) || Object.keys(withoutKeyColumns(key, entry)).length === 0);
     if (isPayload(entry) && !isAlone) {
       upsert.push(row(entry, at));
       continue;
@@ -123,7 +124,7 @@ function planToManyList(
   return { create: [], upsert, link: [...link], remove: linkedBefore(parent), linkedAfter };
 }
 
-function planRemoval(alias: ToManyAlias, parent: ToManyParentRow, raw: readonly unknown[]): readonly Key[] {
+function planRemoval(alias: ToManyAlias, parent: ToManyParentRow, raw: readonly unknown[]): readonly ItemKey[] {
   const linked = new Set(alias.linkedBefore(parent).map(String));
   const keys = raw.map((one) => storedKey(alias, one));
   if (keys.some((one) => !linked.has(String(one))))
@@ -135,9 +136,9 @@ function planRemoval(alias: ToManyAlias, parent: ToManyParentRow, raw: readonly 
  * The rows that each parent unlinks: those omitted from its list, except rows that another parent of the request links.
  */
 export function findUnlinkedRows(
-  plans: readonly ToManyPlan[],
-): readonly { readonly parent: ToManyParentRow; readonly keys: readonly Key[] }[] {
-  const owners = new Map<string, ToManyPlan>();
+  plans: readonly ToManyWritePlan[],
+): readonly { readonly parent: ToManyParentRow; readonly keys: readonly ItemKey[] }[] {
+  const owners = new Map<string, ToManyWritePlan>();
   for (const plan of plans) for (const key of plan.linkedAfter) owners.set(key, plan);
   return plans.flatMap((plan) => {
     const keys = plan.remove.filter((key) => !owners.has(String(key)));

@@ -1,29 +1,29 @@
 import type { Caller } from '#kernel';
-import type { RevisionIdRef } from '../../activity/contract.ts';
+import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
-import type { Key } from '../contract.ts';
-import type { LevelWrites, WriteContext } from './level-writes.ts';
-import { findExistingKeys, findLinkedKeys, hasCanonicalText } from './lookups.ts';
-import { keyNames } from './row-key.ts';
-import type { RowPath } from './row-path.ts';
+import type { ItemKey } from '../contract.ts';
+import type { LevelWriteContext, LevelWrites } from './level-writes.ts';
+import { findExistingKeys, findLinkedKeys, hasCanonicalKeyText } from './lookups.ts';
+import { keyColumnNames } from './row-key.ts';
+import type { RequestRowPath } from './row-path.ts';
 import { assignSortPositions } from './sort-positions.ts';
-import type { ToManyPart } from './split-payload.ts';
+import type { ToManyPayloadPart } from './split-payload.ts';
 import {
   findUnlinkedRows,
   keysOfToManyValue,
-  planToMany,
+  planToManyWrites,
   type ToManyAlias,
   type ToManyParentRow,
-  type ToManyPlan,
+  type ToManyWritePlan,
 } from './to-many-plan.ts';
 import { upsertRows } from './to-one.ts';
 
 interface ToManyParent {
-  readonly toMany: readonly ToManyPart[];
-  readonly key: Key;
-  readonly parentRevision: RevisionIdRef | null;
-  readonly path: RowPath;
+  readonly toMany: readonly ToManyPayloadPart[];
+  readonly key: ItemKey;
+  readonly parentRevision: PendingRevisionId | null;
+  readonly path: RequestRowPath;
   readonly isNew: boolean;
 }
 
@@ -32,7 +32,7 @@ interface ToManyParent {
  * time.
  */
 export async function writeToManyFields(
-  context: WriteContext,
+  context: LevelWriteContext,
   caller: Caller,
   parents: readonly ToManyParent[],
 ): Promise<void> {
@@ -52,7 +52,7 @@ export async function writeToManyFields(
  * shapes"). Omitted rows are unlinked as the relation says: their foreign key is set to null, or they are deleted.
  */
 async function writeToManyField(
-  context: WriteContext,
+  context: LevelWriteContext,
   caller: Caller,
   field: Field,
   parents: readonly ToManyParentRow[],
@@ -67,13 +67,13 @@ async function writeToManyField(
   );
   const children = await findLinkedKeys(deps.db, to, link, [...new Set(parentsToRead.map((parent) => parent.key))]);
   const aliasFields = { field, to, key, link, schemaSnapshot };
-  const sentKeys = hasCanonicalText(key)
+  const sentKeys = hasCanonicalKeyText(key)
     ? []
     : parentsToRead.flatMap((parent) => keysOfToManyValue(aliasFields, parent));
   const storedKeys = await findExistingKeys(deps.db, to, sentKeys);
   const alias: ToManyAlias = { ...aliasFields, storedKeys, linkedBefore: (parent) => children.get(parent.key) ?? [] };
 
-  const plans = parents.map((parent) => planToMany(alias, parent));
+  const plans = parents.map((parent) => planToManyWrites(alias, parent));
   const { nested } = context;
   const positions = await assignSortPositions(deps, to, relation, link, plans);
   const entries = plans.flatMap(({ parent, linkColumns, create }) =>
@@ -97,7 +97,10 @@ async function writeToManyField(
   const unlinked = findUnlinkedRows(plans);
   if (unlinked.length === 0) return;
   // A foreign key that is part of the row's own key cannot be null, so the row is deleted: it is the link itself.
-  if (relation.meta?.one_deselect_action === 'delete' || keyNames(link).some((name) => keyNames(key).includes(name))) {
+  if (
+    relation.meta?.one_deselect_action === 'delete' ||
+    keyColumnNames(link).some((name) => keyColumnNames(key).includes(name))
+  ) {
     const keys = unlinked.flatMap((one) => one.keys);
     await nested.remove(caller, to.name, keys);
     return;
@@ -111,11 +114,11 @@ async function writeToManyField(
 }
 
 async function upsertPlannedRows(
-  context: WriteContext,
+  context: LevelWriteContext,
   nested: LevelWrites,
   caller: Caller,
   to: string,
-  plans: readonly ToManyPlan[],
+  plans: readonly ToManyWritePlan[],
 ) {
   const rows = plans.flatMap((plan) => plan.upsert.map((row) => ({ row, plan })));
   if (rows.length === 0) return;

@@ -1,19 +1,19 @@
 import type { Caller } from '#kernel';
-import type { RevisionIdRef } from '../../activity/contract.ts';
+import type { PendingRevisionId } from '../../activity/contract.ts';
 import { findWritableCollection, parseKeyValue } from '../collection-target.ts';
-import type { Key, Payload } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import { buildForeignKeyColumns, setForeignKeyColumns } from './composite-foreign-keys.ts';
-import type { LevelWrites, WriteContext } from './level-writes.ts';
+import type { LevelWriteContext, LevelWrites } from './level-writes.ts';
 import { findExistingKeys } from './lookups.ts';
-import { keyOfPayload, withoutKey } from './row-key.ts';
-import type { RowPath } from './row-path.ts';
-import type { PayloadParts, ToOnePart } from './split-payload.ts';
+import { keyOfPayload, withoutKeyColumns } from './row-key.ts';
+import type { RequestRowPath } from './row-path.ts';
+import type { SplitPayload, ToOnePayloadPart } from './split-payload.ts';
 
 interface ToOneParent {
-  readonly parts: PayloadParts;
-  readonly parentRevision: RevisionIdRef | null;
-  readonly path: RowPath;
+  readonly parts: SplitPayload;
+  readonly parentRevision: PendingRevisionId | null;
+  readonly path: RequestRowPath;
 }
 
 /**
@@ -21,12 +21,12 @@ interface ToOneParent {
  * fields, one field at a time. Returns the columns of each row with the keys of its related rows in them.
  */
 export async function writeToOneFields(
-  context: WriteContext,
+  context: LevelWriteContext,
   caller: Caller,
   parents: readonly ToOneParent[],
-): Promise<Payload[]> {
+): Promise<ItemPayload[]> {
   const columns = parents.map(({ parts }) => ({ ...parts.columns }));
-  const groups = new Map<string, { part: ToOnePart; at: number }[]>();
+  const groups = new Map<string, { part: ToOnePayloadPart; at: number }[]>();
   for (const [at, { parts }] of parents.entries()) {
     for (const part of parts.toOne) {
       const name = `${part.field.name}\0${part.to}`;
@@ -36,14 +36,14 @@ export async function writeToOneFields(
     }
   }
   for (const group of groups.values()) {
-    const { field, to } = (group[0] as { part: ToOnePart }).part;
+    const { field, to } = (group[0] as { part: ToOnePayloadPart }).part;
     const rows = group.map(({ part, at }) => {
       const { parentRevision, path } = parents[at] as ToOneParent;
       return { value: part.value, parentRevision, path: [...path, field.name] };
     });
     const keys = await upsertRows(context.deps, context.nested, caller, to, rows);
     for (const [index, { at }] of group.entries()) {
-      const rowColumns = columns[at] as Payload;
+      const rowColumns = columns[at] as ItemPayload;
       if (field.parts) setForeignKeyColumns(field, buildForeignKeyColumns(field, keys[index]), rowColumns);
       else rowColumns[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
     }
@@ -52,10 +52,10 @@ export async function writeToOneFields(
 }
 
 export interface RowUpsert {
-  readonly value: Payload;
-  readonly parentRevision: RevisionIdRef | null;
-  readonly path: RowPath;
-  readonly platformValues?: Payload;
+  readonly value: ItemPayload;
+  readonly parentRevision: PendingRevisionId | null;
+  readonly path: RequestRowPath;
+  readonly platformValues?: ItemPayload;
 }
 
 /**
@@ -64,12 +64,12 @@ export interface RowUpsert {
  * Returns the keys.
  */
 export async function upsertRows(
-  deps: Deps,
+  deps: ItemsEngineDeps,
   nested: LevelWrites,
   caller: Caller,
   name: string,
   rows: readonly RowUpsert[],
-): Promise<Key[]> {
+): Promise<ItemKey[]> {
   const { collection, key, schemaSnapshot } = await findWritableCollection(deps.schema, name);
   const requestKeys = rows.map(({ value, platformValues }) => {
     const payloadKey = keyOfPayload(key, key.parts ? { ...platformValues, ...value } : value, schemaSnapshot);
@@ -87,17 +87,17 @@ export async function upsertRows(
       if (requestKey !== undefined) existing.set(String(requestKey), requestKey);
     }
   }
-  const keys = requestKeys.map((requestKey) => existing.get(String(requestKey)) ?? requestKey) as Key[];
+  const keys = requestKeys.map((requestKey) => existing.get(String(requestKey)) ?? requestKey) as ItemKey[];
   if (creates.length > 0) {
     const entries = creates
       .map((at) => rows[at] as RowUpsert)
       .map(({ value, ...rest }) => ({ payload: value, ...rest }));
     const createdKeys = await nested.create(caller, name, entries);
-    for (const [index, at] of creates.entries()) keys[at] = createdKeys[index] as Key;
+    for (const [index, at] of creates.entries()) keys[at] = createdKeys[index] as ItemKey;
   }
   const changes = updates.flatMap((at) => {
     const { value, ...rest } = rows[at] as RowUpsert;
-    const payload = withoutKey(key, value);
+    const payload = withoutKeyColumns(key, value);
     return Object.keys(payload).length > 0 || rest.platformValues ? [{ keys: [keys[at]], payload, ...rest }] : [];
   });
   if (changes.length > 0) await nested.update(caller, name, changes);

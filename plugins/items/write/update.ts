@@ -1,9 +1,9 @@
 import type { SqlCondition } from '../../query/contract.ts';
-import { columnsSql, fieldsEqualSql, keyEqualsSql } from '../../query/library.ts';
+import { fieldColumnListSql, fieldsEqualSql, keyEqualsSql } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import { keyField, keySqlType } from '../collection-target.ts';
-import type { Key, Payload } from '../contract.ts';
-import { writeRows } from './refused-row.ts';
+import { keySqlType, requireKeyField } from '../collection-target.ts';
+import type { ItemKey, ItemPayload } from '../contract.ts';
+import { writeRowsLocatingRefusal } from './refused-row.ts';
 import { keysAfterUpdate } from './row-key.ts';
 import {
   columnSql,
@@ -14,15 +14,15 @@ import {
   splitIntoSlices,
   tableSql,
 } from './sql.ts';
-import { castSql, toSqlParameterValue } from './values.ts';
+import { renderParameterCastSql, toSqlParameterValue } from './values.ts';
 import {
-  createStatementRunner,
+  createWriteStatementRunner,
   forbiddenRowsFailure,
-  renderAnswerColumn,
-  renderFinalSelect,
-  type StatementDeps,
-  type StatementRunner,
-  type WriteStatement,
+  renderWriteResultSelect,
+  renderWrittenRowTextColumn,
+  type WriteStatementContext,
+  type WriteStatementDeps,
+  type WriteStatementRunner,
 } from './write-statement.ts';
 
 /** The condition on the rows `t` that may be changed; its parameters start at `first`. */
@@ -38,19 +38,19 @@ interface Assignment {
 
 /** Changes all rows of these keys, or none where one does not match the condition. */
 export async function updateRows(
-  deps: StatementDeps,
-  context: WriteStatement,
-  keys: readonly Key[],
-  payload: Payload,
+  deps: WriteStatementDeps,
+  context: WriteStatementContext,
+  keys: readonly ItemKey[],
+  payload: ItemPayload,
   conditionAt: BuildRowCondition,
-): Promise<Key[]> {
+): Promise<ItemKey[]> {
   const { collection } = context;
   // The history matches its records with rows by the key that a row has after the update.
-  const keysAfter = keys.length > 1 ? keysAfterUpdate(keys, keyField(collection), payload) : undefined;
-  const runner = createStatementRunner(deps, 'update', context, keysAfter);
+  const keysAfter = keys.length > 1 ? keysAfterUpdate(keys, requireKeyField(collection), payload) : undefined;
+  const runner = createWriteStatementRunner(deps, 'update', context, keysAfter);
   const condition = conditionAt(runner.values.length + 2);
   const fields = Object.keys(payload).map((name) => collection.fields.get(name) as Field);
-  const rows = createKeyCondition(keyField(collection), keys, runner.values.length + 1);
+  const rows = createKeyCondition(requireKeyField(collection), keys, runner.values.length + 1);
   const before = runner.values.length + 1 + condition.params.length;
   const values = [
     ...runner.values,
@@ -59,7 +59,9 @@ export async function updateRows(
     ...fields.map((field) => toSqlParameterValue(field, payload, context.paths[0])),
   ];
   const render = () => {
-    const sets = fields.map((field, at) => `${columnSql(field)} = ${castSql(field, `$${before + at + 1}`)}`);
+    const sets = fields.map(
+      (field, at) => `${columnSql(field)} = ${renderParameterCastSql(field, `$${before + at + 1}`)}`,
+    );
     const assignment = { fields, sets: sets.join(', '), values: '' };
     return rows.count === '1' && sets.length > 0 && deps.db.serverVersion >= MIN_VERSION_RETURNING_OLD
       ? renderUpdateOne(runner, context, rows, condition, assignment)
@@ -71,7 +73,7 @@ export async function updateRows(
     render,
   );
   // One payload serves all keys, so an error is about that payload.
-  return writeRows({ db: deps.db }, collection, [payload], context.paths, () =>
+  return writeRowsLocatingRefusal({ db: deps.db }, collection, [payload], context.paths, () =>
     runner.run(
       statement,
       values,
@@ -83,9 +85,9 @@ export async function updateRows(
 
 /** Changes each row by its own values; all rows set the same fields. */
 export async function updateEachRow(
-  deps: StatementDeps,
-  context: WriteStatement,
-  rows: readonly { readonly key: Key; readonly columns: Payload }[],
+  deps: WriteStatementDeps,
+  context: WriteStatementContext,
+  rows: readonly { readonly key: ItemKey; readonly columns: ItemPayload }[],
   conditionAt: BuildRowCondition,
 ): Promise<void> {
   const fields = Object.keys(rows[0]?.columns ?? {}).map((name) => context.collection.fields.get(name) as Field);
@@ -105,22 +107,22 @@ export async function updateEachRow(
       );
     };
     const columns = part.map((row) => row.columns);
-    await writeRows(deps, context.collection, columns, context.paths.slice(before), writeSlice);
+    await writeRowsLocatingRefusal(deps, context.collection, columns, context.paths.slice(before), writeSlice);
     writtenCount += part.length;
   }
 }
 
 async function updateSlice(
-  deps: StatementDeps,
-  context: WriteStatement,
+  deps: WriteStatementDeps,
+  context: WriteStatementContext,
   fields: readonly Field[],
-  rows: readonly { readonly key: Key; readonly columns: Payload }[],
+  rows: readonly { readonly key: ItemKey; readonly columns: ItemPayload }[],
   conditionAt: BuildRowCondition,
 ) {
   const { collection } = context;
-  const key = keyField(collection);
+  const key = requireKeyField(collection);
   const keys = rows.map((row) => row.key);
-  const runner = createStatementRunner(deps, 'update', context, keys);
+  const runner = createWriteStatementRunner(deps, 'update', context, keys);
   const condition = conditionAt(runner.values.length + 2);
   const found = createKeyCondition(key, keys, runner.values.length + 1);
   const values: unknown[] = [...runner.values, found.value, ...condition.params];
@@ -132,7 +134,7 @@ async function updateSlice(
   };
   const tuples = rows.map((row, at) => {
     const cells = fields.map((field) =>
-      castSql(field, param(toSqlParameterValue(field, row.columns, context.paths[at]), field)),
+      renderParameterCastSql(field, param(toSqlParameterValue(field, row.columns, context.paths[at]), field)),
     );
     return `(${[`${param(row.key)}::${keySqlType(key)}`, ...cells].join(', ')})`;
   });
@@ -159,17 +161,17 @@ const MIN_VERSION_RETURNING_OLD = 180_000;
  * in the write-ahead log.
  */
 function renderUpdateOne(
-  runner: StatementRunner,
-  { collection, answer }: WriteStatement,
+  runner: WriteStatementRunner,
+  { collection, answer }: WriteStatementContext,
   rows: KeyCondition,
   condition: SqlCondition,
   { fields, sets }: Assignment,
 ): string {
   const history = runner.historySql(fields);
-  const returning = `${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
+  const returning = `${keySql(requireKeyField(collection), 't')} as key${history.returning}${renderWrittenRowTextColumn(answer)}`;
   const old = history.readsBefore ? 'with (old as b) ' : '';
   const changed = `update ${tableSql(collection)} t set ${sets} where ${rows.sql} and (${condition.text}) returning ${old}${returning}`;
-  return `with changed as (${changed})${history.ctes}${renderFinalSelect(history, rows.count, answer)}`;
+  return `with changed as (${changed})${history.ctes}${renderWriteResultSelect(history, rows.count, answer)}`;
 }
 
 /**
@@ -177,20 +179,20 @@ function renderUpdateOne(
  * delta is known. The lock of an update without key changes is enough.
  */
 function renderUpdate(
-  runner: StatementRunner,
-  { collection, answer }: WriteStatement,
+  runner: WriteStatementRunner,
+  { collection, answer }: WriteStatementContext,
   rows: KeyCondition,
   condition: SqlCondition,
   { fields, sets, values }: Assignment,
 ): string {
-  const key = keyField(collection);
+  const key = requireKeyField(collection);
   const table = tableSql(collection);
   const history = runner.historySql(fields);
   const where = `${rows.sql} and (${condition.text})`;
-  const returning = `${keySql(key, 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
-  const end = `${history.ctes}${renderFinalSelect(history, rows.count, answer)}`;
+  const returning = `${keySql(key, 't')} as key${history.returning}${renderWrittenRowTextColumn(answer)}`;
+  const end = `${history.ctes}${renderWriteResultSelect(history, rows.count, answer)}`;
   // Rows are locked in the order of their keys, so that concurrent updates of the same rows do not deadlock.
-  const order = rows.count === '1' ? '' : ` order by ${columnsSql('t', key).join(', ')}`;
+  const order = rows.count === '1' ? '' : ` order by ${fieldColumnListSql('t', key).join(', ')}`;
   const locked = `from ${table} t where ${where}${order} for no key update`;
   const keyJoin = values === '' ? [] : [keyEqualsSql('t', key, 'v.key')];
   const same = fieldsEqualSql('b', key, 't', key);
@@ -209,6 +211,6 @@ function renderUpdate(
     sets === ''
       ? `select ${returning} from before t join before b on ${same}`
       : `update ${table} t set ${sets} from ${from} where ${joined} returning ${returning}`;
-  const read = collection.hasKey ? 't.*' : `t.*, ${columnsSql('t', key).join(', ')}`;
+  const read = collection.hasKey ? 't.*' : `t.*, ${fieldColumnListSql('t', key).join(', ')}`;
   return `with before as (select ${read} ${locked}), changed as (${changed})${end}`;
 }

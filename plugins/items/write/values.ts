@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
 import { decodeBase64, isUuid, parseGeoJson } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
-import type { Payload } from '../contract.ts';
+import type { ItemPayload } from '../contract.ts';
 import { allowedValueFormatOf, renderAllowedValues } from './allowed-values.ts';
 import { fieldFailure } from './database-errors.ts';
-import { prefixErrorPath, type RowPath } from './row-path.ts';
+import { prefixErrorPath, type RequestRowPath } from './row-path.ts';
 
 /** The value of a parameter, and the type it is cast to. */
 export interface StatementParameter {
@@ -40,7 +40,7 @@ export function toSqlParameter(field: Field, value: unknown): StatementParameter
 /** Internal types of PostgreSQL, which no client can write. */
 const INTERNAL_TYPES = /^(pg_node_tree|pg_ndistinct|pg_dependencies|pg_mcv_list|pg_brin_.*|gtsvector)$/;
 /** The parameter of a row's field; an error has the path of the row in the request. */
-export function toSqlParameterValue(field: Field, row: Payload, path: RowPath = []): unknown {
+export function toSqlParameterValue(field: Field, row: ItemPayload, path: RequestRowPath = []): unknown {
   try {
     return toSqlParameter(field, row[field.name]).value;
   } catch (error) {
@@ -159,7 +159,7 @@ function assertLength(field: Field, text: string): string {
 const OTHER_DELIMITER = /^(box|.*\bgeometry|.*\bgeography)\[\]$/;
 
 /** The SQL of one parameter: geometry as GeoJSON, everything else by a cast. */
-export function castSql(field: Field, param: string): string {
+export function renderParameterCastSql(field: Field, param: string): string {
   if (field.type.startsWith('geometry')) return `ST_SetSRID(ST_GeomFromGeoJSON(${param}::text), 4326)`;
   const type = field.column?.sqlType ?? 'text';
   return OTHER_DELIMITER.test(type) ? `${param}::text[]::${type}` : `${param}::${type}`;

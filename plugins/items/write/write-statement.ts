@@ -1,41 +1,41 @@
 import { type Caller, type Failure, fail } from '#kernel';
-import type { HistorySql, HistoryStatement, RevisionPlace } from '../../activity/contract.ts';
-import { jsonbExpression } from '../../query/library.ts';
+import type { HistoryRecordedStatement, HistorySql, RowAndParentRevision } from '../../activity/contract.ts';
+import { fieldJsonbOutputSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { Key } from '../contract.ts';
-import type { Deps } from '../deps.ts';
+import type { ItemKey } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import { PhysicalRowLocation } from '../physical-row-location.ts';
-import { toWriteError } from './database-errors.ts';
-import { withInputErrorCode } from './input-error-code.ts';
-import type { RowPath } from './row-path.ts';
+import { translatePostgresWriteError } from './database-errors.ts';
+import { withInvalidTextErrorCode } from './input-error-code.ts';
+import type { RequestRowPath } from './row-path.ts';
 
-export type StatementDeps = Pick<Deps, 'db' | 'activity' | 'statements' | 'isReplay'>;
+export type WriteStatementDeps = Pick<ItemsEngineDeps, 'db' | 'activity' | 'statements' | 'isReplay'>;
 
 /** The rows that a statement writes, and its place in the unit of work. */
-export interface WriteStatement {
+export interface WriteStatementContext {
   readonly caller: Caller;
   readonly collection: Collection;
   /** The revisions of the rows, one for each row, in a nested write of rows with revisions. */
-  readonly revisionPlaces?: readonly RevisionPlace[];
+  readonly revisionPlaces?: readonly RowAndParentRevision[];
   /** The paths of the rows in the request, one for each row. */
-  readonly paths: readonly RowPath[];
+  readonly paths: readonly RequestRowPath[];
   /** The rows have nested rows, which are written later. */
   readonly hasNestedRows: boolean;
   /** The last statement of the unit of work. */
   readonly isLast: boolean;
   /** What the statement answers of its rows. */
-  readonly answer?: WrittenRowText | undefined;
+  readonly answer?: WrittenRowTextSlot | undefined;
 }
 
 /** The SQL of the JSON text of a written row `t`, and the text itself once the statement has run: of a list where `isList`. */
-export interface WrittenRowText {
+export interface WrittenRowTextSlot {
   readonly sql: string;
   readonly isList?: boolean;
   data?: string;
 }
 
 /** Builds and runs one writing statement, together with the history of its rows. */
-export interface StatementRunner {
+export interface WriteStatementRunner {
   /** The parameters of the history; the statement's own parameters follow them. */
   readonly values: readonly unknown[];
   /** Everything but the columns that the text of the statement depends on, as a cache key. */
@@ -50,18 +50,18 @@ export interface StatementRunner {
     values: readonly unknown[],
     refusal: () => Failure,
     ownerOf?: (param: number) => Field | undefined,
-  ): Promise<Key[]>;
+  ): Promise<ItemKey[]>;
 }
 
 const NO_HISTORY: HistorySql = { returning: '', readsBefore: false, ctes: '', from: 'changed', order: '', places: '' };
 
 /** `keys`: passed where the statement finds several rows by their keys. */
-export function createStatementRunner(
-  { db, activity }: StatementDeps,
-  action: HistoryStatement['action'],
-  { caller, collection, revisionPlaces, hasNestedRows, isLast, answer }: WriteStatement,
-  keys?: readonly Key[],
-): StatementRunner {
+export function createWriteStatementRunner(
+  { db, activity }: WriteStatementDeps,
+  action: HistoryRecordedStatement['action'],
+  { caller, collection, revisionPlaces, hasNestedRows, isLast, answer }: WriteStatementContext,
+  keys?: readonly ItemKey[],
+): WriteStatementRunner {
   const level = activity.historyLevel(collection);
   const historyPlaces =
     revisionPlaces && level === 'all' && action !== 'delete'
@@ -78,7 +78,7 @@ export function createStatementRunner(
             action,
             collection,
             sets,
-            expression: jsonbExpression,
+            expression: fieldJsonbOutputSql,
             firstParameter: 1,
             nested,
             hasNestedRows,
@@ -90,12 +90,12 @@ export function createStatementRunner(
         const [keysJson, , answerJson, revisionsJson] = row;
         if (answer && answerJson !== null) answer.data = answerJson;
         if (revisionsJson !== null) history?.settle(JSON.parse(revisionsJson));
-        const keys: Key[] = JSON.parse(keysJson);
+        const keys: ItemKey[] = JSON.parse(keysJson);
         return collection.hasKey ? keys : keys.map((key) => new PhysicalRowLocation(String(key)) as never);
       } catch (error) {
         if (isRowCountMismatch(error)) throw refusal();
         const statementFields = { action, paramCount: values.length, fieldOfParam: ownerOf };
-        throw toWriteError(withInputErrorCode(error), collection, statementFields);
+        throw translatePostgresWriteError(withInvalidTextErrorCode(error), collection, statementFields);
       }
     },
   };
@@ -104,7 +104,7 @@ export function createStatementRunner(
 const ROW_COUNT_MARK = 'rows written: ';
 
 /**
- * The columns of `renderFinalSelect`: JSON of the keys; a check without a value; JSON of the answered row; JSON of
+ * The columns of `renderWriteResultSelect`: JSON of the keys; a check without a value; JSON of the answered row; JSON of
  * `HistorySql.places`.
  */
 type FinalRow = readonly [keys: string, complete: string | null, answer: string | null, places: string | null];
@@ -113,10 +113,10 @@ type FinalRow = readonly [keys: string, complete: string | null, answer: string 
  * The final select of a writing statement: the keys of its rows, in order. Another number of rows than expected fails
  * the statement and undoes it: an invalid cast is the only way to do that in plain SQL.
  */
-export const renderFinalSelect = (
+export const renderWriteResultSelect = (
   { from, order, places: revisionPlaces }: HistorySql,
   expected?: string,
-  answer?: WrittenRowText,
+  answer?: WrittenRowTextSlot,
 ): string => {
   // Without an aggregate, which costs more than the rest of this select. A key with a second row, in a table that
   // inherits from this one, is not a single value and fails the statement as well.
@@ -134,8 +134,8 @@ export const renderFinalSelect = (
   return ` select coalesce(json_agg(n.key${order}), '[]'), ${complete}, ${answered}, ${revisionPlaces || 'null'} from ${from} n`;
 };
 
-/** SQL of the column of `changed` with the row's JSON text, which `renderFinalSelect` answers. */
-export const renderAnswerColumn = (answer: WrittenRowText | undefined): string =>
+/** SQL of the column of `changed` with the row's JSON text, which `renderWriteResultSelect` answers. */
+export const renderWrittenRowTextColumn = (answer: WrittenRowTextSlot | undefined): string =>
   answer ? `, ${answer.sql} as answer` : '';
 
 const isRowCountMismatch = (error: unknown): boolean => {

@@ -3,26 +3,29 @@ import type { PermissionAction } from '../../access/contract.ts';
 import { createPoolShareHolder } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
-import type { Items, Key, Payload, WriteCancellation, WrittenAnswer } from '../contract.ts';
-import type { Deps } from '../deps.ts';
-import { isOutdatedStatement } from '../outdated-statement.ts';
-import type { WrittenRowSql } from '../read/written-row.ts';
-import { toWriteError } from './database-errors.ts';
-import { explainRefusal, withConstraintName } from './explain-refusal.ts';
+import type { ItemKey, ItemPayload, ItemsEngine, WriteCancellation, WrittenRowsAnswerSlot } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
+import { isOutdatedStatementError } from '../outdated-statement.ts';
+import type { WrittenRowSqlCompiler } from '../read/written-row.ts';
+import { translatePostgresWriteError } from './database-errors.ts';
+import { explainConstraintRefusal, withConstraintName } from './explain-refusal.ts';
 import { findKeysByQuery } from './keys-by-query.ts';
 import { createLevelWrites, type LevelWrites } from './level-writes.ts';
 import { EventFilterRecorder, locateRefusedRow } from './replay-refused-write.ts';
-import { keyNames, keyOfPayload, withoutKey } from './row-key.ts';
+import { keyColumnNames, keyOfPayload, withoutKeyColumns } from './row-key.ts';
 import { StatementRefusal } from './statement-refusal.ts';
-import type { WrittenRowText } from './write-statement.ts';
+import type { WrittenRowTextSlot } from './write-statement.ts';
 
 type Writes = Pick<
-  Items,
-  Extract<keyof Items, `create${string}` | `update${string}` | `upsert${string}` | `delete${string}`>
+  ItemsEngine,
+  Extract<keyof ItemsEngine, `create${string}` | `update${string}` | `upsert${string}` | `delete${string}`>
 >;
 
 /** The write verbs of the service: each one is a unit of work around the verbs of `level-writes.ts`. */
-export function createItemWrites(deps: Deps, writtenRow: WrittenRowSql = async () => undefined): Writes {
+export function createItemWrites(
+  deps: ItemsEngineDeps,
+  writtenRow: WrittenRowSqlCompiler = async () => undefined,
+): Writes {
   const { access, schema } = deps;
   return {
     async createOne(caller, name, payload, { platformValues, answer, ...cancellation } = {}) {
@@ -66,7 +69,7 @@ export function createItemWrites(deps: Deps, writtenRow: WrittenRowSql = async (
       return runUnitOfWork(deps, { caller, name, payloads, cancellation }, async (writes) => {
         const changes = payloads.map((one, at) => ({
           keys: [keyOfPayload(key, one, schemaSnapshot)],
-          payload: withoutKey(key, one),
+          payload: withoutKeyColumns(key, one),
           path: [at],
         }));
         return (await writes.update(caller, name, changes)).flat();
@@ -104,9 +107,9 @@ export function createItemWrites(deps: Deps, writtenRow: WrittenRowSql = async (
 }
 
 /** @throws INVALID_PAYLOAD where a row has no value for a column of its key. */
-function assertKeys(key: Field, payloads: readonly Payload[]): void {
+function assertKeys(key: Field, payloads: readonly ItemPayload[]): void {
   for (const [at, payload] of payloads.entries()) {
-    const name = keyNames(key).find((one) => payload[one] === undefined || payload[one] === null);
+    const name = keyColumnNames(key).find((one) => payload[one] === undefined || payload[one] === null);
     if (name !== undefined) throw fail('INVALID_PAYLOAD', `element ${at} has no ${name}`, { path: [at, name] });
   }
 }
@@ -116,7 +119,7 @@ function assertKeys(key: Field, payloads: readonly Payload[]): void {
  * must not learn whether the collection exists.
  */
 async function assertAllowed(
-  access: Deps['access'],
+  access: ItemsEngineDeps['access'],
   caller: Caller,
   name: string,
   ...actions: readonly PermissionAction[]
@@ -133,7 +136,7 @@ const MAX_ATTEMPTS = 3;
 interface WriteRequest {
   readonly caller: Caller;
   readonly name: string;
-  readonly payloads: readonly Payload[];
+  readonly payloads: readonly ItemPayload[];
   readonly cancellation: WriteCancellation | undefined;
 }
 
@@ -142,7 +145,7 @@ interface WriteRequest {
  * change meanwhile everything is rolled back and starts again with the new schema snapshot, event filters included.
  */
 async function runUnitOfWork<T>(
-  deps: Deps,
+  deps: ItemsEngineDeps,
   { caller, name, payloads, cancellation = {} }: WriteRequest,
   work: (writes: LevelWrites) => Promise<T>,
 ): Promise<T> {
@@ -164,19 +167,20 @@ async function runUnitOfWork<T>(
       return await db.transaction(() => work(writes), options);
     } catch (error) {
       // The failure ends the outer unit of work as well, and its owner handles it.
-      if (db.isInUnitOfWork()) throw toPlainFailure(withConstraintName(caller, toWriteError(error, collection)));
-      if (!isOutdatedStatement(error)) {
+      if (db.isInUnitOfWork())
+        throw toPlainFailure(withConstraintName(caller, translatePostgresWriteError(error, collection)));
+      if (!isOutdatedStatementError(error)) {
         const rest = timeout && Math.max(1, timeout - (performance.now() - since));
-        const refusal = toWriteError(error, collection);
+        const refusal = translatePostgresWriteError(error, collection);
         const located = await locateRefusedRow(deps, refusal, filters, { ...options, timeout: rest }, work);
-        throw toPlainFailure(await explainRefusal(deps, caller, located));
+        throw toPlainFailure(await explainConstraintRefusal(deps, caller, located));
       }
       // The write is repeated even where the schema version is the same: tables that were changed and changed back look
       // alike.
       const { version } = await schema.refresh();
       hasChanged ||= version !== schemaSnapshot.version;
       if (attempt < MAX_ATTEMPTS) continue;
-      if (!hasChanged) throw toWriteError(error, collection);
+      if (!hasChanged) throw translatePostgresWriteError(error, collection);
       throw fail('SERVICE_UNAVAILABLE', `${name} is being changed; try again.`, { service: 'database' });
     }
   }
@@ -186,7 +190,7 @@ async function runUnitOfWork<T>(
 interface AnswerRequest {
   readonly caller: Caller;
   readonly name: string;
-  readonly answer: WrittenAnswer | undefined;
+  readonly answer: WrittenRowsAnswerSlot | undefined;
   readonly isList?: boolean;
 }
 
@@ -195,13 +199,13 @@ interface AnswerRequest {
  * after the write.
  */
 async function withRowAnswer<T>(
-  writtenRow: WrittenRowSql,
+  writtenRow: WrittenRowSqlCompiler,
   { caller, name, answer, isList = false }: AnswerRequest,
-  work: (row: WrittenRowText | undefined) => Promise<T>,
+  work: (row: WrittenRowTextSlot | undefined) => Promise<T>,
 ): Promise<T> {
   const sql = answer && (await writtenRow(caller, name, answer.query).catch(() => undefined));
   if (!answer || sql === undefined) return work(undefined);
-  const row: WrittenRowText = { sql, isList };
+  const row: WrittenRowTextSlot = { sql, isList };
   const written = await work(row);
   if (row.data !== undefined) answer.data = row.data;
   return written;
@@ -217,12 +221,12 @@ async function updateByKeys(
   caller: Caller,
   name: string,
   keys: readonly unknown[],
-  payload: Payload,
+  payload: ItemPayload,
   {
     platformValues,
     answer,
-  }: { readonly platformValues?: Payload | undefined; readonly answer?: WrittenRowText | undefined } = {},
-): Promise<Key[]> {
+  }: { readonly platformValues?: ItemPayload | undefined; readonly answer?: WrittenRowTextSlot | undefined } = {},
+): Promise<ItemKey[]> {
   return (
     await writes.update(caller, name, [{ keys, payload, answer, ...(platformValues ? { platformValues } : {}) }])
   ).flat();
@@ -230,12 +234,12 @@ async function updateByKeys(
 
 /** Changes the one row of a singleton, or creates it. */
 async function upsertRow(
-  deps: Deps,
+  deps: ItemsEngineDeps,
   writes: LevelWrites,
   caller: Caller,
   name: string,
-  payload: Payload,
-): Promise<Key> {
+  payload: ItemPayload,
+): Promise<ItemKey> {
   const findRow = () => findKeysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
   let [key] = await findRow();
   if (key === undefined) {
@@ -250,4 +254,4 @@ async function upsertRow(
   );
 }
 
-const first = (keys: readonly Key[]): Key => keys[0] as Key;
+const first = (keys: readonly ItemKey[]): ItemKey => keys[0] as ItemKey;

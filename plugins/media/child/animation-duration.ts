@@ -5,7 +5,7 @@ import { loadDecoders } from './decoders.ts';
 const DEFAULT_DELAY = 100;
 
 /** Milliseconds of all frames of an animation; undefined for a still image. */
-export async function readPlayingTime(path: string, type: string): Promise<number | undefined> {
+export async function readAnimationDuration(path: string, type: string): Promise<number | undefined> {
   const delays = await readDelays(path, type);
   return delays.length > 1 ? delays.reduce((sum, delay) => sum + (delay || DEFAULT_DELAY), 0) : undefined;
 }

@@ -3,17 +3,17 @@ import type { Sharp, SharpOptions } from 'sharp';
 /** The only enabled decoders: the others of libvips are not hardened against hostile bytes. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Tiff', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}File`);
 
-export type OpenImage = (path: string, options?: SharpOptions) => Sharp;
+export type SharpImageOpener = (path: string, options?: SharpOptions) => Sharp;
 
-let loading: Promise<OpenImage> | undefined;
+let loading: Promise<SharpImageOpener> | undefined;
 
 /** Loads the decoders with the first image: inspections of sound and text need less memory without them. */
-export const loadDecoders = (): Promise<OpenImage> => {
+export const loadDecoders = (): Promise<SharpImageOpener> => {
   loading ??= load();
   return loading;
 };
 
-async function load(): Promise<OpenImage> {
+async function load(): Promise<SharpImageOpener> {
   const { default: sharp } = await import('sharp');
   // No result is requested twice, so nothing is cached.
   sharp.cache(false);

@@ -7,7 +7,7 @@ const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
 const HEADERS = { skipCovers: true, skipPostHeaders: true, mkvUseIndex: true };
 
 /** Milliseconds of sound or video, by content: the file name does not matter. */
-export async function readDuration(path: string): Promise<number | undefined> {
+export async function readSoundOrVideoDuration(path: string): Promise<number | undefined> {
   const file = await openAsBlob(path);
   const declaredSeconds = secondsIn(await parseBlob(file, { ...HEADERS, duration: false }));
   const seconds =

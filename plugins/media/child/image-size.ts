@@ -1,5 +1,5 @@
 import { loadDecoders } from './decoders.ts';
-import { readHead } from './kind.ts';
+import { readFileHead } from './kind.ts';
 import { TEXT_HEAD_BYTES } from './mime-type.ts';
 import { findSvgRoot } from './text-type.ts';
 
@@ -10,9 +10,9 @@ export interface ImageSize {
 
 /** The size of an image with its orientation applied, from its header alone. */
 export async function readImageSize(path: string, type: string): Promise<ImageSize | undefined> {
-  if (type === 'image/svg+xml') return parseSvgSize(findSvgRoot(await readHead(path, TEXT_HEAD_BYTES)) ?? '');
+  if (type === 'image/svg+xml') return parseSvgSize(findSvgRoot(await readFileHead(path, TEXT_HEAD_BYTES)) ?? '');
   // The GIF decoder would read all frames of the file.
-  if (type === 'image/gif') return parseGifSize(await readHead(path, 10));
+  if (type === 'image/gif') return parseGifSize(await readFileHead(path, 10));
   const open = await loadDecoders();
   // No limit on pixels: nothing is decoded.
   const { autoOrient } = await open(path, { failOn: 'none', limitInputPixels: false }).metadata();

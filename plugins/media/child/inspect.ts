@@ -1,7 +1,7 @@
 import type { FileInspection } from '../contract.ts';
-import { readPlayingTime } from './animation-duration.ts';
+import { readAnimationDuration } from './animation-duration.ts';
 import { readImageSize } from './image-size.ts';
-import { detectType } from './mime-type.ts';
+import { detectMimeType } from './mime-type.ts';
 
 /** Reports each result as soon as it is known: the next step may hang or crash the process. */
 export async function inspectFile(
@@ -9,18 +9,18 @@ export async function inspectFile(
   declared: string | undefined,
   onFound: (found: FileInspection) => void,
 ): Promise<void> {
-  const type = await detectType(path, declared);
+  const type = await detectMimeType(path, declared);
   if (!type) return;
   onFound({ type });
   if (type.startsWith('image/')) {
     onFound((await orUndefined(readImageSize(path, type))) ?? {});
-    const duration = await orUndefined(readPlayingTime(path, type));
+    const duration = await orUndefined(readAnimationDuration(path, type));
     if (duration !== undefined) onFound({ duration });
-    const { readMetadata } = await import('./metadata.ts');
-    await orUndefined(readMetadata(path, type, (metadata) => onFound({ metadata })));
+    const { readImageMetadata } = await import('./metadata.ts');
+    await orUndefined(readImageMetadata(path, type, (metadata) => onFound({ metadata })));
   } else if (/^(?:audio|video)\/|^application\/(?:ogg|mp4)$/.test(type)) {
-    const { readDuration } = await import('./duration.ts');
-    onFound({ duration: await orUndefined(readDuration(path)) });
+    const { readSoundOrVideoDuration } = await import('./duration.ts');
+    onFound({ duration: await orUndefined(readSoundOrVideoDuration(path)) });
   }
 }
 

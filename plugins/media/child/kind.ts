@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 /** Kinds of images that the decoders read, by their first bytes: names and declared types do not count. */
 export type ImageKind = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
 
-export async function readHead(path: string, length: number): Promise<Buffer> {
+export async function readFileHead(path: string, length: number): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
     const head = Buffer.alloc(length);

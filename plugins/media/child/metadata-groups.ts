@@ -1,4 +1,4 @@
-import { METADATA_LIMITS } from '../limits.ts';
+import { IMAGE_METADATA_LIMITS } from '../limits.ts';
 
 export type MetadataGroups = Record<string, Record<string, unknown>>;
 
@@ -21,7 +21,7 @@ interface GroupFormat {
  */
 export function toMetadataGroups(found: Readonly<Record<string, object>>): MetadataGroups {
   const groups: MetadataGroups = {};
-  let left = METADATA_LIMITS.total;
+  let left = IMAGE_METADATA_LIMITS.total;
   for (const group of GROUPS) {
     const members: Record<string, unknown> = {};
     const format = { isLocalTime: LOCAL_TIME_GROUPS.includes(group), isByteText: BYTE_TEXT_GROUPS.includes(group) };
@@ -46,24 +46,25 @@ function toJsonValue(value: unknown, format: GroupFormat, depth: number): unknow
   if (typeof value === 'boolean') return value;
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Date) return toDateText(value, format.isLocalTime);
-  if (typeof value !== 'object' || value === null || depth >= METADATA_LIMITS.depth) return undefined;
+  if (typeof value !== 'object' || value === null || depth >= IMAGE_METADATA_LIMITS.depth) return undefined;
   if (value instanceof ArrayBuffer) return toByteList(new Uint8Array(value));
   if (value instanceof Uint8Array) return toByteList(value);
   if (value instanceof DataView) return undefined;
   const convert = (one: unknown) => toJsonValue(one, format, depth + 1);
   if (Array.isArray(value) || ArrayBuffer.isView(value))
     return Array.from(value as unknown as ArrayLike<unknown>)
-      .slice(0, METADATA_LIMITS.entries)
+      .slice(0, IMAGE_METADATA_LIMITS.entries)
       .map(convert)
       .filter((one) => one !== undefined);
   const members = Object.entries(value)
-    .slice(0, METADATA_LIMITS.entries)
+    .slice(0, IMAGE_METADATA_LIMITS.entries)
     .map(([key, one]) => [toText(key), convert(one)] as const);
   return Object.fromEntries(members.filter(([key, one]) => one !== undefined && key !== '__proto__'));
 }
 
 /** Removes what PostgreSQL rejects in text, and the NULs that cameras pad their fields with. */
-const toText = (text: string): string => text.replace(/\0+/g, '').trim().slice(0, METADATA_LIMITS.text).toWellFormed();
+const toText = (text: string): string =>
+  text.replace(/\0+/g, '').trim().slice(0, IMAGE_METADATA_LIMITS.text).toWellFormed();
 
 /** Text that is valid UTF-8 is decoded as such. */
 function decodeUtf8(text: string): string {
@@ -82,4 +83,4 @@ function toDateText(date: Date, isLocalTime: boolean): string | undefined {
 
 /** A single byte is a number; longer values are lists, up to the limit. */
 const toByteList = (bytes: Uint8Array): number | readonly number[] | undefined =>
-  bytes.length === 1 ? bytes[0] : bytes.length <= METADATA_LIMITS.bytes ? [...bytes] : undefined;
+  bytes.length === 1 ? bytes[0] : bytes.length <= IMAGE_METADATA_LIMITS.bytes ? [...bytes] : undefined;

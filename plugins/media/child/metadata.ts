@@ -18,7 +18,7 @@ const BLOCKS = { ...COMMON, ...NONE, tiff: true, exif: true, gps: true, iptc: tr
 const XMP = { ...COMMON, ...NONE, xmp: true };
 
 /** Reports the metadata of an image by group, and again with XMP. */
-export async function readMetadata(
+export async function readImageMetadata(
   path: string,
   type: string,
   onGroups: (groups: MetadataGroups) => void,

@@ -1,5 +1,5 @@
 import { fileTypeFromFile } from 'file-type';
-import { readHead } from './kind.ts';
+import { readFileHead } from './kind.ts';
 import { detectTextType } from './text-type.ts';
 
 /** Bytes at the start of a file for detecting markup and text: an SVG may begin with a long comment. */
@@ -9,10 +9,10 @@ export const TEXT_HEAD_BYTES = 64 * 1024;
 const ALIASES: Readonly<Record<string, string>> = { 'image/apng': 'image/png' };
 
 /** The MIME type by content; undefined if the content is not recognised. */
-export async function detectType(path: string, declared: string | undefined): Promise<string | undefined> {
+export async function detectMimeType(path: string, declared: string | undefined): Promise<string | undefined> {
   const byMagic = (await fileTypeFromFile(path).catch(() => undefined))?.mime;
   // Drops parameters such as `; codecs=…`.
   const bare = byMagic?.split(';', 1)[0]?.trim().toLowerCase();
   if (bare && bare !== 'application/xml') return ALIASES[bare] ?? bare;
-  return detectTextType(await readHead(path, TEXT_HEAD_BYTES), declared) ?? bare;
+  return detectTextType(await readFileHead(path, TEXT_HEAD_BYTES), declared) ?? bare;
 }

@@ -1,5 +1,5 @@
 import type { Metadata } from 'sharp';
-import type { ImageOperation, ImagePlan } from '../contract.ts';
+import type { ImageOperation, ImageTransformPlan } from '../contract.ts';
 import { MAX_ANIMATION_FACTOR } from '../limits.ts';
 import { TransformRefusal } from './refusal.ts';
 
@@ -10,7 +10,7 @@ interface KnownSize {
 }
 
 /** Rejects a result that would be too large by its arguments, before the work. The result itself is measured again. */
-export function assertImageResultSize(header: Metadata, pages: number, plan: ImagePlan): void {
+export function assertImageResultSize(header: Metadata, pages: number, plan: ImageTransformPlan): void {
   const { width, height, pageHeight = height, orientation = 1 } = header;
   // Orientations 5 to 8 swap width and height.
   const isTurned = plan.orient && orientation >= 5;

@@ -1,17 +1,21 @@
 import type { Metadata, OutputInfo, Sharp } from 'sharp';
-import type { ImageInfo, ImagePlan } from '../contract.ts';
+import type { ImageTransformPlan, ImageTransformResult } from '../contract.ts';
 import { MAX_ANIMATION_FACTOR } from '../limits.ts';
-import { loadDecoders, type OpenImage } from './decoders.ts';
+import { loadDecoders, type SharpImageOpener } from './decoders.ts';
 import { applyImageOperations, assertImageOperations } from './image-operations.ts';
-import { detectImageKind, IMAGE_KIND_HEAD_BYTES, readHead } from './kind.ts';
+import { detectImageKind, IMAGE_KIND_HEAD_BYTES, readFileHead } from './kind.ts';
 import { TransformRefusal } from './refusal.ts';
 import { assertImageResultSize } from './result-size.ts';
 
 /** Formats that can have several frames, as sources and as results. */
 const ANIMATED: readonly string[] = ['gif', 'webp'];
 
-export async function transformImage(source: string, target: string, plan: ImagePlan): Promise<ImageInfo> {
-  const kind = detectImageKind(await readHead(source, IMAGE_KIND_HEAD_BYTES).catch(() => Buffer.alloc(0)));
+export async function transformImage(
+  source: string,
+  target: string,
+  plan: ImageTransformPlan,
+): Promise<ImageTransformResult> {
+  const kind = detectImageKind(await readFileHead(source, IMAGE_KIND_HEAD_BYTES).catch(() => Buffer.alloc(0)));
   if (!kind) throw new TransformRefusal('unsupported', 'The file is no image of a kind that is transformed');
   assertImageOperations(plan.operations);
   const open = await loadDecoders();
@@ -36,7 +40,12 @@ export async function transformImage(source: string, target: string, plan: Image
   }
 }
 
-async function readHeader(open: OpenImage, source: string, plan: ImagePlan, animated: boolean): Promise<Metadata> {
+async function readHeader(
+  open: SharpImageOpener,
+  source: string,
+  plan: ImageTransformPlan,
+  animated: boolean,
+): Promise<Metadata> {
   let header: Metadata;
   try {
     header = await open(source, { failOn: plan.failOn, animated, limitInputPixels: false }).metadata();
@@ -57,7 +66,7 @@ async function readHeader(open: OpenImage, source: string, plan: ImagePlan, anim
   return header;
 }
 
-function toImageInfo({ width, height, pageHeight = height, size }: OutputInfo, maxSide: number): ImageInfo {
+function toImageInfo({ width, height, pageHeight = height, size }: OutputInfo, maxSide: number): ImageTransformResult {
   if (width > maxSide || pageHeight > maxSide)
     throw new TransformRefusal(
       'tooLarge',
@@ -67,7 +76,7 @@ function toImageInfo({ width, height, pageHeight = height, size }: OutputInfo, m
 }
 
 /** Finds out whether the image, the operations or the disk failed: it decodes the image again, since messages are not reliable. */
-async function findRefusal(error: unknown, image: Sharp, plan: ImagePlan): Promise<TransformRefusal> {
+async function findRefusal(error: unknown, image: Sharp, plan: ImageTransformPlan): Promise<TransformRefusal> {
   const message = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : '';
   if (/no space|quota|unable to open for write|write error/i.test(message))
     return new TransformRefusal('broken', 'The result cannot be written');

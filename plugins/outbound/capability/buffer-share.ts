@@ -2,7 +2,7 @@
 const MAX_BUFFERED = 8 * 1024 * 1024;
 
 /** Counts the buffered response bytes of one package. */
-export class BufferShare {
+export class ResponseBufferShare {
   #bufferedBytes = 0;
 
   /**
@@ -30,10 +30,10 @@ export class BufferShare {
 }
 
 /** Returns the share of a package by its name, which all entries of the package use. */
-export function createBufferShares(): (name: string) => BufferShare {
-  const shares = new Map<string, BufferShare>();
+export function createResponseBufferShareLookup(): (name: string) => ResponseBufferShare {
+  const shares = new Map<string, ResponseBufferShare>();
   return (name) => {
-    const share = shares.get(name) ?? new BufferShare();
+    const share = shares.get(name) ?? new ResponseBufferShare();
     shares.set(name, share);
     return share;
   };
@@ -42,7 +42,7 @@ export function createBufferShares(): (name: string) => BufferShare {
 let last: Promise<void> = Promise.resolve();
 
 /** Resolves in a turn of the event loop of its own, since parsing a response takes a while. */
-export const nextTurn = (): Promise<void> => {
+export const waitForEventLoopTurn = (): Promise<void> => {
   last = last.then(() => new Promise((resolve) => void setImmediate(resolve)));
   return last;
 };

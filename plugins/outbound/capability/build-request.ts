@@ -1,6 +1,6 @@
-import type { Invocation, Secrets } from '../../broker/contract.ts';
+import type { ConfinedCodeInvocation, InvocationSecretReferences } from '../../broker/contract.ts';
 import { BrokerRefusal } from '../../broker/library.ts';
-import type { SendOptions } from '../contract.ts';
+import type { ConfinedOutboundRequest } from '../contract.ts';
 import { isHeaderName, isHeaderValue, isReservedHeader, pickForwardableHeaders } from '../headers.ts';
 
 /** Bytes of a request and of an answer, as JSON (conventions, "request.send"). */
@@ -9,7 +9,10 @@ export const MAX_OUTBOUND_MESSAGE_BYTES = 2 * 1024 * 1024;
 type Headers = Record<string, string>;
 
 /** Throws a Refusal where a secret reference, also of another invocation, is outside of `auth`. */
-export function assertNoSecretReference({ url, headers, body }: SendOptions, secrets: Secrets): void {
+export function assertNoSecretReference(
+  { url, headers, body }: ConfinedOutboundRequest,
+  secrets: InvocationSecretReferences,
+): void {
   const open = JSON.stringify([url, headers ?? null, body ?? null]);
   const text = typeof body === 'string' ? body : '';
   if (Buffer.byteLength(open) > MAX_OUTBOUND_MESSAGE_BYTES)
@@ -31,7 +34,10 @@ function holdsReference(value: unknown): boolean {
 }
 
 /** Builds the body and its headers. A string is sent as it is, any other value as JSON. */
-export function buildBody(options: SendOptions): { readonly headers: Headers; readonly body: string | undefined } {
+export function buildOutboundRequestBody(options: ConfinedOutboundRequest): {
+  readonly headers: Headers;
+  readonly body: string | undefined;
+} {
   const headers = pickForwardableHeaders(options.headers ?? {});
   const { body } = options;
   if (body === undefined || body === null) return { headers, body: undefined };
@@ -43,7 +49,11 @@ export function buildBody(options: SendOptions): { readonly headers: Headers; re
  * Adds the secret of `auth` to the headers. Throws `denied` where it is not a secret of this invocation or its header
  * is reserved or already set.
  */
-export function addSecretHeader(headers: Headers, auth: unknown, { secrets }: Pick<Invocation, 'secrets'>): Headers {
+export function addSecretHeader(
+  headers: Headers,
+  auth: unknown,
+  { secrets }: Pick<ConfinedCodeInvocation, 'secrets'>,
+): Headers {
   if (auth === undefined || auth === null) return headers;
   const [name, reference, prefix] = parseAuth(auth);
   if (!isHeaderName(name) || isReservedHeader(name) || Object.hasOwn(headers, name.toLowerCase()))

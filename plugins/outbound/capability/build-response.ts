@@ -1,6 +1,6 @@
-import type { Secrets } from '../../broker/contract.ts';
+import type { InvocationSecretReferences } from '../../broker/contract.ts';
 import { BrokerRefusal } from '../../broker/library.ts';
-import type { OutboundResponse, SendResponse } from '../contract.ts';
+import type { ConfinedOutboundResponse, OutboundResponse } from '../contract.ts';
 import { MAX_OUTBOUND_MESSAGE_BYTES } from './build-request.ts';
 
 const TOO_LONG = 'The answer is too long.';
@@ -11,7 +11,10 @@ const MAX_DEPTH = 200;
  * Builds the response for confined code, without the secrets of the request. A body is parsed where its content type
  * says JSON.
  */
-export function buildResponse({ status, headers, body }: OutboundResponse, secrets: Secrets): SendResponse {
+export function buildResponseWithoutSecrets(
+  { status, headers, body }: OutboundResponse,
+  secrets: InvocationSecretReferences,
+): ConfinedOutboundResponse {
   const clean = Object.entries(headers).map(([name, value]) => [secrets.scrub(name), secrets.scrub(value)]);
   const answer = {
     status,
@@ -23,7 +26,7 @@ export function buildResponse({ status, headers, body }: OutboundResponse, secre
   return answer;
 }
 
-function parseResponseBody(text: string, type: string, secrets: Secrets): unknown {
+function parseResponseBody(text: string, type: string, secrets: InvocationSecretReferences): unknown {
   if (/^\s*(?:application|text)\/(?:[\w.+-]{1,100}\+)?json\s*(?:;|$)/i.test(type) && !isDeeplyNested(text)) {
     try {
       // Scrubbed after parsing, since JSON may escape characters of a secret.

@@ -1,23 +1,28 @@
 import { authorities, type Capability, Failure, listsWiden } from '#kernel';
-import type { Invocation, RemoteCapabilityMethods, RemoteMethod } from '../../broker/contract.ts';
+import type { ConfinedCodeHostMethod, ConfinedCodeInvocation, RemoteCapabilityMethods } from '../../broker/contract.ts';
 import { BrokerRefusal } from '../../broker/library.ts';
-import type { Outbound, RequestApi, SendOptions } from '../contract.ts';
-import { DENIED_REMEDY, OutboundFailure } from '../failure.ts';
-import { type BufferShare, createBufferShares, nextTurn } from './buffer-share.ts';
-import { addSecretHeader, assertNoSecretReference, buildBody, MAX_OUTBOUND_MESSAGE_BYTES } from './build-request.ts';
-import { buildResponse } from './build-response.ts';
+import type { ConfinedOutboundRequest, OutboundRequestApi, OutboundService } from '../contract.ts';
+import { DENIED_ADDRESS_REMEDY, OutboundFailure } from '../failure.ts';
+import { createResponseBufferShareLookup, type ResponseBufferShare, waitForEventLoopTurn } from './buffer-share.ts';
 import {
-  type AllowedRequests,
+  addSecretHeader,
+  assertNoSecretReference,
+  buildOutboundRequestBody,
+  MAX_OUTBOUND_MESSAGE_BYTES,
+} from './build-request.ts';
+import { buildResponseWithoutSecrets } from './build-response.ts';
+import {
+  type AllowedOriginsAndMethods,
   listGrantedOrigins,
   OUTBOUND_METHODS,
-  parseRequestGrant,
-  type RequestGrant,
-  requestGrantSchema,
+  type OutboundRequestGrant,
+  outboundRequestGrantSchema,
+  parseOutboundRequestGrant,
 } from './grant.ts';
 
 const TIMEOUT = { default: 10_000, most: 30_000 } as const;
 
-const send: RemoteMethod<RequestApi> = {
+const send: ConfinedCodeHostMethod<OutboundRequestApi> = {
   args: {
     type: 'array',
     minItems: 1,
@@ -38,25 +43,25 @@ const send: RemoteMethod<RequestApi> = {
     },
   },
   maxReply: MAX_OUTBOUND_MESSAGE_BYTES,
-  target({ url, method = 'GET' }: SendOptions) {
+  target({ url, method = 'GET' }: ConfinedOutboundRequest) {
     const known = OUTBOUND_METHODS.find((one) => one === method.toUpperCase());
     return `${known ?? 'another method'} ${URL.parse(url)?.origin ?? 'an invalid address'}`;
   },
-  call: (api, invocation, options: SendOptions) => api.send(options, invocation),
+  call: (api, invocation, options: ConfinedOutboundRequest) => api.send(options, invocation),
 };
 
-export const requestRemoteMethods: RemoteCapabilityMethods = { capability: 'request', methods: { send } };
+export const requestCapabilityRemoteMethods: RemoteCapabilityMethods = { capability: 'request', methods: { send } };
 
 /** `host.request`: requests to granted origins, as far as the operator's deny list allows them. */
-export const requestCapability = (
-  outbound: Pick<Outbound, 'send'>,
-  shareOf = createBufferShares(),
-): Capability<RequestGrant, RequestApi> => ({
+export const createRequestCapability = (
+  outbound: Pick<OutboundService, 'send'>,
+  shareOf = createResponseBufferShareLookup(),
+): Capability<OutboundRequestGrant, OutboundRequestApi> => ({
   name: 'request',
   member: 'request',
-  schema: requestGrantSchema,
+  schema: outboundRequestGrantSchema,
   bind(grant, { name }) {
-    const allowed = parseRequestGrant(grant);
+    const allowed = parseOutboundRequestGrant(grant);
     return { send: (options, invocation) => sendGranted(allowed, outbound, shareOf(name), options, invocation) };
   },
   describe: (grant) =>
@@ -65,18 +70,18 @@ export const requestCapability = (
 });
 
 /** The grant in a form in which equal grants in different spellings are equal. */
-const toComparableGrant = (grant: RequestGrant): Record<string, unknown> => ({
+const toComparableGrant = (grant: OutboundRequestGrant): Record<string, unknown> => ({
   origins: listGrantedOrigins(grant),
   methods: grant.methods ?? ['GET'],
 });
 
 /** Checks in the order of the conventions ("request.send"), so that the first failing check decides the refusal. */
 async function sendGranted(
-  { origins, methods }: AllowedRequests,
-  outbound: Pick<Outbound, 'send'>,
-  share: BufferShare,
-  options: SendOptions,
-  invocation: Invocation,
+  { origins, methods }: AllowedOriginsAndMethods,
+  outbound: Pick<OutboundService, 'send'>,
+  share: ResponseBufferShare,
+  options: ConfinedOutboundRequest,
+  invocation: ConfinedCodeInvocation,
 ) {
   assertNoSecretReference(options, invocation.secrets);
   const url = URL.parse(options.url);
@@ -85,7 +90,7 @@ async function sendGranted(
   if (!origins.has(url.origin)) throw new BrokerRefusal('denied', 'This origin is not granted.');
   const method = (options.method ?? 'GET').toUpperCase();
   if (!methods.has(method)) throw new BrokerRefusal('denied', 'This method is not granted.');
-  const { headers, body } = buildBody(options);
+  const { headers, body } = buildOutboundRequestBody(options);
   const { canBuffer, release } = share.open();
   const request = {
     method,
@@ -99,8 +104,8 @@ async function sendGranted(
   };
   try {
     const response = await outbound.send(request).catch(throwRefusal);
-    await nextTurn();
-    return buildResponse(response, invocation.secrets);
+    await waitForEventLoopTurn();
+    return buildResponseWithoutSecrets(response, invocation.secrets);
   } finally {
     release();
   }
@@ -109,7 +114,7 @@ async function sendGranted(
 /** Reveals no detail of the network except the codes of the conventions. */
 function throwRefusal(error: unknown): never {
   if (error instanceof OutboundFailure && error.reason === 'denied')
-    throw new BrokerRefusal('denied', `This address is not allowed. ${DENIED_REMEDY}`);
+    throw new BrokerRefusal('denied', `This address is not allowed. ${DENIED_ADDRESS_REMEDY}`);
   if (error instanceof OutboundFailure && error.reason === 'timeout')
     throw new BrokerRefusal('timeout', 'The request took too long.');
   if (error instanceof Failure && error.code === 'CONTENT_TOO_LARGE')

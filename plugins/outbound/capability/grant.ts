@@ -4,7 +4,7 @@ export const OUTBOUND_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'
 export type OutboundMethod = (typeof OUTBOUND_METHODS)[number];
 
 /** The grant in a manifest: exactly one of `urls` and `origins` (conventions, "Capabilities"). */
-export interface RequestGrant {
+export interface OutboundRequestGrant {
   readonly urls?: readonly string[];
   readonly origins?: readonly string[];
   readonly methods?: readonly OutboundMethod[];
@@ -24,7 +24,7 @@ const origin = {
 } as const;
 const origins = { type: 'array', minItems: 1, items: origin } as const;
 
-export const requestGrantSchema: Capability['schema'] = {
+export const outboundRequestGrantSchema: Capability['schema'] = {
   type: 'object',
   description: 'an object with a list of "origins" (or "urls", which is the same)',
   additionalProperties: false,
@@ -43,7 +43,7 @@ export function toCanonicalOrigin(text: string): string | undefined {
   return url.origin;
 }
 
-export interface AllowedRequests {
+export interface AllowedOriginsAndMethods {
   readonly origins: ReadonlySet<string>;
   readonly methods: ReadonlySet<string>;
 }
@@ -52,7 +52,7 @@ export interface AllowedRequests {
  * Parses a grant. Throws CAPABILITY_DENIED for a text that matches the pattern and is no origin, such as one with port
  * 99999.
  */
-export function parseRequestGrant(grant: RequestGrant): AllowedRequests {
+export function parseOutboundRequestGrant(grant: OutboundRequestGrant): AllowedOriginsAndMethods {
   const origins = listOrigins(grant).map((text) => {
     const origin = toCanonicalOrigin(text);
     if (origin === undefined) throw fail('CAPABILITY_DENIED', `"${text.slice(0, 100)}" is not an origin`);
@@ -62,7 +62,7 @@ export function parseRequestGrant(grant: RequestGrant): AllowedRequests {
 }
 
 /** The canonical origins of a grant, for the audit. An invalid origin is shown as written. */
-export const listGrantedOrigins = (grant: RequestGrant): readonly string[] =>
+export const listGrantedOrigins = (grant: OutboundRequestGrant): readonly string[] =>
   [...new Set(listOrigins(grant).map((text) => toCanonicalOrigin(text) ?? text))].sort();
 
-const listOrigins = ({ origins, urls }: RequestGrant): readonly string[] => origins ?? urls ?? [];
+const listOrigins = ({ origins, urls }: OutboundRequestGrant): readonly string[] => origins ?? urls ?? [];

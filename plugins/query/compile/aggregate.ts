@@ -1,10 +1,10 @@
-import type { Aggregation, FieldUse, GroupProjection, ReadNode } from '../contract.ts';
+import type { Aggregation, FieldReference, GroupProjection, ReadNode } from '../contract.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
-import { fieldUseSql } from './field-use.ts';
-import { constantSql, memberSelectListSql, type ObjectMember, renderJsonObjectSql } from './json-object.ts';
-import { conditionsSql, EMPTY_SELECT_LIST, limitSql } from './node-clauses.ts';
+import { fieldReferenceSql } from './field-use.ts';
+import { constantSql, type JsonObjectMember, memberSelectListSql, renderJsonObjectSql } from './json-object.ts';
+import { EMPTY_SELECT_LIST, limitSql, readNodeConditionsSql } from './node-clauses.ts';
 import { orderByClause } from './order.ts';
-import { isNumericField, jsonNumberSql, outputSql } from './output.ts';
+import { isNumericField, jsonNumberSql, valueOutputSql } from './output.ts';
 import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts';
 
 type AggregateFn = Aggregation['functions'][number];
@@ -13,7 +13,7 @@ type AggregateFn = Aggregation['functions'][number];
  * Renders a read that answers groups instead of rows (conventions, "Aggregation shapes"). The inner select computes, orders and
  * limits the groups; the outer one builds the JSON objects of the answer.
  */
-export function groupsSql(
+export function groupedReadSql(
   statement: StatementBuilder,
   read: ReadNode & { readonly aggregate: Aggregation },
   link?: (alias: string) => string,
@@ -22,10 +22,10 @@ export function groupsSql(
   const inner = statement.alias();
   const outer = statement.alias();
   const values = [
-    ...groups.map(({ use }, at) => `${comparableSql(fieldUseSql(statement, inner, use), use)} as g${at}`),
+    ...groups.map(({ use }, at) => `${comparableSql(fieldReferenceSql(statement, inner, use), use)} as g${at}`),
     ...functions.map((one, at) => `${aggregateSql(statement, inner, read, one)} as f${at}`),
   ];
-  const where = whereClause([link?.(inner), ...conditionsSql(statement, inner, read)].map(parenthesized));
+  const where = whereClause([link?.(inner), ...readNodeConditionsSql(statement, inner, read)].map(parenthesized));
   const by = groups.length > 0 ? ` group by ${groups.map((_, at) => at + 1).join(', ')}` : '';
   const terms = order.map(({ of, at, descending }) => ({
     sql: String(of === 'groups' ? at + 1 : groups.length + at + 1),
@@ -40,10 +40,10 @@ export function groupsSql(
   return `select ${memberSelectListSql(members) || EMPTY_SELECT_LIST} from (${from}) ${outer}`;
 }
 
-const groupMembers = (outer: string, groups: Aggregation['groups']): readonly ObjectMember[] =>
+const groupMembers = (outer: string, groups: Aggregation['groups']): readonly JsonObjectMember[] =>
   groups.map(({ key, use }, at) => ({
     key,
-    sql: use.fn ? `${outer}.g${at}` : outputSql(`${outer}.g${at}`, use.field),
+    sql: use.fn ? `${outer}.g${at}` : valueOutputSql(`${outer}.g${at}`, use.field),
   }));
 
 /** The members of the object of a group, as a selection arranges them instead of side by side. */
@@ -51,7 +51,7 @@ const projectionMembers = (
   outer: string,
   aggregate: Aggregation,
   shown: readonly GroupProjection[],
-): readonly ObjectMember[] => shown.map((one) => ({ key: one.key, sql: projectionSql(outer, aggregate, one) }));
+): readonly JsonObjectMember[] => shown.map((one) => ({ key: one.key, sql: projectionSql(outer, aggregate, one) }));
 
 function projectionSql(outer: string, aggregate: Aggregation, one: GroupProjection): string {
   switch (one.kind) {
@@ -69,7 +69,7 @@ function projectionSql(outer: string, aggregate: Aggregation, one: GroupProjecti
 }
 
 /** One object member per aggregate function: a count of rows alone is a number, all else is an object by field. */
-function functionMembers(outer: string, functions: Aggregation['functions']): readonly ObjectMember[] {
+function functionMembers(outer: string, functions: Aggregation['functions']): readonly JsonObjectMember[] {
   const names = [...new Set(functions.map(({ name }) => name))];
   return names.map((name) => {
     const calls = functions.flatMap((one, at) => (one.name === name ? [{ one, value: `${outer}.f${at}` }] : []));
@@ -86,17 +86,17 @@ function aggregateSql(statement: StatementBuilder, alias: string, read: ReadNode
     return name === 'countDistinct' && key && !key.parts ? `count(distinct ${fieldColumnSql(alias, key)})` : 'count(*)';
   }
   const distinct = name.endsWith('Distinct') ? 'distinct ' : '';
-  const value = fieldUseSql(statement, alias, use);
+  const value = fieldReferenceSql(statement, alias, use);
   return `${name.replace('Distinct', '')}(${distinct}${distinct ? comparableSql(value, use) : orderableSql(value, use, name)})`;
 }
 
 /** Types without an order or equality in PostgreSQL are compared as texts. */
-const comparableSql = (value: string, { field, fn }: FieldUse): string =>
+const comparableSql = (value: string, { field, fn }: FieldReference): string =>
   !fn && (field.type === 'json' || field.type === 'unknown' || field.type.startsWith('geometry'))
     ? `${value}::text`
     : value;
 
-const orderableSql = (value: string, { field }: FieldUse, name: string): string =>
+const orderableSql = (value: string, { field }: FieldReference, name: string): string =>
   field.type === 'uuid' && (name === 'min' || name === 'max') ? `${value}::text` : value;
 
 /** The result of an aggregate function, as a JSON number when its field is a number. */
@@ -111,6 +111,6 @@ function resultNumberSql(one: AggregateFn, value: string): string {
 function resultSql({ name, use }: AggregateFn, value: string): string {
   if (!use || name.startsWith('count')) return value;
   const { field } = use;
-  if (name === 'min' || name === 'max') return field.type === 'uuid' ? value : outputSql(value, field);
+  if (name === 'min' || name === 'max') return field.type === 'uuid' ? value : valueOutputSql(value, field);
   return field.type === 'bigInteger' || field.type === 'decimal' ? `${value}::text` : value;
 }

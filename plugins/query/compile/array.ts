@@ -1,14 +1,14 @@
 import type { Field } from '../../schema/contract.ts';
 import type { FilterOperand, FilterOperator } from '../contract.ts';
-import { elementField, isSortableUnknownTypeField } from '../element-field.ts';
+import { isSortableUnknownTypeField, toElementOrBoundField } from '../element-field.ts';
 import type { StatementBuilder } from './statement.ts';
-import { callerHasValueSql, operandArraySql } from './values.ts';
+import { callerHasDynamicValueSql, operandArraySql } from './values.ts';
 
 /**
  * A condition on an array column. A GIN index supports `&&` and `@>` on the bare column, so the column is cast only when its elements
  * have no equality in PostgreSQL.
  */
-export function arraySql(
+export function arrayFilterSql(
   statement: StatementBuilder,
   left: string,
   field: Field,
@@ -17,12 +17,12 @@ export function arraySql(
 ): string {
   const { array, type } = comparableArray(left, field);
   const list = () => {
-    const sql = operandArraySql(statement, elementField(field), values, type);
+    const sql = operandArraySql(statement, toElementOrBoundField(field), values, type);
     return sql.includes(' || ') ? `(${sql})` : sql;
   };
   // Without a user or role the values of `$CURRENT_…` are null, and neither a negation nor `_has_all` may match.
   const withCallerPresent = (sql: string) =>
-    [sql, ...values.flatMap((value) => callerHasValueSql(statement, field, value))].join(' and ');
+    [sql, ...values.flatMap((value) => callerHasDynamicValueSql(statement, field, value))].join(' and ');
   switch (operator) {
     case '_null':
     case '_nnull':
@@ -52,7 +52,7 @@ export function arraySql(
 
 /** Elements without an equality in PostgreSQL are compared as texts. */
 function comparableArray(left: string, field: Field): { readonly array: string; readonly type: string } {
-  const element = elementField(field);
+  const element = toElementOrBoundField(field);
   const { sqlType = 'text', dataType } = element.column ?? {};
   if (element.type === 'json' && dataType === 'json') return { array: `${left}::jsonb[]`, type: 'jsonb' };
   if (element.type.startsWith('geometry') || (element.type === 'unknown' && !isSortableUnknownTypeField(element)))

@@ -2,19 +2,19 @@ import type { Field, FieldType } from '../../schema/contract.ts';
 import { isRangeColumn } from '../../schema/library.ts';
 import type { ConditionTree, FilterOperand, FilterOperator } from '../contract.ts';
 import { isSortableUnknownTypeField } from '../element-field.ts';
-import { arraySql } from './array.ts';
-import { fieldUseSql } from './field-use.ts';
+import { arrayFilterSql } from './array.ts';
+import { fieldReferenceSql } from './field-use.ts';
 import { jsonbSql } from './function.ts';
-import { outputSql } from './output.ts';
-import { rangeSql } from './range.ts';
+import { valueOutputSql } from './output.ts';
+import { rangeFilterSql } from './range.ts';
 import type { RuntimeParameter, StatementBuilder } from './statement.ts';
 import {
-  callerHasValueSql,
+  callerHasDynamicValueSql,
   dynamicValueSql,
+  filterOperandSql,
   geometrySql,
   hasMultiValuedPath,
   operandArraySql,
-  valueSql,
 } from './values.ts';
 
 const COMPARISONS: Partial<Readonly<Record<FilterOperator, string>>> = {
@@ -45,7 +45,7 @@ export function jsonTestSql(
   alias: string,
   test: Extract<ConditionTree, { kind: 'inside' }>,
 ): string {
-  const value = jsonbSql(test.use.field, fieldUseSql(statement, alias, test.use));
+  const value = jsonbSql(test.use.field, fieldReferenceSql(statement, alias, test.use));
   const path = statement.param(test.path, 'text[]');
   const text = `(${value} #>> ${path})`;
   if (test.as === 'text') return filterTestSql(statement, text, test);
@@ -61,15 +61,16 @@ export function jsonTestSql(
 export function filterTestSql(statement: StatementBuilder, left: string, test: Test): string {
   const { operator, values } = test;
   const field = withComparableType(comparisonField(test), values);
-  if (field.column?.array) return arraySql(statement, left, field, operator, values);
-  const special = isRangeColumn(field.column) ? rangeSql(statement, left, field, operator, values) : undefined;
+  if (field.column?.array) return arrayFilterSql(statement, left, field, operator, values);
+  const special = isRangeColumn(field.column) ? rangeFilterSql(statement, left, field, operator, values) : undefined;
   if (special) return special;
   const [first] = values;
   const comparison = COMPARISONS[operator];
   // PostGIS has no operator `<>`.
   if (operator === '_neq' && field.type.startsWith('geometry'))
     return `not (${filterTestSql(statement, left, { ...test, operator: '_eq' })})`;
-  if (comparison) return `${comparableSql(left, field)} ${comparison} ${valueSql(statement, field, first ?? null)}`;
+  if (comparison)
+    return `${comparableSql(left, field)} ${comparison} ${filterOperandSql(statement, field, first ?? null)}`;
   switch (operator) {
     case '_null':
     case '_nnull':
@@ -85,17 +86,17 @@ export function filterTestSql(statement: StatementBuilder, left: string, test: T
       return notInSql(statement, comparableSql(left, field), field, values);
     case '_between':
     case '_nbetween': {
-      const range = `between ${valueSql(statement, field, first ?? null)} and ${valueSql(statement, field, values[1] ?? null)}`;
+      const range = `between ${filterOperandSql(statement, field, first ?? null)} and ${filterOperandSql(statement, field, values[1] ?? null)}`;
       if (operator === '_between') return `${comparableSql(left, field)} ${range}`;
       // PostgreSQL decides `not between` by one bound if the other is null, so a dynamic bound must have a value.
       return [
         `${comparableSql(left, field)} not ${range}`,
-        ...values.flatMap((value) => callerHasValueSql(statement, field, value)),
+        ...values.flatMap((value) => callerHasDynamicValueSql(statement, field, value)),
       ].join(' and ');
     }
     case '_ieq':
     case '_nieq':
-      return `lower(${textSourceSql(left, field)}::text) ${operator === '_ieq' ? '=' : '<>'} lower(${valueSql(statement, standInField(field, 'text'), first ?? null)})`;
+      return `lower(${textSourceSql(left, field)}::text) ${operator === '_ieq' ? '=' : '<>'} lower(${filterOperandSql(statement, standInField(field, 'text'), first ?? null)})`;
     case '_intersects':
     case '_nintersects':
       return `${operator === '_nintersects' ? 'not ' : ''}ST_Intersects(${left}, ${geometrySql(statement, first ?? null)})`;
@@ -124,7 +125,7 @@ function notInSql(statement: StatementBuilder, left: string, field: Field, value
   return [
     `${left} is not null`,
     outside,
-    ...values.flatMap((value) => callerHasValueSql(statement, field, value)),
+    ...values.flatMap((value) => callerHasDynamicValueSql(statement, field, value)),
   ].join(' and ');
 }
 
@@ -168,7 +169,8 @@ const comparableSql = (left: string, field: Field): string =>
   field.type === 'unknown' && !isSortableUnknownTypeField(field) ? `${left}::text` : left;
 
 /** The left side of text operators such as `_contains`, which cast it to text: base64 for `bytea`. */
-const textSourceSql = (left: string, field: Field): string => (field.type === 'binary' ? outputSql(left, field) : left);
+const textSourceSql = (left: string, field: Field): string =>
+  field.type === 'binary' ? valueOutputSql(left, field) : left;
 
 /** The left side of `_empty`: a text that is empty exactly when the stored value is empty. */
 function emptyTextSql(left: string, field: Field): string {

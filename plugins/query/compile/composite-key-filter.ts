@@ -1,8 +1,8 @@
 import type { ConditionTree } from '../contract.ts';
 import { joinConditionsWithAnd } from './conjunction.ts';
-import { columnsSql, keyEqualsSql, keyInSql } from './key.ts';
+import { fieldColumnListSql, keyEqualsSql, keyInSql } from './key.ts';
 import type { StatementBuilder } from './statement.ts';
-import { operandArraySql, valueSql } from './values.ts';
+import { filterOperandSql, operandArraySql } from './values.ts';
 
 /** Renders a filter on a composite key or foreign key, compared column by column, so that PostgreSQL uses indexes. */
 export function compositeKeyFilterSql(
@@ -13,9 +13,9 @@ export function compositeKeyFilterSql(
   const { use, operator, values } = where;
   const { field, when } = use;
   const visible = when && `coalesce((${statement.where(alias, when)}), false)`;
-  const filled = columnsSql(alias, field).map((column) => `${column} is not null`);
+  const filled = fieldColumnListSql(alias, field).map((column) => `${column} is not null`);
   const [first = null] = values;
-  const equal = () => keyEqualsSql(alias, field, valueSql(statement, field, first));
+  const equal = () => keyEqualsSql(alias, field, filterOperandSql(statement, field, first));
   const among = () => keyInSql(alias, field, operandArraySql(statement, field, values));
   switch (operator) {
     case '_eq':

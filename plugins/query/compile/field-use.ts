@@ -1,9 +1,9 @@
-import type { FieldUse } from '../contract.ts';
+import type { FieldReference } from '../contract.ts';
 import { functionSql } from './function.ts';
 import { fieldColumnSql, type StatementBuilder } from './statement.ts';
 
 /** The left side of a comparison: the column or a function of it, or null on rows where the caller may not read the field. */
-export function fieldUseSql(statement: StatementBuilder, alias: string, use: FieldUse): string {
+export function fieldReferenceSql(statement: StatementBuilder, alias: string, use: FieldReference): string {
   const { field, fn, when } = use;
   // The condition is compiled first, since its parameters come first in the text.
   const visible = when && statement.where(alias, when);

@@ -1,4 +1,4 @@
-import type { ConditionTree, FieldUse } from '../contract.ts';
+import type { ConditionTree, FieldReference } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
 
@@ -9,7 +9,7 @@ const EXACT_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid
  * Rewrites a condition on only the key of a related row to one on the foreign key itself, which saves the join. Both mean the same when
  * a validated constraint guarantees the related row and no row rule hides it. Undefined when they differ.
  */
-export function rewriteToForeignKey({
+export function rewriteRelatedKeyCondition({
   use,
   to,
   rule,
@@ -24,7 +24,7 @@ export function rewriteToForeignKey({
     : undefined;
 }
 
-function moveToForeignKey(where: ConditionTree, key: string, use: FieldUse): ConditionTree | undefined {
+function moveToForeignKey(where: ConditionTree, key: string, use: FieldReference): ConditionTree | undefined {
   if (where.kind === 'and' || where.kind === 'or') {
     const of = where.of.map((one) => moveToForeignKey(one, key, use));
     return of.every((one) => one !== undefined) ? { kind: where.kind, of } : undefined;

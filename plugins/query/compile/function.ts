@@ -1,5 +1,5 @@
 import type { Field } from '../../schema/contract.ts';
-import type { DatePart, FieldUse } from '../contract.ts';
+import type { DatePart, FieldReference } from '../contract.ts';
 import { whereClause } from './conjunction.ts';
 import { toManyJoin } from './joins.ts';
 import { isInvalidJsonbSql } from './output.ts';
@@ -11,7 +11,7 @@ const PARTS: Partial<Readonly<Record<DatePart, string>>> = { weekday: 'dow' };
 export function functionSql(
   statement: StatementBuilder,
   alias: string,
-  { field, fn }: FieldUse & { readonly fn: NonNullable<FieldUse['fn']> },
+  { field, fn }: FieldReference & { readonly fn: NonNullable<FieldReference['fn']> },
 ): string {
   const value = field.column ? fieldColumnSql(alias, field) : '';
   if (fn.name === 'json') return `(${jsonbSql(field, value)} #> ${statement.param(fn.path, 'text[]')})`;

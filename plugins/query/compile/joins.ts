@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../database/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { FieldUse } from '../contract.ts';
+import type { FieldReference } from '../contract.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
 import { fieldsEqualSql } from './key.ts';
 import { fieldColumnSql, quoteIdentifierCached, type StatementBuilder } from './statement.ts';
@@ -10,7 +10,7 @@ import { fieldColumnSql, quoteIdentifierCached, type StatementBuilder } from './
  */
 export function toManyJoin(
   { schema }: StatementBuilder,
-  { field }: Pick<FieldUse, 'field'>,
+  { field }: Pick<FieldReference, 'field'>,
   to: Collection,
 ): ((child: string, parent: string) => string) | undefined {
   if (field.relation?.kind !== 'many') return undefined;

@@ -3,7 +3,7 @@ import { quoteIdentifierCached } from './statement.ts';
 
 // A member of a JSON object in an answer. The object is built from a row of a select, whose columns are the members in order.
 
-export interface ObjectMember {
+export interface JsonObjectMember {
   readonly key: string;
   readonly sql: string;
 }
@@ -17,7 +17,7 @@ const areColumnNames = (keys: readonly string[]): boolean =>
   keys.every((key) => Buffer.byteLength(key) <= MAX_NAME_BYTES);
 
 /** The select list for `rowObjectSql`. */
-export function memberSelectListSql(members: readonly ObjectMember[]): string {
+export function memberSelectListSql(members: readonly JsonObjectMember[]): string {
   const named = areColumnNames(members.map(({ key }) => key));
   return members.map(({ key, sql }, at) => `${sql} as ${named ? quoteIdentifierCached(key) : `c${at}`}`).join(', ');
 }
@@ -43,7 +43,7 @@ export function rowObjectSql(keys: readonly string[], alias: string): string {
 }
 
 /** SQL of a JSON object of computed values. */
-export const renderJsonObjectSql = (members: readonly ObjectMember[], alias: string): string =>
+export const renderJsonObjectSql = (members: readonly JsonObjectMember[], alias: string): string =>
   members.length === 0
     ? rowObjectSql([], alias)
     : `(select ${rowObjectSql(

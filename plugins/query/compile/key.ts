@@ -24,7 +24,7 @@ const columnSql: ColumnSql = (alias, name) => `${alias}.${quoteIdentifier(name)}
 const columnName = (part: Field): string => (part.column as { name: string }).name;
 
 /** The columns of a field in the row `alias`: one, or several for a field with `parts`. */
-export const columnsSql = (alias: string, field: Field): readonly string[] =>
+export const fieldColumnListSql = (alias: string, field: Field): readonly string[] =>
   (field.parts ?? [field]).map((part) => columnSql(alias, columnName(part)));
 
 /** The text of a composite key in the row `alias`; null when one of its columns is null. */
@@ -50,7 +50,7 @@ const partValuesSql = (text: string, parts: readonly Field[]): readonly string[]
 export function keyEqualsSql(alias: string, field: Field, value: string): string {
   if (!field.parts) return `${columnSql(alias, columnName(field))} = ${value}`;
   const values = partValuesSql(value, field.parts);
-  return columnsSql(alias, field)
+  return fieldColumnListSql(alias, field)
     .map((one, at) => `${one} = ${values[at]}`)
     .join(' and ');
 }
@@ -58,13 +58,13 @@ export function keyEqualsSql(alias: string, field: Field, value: string): string
 /** The condition that the field equals one of the values of `list`, which is SQL of an array. */
 export function keyInSql(alias: string, field: Field, list: string): string {
   if (!field.parts) return `${columnSql(alias, columnName(field))} = any(${list})`;
-  return `(${columnsSql(alias, field).join(', ')}) in (select ${partValuesSql('k.v', field.parts).join(', ')} from unnest(${list}) k(v))`;
+  return `(${fieldColumnListSql(alias, field).join(', ')}) in (select ${partValuesSql('k.v', field.parts).join(', ')} from unnest(${list}) k(v))`;
 }
 
 /** The condition that two fields of the same number of columns are equal. */
 export const fieldsEqualSql = (alias: string, field: Field, other: string, otherField: Field): string => {
-  const others = columnsSql(other, otherField);
-  return columnsSql(alias, field)
+  const others = fieldColumnListSql(other, otherField);
+  return fieldColumnListSql(alias, field)
     .map((one, at) => `${one} = ${others[at]}`)
     .join(' and ');
 };

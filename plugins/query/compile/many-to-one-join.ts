@@ -1,7 +1,7 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { FieldUse } from '../contract.ts';
+import type { FieldReference } from '../contract.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
-import { fieldUseSql } from './field-use.ts';
+import { fieldReferenceSql } from './field-use.ts';
 import { fieldsEqualSql } from './key.ts';
 import { fieldColumnSql, type StatementBuilder } from './statement.ts';
 
@@ -11,10 +11,10 @@ export function manyToOneJoin(
   joined: string,
   to: Collection,
   alias: string,
-  use: Pick<FieldUse, 'field' | 'when'>,
+  use: Pick<FieldReference, 'field' | 'when'>,
 ): string {
   const target = manyToOneTargetField(use.field, to);
-  if (!use.field.parts) return `${fieldColumnSql(joined, target)} = ${fieldUseSql(statement, alias, use)}`;
+  if (!use.field.parts) return `${fieldColumnSql(joined, target)} = ${fieldReferenceSql(statement, alias, use)}`;
   const when = use.when && `(${statement.where(alias, use.when)})`;
   const link = fieldsEqualSql(joined, target, alias, use.field);
   return when ? `${when} and ${link}` : link;

@@ -6,7 +6,7 @@ import type { StatementBuilder } from './statement.ts';
 // Clauses that reads of rows and of groups have in common.
 
 /** The row rule, the filter and the search of a node, as SQL conditions. */
-export function conditionsSql(
+export function readNodeConditionsSql(
   statement: StatementBuilder,
   alias: string,
   read: ReadNode,
@@ -19,7 +19,7 @@ export function conditionsSql(
 }
 
 /**
- * SQL of the JSON object of a row that `rowsSql` selects. REST groups always have members, with names that fit into column names.
+ * SQL of the JSON object of a row that `readNodeSql` selects. REST groups always have members, with names that fit into column names.
  */
 export function rowJsonSql({ projections: pick, aggregate }: ReadNode, alias: string): string {
   if (aggregate && !aggregate.projections) return `row_to_json(${alias}.*)`;

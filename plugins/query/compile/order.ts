@@ -1,6 +1,6 @@
-import type { OrderBy, OrderByStep } from '../contract.ts';
+import type { OrderBy, OrderByRelation } from '../contract.ts';
 import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
-import { fieldUseSql } from './field-use.ts';
+import { fieldReferenceSql } from './field-use.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { type StatementBuilder, tableSql } from './statement.ts';
@@ -34,20 +34,20 @@ function orderValue(statement: StatementBuilder, alias: string, order: OrderBy, 
     }
     at = joinRelated(statement, at, step, joins);
   }
-  return fieldUseSql(statement, at, use);
+  return fieldReferenceSql(statement, at, use);
 }
 
-function joinRelated(statement: StatementBuilder, at: string, step: OrderByStep, joins: string[]): string {
+function joinRelated(statement: StatementBuilder, at: string, step: OrderByRelation, joins: string[]): string {
   const joined = statement.alias();
   const link = step.by
-    ? manyToAnyJoin(joined, step.to, at, fieldUseSql(statement, at, step.use), step.by)
+    ? manyToAnyJoin(joined, step.to, at, fieldReferenceSql(statement, at, step.use), step.by)
     : manyToOneJoin(statement, joined, step.to, at, step.use);
   const rule = parenthesized(step.rule && statement.where(joined, step.rule));
   joins.push(` left join ${tableSql(step.to.table)} ${joined} on ${joinConditionsWithAnd([link, rule])}`);
   return joined;
 }
 
-function firstRelatedValue(statement: StatementBuilder, at: string, step: OrderByStep, rest: OrderBy): string {
+function firstRelatedValue(statement: StatementBuilder, at: string, step: OrderByRelation, rest: OrderBy): string {
   const child = statement.alias();
   const link = toManyJoin(statement, step.use, step.to);
   if (!link) return 'null';

@@ -7,14 +7,15 @@ import { fieldColumnSql } from './statement.ts';
 export const CONCEALED_VALUE_MASK = '**********';
 
 /** SQL of a field of the row `alias` as answers show it. */
-export const outputExpression = (alias: string, field: Field): string => outputSql(fieldColumnSql(alias, field), field);
+export const fieldOutputSql = (alias: string, field: Field): string =>
+  valueOutputSql(fieldColumnSql(alias, field), field);
 
 /**
  * SQL of a field of the row `alias` as a part of `jsonb`, in the format of answers. A JSON value that `jsonb` refuses becomes its
  * text, so that every row can be stored in a revision.
  */
-export function jsonbExpression(alias: string, field: Field): string {
-  const shown = outputExpression(alias, field);
+export function fieldJsonbOutputSql(alias: string, field: Field): string {
+  const shown = fieldOutputSql(alias, field);
   if (field.type !== 'json' || field.concealed || field.column?.array || field.column?.dataType === 'jsonb')
     return shown;
   const text = `${fieldColumnSql(alias, field)}::text`;
@@ -32,7 +33,7 @@ const VALID_ESCAPES = `e'\\\\\\\\\\\\\\\\|\\\\\\\\ud[89ab][0-9a-f]{2}\\\\\\\\ud[
  * SQL of a value as answers show it (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
  * concealed values as the mask. PostgreSQL formats, so that the service passes its JSON through. Infinity is shown as its text.
  */
-export function outputSql(value: string, field: Field): string {
+export function valueOutputSql(value: string, field: Field): string {
   if (field.concealed || field.type === 'hash')
     return `case when ${value} is null then null else '${CONCEALED_VALUE_MASK}' end`;
   if (field.column?.array) return arrayOutputSql(value, field.column);
@@ -64,11 +65,11 @@ export function outputSql(value: string, field: Field): string {
  * SQL of a value in the format that a selection requests: a number, a text or the label of an enum value. Concealed values stay
  * masked, and arrays have no text format.
  */
-export function outputSqlAs(value: string, field: Field, as: ColumnOutputFormat | undefined): string {
+export function valueOutputSqlAs(value: string, field: Field, as: ColumnOutputFormat | undefined): string {
   if (as === 'number' && isNumericField(field)) return jsonNumberSql(value, field);
   if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
     return field.column.array ? labelListSql(value, as.labels) : labelSql(value, as.labels);
-  const shown = outputSql(value, field);
+  const shown = valueOutputSql(value, field);
   return as === 'text' && !field.column?.array ? `${shown}::text` : shown;
 }
 

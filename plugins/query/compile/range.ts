@@ -1,11 +1,11 @@
 import type { Field } from '../../schema/contract.ts';
 import type { FilterOperand, FilterOperator } from '../contract.ts';
-import { elementField } from '../element-field.ts';
+import { toElementOrBoundField } from '../element-field.ts';
 import type { StatementBuilder } from './statement.ts';
-import { callerHasValueSql, typedValueSql, valueSql } from './values.ts';
+import { callerHasDynamicValueSql, filterOperandSql, typedValueSql } from './values.ts';
 
 /** Renders the operators that only range and multirange columns have; undefined for all other operators. */
-export function rangeSql(
+export function rangeFilterSql(
   statement: StatementBuilder,
   left: string,
   field: Field,
@@ -13,16 +13,16 @@ export function rangeSql(
   values: readonly FilterOperand[],
 ): string | undefined {
   const [value = null] = values;
-  const withCallerPresent = (sql: string) => [sql, ...callerHasValueSql(statement, field, value)].join(' and ');
+  const withCallerPresent = (sql: string) => [sql, ...callerHasDynamicValueSql(statement, field, value)].join(' and ');
   switch (operator) {
     case '_contains':
       return `${left} @> ${boundSql(statement, field, value)}`;
     case '_ncontains':
       return withCallerPresent(`not (${left} @> ${boundSql(statement, field, value)})`);
     case '_intersects':
-      return `${left} && ${valueSql(statement, field, value)}`;
+      return `${left} && ${filterOperandSql(statement, field, value)}`;
     case '_nintersects':
-      return withCallerPresent(`not (${left} && ${valueSql(statement, field, value)})`);
+      return withCallerPresent(`not (${left} && ${filterOperandSql(statement, field, value)})`);
     case '_empty':
     case '_nempty':
       return `${(operator === '_empty') === (value === true) ? '' : 'not '}coalesce(isempty(${left}), true)`;
@@ -33,6 +33,6 @@ export function rangeSql(
 
 /** The operand in the type of the bounds, which `@>` requires. */
 const boundSql = (statement: StatementBuilder, field: Field, value: FilterOperand): string => {
-  const bound = elementField(field);
+  const bound = toElementOrBoundField(field);
   return typedValueSql(statement, bound.column?.sqlType ?? 'text', value);
 };

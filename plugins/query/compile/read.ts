@@ -1,7 +1,7 @@
 import type { ReadNode } from '../contract.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
-import { conditionsSql, rowJsonSql } from './node-clauses.ts';
-import { rowsSql } from './rows.ts';
+import { readNodeConditionsSql, rowJsonSql } from './node-clauses.ts';
+import { readNodeSql } from './rows.ts';
 import { type StatementBuilder, tableSql } from './statement.ts';
 
 /**
@@ -10,7 +10,7 @@ import { type StatementBuilder, tableSql } from './statement.ts';
  *     select '[' || string_agg(row_to_json(r)::text, ',') || ']' as data from (<rows>) r
  */
 export function compileReadStatement(statement: StatementBuilder, read: ReadNode): string {
-  const rows = rowsSql(statement, read);
+  const rows = readNodeSql(statement, read);
   const row = `${rowJsonSql(read, 'r')}::text`;
   if (!read.single) {
     const data = `coalesce('[' || string_agg(${row}, ',') || ']', '[]')`;
@@ -27,7 +27,7 @@ export function compileReadStatement(statement: StatementBuilder, read: ReadNode
  */
 export function compileCursorStatement(statement: StatementBuilder, read: ReadNode): string {
   const meta = read.meta.length > 0 ? `select ${metaSql(statement, read)} as row union all ` : '';
-  return `${meta}select ${rowJsonSql(read, 'r')}::text as row from (${rowsSql(statement, read)}) r`;
+  return `${meta}select ${rowJsonSql(read, 'r')}::text as row from (${readNodeSql(statement, read)}) r`;
 }
 
 const metaColumn = (statement: StatementBuilder, read: ReadNode): string =>
@@ -40,7 +40,9 @@ function metaSql(statement: StatementBuilder, read: ReadNode): string {
   const counts = read.meta.map((name) => {
     const alias = statement.alias();
     const conditions =
-      name === 'total_count' ? [read.rule && statement.where(alias, read.rule)] : conditionsSql(statement, alias, read);
+      name === 'total_count'
+        ? [read.rule && statement.where(alias, read.rule)]
+        : readNodeConditionsSql(statement, alias, read);
     const from = `${tableSql(read.collection.table)} ${alias}`;
     return `'${name}', (select count(*) from ${from}${whereClause(conditions.map(parenthesized))})`;
   });

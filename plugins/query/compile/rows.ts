@@ -3,16 +3,16 @@ import type { Field } from '../../schema/contract.ts';
 import type { Projection, ReadNode } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
-import { groupsSql } from './aggregate.ts';
+import { groupedReadSql } from './aggregate.ts';
 import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { functionSql } from './function.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
-import { constantSql, memberSelectListSql, type ObjectMember, renderJsonObjectSql } from './json-object.ts';
-import { columnsSql, keyEqualsSql } from './key.ts';
+import { constantSql, type JsonObjectMember, memberSelectListSql, renderJsonObjectSql } from './json-object.ts';
+import { fieldColumnListSql, keyEqualsSql } from './key.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
-import { conditionsSql, EMPTY_SELECT_LIST, limitSql, rowJsonSql } from './node-clauses.ts';
+import { EMPTY_SELECT_LIST, limitSql, readNodeConditionsSql, rowJsonSql } from './node-clauses.ts';
 import { orderByClause, orderTerms } from './order.ts';
-import { outputSqlAs } from './output.ts';
+import { valueOutputSqlAs } from './output.ts';
 import {
   fieldColumnSql,
   quoteIdentifierCached,
@@ -27,15 +27,15 @@ type ProjectionOf<K extends Projection['kind']> = Extract<Projection, { kind: K 
  * Renders the rows or groups of one node. A node without relations is one select. With relations an inner select filters, orders
  * and limits the rows, and the outer one joins the related rows, so that a limit of 25 costs at most 25 look-ups per relation.
  */
-export function rowsSql(statement: StatementBuilder, read: ReadNode, link?: (alias: string) => string): string {
-  if (read.aggregate) return groupsSql(statement, { ...read, aggregate: read.aggregate }, link);
+export function readNodeSql(statement: StatementBuilder, read: ReadNode, link?: (alias: string) => string): string {
+  if (read.aggregate) return groupedReadSql(statement, { ...read, aggregate: read.aggregate }, link);
   const inner = statement.alias();
   const joins: string[] = [];
   const keys = read.keys ? keysSource(statement, read, inner) : undefined;
   const order = keys
     ? [{ sql: `${keys.alias}.at`, descending: false }]
     : orderTerms(statement, inner, read.order, joins);
-  const conditions = [link?.(inner), ...conditionsSql(statement, inner, read)].map(parenthesized);
+  const conditions = [link?.(inner), ...readNodeConditionsSql(statement, inner, read)].map(parenthesized);
   const source = keys ? keys.from : `${tableSql(read.collection.table)} ${inner}`;
   const from = ` from ${source}${joins.join('')}${whereClause(conditions)}`;
   const cut = limitSql(statement, read);
@@ -84,7 +84,7 @@ function isLimitedBeforeOutput({
 const isComputed = (pick: Projection): boolean =>
   pick.kind === 'object' ||
   (pick.kind === 'column' &&
-    (pick.fn !== undefined || pick.when !== undefined || outputSqlAs('', pick.field, pick.as) !== ''));
+    (pick.fn !== undefined || pick.when !== undefined || valueOutputSqlAs('', pick.field, pick.as) !== ''));
 
 /** Whether the projection needs only the row. Counts of related rows cost a look-up, so they come after the limit. */
 const isOfRowAlone = (pick: ReadNode['projections'][number]): boolean =>
@@ -120,15 +120,15 @@ const selectList = (
   alias: string,
   picks: readonly Projection[],
   joins: string[],
-): string => memberSelectListSql(objectMembers(statement, alias, picks, joins));
+): string => memberSelectListSql(buildJsonObjectMembers(statement, alias, picks, joins));
 
 /** The members of the JSON object of the row `alias`; appends the joins of relations to `joins`. */
-export const objectMembers = (
+export const buildJsonObjectMembers = (
   statement: StatementBuilder,
   alias: string,
   picks: readonly Projection[],
   joins: string[],
-): readonly ObjectMember[] =>
+): readonly JsonObjectMember[] =>
   picks.map((pick) => {
     const sql = projectionSql(statement, alias, pick, joins);
     const when = 'when' in pick ? pick.when : undefined;
@@ -142,7 +142,7 @@ function projectionSql(statement: StatementBuilder, alias: string, pick: Project
     case 'constant':
       return constantSql(pick.value);
     case 'object':
-      return renderJsonObjectSql(objectMembers(statement, alias, pick.projections, joins), statement.alias());
+      return renderJsonObjectSql(buildJsonObjectMembers(statement, alias, pick.projections, joins), statement.alias());
     case 'one':
       return oneSql(statement, alias, pick, joins);
     case 'any':
@@ -153,7 +153,7 @@ function projectionSql(statement: StatementBuilder, alias: string, pick: Project
 }
 
 function columnSql(statement: StatementBuilder, alias: string, { field, fn, as }: ProjectionOf<'column'>): string {
-  if (!fn) return outputSqlAs(fieldColumnSql(alias, field), field, as);
+  if (!fn) return valueOutputSqlAs(fieldColumnSql(alias, field), field, as);
   return `${functionSql(statement, alias, { field, fn })}${as === 'text' ? '::text' : ''}`;
 }
 
@@ -182,7 +182,7 @@ function joinedRow(
   link: (joined: string) => string,
 ): string {
   const joined = statement.alias();
-  const on = [link(joined), ...conditionsSql(statement, joined, read).map(parenthesized)];
+  const on = [link(joined), ...readNodeConditionsSql(statement, joined, read).map(parenthesized)];
   joins.push(` left join ${tableSql(read.collection.table)} ${joined} on ${joinConditionsWithAnd(on)}`);
   const row = statement.alias();
   const picks = selectList(statement, joined, read.projections, joins);
@@ -190,7 +190,7 @@ function joinedRow(
     read.projections.length === 0
       ? rowJsonSql(read, row)
       : `(select ${rowJsonSql(read, row)} from (select ${picks}) ${row})`;
-  return `case when ${columnsSql(joined, key)[0]} is not null then ${json} end`;
+  return `case when ${fieldColumnListSql(joined, key)[0]} is not null then ${json} end`;
 }
 
 /**
@@ -226,7 +226,7 @@ function manySql(
   const inner = statement.alias();
   const link = toManyJoin(statement, pick, read.collection);
   if (!link) return `'[]'::json`;
-  const rows = rowsSql(statement, read, (row) => link(row, alias));
+  const rows = readNodeSql(statement, read, (row) => link(row, alias));
   const [only] = read.projections;
   const value = pick.kind === 'keys' && only ? `${inner}.${quoteIdentifierCached(only.key)}` : rowJsonSql(read, inner);
   joins.push(

@@ -4,7 +4,7 @@ import { isSearchVector } from '../../schema/library.ts';
 import type { ReadNode } from '../contract.ts';
 import { isUuid } from '../uuid.ts';
 import { escapeLike } from './comparison.ts';
-import { fieldUseSql } from './field-use.ts';
+import { fieldReferenceSql } from './field-use.ts';
 import type { StatementBuilder } from './statement.ts';
 
 /** Search terms that can equal a number. */
@@ -22,7 +22,7 @@ export function searchSql(
   const term = search as string;
   const tests = searched.flatMap((use) => {
     // Compiled on use: PostgreSQL refuses a parameter that the statement does not contain.
-    const left = () => fieldUseSql(statement, alias, use);
+    const left = () => fieldReferenceSql(statement, alias, use);
     if (isSearchVector(use.field)) return [`${left()} @@ ${textSearchQuerySql(statement, use.field, term)}`];
     switch (use.field.type) {
       case 'uuid':

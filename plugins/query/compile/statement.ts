@@ -1,12 +1,12 @@
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
-import type { BoundValue, ConditionTree, DynamicValue } from '../contract.ts';
+import type { BoundPlaceholderValue, ConditionTree, DynamicValue } from '../contract.ts';
 import { keyTextSql } from './key.ts';
 
 /** A parameter whose value is resolved when the statement runs. */
 export interface RuntimeParameter {
   readonly runtimeValue: DynamicValue;
   /** Converts the value of a placeholder to the value of the parameter. */
-  readonly convert?: (value: BoundValue) => unknown;
+  readonly convert?: (value: BoundPlaceholderValue) => unknown;
 }
 
 export const isRuntimeParameter = (param: unknown): param is RuntimeParameter =>

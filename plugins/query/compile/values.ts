@@ -1,27 +1,27 @@
 import type { Collection, Field } from '../../schema/contract.ts';
-import { type CurrentUserOrRoleValue, isCurrentUserOrRole } from '../caller-value.ts';
-import type { DynamicValue, FilterOperand, ValuePath, ValuePathStep } from '../contract.ts';
+import { type CurrentUserOrRoleValue, isCallerDynamicValue } from '../caller-value.ts';
+import type { DynamicValue, DynamicValuePath, DynamicValuePathStep, FilterOperand } from '../contract.ts';
 import { isSortableUnknownTypeField } from '../element-field.ts';
 import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
-import { fieldUseSql } from './field-use.ts';
+import { fieldReferenceSql } from './field-use.ts';
 import { toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
 /** For `$CURRENT_USER` and `$CURRENT_ROLE`, the condition that the caller has a value; empty for other operands. */
-export const callerHasValueSql = (
+export const callerHasDynamicValueSql = (
   statement: StatementBuilder,
   field: Field,
   value: FilterOperand,
 ): readonly string[] =>
-  isCurrentUserOrRole(value)
+  isCallerDynamicValue(value)
     ? [
         `${value.path?.isMultiValued ? callerIdSql(statement, value) : dynamicValueSql(statement, value, sqlTypeOf(field, null))} is not null`,
       ]
     : [];
 
 /** The right side of a comparison: a parameter, or the SQL of a dynamic value. */
-export function valueSql(statement: StatementBuilder, field: Field, value: FilterOperand): string {
+export function filterOperandSql(statement: StatementBuilder, field: Field, value: FilterOperand): string {
   if (field.type.startsWith('geometry')) return geometrySql(statement, value);
   if (typeof value === 'object' && value !== null) return dynamicValueSql(statement, value, sqlTypeOf(field, null));
   return statement.param(value, sqlTypeOf(field, value));
@@ -46,7 +46,7 @@ export function operandArraySql(
     .map((value) => `array(${pathSql(statement, value)})${castPathSql(value, type, '[]')}`);
   const rest = values
     .filter((value) => !hasMultiValuedPath(value))
-    .map((value) => (exact ? typedValueSql(statement, exact, value) : valueSql(statement, field, value)));
+    .map((value) => (exact ? typedValueSql(statement, exact, value) : filterOperandSql(statement, field, value)));
   return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
 
@@ -60,7 +60,7 @@ const isPlaceholderList = (
   typeof value === 'object' && value !== null && value.dynamic === 'placeholder' && value.list === true;
 
 export const hasMultiValuedPath = (value: FilterOperand): value is CurrentUserOrRoleValue =>
-  isCurrentUserOrRole(value) && value.path?.isMultiValued === true;
+  isCallerDynamicValue(value) && value.path?.isMultiValued === true;
 
 const widestValue = (values: readonly FilterOperand[]): FilterOperand =>
   values.find((value) => !isInt8(value)) ?? values[0] ?? null;
@@ -110,7 +110,7 @@ const isComparedAsItself = (field: Field): boolean =>
   isSortableUnknownTypeField(field);
 
 export function dynamicValueSql(statement: StatementBuilder, value: DynamicValue, type: string): string {
-  if (!isCurrentUserOrRole(value) || !value.path)
+  if (!isCallerDynamicValue(value) || !value.path)
     return statement.param({ runtimeValue: value } satisfies RuntimeParameter, type);
   return `(${pathSql(statement, value)})${castPathSql(value, type)}`;
 }
@@ -120,7 +120,7 @@ export function dynamicValueSql(statement: StatementBuilder, value: DynamicValue
  * not fit is INVALID_QUERY at run time.
  */
 function castPathSql({ path }: CurrentUserOrRoleValue, type: string, list = ''): string {
-  const { field } = ((path as ValuePath).steps.at(-1) as ValuePathStep).use;
+  const { field } = ((path as DynamicValuePath).steps.at(-1) as DynamicValuePathStep).use;
   const same = !field.column?.array && sqlTypeOf(field, null) === type;
   return `${same ? '' : `::text${list}`}::${type}${list}`;
 }
@@ -130,7 +130,7 @@ const callerIdSql = (statement: StatementBuilder, { dynamic }: CurrentUserOrRole
 
 /** A sub-select of the values that a path such as `$CURRENT_USER.company.name` leads to. */
 function pathSql(statement: StatementBuilder, value: CurrentUserOrRoleValue): string {
-  const { start, rule, steps: path } = value.path as ValuePath;
+  const { start, rule, steps: path } = value.path as DynamicValuePath;
   let alias = statement.alias();
   const key = start.fields.get(start.primary ?? 'id') as Field;
   const conditions = [
@@ -148,8 +148,8 @@ function pathSql(statement: StatementBuilder, value: CurrentUserOrRoleValue): st
     from += ` join ${tableSql(to.table)} ${joined} on ${joinConditionsWithAnd(on)}`;
     alias = joined;
   }
-  const last = path.at(-1) as ValuePathStep;
-  return `select ${fieldUseSql(statement, alias, last.use)} from ${from}${whereClause(conditions.map(parenthesized))}`;
+  const last = path.at(-1) as DynamicValuePathStep;
+  return `select ${fieldReferenceSql(statement, alias, last.use)} from ${from}${whereClause(conditions.map(parenthesized))}`;
 }
 
 export const geometrySql = (statement: StatementBuilder, value: FilterOperand): string =>

@@ -2,12 +2,12 @@ import type { ConditionTree } from '../contract.ts';
 import { comparisonField, filterTestSql, jsonTestSql } from './comparison.ts';
 import { compositeKeyFilterSql } from './composite-key-filter.ts';
 import { joinConditionsWithAnd, whereClause } from './conjunction.ts';
-import { fieldUseSql } from './field-use.ts';
-import { rewriteToForeignKey } from './foreign-key-rewrite.ts';
+import { fieldReferenceSql } from './field-use.ts';
+import { rewriteRelatedKeyCondition } from './foreign-key-rewrite.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { type StatementBuilder, tableSql } from './statement.ts';
-import { callerHasValueSql } from './values.ts';
+import { callerHasDynamicValueSql } from './values.ts';
 
 /** A condition on the row `alias`; `true` when it always holds. */
 export function whereSql(statement: StatementBuilder, alias: string, where: ConditionTree): string {
@@ -21,7 +21,7 @@ export function whereSql(statement: StatementBuilder, alias: string, where: Cond
     case 'test':
       return where.use.field.parts
         ? compositeKeyFilterSql(statement, alias, where)
-        : filterTestSql(statement, fieldUseSql(statement, alias, where.use), where);
+        : filterTestSql(statement, fieldReferenceSql(statement, alias, where.use), where);
     case 'one':
       return oneSql(statement, alias, where);
     case 'many':
@@ -41,7 +41,7 @@ const bracketed = (statement: StatementBuilder, alias: string, where: ConditionT
 function oneSql(statement: StatementBuilder, alias: string, where: Extract<ConditionTree, { kind: 'one' }>): string {
   const { use, to } = where;
   if (!to.table) return 'false';
-  const own = rewriteToForeignKey(where);
+  const own = rewriteRelatedKeyCondition(where);
   if (own) return bracketed(statement, alias, own);
   const inner = statement.alias();
   const joined = manyToOneJoin(statement, inner, to, alias, use);
@@ -117,7 +117,7 @@ function anySql(
 ): string {
   if (!to.table) return 'false';
   const inner = statement.alias();
-  const link = manyToAnyJoin(inner, to, alias, fieldUseSql(statement, alias, use), by);
+  const link = manyToAnyJoin(inner, to, alias, fieldReferenceSql(statement, alias, use), by);
   const conditions = [link, rule && bracketed(statement, inner, rule), bracketed(statement, inner, where)];
   return `exists (select 1 from ${tableSql(to.table)} ${inner}${whereClause(conditions)})`;
 }
@@ -136,6 +136,6 @@ function callerPresentSql(statement: StatementBuilder, where: ConditionTree): re
       return callerPresentSql(statement, where.where);
     case 'inside':
     case 'test':
-      return where.values.flatMap((value) => callerHasValueSql(statement, comparisonField(where), value));
+      return where.values.flatMap((value) => callerHasDynamicValueSql(statement, comparisonField(where), value));
   }
 }

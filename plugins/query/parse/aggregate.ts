@@ -1,17 +1,17 @@
 import { fail } from '#kernel';
 import type { Collection, FieldType } from '../../schema/contract.ts';
-import { AGGREGATES, type AggregateName, type Aggregation, type FieldUse } from '../contract.ts';
-import { parseFieldUse } from './functions.ts';
-import { countQueryPart, type ParseContext } from './parse-context.ts';
-import { parseStep, responseKey } from './path-steps.ts';
+import { AGGREGATE_FUNCTIONS, type AggregateName, type Aggregation, type FieldReference } from '../contract.ts';
+import { parseFieldReference } from './functions.ts';
+import { countQueryPart, type QueryParseContext } from './parse-context.ts';
+import { buildResponseMemberName, parseFieldPathStep } from './path-steps.ts';
 import {
-  invalidQuery,
+  createInvalidQueryFailure,
+  errorPathOfParameter,
   isObject,
-  parameterPath,
-  parseJson,
-  parseList,
-  type QueryPath,
-  suggestionFor,
+  parseJsonParameter,
+  parseNameListParameter,
+  type QueryErrorPath,
+  renderNearestNameSuggestion,
 } from './raw-values.ts';
 import { parseDirection } from './sort.ts';
 
@@ -29,13 +29,13 @@ const COMPARABLE: readonly FieldType[] = [
 
 /** Parses `aggregate` and `groupBy` (conventions, "Aggregation"); undefined when the query has neither. */
 export function parseAggregate(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   raw: RawAggregate,
   aliases: ReadonlyMap<string, string>,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): Aggregation | undefined {
-  const parts = parseAggregateParts(context, collection, raw, aliases, path);
+  const parts = parseGroupsAndAggregates(context, collection, raw, aliases, path);
   const { groups, functions } = parts;
   if (groups.length === 0 && functions.length === 0) return undefined;
   // In REST groups and functions are members of one object.
@@ -46,106 +46,114 @@ export function parseAggregate(
 type AggregateParts = Omit<Aggregation, 'order'>;
 
 /** Parses the groups and the functions of an aggregation; both lists may be empty. */
-export function parseAggregateParts(
-  context: ParseContext,
+export function parseGroupsAndAggregates(
+  context: QueryParseContext,
   collection: Collection,
   raw: RawAggregate,
   aliases: ReadonlyMap<string, string>,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): AggregateParts {
-  const requested = parseJson(raw.aggregate, parameterPath(path, 'aggregate')) ?? {};
-  if (!isObject(requested)) throw invalidQuery('must be an object of functions', parameterPath(path, 'aggregate'));
-  const groups = [...new Set(parseList(raw.groupBy, parameterPath(path, 'groupBy')))].map((entry, index) => {
-    const at = [...parameterPath(path, 'groupBy'), index];
-    countQueryPart(context, at);
-    return parseGroup(context, collection, entry, aliases, at);
-  });
+  const requested = parseJsonParameter(raw.aggregate, errorPathOfParameter(path, 'aggregate')) ?? {};
+  if (!isObject(requested))
+    throw createInvalidQueryFailure('must be an object of functions', errorPathOfParameter(path, 'aggregate'));
+  const groups = [...new Set(parseNameListParameter(raw.groupBy, errorPathOfParameter(path, 'groupBy')))].map(
+    (entry, index) => {
+      const at = [...errorPathOfParameter(path, 'groupBy'), index];
+      countQueryPart(context, at);
+      return parseGroup(context, collection, entry, aliases, at);
+    },
+  );
   const functions = Object.entries(requested).flatMap(([name, fields]) =>
-    parseAggregateFunctions(context, collection, name, fields, [...parameterPath(path, 'aggregate'), name]),
+    parseAggregateFunctions(context, collection, name, fields, [...errorPathOfParameter(path, 'aggregate'), name]),
   );
   assertUniqueKeys(groups, new Set(), path);
   return { groups, functions };
 }
 
-export const withGroupOrder = (parts: AggregateParts, sort: unknown, path: QueryPath): Aggregation => ({
+export const withGroupOrder = (parts: AggregateParts, sort: unknown, path: QueryErrorPath): Aggregation => ({
   ...parts,
-  order: parseGroupOrder(parts, sort, parameterPath(path, 'sort')),
+  order: parseGroupOrder(parts, sort, errorPathOfParameter(path, 'sort')),
 });
 
-function assertUniqueKeys(groups: Aggregation['groups'], others: ReadonlySet<string>, path: QueryPath): void {
+function assertUniqueKeys(groups: Aggregation['groups'], others: ReadonlySet<string>, path: QueryErrorPath): void {
   for (const [index, { key }] of groups.entries()) {
     if (others.has(key) || groups.findIndex((one) => one.key === key) !== index)
-      throw invalidQuery(`two members of the answer have the name "${key}": give one of them an alias`, [
-        ...parameterPath(path, 'groupBy'),
+      throw createInvalidQueryFailure(`two members of the answer have the name "${key}": give one of them an alias`, [
+        ...errorPathOfParameter(path, 'groupBy'),
         index,
       ]);
   }
 }
 
 function parseGroup(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   entry: string,
   aliases: ReadonlyMap<string, string>,
-  at: QueryPath,
+  at: QueryErrorPath,
 ): Aggregation['groups'][number] {
   const text = aliases.get(entry) ?? entry;
-  if (!text.includes('(') && text.includes('.')) throw invalidQuery('groups are fields of the collection itself', at);
-  const use = assertNotConcealed(parseFieldUse(context, collection, text, at));
+  if (!text.includes('(') && text.includes('.'))
+    throw createInvalidQueryFailure('groups are fields of the collection itself', at);
+  const use = assertNotConcealed(parseFieldReference(context, collection, text, at));
   const { type, column, parts } = use.field;
   if (use.fn?.name === 'json' || (!use.fn && ((!column && !parts) || type === 'json' || type.startsWith('geometry'))))
-    throw invalidQuery(`cannot group by ${entry.slice(0, 60)}`, at);
-  const key = use.fn ? responseKey(parseStep(text, at), at) : use.field.name;
+    throw createInvalidQueryFailure(`cannot group by ${entry.slice(0, 60)}`, at);
+  const key = use.fn ? buildResponseMemberName(parseFieldPathStep(text, at), at) : use.field.name;
   return { key: aliases.has(entry) ? entry : key, use };
 }
 
 function parseAggregateFunctions(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   requested: string,
   fields: unknown,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): Aggregation['functions'] {
-  const name = AGGREGATES.find((one) => one === requested);
+  const name = AGGREGATE_FUNCTIONS.find((one) => one === requested);
   if (!name)
-    throw invalidQuery(
-      `there is no aggregate "${requested.slice(0, 40)}"${suggestionFor(requested, AGGREGATES)}`,
+    throw createInvalidQueryFailure(
+      `there is no aggregate "${requested.slice(0, 40)}"${renderNearestNameSuggestion(requested, AGGREGATE_FUNCTIONS)}`,
       path,
     );
-  const keys = [...new Set(name === 'countAll' ? ['*'] : parseList(fields, path))];
-  if (keys.length === 0) throw invalidQuery('must name at least one field', path);
+  const keys = [...new Set(name === 'countAll' ? ['*'] : parseNameListParameter(fields, path))];
+  if (keys.length === 0) throw createInvalidQueryFailure('must name at least one field', path);
   return keys.map((key, index) => {
     const at = [...path, index];
     countQueryPart(context, at);
     if (key === '*') {
-      if (!name.startsWith('count')) throw invalidQuery(`${name} needs a field`, at);
+      if (!name.startsWith('count')) throw createInvalidQueryFailure(`${name} needs a field`, at);
       return { name, key, use: null };
     }
-    const use = assertNotConcealed(parseFieldUse(context, collection, key, at));
+    const use = assertNotConcealed(parseFieldReference(context, collection, key, at));
     assertFunctionFits(name, use, at);
     return { name, key, use };
   });
 }
 
-function assertFunctionFits(name: AggregateName, { field, fn }: FieldUse, at: QueryPath): void {
-  if (fn) throw invalidQuery('takes fields, not functions of them', at);
+function assertFunctionFits(name: AggregateName, { field, fn }: FieldReference, at: QueryErrorPath): void {
+  if (fn) throw createInvalidQueryFailure('takes fields, not functions of them', at);
   const fits = name.startsWith('count')
     ? field.column !== null || field.parts !== undefined
     : name === 'min' || name === 'max'
       ? COMPARABLE.includes(field.type) && !field.column?.array
       : NUMERIC.includes(field.type) && !field.column?.array;
-  if (!fits) throw invalidQuery(`${name} does not fit a field of type ${field.type}`, at);
+  if (!fits) throw createInvalidQueryFailure(`${name} does not fit a field of type ${field.type}`, at);
 }
 
 /** Groups and counts of concealed values would reveal which rows have equal ones. */
-function assertNotConcealed(use: FieldUse): FieldUse {
+function assertNotConcealed(use: FieldReference): FieldReference {
   if (use.field.concealed) throw fail('FORBIDDEN', `${use.field.name} is concealed and cannot be aggregated`);
   return use;
 }
 
 /** Parses the order of groups: by groups and aggregates under their names in the answer, then by the remaining groups. */
-function parseGroupOrder({ groups, functions }: AggregateParts, sort: unknown, path: QueryPath): Aggregation['order'] {
-  const requested = parseList(sort, path).map((entry, index) => {
+function parseGroupOrder(
+  { groups, functions }: AggregateParts,
+  sort: unknown,
+  path: QueryErrorPath,
+): Aggregation['order'] {
+  const requested = parseNameListParameter(sort, path).map((entry, index) => {
     const { text, descending } = parseDirection(entry);
     const group = groups.findIndex(({ key, use }) => key === text || (!use.fn && use.field.name === text));
     if (group >= 0) return { of: 'groups', at: group, descending } as const;
@@ -155,7 +163,10 @@ function parseGroupOrder({ groups, functions }: AggregateParts, sort: unknown, p
     const [name, key] = dot < 0 ? [text, undefined] : [text.slice(0, dot), text.slice(dot + 1)];
     const found = functions.findIndex((one) => one.name === name && (key === undefined || one.key === key));
     if (found < 0)
-      throw invalidQuery('groups are sorted by what they are grouped by or by an aggregate', [...path, index]);
+      throw createInvalidQueryFailure('groups are sorted by what they are grouped by or by an aggregate', [
+        ...path,
+        index,
+      ]);
     return { of: 'functions', at: found, descending } as const;
   });
   const named = new Set(requested.filter(({ of }) => of === 'groups').map(({ at }) => at));

@@ -1,12 +1,16 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { DynamicValue, ValuePath, ValuePathStep } from '../contract.ts';
-import { parseNow } from '../now.ts';
-import { type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
-import { invalidQuery, type QueryPath } from './raw-values.ts';
+import type { DynamicValue, DynamicValuePath, DynamicValuePathStep } from '../contract.ts';
+import { parseNowExpression } from '../now.ts';
+import { type QueryParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { createInvalidQueryFailure, type QueryErrorPath } from './raw-values.ts';
 
 /** Parses `$NOW`, `$NOW(-7 days)`, `$CURRENT_USER`, `$CURRENT_ROLE` and paths behind the latter two; undefined for other texts. */
-export function parseDynamicValue(context: ParseContext, text: string, path: QueryPath): DynamicValue | undefined {
-  const moment = parseNow(text);
+export function parseDynamicValue(
+  context: QueryParseContext,
+  text: string,
+  path: QueryErrorPath,
+): DynamicValue | undefined {
+  const moment = parseNowExpression(text);
   if (moment) return { dynamic: 'now', ...moment };
   const who = /^\$CURRENT_(USER|ROLE)(?:\.(.+))?$/.exec(text);
   if (!who) return undefined;
@@ -18,14 +22,15 @@ export function parseDynamicValue(context: ParseContext, text: string, path: Que
 
 /** A permission rule may read every field of the path; in a caller's own query `access` checks each field. */
 function parseValuePath(
-  context: ParseContext,
+  context: QueryParseContext,
   start: Collection,
   names: readonly string[],
-  path: QueryPath,
-): ValuePath {
-  const noSuchValue = () => invalidQuery(`${names.join('.').slice(0, 60)} is not a value to compare with`, path);
+  path: QueryErrorPath,
+): DynamicValuePath {
+  const noSuchValue = () =>
+    createInvalidQueryFailure(`${names.join('.').slice(0, 60)} is not a value to compare with`, path);
   let at: Collection | undefined = start;
-  const steps = names.map((name, place): ValuePathStep => {
+  const steps = names.map((name, place): DynamicValuePathStep => {
     if (!at) throw noSuchValue();
     if (context.trusted && !at.fields.has(name)) throw noSuchValue();
     const field = resolveField(context, at, name);

@@ -1,9 +1,9 @@
 import type { Collection, Field, Relation } from '../../schema/contract.ts';
 import { isSearchVector } from '../../schema/library.ts';
 import { assertPathDepths } from './depth.ts';
-import type { ParseContext } from './parse-context.ts';
-import { type PathStep, parseStep, responseKey, splitHead } from './path-steps.ts';
-import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
+import type { QueryParseContext } from './parse-context.ts';
+import { buildResponseMemberName, type FieldPathStep, parseFieldPathStep, splitFirstPathStep } from './path-steps.ts';
+import { createInvalidQueryFailure, parseNameListParameter, type QueryErrorPath } from './raw-values.ts';
 
 /**
  * One requested field of the parameter `fields`: the field itself, a function of it, or nested fields behind it. Nested fields
@@ -12,7 +12,7 @@ import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
 export interface RequestedField {
   readonly field: Field;
   readonly key: string;
-  readonly fn?: PathStep['fn'];
+  readonly fn?: FieldPathStep['fn'];
   readonly nested: readonly string[] | null;
   /** For a many-to-any: nested fields for one collection, by its name. */
   readonly nestedByCollection: ReadonlyMap<string, readonly string[]>;
@@ -21,25 +21,26 @@ export interface RequestedField {
 const MAX_ENTRIES = 2000;
 
 /** Parses `fields` to paths of at most `deepest` names; the default is `*`. */
-export function parseFields(raw: unknown, path: QueryPath, deepest: number): readonly string[] {
-  const list = parseList(raw, path);
+export function parseFieldsParameter(raw: unknown, path: QueryErrorPath, deepest: number): readonly string[] {
+  const list = parseNameListParameter(raw, path);
   if (list.length > MAX_ENTRIES)
-    throw invalidQuery(`has ${list.length} entries, more than the ${MAX_ENTRIES} allowed`, path);
-  for (const entry of list) if (entry.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
+    throw createInvalidQueryFailure(`has ${list.length} entries, more than the ${MAX_ENTRIES} allowed`, path);
+  for (const entry of list)
+    if (entry.includes('\0')) throw createInvalidQueryFailure('must not contain a NUL character', path);
   assertPathDepths(list, deepest, path);
   return list.length === 0 ? ['*'] : list;
 }
 
 interface FieldsContext {
   readonly aliases: ReadonlyMap<string, string>;
-  readonly path: QueryPath;
+  readonly path: QueryErrorPath;
   /** With `backlink=false` the relation to the parent node, which wildcards must not follow back. */
   readonly excludedRelation: Relation | undefined;
 }
 
 /** Groups paths by their first field, in the order of first mention. Unknown and hidden names are left out. */
 export function groupFieldPaths(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   entries: readonly string[],
   { aliases, path, excludedRelation }: FieldsContext,
@@ -47,7 +48,7 @@ export function groupFieldPaths(
   type Open = {
     field: Field;
     key: string;
-    fn?: PathStep['fn'];
+    fn?: FieldPathStep['fn'];
     nested: string[] | null;
     nestedByCollection: Map<string, string[]>;
   };
@@ -57,7 +58,7 @@ export function groupFieldPaths(
     const [stepText, only] = step.includes('(') || collection.fields.has(step) ? [step] : splitCollection(step);
     const name = aliases.get(stepText) ?? stepText;
     // A column may have a name that looks like a function or a collection prefix.
-    const parsed: PathStep = collection.fields.has(name) ? { field: name } : parseStep(name, path);
+    const parsed: FieldPathStep = collection.fields.has(name) ? { field: name } : parseFieldPathStep(name, path);
     const { fn } = parsed;
     const field = collection.fields.get(parsed.field);
     // A hidden field is left out before an error could reveal its type or its relation.
@@ -67,7 +68,7 @@ export function groupFieldPaths(
     if (rest !== undefined && (fn || !field.relation)) return;
     if (only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowedCollections.includes(only)))
       return;
-    const key = aliases.has(stepText) ? stepText : responseKey(parsed, path);
+    const key = aliases.has(stepText) ? stepText : buildResponseMemberName(parsed, path);
     const known: Open = requested.get(key) ?? {
       field,
       key,
@@ -76,7 +77,10 @@ export function groupFieldPaths(
       nestedByCollection: new Map(),
     };
     if (known.field !== field || !isSameFunction(known.fn, fn))
-      throw invalidQuery(`two members of the answer have the name "${key}": give one of them an alias`, path);
+      throw createInvalidQueryFailure(
+        `two members of the answer have the name "${key}": give one of them an alias`,
+        path,
+      );
     if (rest !== undefined && only !== undefined)
       known.nestedByCollection.set(only, [...(known.nestedByCollection.get(only) ?? []), rest]);
     else if (rest !== undefined) known.nested = [...(known.nested ?? []), rest];
@@ -93,7 +97,7 @@ export function groupFieldPaths(
   }
 
   for (const entry of entries) {
-    const [head, rest] = splitHead(entry, path);
+    const [head, rest] = splitFirstPathStep(entry, path);
     if (head !== '*') addRequested(head, rest);
     else for (const name of [...wildcardFields(collection), ...aliases.keys()]) addWildcard(name, rest);
   }
@@ -104,7 +108,7 @@ export function groupFieldPaths(
 const wildcardFields = ({ fields }: Collection): readonly string[] =>
   [...fields.values()].filter((field) => !isSearchVector(field)).map(({ name }) => name);
 
-const isSameFunction = (one: PathStep['fn'], other: PathStep['fn']): boolean =>
+const isSameFunction = (one: FieldPathStep['fn'], other: FieldPathStep['fn']): boolean =>
   one?.name === other?.name && one?.path.join('.') === other?.path.join('.');
 
 /** `item:headings` → the field (or alias) and the collection. */

@@ -1,38 +1,50 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { type ConditionTree, FILTER_OPERATORS, type FieldUse, type FilterOperator } from '../contract.ts';
+import { type ConditionTree, FILTER_OPERATORS, type FieldReference, type FilterOperator } from '../contract.ts';
 import { buildConjunction, MATCH_ALL } from './conjunction.ts';
-import { isFollowKey, parseFollowKey } from './follow.ts';
-import { parseFieldUse } from './functions.ts';
+import { isFollowFilterKey, parseFollowFilterKey } from './follow.ts';
+import { parseFieldReference } from './functions.ts';
 import { parseJsonFilter } from './json-filter.ts';
 import { isNullOperand, parseOperands } from './operand.ts';
-import { operatorsOfFieldUse } from './operators.ts';
-import { countQueryPart, isVisibleField, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
-import { parseStep, splitSteps } from './path-steps.ts';
-import { invalidQuery, isObject, parseJson, type QueryPath, suggestionFor } from './raw-values.ts';
+import { filterOperatorsOfFieldReference } from './operators.ts';
+import {
+  countQueryPart,
+  isVisibleField,
+  type QueryParseContext,
+  resolveCollection,
+  resolveField,
+} from './parse-context.ts';
+import { parseFieldPathStep, splitFieldPath } from './path-steps.ts';
+import {
+  createInvalidQueryFailure,
+  isObject,
+  parseJsonParameter,
+  type QueryErrorPath,
+  renderNearestNameSuggestion,
+} from './raw-values.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(FILTER_OPERATORS);
 const LOGICAL = ['_and', '_or'];
 
 /** Parses a filter (specification rule 7; grammar in the conventions) from JSON text or an object. No filter matches every row. */
 export function parseFilter(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   raw: unknown,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): ConditionTree {
-  const filter = parseJson(raw, path);
+  const filter = parseJsonParameter(raw, path);
   if (filter === undefined || filter === null) return MATCH_ALL;
   return parseFilterObject(context, collection, filter, path);
 }
 
 function parseFilterObject(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   raw: unknown,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): ConditionTree {
-  if (!isObject(raw)) throw invalidQuery('must be an object', path);
+  if (!isObject(raw)) throw createInvalidQueryFailure('must be an object', path);
   return buildConjunction(
     Object.entries(raw).map(([key, rule]) => {
       const at = [...path, key];
@@ -41,8 +53,8 @@ function parseFilterObject(
         return parseLogical(key, rule, at, (one, here) => parseFilterObject(context, collection, one, here));
       // A column name may begin with an underscore.
       if (key.startsWith('_') && !isVisibleField(context, collection, key))
-        throw invalidQuery(
-          `"${key.slice(0, 40)}" is not a field or a logical operator${suggestionFor(key, LOGICAL)}`,
+        throw createInvalidQueryFailure(
+          `"${key.slice(0, 40)}" is not a field or a logical operator${renderNearestNameSuggestion(key, LOGICAL)}`,
           at,
         );
       return parseFilterKey(context, collection, key, rule, at);
@@ -52,19 +64,21 @@ function parseFilterObject(
 
 /** Parses the condition under a key: a field, a function of a field, a collection of a many-to-any, or `$FOLLOW`. */
 function parseFilterKey(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   key: string,
   rule: unknown,
-  at: QueryPath,
+  at: QueryErrorPath,
 ): ConditionTree {
-  if (isFollowKey(key)) return parseFieldCondition(context, parseFollowKey(context, collection, key, at), rule, at);
+  if (isFollowFilterKey(key))
+    return parseFieldCondition(context, parseFollowFilterKey(context, collection, key, at), rule, at);
   if (key.includes('(') && !isVisibleField(context, collection, key)) {
-    const [first = '', ...rest] = splitSteps(key, at);
+    const [first = '', ...rest] = splitFieldPath(key, at);
     // `year(author.born)` means `author: { year(born) }`.
     if (rest.length > 0) return parseFilterKey(context, collection, first, { [rest.join('.')]: rule }, at);
-    const use = parseFieldUse(context, collection, first, at);
-    if (use.fn?.name === 'json') throw invalidQuery('json(…) is for fields and sort; filter with _json', at);
+    const use = parseFieldReference(context, collection, first, at);
+    if (use.fn?.name === 'json')
+      throw createInvalidQueryFailure('json(…) is for fields and sort; filter with _json', at);
     return parseFieldCondition(context, use, rule, at);
   }
   if (key.includes(':') && !isVisibleField(context, collection, key))
@@ -75,21 +89,26 @@ function parseFilterKey(
 function parseLogical(
   key: '_and' | '_or',
   raw: unknown,
-  path: QueryPath,
-  each: (one: unknown, path: QueryPath) => ConditionTree,
+  path: QueryErrorPath,
+  each: (one: unknown, path: QueryErrorPath) => ConditionTree,
 ): ConditionTree {
   const list = Array.isArray(raw) ? raw : isObject(raw) ? Object.values(raw) : undefined;
-  if (!list) throw invalidQuery('must be a list of filters', path);
+  if (!list) throw createInvalidQueryFailure('must be a list of filters', path);
   const of = list.map((one, at) => each(one, [...path, at]));
   // An empty list matches every row.
   return key === '_and' || of.length === 0 ? buildConjunction(of) : { kind: 'or', of };
 }
 
 /** Parses the condition of a field: a bare value, operators, or a filter on related rows. */
-function parseFieldCondition(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): ConditionTree {
+function parseFieldCondition(
+  context: QueryParseContext,
+  use: FieldReference,
+  raw: unknown,
+  path: QueryErrorPath,
+): ConditionTree {
   const { field } = use;
   if (raw === null) return parseTest(context, use, '_null', true, path);
-  if (Array.isArray(raw)) throw invalidQuery('must be a value, operators or a nested filter', path);
+  if (Array.isArray(raw)) throw createInvalidQueryFailure('must be a value, operators or a nested filter', path);
   if (!isObject(raw)) return parseTest(context, use, '_eq', raw, path);
   const conditions: ConditionTree[] = [];
   const nested: [string, unknown][] = [];
@@ -113,15 +132,23 @@ const isAboutRelatedFields = (list: unknown): boolean =>
     (one) => isObject(one) && Object.keys(one).some((key) => !KNOWN.has(key)),
   );
 
-function parseRelationFilter(context: ParseContext, use: FieldUse, raw: object, path: QueryPath): ConditionTree {
+function parseRelationFilter(
+  context: QueryParseContext,
+  use: FieldReference,
+  raw: object,
+  path: QueryErrorPath,
+): ConditionTree {
   const { relation, name } = use.field;
   const first = Object.keys(raw)[0] ?? '';
   if (use.fn || !relation) {
     throw first.startsWith('_')
-      ? invalidQuery(`"${first.slice(0, 40)}" is not an operator${suggestionFor(first, KNOWN)}`, [...path, first])
+      ? createInvalidQueryFailure(
+          `"${first.slice(0, 40)}" is not an operator${renderNearestNameSuggestion(first, KNOWN)}`,
+          [...path, first],
+        )
       : fail('FORBIDDEN', `${name} has no relation to filter by`);
   }
-  if (relation.kind === 'any') throw invalidQuery(`needs a collection: ${name}:<collection>`, path);
+  if (relation.kind === 'any') throw createInvalidQueryFailure(`needs a collection: ${name}:<collection>`, path);
   const to = resolveCollection(context, relation.to);
   const where = parseFilterObject(context, to, raw, path);
   return relation.kind === 'one'
@@ -131,16 +158,16 @@ function parseRelationFilter(context: ParseContext, use: FieldUse, raw: object, 
 
 /** Parses `item:headings`: a filter on the rows of one collection behind a many-to-any. */
 function parseManyToAnyFilter(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   key: string,
   raw: unknown,
-  at: QueryPath,
+  at: QueryErrorPath,
 ): ConditionTree {
-  const { field: name, collection: only = '' } = parseStep(key, at);
+  const { field: name, collection: only = '' } = parseFieldPathStep(key, at);
   const field = resolveField(context, collection, name);
   const { relation } = field;
-  if (relation?.kind !== 'any') throw invalidQuery(`${name} is not a many-to-any`, at);
+  if (relation?.kind !== 'any') throw createInvalidQueryFailure(`${name} is not a many-to-any`, at);
   const by = collection.fields.get(relation.collectionField);
   if (!relation.allowedCollections.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
   const to = resolveCollection(context, only);
@@ -148,29 +175,29 @@ function parseManyToAnyFilter(
 }
 
 function parseQuantified(
-  context: ParseContext,
-  use: FieldUse,
+  context: QueryParseContext,
+  use: FieldReference,
   key: '_some' | '_none',
   raw: unknown,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): ConditionTree {
   const { relation } = use.field;
-  if (use.fn || relation?.kind !== 'many') throw invalidQuery(`${key} is for to-many fields`, path);
+  if (use.fn || relation?.kind !== 'many') throw createInvalidQueryFailure(`${key} is for to-many fields`, path);
   const to = resolveCollection(context, relation.to);
   const where = parseFilterObject(context, to, raw, path);
   return { kind: 'many', use, to, quantifier: key === '_some' ? 'some' : 'none', own: true, where };
 }
 
 function parseTest(
-  context: ParseContext,
-  use: FieldUse,
+  context: QueryParseContext,
+  use: FieldReference,
   operator: FilterOperator,
   raw: unknown,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): ConditionTree {
   if (!use.fn && use.field.relation?.kind === 'many') return parseAliasTest(context, use, operator, raw, path);
-  if (!operatorsOfFieldUse(use).has(operator))
-    throw invalidQuery(
+  if (!filterOperatorsOfFieldReference(use).has(operator))
+    throw createInvalidQueryFailure(
       `${operator} does not fit ${use.fn ? `what ${use.fn.name} gives` : use.field.column?.array ? 'an array' : `a field of type ${use.field.type}`}`,
       path,
     );
@@ -182,15 +209,15 @@ function parseTest(
 
 /** An operator on a to-many alias compares the related keys; `_null` holds when there are no related rows. */
 function parseAliasTest(
-  context: ParseContext,
-  use: FieldUse,
+  context: QueryParseContext,
+  use: FieldReference,
   operator: FilterOperator,
   raw: unknown,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): ConditionTree {
   const to = resolveCollection(context, (use.field.relation as { to: string }).to);
   const key: Field | null = to.hasKey ? to.key : null;
-  if (!key) throw invalidQuery(`${to.name} has no key to compare`, path);
+  if (!key) throw createInvalidQueryFailure(`${to.name} has no key to compare`, path);
   if (operator === '_null' || operator === '_nnull') {
     const [requested] = parseOperands(context, { field: key }, operator, raw, path) ?? [];
     const none = (operator === '_null') === requested;

@@ -1,20 +1,25 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { FieldUse } from '../contract.ts';
-import { type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
-import { invalidQuery, type QueryPath } from './raw-values.ts';
+import type { FieldReference } from '../contract.ts';
+import { type QueryParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { createInvalidQueryFailure, type QueryErrorPath } from './raw-values.ts';
 
 const FOLLOW = /^\$FOLLOW\(([^,()]+),([^,()]+)(?:,([^,()]+))?\)$/;
 
-export const isFollowKey = (key: string): boolean => key.startsWith('$FOLLOW');
+export const isFollowFilterKey = (key: string): boolean => key.startsWith('$FOLLOW');
 
 /**
  * Parses `$FOLLOW(comments, article)`: the rows of a collection whose relation refers to this one, for relations without an alias. The
  * third name is the field of a many-to-any that names the collection.
  */
-export function parseFollowKey(context: ParseContext, collection: Collection, key: string, path: QueryPath): FieldUse {
+export function parseFollowFilterKey(
+  context: QueryParseContext,
+  collection: Collection,
+  key: string,
+  path: QueryErrorPath,
+): FieldReference {
   const [, from, name, by] = (FOLLOW.exec(key) ?? []).map((part) => part?.trim());
-  if (!from || !name) throw invalidQuery('must be $FOLLOW(collection, field)', path);
+  if (!from || !name) throw createInvalidQueryFailure('must be $FOLLOW(collection, field)', path);
   const there = context.schema.collections.get(from);
   // An unknown collection and a hidden one have the same error.
   if (!there?.table || !context.isVisible(there, name)) throw fail('FORBIDDEN', `${from}.${name} may not be followed`);
@@ -26,7 +31,7 @@ export function parseFollowKey(context: ParseContext, collection: Collection, ke
       : relation?.kind === 'any' &&
         relation.allowedCollections.includes(collection.name) &&
         by === relation.collectionField;
-  if (!relation || !leads) throw invalidQuery(`${from}.${name} does not lead here`, path);
+  if (!relation || !leads) throw createInvalidQueryFailure(`${from}.${name} does not lead here`, path);
   const field: Field = {
     collection: collection.name,
     name: key,

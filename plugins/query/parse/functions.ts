@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
-import { DATE_PARTS, type FieldFunction, type FieldUse } from '../contract.ts';
-import { isVisibleField, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
-import { type PathStep, parseStep } from './path-steps.ts';
-import { invalidQuery, type QueryPath, suggestionFor } from './raw-values.ts';
+import { DATE_PARTS, type FieldFunction, type FieldReference } from '../contract.ts';
+import { isVisibleField, type QueryParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { type FieldPathStep, parseFieldPathStep } from './path-steps.ts';
+import { createInvalidQueryFailure, type QueryErrorPath, renderNearestNameSuggestion } from './raw-values.ts';
 
 const DAY_PARTS = ['year', 'month', 'week', 'day', 'weekday'];
 const TIME_PARTS = ['hour', 'minute', 'second'];
@@ -16,32 +16,41 @@ const PARTS: Partial<Readonly<Record<FieldType, readonly string[]>>> = {
 const FUNCTION_NAMES: readonly string[] = [...DATE_PARTS, 'count', 'json'];
 
 /** Parses a function of a field (conventions, "Functions"); INVALID_QUERY when it does not fit the type of the field. */
-export function parseFunction(
-  context: ParseContext,
+export function parseFieldFunction(
+  context: QueryParseContext,
   field: Field,
-  { name, path }: NonNullable<PathStep['fn']>,
-  at: QueryPath,
+  { name, path }: NonNullable<FieldPathStep['fn']>,
+  at: QueryErrorPath,
 ): FieldFunction {
   if (!FUNCTION_NAMES.includes(name))
-    throw invalidQuery(`there is no function "${name.slice(0, 40)}"${suggestionFor(name, FUNCTION_NAMES)}`, at);
+    throw createInvalidQueryFailure(
+      `there is no function "${name.slice(0, 40)}"${renderNearestNameSuggestion(name, FUNCTION_NAMES)}`,
+      at,
+    );
   if (field.concealed) throw fail('FORBIDDEN', `${field.name} is concealed: there are no functions of it`);
   if ((name === 'json') !== path.length > 0)
-    throw invalidQuery(`${name} takes ${name === 'json' ? 'a field and a path' : 'one field'}`, at);
+    throw createInvalidQueryFailure(`${name} takes ${name === 'json' ? 'a field and a path' : 'one field'}`, at);
   if (name === 'count' && field.relation?.kind === 'many')
     return { name, to: resolveCollection(context, field.relation.to) };
   if (name === 'count' && field.type === 'json') return { name };
   if (name === 'json' && field.type === 'json') return { name, path };
   const part = PARTS[field.type]?.includes(name) ? DATE_PARTS.find((one) => one === name) : undefined;
-  if (!part || field.column?.array) throw invalidQuery(`${name} does not fit a field of type ${field.type}`, at);
+  if (!part || field.column?.array)
+    throw createInvalidQueryFailure(`${name} does not fit a field of type ${field.type}`, at);
   return { name: part };
 }
 
 /** Parses a field, or a function of one, in a condition, an order or a group. */
-export function parseFieldUse(context: ParseContext, collection: Collection, step: string, at: QueryPath): FieldUse {
+export function parseFieldReference(
+  context: QueryParseContext,
+  collection: Collection,
+  step: string,
+  at: QueryErrorPath,
+): FieldReference {
   if (isVisibleField(context, collection, step)) return { field: resolveField(context, collection, step) };
-  const name = parseStep(step, at);
+  const name = parseFieldPathStep(step, at);
   const field = resolveField(context, collection, name.field);
   if (name.collection !== undefined)
-    throw invalidQuery(`${step.slice(0, 60)} names another collection, which is not supported here`, at);
-  return name.fn ? { field, fn: parseFunction(context, field, name.fn, at) } : { field };
+    throw createInvalidQueryFailure(`${step.slice(0, 60)} names another collection, which is not supported here`, at);
+  return name.fn ? { field, fn: parseFieldFunction(context, field, name.fn, at) } : { field };
 }

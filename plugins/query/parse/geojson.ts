@@ -1,4 +1,4 @@
-import { invalidQuery, isObject, parseJson, type QueryPath } from './raw-values.ts';
+import { createInvalidQueryFailure, isObject, parseJsonParameter, type QueryErrorPath } from './raw-values.ts';
 
 /** Levels of lists in the coordinates, by type. */
 const COORDINATE_DEPTHS: ReadonlyMap<unknown, number> = new Map([
@@ -12,9 +12,9 @@ const COORDINATE_DEPTHS: ReadonlyMap<unknown, number> = new Map([
 const MAX_COLLECTIONS = 10;
 
 /** Parses a GeoJSON geometry from an object or a text to a text. PostGIS would accept some malformed ones. */
-export function parseGeoJson(raw: unknown, path: QueryPath): string {
-  const value = parseJson(raw, path);
-  if (!isGeometry(value, 0)) throw invalidQuery('must be a GeoJSON geometry', path);
+export function parseGeoJson(raw: unknown, path: QueryErrorPath): string {
+  const value = parseJsonParameter(raw, path);
+  if (!isGeometry(value, 0)) throw createInvalidQueryFailure('must be a GeoJSON geometry', path);
   return JSON.stringify(value);
 }
 

@@ -1,18 +1,18 @@
 import type { Collection } from '../../schema/contract.ts';
 import type { Aggregation, GroupProjection, GroupSelection, GroupSelectionItem, ReadNode } from '../contract.ts';
 import { toAggregateParameter } from '../library.ts';
-import { parseAggregateParts, withGroupOrder } from './aggregate.ts';
+import { parseGroupsAndAggregates, withGroupOrder } from './aggregate.ts';
 import { assertParametersDepth } from './depth.ts';
-import { parseListParameters } from './list-parameters.ts';
-import type { NodePosition } from './node-position.ts';
-import { countQueryPart, type ParseContext } from './parse-context.ts';
+import { parseNodeListParameters } from './list-parameters.ts';
+import type { QueryNodePosition } from './node-position.ts';
+import { countQueryPart, type QueryParseContext } from './parse-context.ts';
 
 /** Parses a selection of groups. A function that is selected several times is computed once. */
 export function parseGroupSelection(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   selection: GroupSelection,
-  position: NodePosition,
+  position: QueryNodePosition,
 ): ReadNode {
   const { parameters: terms = {}, groups } = selection;
   assertParametersDepth(terms, context.ceilings.depth, [], position.depth);
@@ -22,12 +22,12 @@ export function parseGroupSelection(
     if (one.kind === 'aggregate') for (const { key } of one.of) countQueryPart(context, [one.key, key]);
   }
   const raw = { aggregate: toAggregateParameter(groups), groupBy: terms.groupBy };
-  const found = parseAggregateParts(context, collection, raw, new Map(), []);
+  const found = parseGroupsAndAggregates(context, collection, raw, new Map(), []);
   // Without groups and functions a count makes the answer one row.
   const isNothing = found.groups.length === 0 && found.functions.length === 0;
   const functions: Aggregation['functions'] = isNothing ? [{ name: 'countAll', key: '*', use: null }] : found.functions;
   return {
-    ...parseListParameters(context, collection, terms, [], position),
+    ...parseNodeListParameters(context, collection, terms, [], position),
     aggregate: {
       ...withGroupOrder({ ...found, functions }, terms.sort, []),
       projections: groups.map((one) => toGroupProjection(one, functions)),

@@ -1,29 +1,34 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { type ConditionTree, FILTER_OPERATORS, type FieldUse, type FilterOperator } from '../contract.ts';
+import { type ConditionTree, FILTER_OPERATORS, type FieldReference, type FilterOperator } from '../contract.ts';
 import { buildConjunction, MATCH_ALL } from './conjunction.ts';
 import { isNullOperand, parseOperands } from './operand.ts';
-import { operatorsOfFieldUse } from './operators.ts';
-import { countQueryPart, type ParseContext } from './parse-context.ts';
+import { filterOperatorsOfFieldReference } from './operators.ts';
+import { countQueryPart, type QueryParseContext } from './parse-context.ts';
 import { parseJsonPath } from './path-steps.ts';
-import { invalidQuery, isObject, parseJson, type QueryPath } from './raw-values.ts';
+import { createInvalidQueryFailure, isObject, parseJsonParameter, type QueryErrorPath } from './raw-values.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(FILTER_OPERATORS);
 const ORDERED: ReadonlySet<string> = new Set(['_lt', '_lte', '_gt', '_gte', '_between', '_nbetween']);
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
 /** Parses `_json: { "a.b[0]": { _eq: 1 } }`: conditions on values inside a JSON column. A number as operand compares as a number. */
-export function parseJsonFilter(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): ConditionTree {
+export function parseJsonFilter(
+  context: QueryParseContext,
+  use: FieldReference,
+  raw: unknown,
+  path: QueryErrorPath,
+): ConditionTree {
   const { field } = use;
   if (use.fn || field.type !== 'json' || field.concealed || field.column?.array)
-    throw invalidQuery(`_json does not fit a field of type ${field.type}`, path);
-  const rules = parseJson(raw, path);
-  if (!isObject(rules)) throw invalidQuery('must be an object of paths', path);
+    throw createInvalidQueryFailure(`_json does not fit a field of type ${field.type}`, path);
+  const rules = parseJsonParameter(raw, path);
+  if (!isObject(rules)) throw createInvalidQueryFailure('must be an object of paths', path);
   return buildConjunction(
     Object.entries(rules).map(([key, rule]) => {
       const at = [...path, key];
       countQueryPart(context, at);
       if (key === '_and' || key === '_or') {
-        if (!Array.isArray(rule)) throw invalidQuery('must be a list', at);
+        if (!Array.isArray(rule)) throw createInvalidQueryFailure('must be a list', at);
         const of = rule.map((one, index) => parseJsonFilter(context, use, one, [...at, index]));
         return key === '_and' || of.length === 0 ? buildConjunction(of) : { kind: 'or', of };
       }
@@ -39,20 +44,21 @@ export function parseJsonFilter(context: ParseContext, use: FieldUse, raw: unkno
 }
 
 function parseJsonTest(
-  context: ParseContext,
-  use: FieldUse,
+  context: QueryParseContext,
+  use: FieldReference,
   steps: readonly string[],
   name: string,
   raw: unknown,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): ConditionTree {
-  if (!KNOWN.has(name)) throw invalidQuery(`"${name.slice(0, 40)}" is not an operator`, path);
+  if (!KNOWN.has(name)) throw createInvalidQueryFailure(`"${name.slice(0, 40)}" is not an operator`, path);
   if ((name === '_eq' || name === '_neq') && isNullOperand(raw))
     return parseJsonTest(context, use, steps, name === '_eq' ? '_null' : '_nnull', true, path);
   const operator = name as FilterOperator;
   const as = comparedTypeOf(operator, raw);
   const stand = { field: standInField(use.field, as) };
-  if (!operatorsOfFieldUse(stand).has(operator)) throw invalidQuery(`${operator} does not fit a ${as}`, path);
+  if (!filterOperatorsOfFieldReference(stand).has(operator))
+    throw createInvalidQueryFailure(`${operator} does not fit a ${as}`, path);
   const values = parseOperands(context, stand, operator, raw, path);
   return values ? { kind: 'inside', use, path: steps, as, operator, values } : MATCH_ALL;
 }

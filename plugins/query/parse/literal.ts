@@ -1,13 +1,13 @@
 import type { Column, Field, FieldType } from '../../schema/contract.ts';
 import { isRangeColumn } from '../../schema/library.ts';
 import { decodeBase64 } from '../base64.ts';
-import type { FieldUse, FilterOperand, FilterOperator } from '../contract.ts';
-import { elementField } from '../element-field.ts';
-import { parseKey } from '../parse-key.ts';
+import type { FieldReference, FilterOperand, FilterOperator } from '../contract.ts';
+import { toElementOrBoundField } from '../element-field.ts';
+import { parsePrimaryKeyValue } from '../parse-key.ts';
 import { NUMBER_TEXT_PATTERN } from '../placeholder.ts';
 import { isUuid } from '../uuid.ts';
 import { parseGeoJson } from './geojson.ts';
-import { invalidQuery, type QueryPath } from './raw-values.ts';
+import { createInvalidQueryFailure, type QueryErrorPath } from './raw-values.ts';
 
 const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 const CONTAINS: readonly FilterOperator[] = ['_contains', '_ncontains'];
@@ -25,11 +25,11 @@ export interface OperandType {
 
 const TEXT: OperandType = { type: 'text', column: null };
 
-export function operandType({ field, fn }: FieldUse, operator: FilterOperator): OperandType {
+export function operandType({ field, fn }: FieldReference, operator: FilterOperator): OperandType {
   if (fn) return { type: 'integer', column: null };
   if (field.parts) return { ...TEXT, key: field };
   if (field.column?.array || (isRangeColumn(field.column) && CONTAINS.includes(operator))) {
-    const { type, column } = elementField(field);
+    const { type, column } = toElementOrBoundField(field);
     return { type: type.startsWith('geometry') ? 'text' : type, column, isElement: true };
   }
   return TEXTUAL.test(operator) ? TEXT : field;
@@ -39,31 +39,32 @@ export function operandType({ field, fn }: FieldUse, operator: FilterOperator): 
 export const isNullOperand = (raw: unknown): boolean => raw === null || raw === 'null' || raw === 'NULL';
 
 /** Parses `true`, `false` and their texts. The empty text is true: it is the value of `filter[a][_null]` without one. */
-export function parseFlag(raw: unknown, path: QueryPath): boolean {
+export function parseBooleanOperand(raw: unknown, path: QueryErrorPath): boolean {
   if (raw === true || raw === 'true' || raw === '' || raw === null || raw === 1 || raw === '1') return true;
   if (raw === false || raw === 'false' || raw === 0 || raw === '0') return false;
-  throw invalidQuery('must be true or false', path);
+  throw createInvalidQueryFailure('must be true or false', path);
 }
 
 /** Parses an operand that is neither dynamic nor a placeholder. */
-export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): FilterOperand {
+export function parseLiteral(as: OperandType, raw: unknown, path: QueryErrorPath): FilterOperand {
   if (isNullOperand(raw)) return null;
   if (as.type.startsWith('geometry')) return parseGeoJson(raw, path);
-  if (typeof raw === 'string' && raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
+  if (typeof raw === 'string' && raw.includes('\0'))
+    throw createInvalidQueryFailure('must not contain a NUL character', path);
   if (as.key) return parseKeyLiteral(as.key, raw, path);
   if (as.type === 'json') return JSON.stringify(raw);
-  if (typeof raw === 'object' || raw === undefined) throw invalidQuery('must be a single value', path);
+  if (typeof raw === 'object' || raw === undefined) throw createInvalidQueryFailure('must be a single value', path);
   return parseTypedLiteral(as, raw as string | number | boolean, path);
 }
 
-function parseKeyLiteral(field: Field, raw: unknown, path: QueryPath): FilterOperand {
-  const key = parseKey(field, raw);
+function parseKeyLiteral(field: Field, raw: unknown, path: QueryErrorPath): FilterOperand {
+  const key = parsePrimaryKeyValue(field, raw);
   if (key === undefined)
-    throw invalidQuery(`is not a composite key of ${field.parts?.length} parts, joined by commas`, path);
+    throw createInvalidQueryFailure(`is not a composite key of ${field.parts?.length} parts, joined by commas`, path);
   return key;
 }
 
-function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path: QueryPath): FilterOperand {
+function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path: QueryErrorPath): FilterOperand {
   const text = String(raw).trim();
   switch (as.type) {
     case 'integer':
@@ -72,22 +73,22 @@ function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path
     case 'float':
       return parseNumber(as, raw, text, path);
     case 'boolean':
-      return parseFlag(raw, path);
+      return parseBooleanOperand(raw, path);
     case 'uuid':
-      if (!isUuid(text)) throw invalidQuery(`"${text.slice(0, 40)}" is not a UUID`, path);
+      if (!isUuid(text)) throw createInvalidQueryFailure(`"${text.slice(0, 40)}" is not a UUID`, path);
       return text;
     case 'date':
     case 'dateTime':
     case 'timestamp':
       if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text)))
-        throw invalidQuery(`"${text.slice(0, 40)}" is not a date`, path);
+        throw createInvalidQueryFailure(`"${text.slice(0, 40)}" is not a date`, path);
       return text;
     case 'time':
-      if (!TIME.test(text)) throw invalidQuery(`"${text.slice(0, 40)}" is not a time`, path);
+      if (!TIME.test(text)) throw createInvalidQueryFailure(`"${text.slice(0, 40)}" is not a time`, path);
       return text;
     case 'binary': {
       const bytes = decodeBase64(text);
-      if (!bytes) throw invalidQuery(`"${text.slice(0, 40)}" is not base64`, path);
+      if (!bytes) throw createInvalidQueryFailure(`"${text.slice(0, 40)}" is not base64`, path);
       return `\\x${bytes.toString('hex')}`;
     }
     default:
@@ -95,11 +96,16 @@ function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path
   }
 }
 
-function parseNumber({ type, column, isElement }: OperandType, raw: unknown, text: string, path: QueryPath): string {
+function parseNumber(
+  { type, column, isElement }: OperandType,
+  raw: unknown,
+  text: string,
+  path: QueryErrorPath,
+): string {
   if (typeof raw === 'number' && Number.isInteger(raw) && !Number.isSafeInteger(raw) && type !== 'float')
-    throw invalidQuery('is too large for a JSON number: send it as a text', path);
+    throw createInvalidQueryFailure('is too large for a JSON number: send it as a text', path);
   if (typeof raw === 'boolean' || !NUMBER_TEXT_PATTERN.test(text))
-    throw invalidQuery(`"${text.slice(0, 40)}" is not a number`, path);
+    throw createInvalidQueryFailure(`"${text.slice(0, 40)}" is not a number`, path);
   if (isElement && (type === 'integer' || type === 'bigInteger')) assertWhole(column, text, path);
   return text;
 }
@@ -107,22 +113,22 @@ function parseNumber({ type, column, isElement }: OperandType, raw: unknown, tex
 const BITS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n };
 
 /** Elements of integer arrays and ranges are compared in their own type, to which larger numbers and fractions have no cast. */
-function assertWhole(column: Column | null, text: string, path: QueryPath): void {
-  if (!/^[+-]?\d+$/.test(text)) throw invalidQuery(`"${text.slice(0, 40)}" is not a whole number`, path);
+function assertWhole(column: Column | null, text: string, path: QueryErrorPath): void {
+  if (!/^[+-]?\d+$/.test(text)) throw createInvalidQueryFailure(`"${text.slice(0, 40)}" is not a whole number`, path);
   const dataType = column?.dataType ?? 'bigint';
   const limit = 2n ** (BITS[dataType] ?? 63n);
   const value = text.length > 40 ? limit : BigInt(text);
   if (value >= limit || value < -limit)
-    throw invalidQuery(`"${text.slice(0, 40)}" is out of range for ${dataType}`, path);
+    throw createInvalidQueryFailure(`"${text.slice(0, 40)}" is out of range for ${dataType}`, path);
 }
 
 const MAX_LISTED_VALUES = 20;
 
-function assertEnumValue({ column }: OperandType, text: string, path: QueryPath): string {
+function assertEnumValue({ column }: OperandType, text: string, path: QueryErrorPath): string {
   const values = column?.enumValues;
   if (!values || values.includes(text)) return text;
   const more = values.length > MAX_LISTED_VALUES ? ', …' : '';
-  throw invalidQuery(
+  throw createInvalidQueryFailure(
     `"${text.slice(0, 40)}" is not one of ${values.slice(0, MAX_LISTED_VALUES).join(', ')}${more}`,
     path,
   );

@@ -1,9 +1,9 @@
 import type { Collection, Relation, RelationEnd } from '../../schema/contract.ts';
 import type { ReadNode } from '../contract.ts';
-import type { ParseContext } from './parse-context.ts';
+import type { QueryParseContext } from './parse-context.ts';
 
 /** The position of a node in the tree. */
-export interface NodePosition {
+export interface QueryNodePosition {
   /** The number of names on the path to the node. */
   readonly depth: number;
   readonly unlimited: boolean;
@@ -14,7 +14,10 @@ export interface NodePosition {
 }
 
 /** The position of the node behind a relation. */
-export const relatedPosition = ({ depth }: NodePosition, { kind, relation }: RelationEnd): NodePosition => ({
+export const positionBehindRelation = (
+  { depth }: QueryNodePosition,
+  { kind, relation }: RelationEnd,
+): QueryNodePosition => ({
   depth: depth + 1,
   unlimited: false,
   sortField: kind === 'many' ? (relation.meta?.sort_field ?? null) : null,
@@ -25,8 +28,8 @@ export const relatedPosition = ({ depth }: NodePosition, { kind, relation }: Rel
 export const withoutPagingAndOrder = (read: ReadNode): ReadNode => ({ ...read, limit: null, offset: 0, order: [] });
 
 /** The related collections of a many-to-any that have a table and a key. */
-export const joinableCollections = (
-  { schema }: ParseContext,
+export const findManyToAnyCollections = (
+  { schema }: QueryParseContext,
   { allowedCollections: allowed }: Extract<RelationEnd, { kind: 'any' }>,
 ): readonly Collection[] =>
   allowed.flatMap((name) => {

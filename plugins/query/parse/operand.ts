@@ -1,11 +1,11 @@
-import { isCurrentUserOrRole } from '../caller-value.ts';
-import type { DynamicValue, FieldUse, FilterOperand, FilterOperator } from '../contract.ts';
+import { isCallerDynamicValue } from '../caller-value.ts';
+import type { DynamicValue, FieldReference, FilterOperand, FilterOperator } from '../contract.ts';
 import { OperandPlaceholder } from '../placeholder.ts';
-import type { BoundValue } from '../tree.ts';
+import type { BoundPlaceholderValue } from '../tree.ts';
 import { parseDynamicValue } from './dynamic.ts';
-import { isNullOperand, type OperandType, operandType, parseFlag, parseLiteral } from './literal.ts';
-import type { ParseContext } from './parse-context.ts';
-import { invalidQuery, isObject, type QueryPath } from './raw-values.ts';
+import { isNullOperand, type OperandType, operandType, parseBooleanOperand, parseLiteral } from './literal.ts';
+import type { QueryParseContext } from './parse-context.ts';
+import { createInvalidQueryFailure, isObject, type QueryErrorPath } from './raw-values.ts';
 
 export { isNullOperand } from './literal.ts';
 
@@ -18,13 +18,13 @@ const TAKING_SEVERAL: readonly FilterOperator[] = ['_in', '_nin', '_has_any', '_
 
 /** Parses the right side of a comparison by the type of the left side; null when the parser leaves the condition out. */
 export function parseOperands(
-  context: ParseContext,
-  use: FieldUse,
+  context: QueryParseContext,
+  use: FieldReference,
   operator: FilterOperator,
   raw: unknown,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): readonly FilterOperand[] | null {
-  if (FLAGS.includes(operator)) return [parseFlag(raw, path)];
+  if (FLAGS.includes(operator)) return [parseBooleanOperand(raw, path)];
   const as = operandType(use, operator);
   const isArray = !use.fn && use.field.column?.array === true;
   const isWhole = isArray && WHOLE_ARRAY.includes(operator);
@@ -34,18 +34,23 @@ export function parseOperands(
       return [parsePlaceholder(context, raw, bind, true)];
     const list = parseOperandList(as, raw, isWhole, path);
     if (operator.endsWith('between') && list.length !== 2) {
-      if (context.strict) throw invalidQuery('must be two values', path);
+      if (context.strict) throw createInvalidQueryFailure('must be two values', path);
       return null;
     }
     return list.map((entry, at) => parseOperand(context, as, entry, { operator, isWhole }, [...path, at]));
   }
-  if (raw === '' && !isArray) throw invalidQuery('an empty text compares with nothing; use _empty', path);
+  if (raw === '' && !isArray) throw createInvalidQueryFailure('an empty text compares with nothing; use _empty', path);
   return [parseOperand(context, as, raw, { operator, isWhole }, path)];
 }
 
 /** Parses a list of operands. Only a whole array may be compared with an empty list. */
-function parseOperandList({ key }: OperandType, raw: unknown, isWhole: boolean, path: QueryPath): readonly unknown[] {
-  if (raw instanceof OperandPlaceholder) throw invalidQuery('must be two values', path);
+function parseOperandList(
+  { key }: OperandType,
+  raw: unknown,
+  isWhole: boolean,
+  path: QueryErrorPath,
+): readonly unknown[] {
+  if (raw instanceof OperandPlaceholder) throw createInvalidQueryFailure('must be two values', path);
   const list = Array.isArray(raw)
     ? raw
     : isObject(raw)
@@ -53,7 +58,8 @@ function parseOperandList({ key }: OperandType, raw: unknown, isWhole: boolean, 
       : typeof raw === 'string' && !key
         ? raw.split(',')
         : [raw];
-  if ((list.length === 0 && !isWhole) || raw === '') throw invalidQuery('must be a list with at least one value', path);
+  if ((list.length === 0 && !isWhole) || raw === '')
+    throw createInvalidQueryFailure('must be a list with at least one value', path);
   return list;
 }
 
@@ -63,18 +69,18 @@ interface Comparison {
 }
 
 function parseOperand(
-  context: ParseContext,
+  context: QueryParseContext,
   as: OperandType,
   raw: unknown,
   { operator, isWhole }: Comparison,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): FilterOperand {
   if (raw instanceof OperandPlaceholder) return parsePlaceholder(context, raw, valueBinder(as, isWhole, path));
   if (typeof raw === 'string' && raw.startsWith('$') && !as.type.startsWith('geometry')) {
-    if (raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
+    if (raw.includes('\0')) throw createInvalidQueryFailure('must not contain a NUL character', path);
     const dynamic: DynamicValue | undefined = parseDynamicValue(context, raw, path);
-    if (dynamic && isCurrentUserOrRole(dynamic) && dynamic.path?.isMultiValued && !TAKING_SEVERAL.includes(operator))
-      throw invalidQuery(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
+    if (dynamic && isCallerDynamicValue(dynamic) && dynamic.path?.isMultiValued && !TAKING_SEVERAL.includes(operator))
+      throw createInvalidQueryFailure(`${raw.slice(0, 60)} may be several values: compare with _in`, path);
     if (dynamic) return dynamic;
   }
   return parseElementOrValue(as, isWhole, raw, path);
@@ -84,9 +90,9 @@ function parseOperand(
  * The value is bound when the statement runs. The value of the first run is checked here, so that every run reports the same errors.
  */
 function parsePlaceholder(
-  context: ParseContext,
+  context: QueryParseContext,
   { name, value }: OperandPlaceholder,
-  bind: (value: unknown) => BoundValue,
+  bind: (value: unknown) => BoundPlaceholderValue,
   list?: true,
 ): FilterOperand {
   bind(value);
@@ -96,17 +102,18 @@ function parsePlaceholder(
 
 // Binders live as long as cached statements, so they reference only the type of the field.
 const valueBinder =
-  (as: OperandType, isWhole: boolean, path: QueryPath) =>
+  (as: OperandType, isWhole: boolean, path: QueryErrorPath) =>
   (value: unknown): FilterOperand =>
     parseElementOrValue(as, isWhole, value, path);
 
 const listBinder =
-  (as: OperandType, isWhole: boolean, path: QueryPath) =>
+  (as: OperandType, isWhole: boolean, path: QueryErrorPath) =>
   (value: unknown): readonly FilterOperand[] =>
     parseOperandList(as, value, isWhole, path).map((one, at) => parseElementOrValue(as, isWhole, one, [...path, at]));
 
 /** Null equals no element, so only a comparison of the whole array may contain it. */
-function parseElementOrValue(as: OperandType, isWhole: boolean, raw: unknown, path: QueryPath): FilterOperand {
-  if (as.isElement && !isWhole && isNullOperand(raw)) throw invalidQuery('null is equal to no element', path);
+function parseElementOrValue(as: OperandType, isWhole: boolean, raw: unknown, path: QueryErrorPath): FilterOperand {
+  if (as.isElement && !isWhole && isNullOperand(raw))
+    throw createInvalidQueryFailure('null is equal to no element', path);
   return parseLiteral(as, raw, path);
 }

@@ -1,6 +1,6 @@
 import type { FieldType } from '../../schema/contract.ts';
 import { isRangeColumn } from '../../schema/library.ts';
-import type { FieldUse, FilterOperator } from '../contract.ts';
+import type { FieldReference, FilterOperator } from '../contract.ts';
 
 const NULL_TESTS = ['_null', '_nnull'] as const;
 const EMPTY_TESTS = ['_empty', '_nempty'] as const;
@@ -42,15 +42,15 @@ export const ARRAY_OPERATORS = set(EQUAL, MEMBER, NULL_TESTS, EMPTY_TESTS, [
  * The filter operators that fit a field or a function of it (conventions, "Operators by field type"); concealed fields have only
  * null and empty tests.
  */
-export function operatorsOfFieldUse({ field, fn }: FieldUse): ReadonlySet<FilterOperator> {
-  if (fn) return operatorsOfType('integer');
+export function filterOperatorsOfFieldReference({ field, fn }: FieldReference): ReadonlySet<FilterOperator> {
+  if (fn) return filterOperatorsOfFieldType('integer');
   if (field.parts) return keyed;
   if (field.concealed) return presence;
   if (field.column?.array) return ARRAY_OPERATORS;
-  return isRangeColumn(field.column) ? range : operatorsOfType(field.type);
+  return isRangeColumn(field.column) ? range : filterOperatorsOfFieldType(field.type);
 }
 
-export function operatorsOfType(type: FieldType): ReadonlySet<FilterOperator> {
+export function filterOperatorsOfFieldType(type: FieldType): ReadonlySet<FilterOperator> {
   switch (type) {
     case 'string':
     case 'text':

@@ -1,5 +1,5 @@
 import type { QueryCeilings } from './parse-context.ts';
-import { invalidQuery, parameterPath, type QueryPath } from './raw-values.ts';
+import { createInvalidQueryFailure, errorPathOfParameter, type QueryErrorPath } from './raw-values.ts';
 
 interface RawPaging {
   readonly limit?: unknown;
@@ -14,22 +14,22 @@ interface RawPaging {
 export function parsePaging(
   raw: RawPaging,
   ceilings: QueryCeilings,
-  path: QueryPath,
+  path: QueryErrorPath,
   unlimited: boolean,
 ): { limit: number | null; offset: number } {
-  const requested = parseInteger(raw.limit, -1, parameterPath(path, 'limit'));
+  const requested = parseInteger(raw.limit, -1, errorPathOfParameter(path, 'limit'));
   // Page 0 is ignored (conventions, 4.1).
-  const page = parseInteger(raw.page, 0, parameterPath(path, 'page')) || undefined;
-  const offset = parseInteger(raw.offset, 0, parameterPath(path, 'offset')) ?? 0;
-  const limit = resolveLimit(requested, ceilings, parameterPath(path, 'limit'), unlimited);
+  const page = parseInteger(raw.page, 0, errorPathOfParameter(path, 'page')) || undefined;
+  const offset = parseInteger(raw.offset, 0, errorPathOfParameter(path, 'offset')) ?? 0;
+  const limit = resolveLimit(requested, ceilings, errorPathOfParameter(path, 'limit'), unlimited);
   // Without a limit every page has all rows.
   if (page === undefined || limit === null || requested === -1)
     return { limit, offset: page === undefined ? offset : 0 };
   const skipped = limit * (page - 1);
   if (!Number.isSafeInteger(skipped))
-    throw invalidQuery(
+    throw createInvalidQueryFailure(
       `begins at row ${skipped}, more than the ${Number.MAX_SAFE_INTEGER} allowed`,
-      parameterPath(path, 'page'),
+      errorPathOfParameter(path, 'page'),
     );
   return { limit, offset: skipped };
 }
@@ -37,22 +37,22 @@ export function parsePaging(
 function resolveLimit(
   requested: number | undefined,
   { limitDefault, limitMax }: QueryCeilings,
-  path: QueryPath,
+  path: QueryErrorPath,
   unlimited: boolean,
 ): number | null {
   if (unlimited) return requested === undefined || requested === -1 ? null : requested;
   if (limitMax !== -1 && requested !== undefined && requested > limitMax)
-    throw invalidQuery(`is ${requested}, more than the ${limitMax} allowed`, path);
+    throw createInvalidQueryFailure(`is ${requested}, more than the ${limitMax} allowed`, path);
   if (requested === -1) return limitMax === -1 ? null : limitMax;
   return requested ?? (limitMax === -1 ? limitDefault : Math.min(limitDefault, limitMax));
 }
 
-function parseInteger(raw: unknown, minimum: number, path: QueryPath): number | undefined {
+function parseInteger(raw: unknown, minimum: number, path: QueryErrorPath): number | undefined {
   if (raw === undefined || raw === null || raw === '') return undefined;
   const value =
     typeof raw === 'number' ? raw : typeof raw === 'string' && /^[+-]?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
   if (!Number.isSafeInteger(value) || value < minimum)
-    throw invalidQuery(`${quoteValue(raw)} is not a whole number of at least ${minimum}`, path);
+    throw createInvalidQueryFailure(`${quoteValue(raw)} is not a whole number of at least ${minimum}`, path);
   return value;
 }
 

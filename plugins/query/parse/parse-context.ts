@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { FieldVisibility, PlaceholderBinder } from '../contract.ts';
 import { createUnknownFieldFailure } from '../library.ts';
-import { assertNesting, invalidQuery, type QueryPath } from './raw-values.ts';
+import { assertQueryNesting, createInvalidQueryFailure, type QueryErrorPath } from './raw-values.ts';
 
 export interface QueryCeilings {
   /** The largest number of names in a path (`depth.ts`). */
@@ -16,7 +16,7 @@ export interface QueryCeilings {
 }
 
 /** The state of parsing one query: what names resolve to, and the ceilings that bound its cost before any SQL exists. */
-export interface ParseContext {
+export interface QueryParseContext {
   readonly schema: SchemaOverview;
   readonly ceilings: QueryCeilings;
   /** Set for permission rules: `$CURRENT_USER.a.b` may use concealed fields. */
@@ -32,21 +32,24 @@ export interface ParseContext {
   readonly placeholders: PlaceholderBinder[];
 }
 
-export function countQueryPart(context: ParseContext, path: QueryPath): void {
-  assertNesting(path);
+export function countQueryPart(context: QueryParseContext, path: QueryErrorPath): void {
+  assertQueryNesting(path);
   if (++context.spent.nodes > context.ceilings.nodes)
-    throw invalidQuery(`the query has more than the ${context.ceilings.nodes} parts allowed (QUERY_MAX_NODES)`, path);
+    throw createInvalidQueryFailure(
+      `the query has more than the ${context.ceilings.nodes} parts allowed (QUERY_MAX_NODES)`,
+      path,
+    );
 }
 
 /** Whether this whole text, also with special characters, is the name of a field that is not hidden from the caller. */
-export const isVisibleField = (context: ParseContext, collection: Collection, name: string): boolean =>
+export const isVisibleField = (context: QueryParseContext, collection: Collection, name: string): boolean =>
   collection.fields.has(name) && context.isVisible(collection, name);
 
 /**
  * The field of this name.
  * @throws FORBIDDEN for an unknown field and for a hidden one alike
  */
-export function resolveField(context: ParseContext, collection: Collection, name: string): Field {
+export function resolveField(context: QueryParseContext, collection: Collection, name: string): Field {
   if (!context.isVisible(collection, name))
     throw fail('FORBIDDEN', `field ${name} of ${collection.name} is hidden from the caller`);
   const field = collection.fields.get(name);
@@ -54,9 +57,9 @@ export function resolveField(context: ParseContext, collection: Collection, name
   return field;
 }
 
-export function resolveCollection(context: ParseContext, name: string): Collection {
+export function resolveCollection(context: QueryParseContext, name: string): Collection {
   const found = context.schema.collections.get(name);
-  if (!found) throw invalidQuery(`leads to the unknown collection ${name}`, []);
+  if (!found) throw createInvalidQueryFailure(`leads to the unknown collection ${name}`, []);
   return found;
 }
 
@@ -65,6 +68,6 @@ export function manyToOneTargetField(field: Field, to: Collection): Field {
   const column = field.relation?.kind === 'one' ? field.relation.relation.schema?.foreign_key_column : undefined;
   const found = column ? [...to.fields.values()].find((one) => one.column?.name === column) : undefined;
   const key = found ?? (to.hasKey ? to.key : null);
-  if (!key) throw invalidQuery(`leads to ${to.name}, which has no key`, [field.name]);
+  if (!key) throw createInvalidQueryFailure(`leads to ${to.name}, which has no key`, [field.name]);
   return key;
 }

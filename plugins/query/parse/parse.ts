@@ -1,23 +1,23 @@
 import type { Collection } from '../../schema/contract.ts';
 import type { ConditionTree, ParseOptions, RawQuery, ReadNode } from '../contract.ts';
-import { assertDeepDepth, assertFilterDepth, assertParametersDepth } from './depth.ts';
-import { parseFields } from './fields.ts';
+import { assertDeepParameterDepth, assertFilterDepth, assertParametersDepth } from './depth.ts';
+import { parseFieldsParameter } from './fields.ts';
 import { parseFilter } from './filter.ts';
-import { type NodeParameters, parseReadNode } from './node.ts';
-import type { NodePosition } from './node-position.ts';
-import type { ParseContext, QueryCeilings } from './parse-context.ts';
-import { invalidQuery, isObject, parseJson } from './raw-values.ts';
+import { parseReadNode, type QueryNodeParameters } from './node.ts';
+import type { QueryNodePosition } from './node-position.ts';
+import type { QueryCeilings, QueryParseContext } from './parse-context.ts';
+import { createInvalidQueryFailure, isObject, parseJsonParameter } from './raw-values.ts';
 import { parseMetaParameter } from './search-meta-alias.ts';
 import { parseSelection } from './selection.ts';
 
 /** Parses a query to a tree (architecture, section 4). The parser does not know the caller: `access` restricts the tree. */
-export function parseRead(
+export function parseQueryToTree(
   collection: Collection,
   raw: RawQuery,
   options: ParseOptions,
   ceilings: QueryCeilings,
 ): ReadNode {
-  const context: ParseContext = {
+  const context: QueryParseContext = {
     schema: options.schema,
     ceilings,
     trusted: false,
@@ -40,26 +40,39 @@ export function parseRead(
   };
 }
 
-function parseRawQuery(context: ParseContext, collection: Collection, raw: RawQuery, position: NodePosition): ReadNode {
-  if (raw.version !== undefined) throw invalidQuery('is not supported yet', ['version']);
-  const deep = parseJson(raw.deep, ['deep']);
-  if (deep !== undefined && deep !== null && !isObject(deep)) throw invalidQuery('must be an object', ['deep']);
+function parseRawQuery(
+  context: QueryParseContext,
+  collection: Collection,
+  raw: RawQuery,
+  position: QueryNodePosition,
+): ReadNode {
+  if (raw.version !== undefined) throw createInvalidQueryFailure('is not supported yet', ['version']);
+  const deep = parseJsonParameter(raw.deep, ['deep']);
+  if (deep !== undefined && deep !== null && !isObject(deep))
+    throw createInvalidQueryFailure('must be an object', ['deep']);
   // At the root of `deep` keys with an underscore are ignored; the others are relations.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
-  const node: NodeParameters = {
+  const node: QueryNodeParameters = {
     ...raw,
-    filter: parseJson(raw.filter, ['filter']),
+    filter: parseJsonParameter(raw.filter, ['filter']),
     below: Object.fromEntries(relations),
   };
   const { depth } = context.ceilings;
   assertParametersDepth(node, depth, [], 0);
-  assertDeepDepth(deep ?? {}, depth);
-  const read = parseReadNode(context, collection, parseFields(raw.fields, ['fields'], depth), node, [], position);
+  assertDeepParameterDepth(deep ?? {}, depth);
+  const read = parseReadNode(
+    context,
+    collection,
+    parseFieldsParameter(raw.fields, ['fields'], depth),
+    node,
+    [],
+    position,
+  );
   return { ...read, meta: parseMetaParameter(raw.meta) };
 }
 
 /** Parses a filter alone. Permission rules are `trusted`. */
-export function parseWhere(
+export function parseStandaloneFilter(
   collection: Collection,
   raw: unknown,
   schema: ParseOptions['schema'],
@@ -67,7 +80,7 @@ export function parseWhere(
   trusted: boolean,
 ): ConditionTree {
   const anything = { isVisible: () => true, onUnknownField: () => {}, backlink: true };
-  const context: ParseContext = {
+  const context: QueryParseContext = {
     schema,
     ceilings,
     trusted,

@@ -1,24 +1,29 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { GroupSelection, Projection, ReadNode, Selection, SelectionItem } from '../contract.ts';
+import type { GroupSelection, Projection, ReadNode, RowSelection, SelectionItem } from '../contract.ts';
 import { createUnknownFieldFailure } from '../library.ts';
-import { assertDepth, assertParametersDepth } from './depth.ts';
-import { parseFunction } from './functions.ts';
+import { assertParametersDepth, assertRelationalDepth } from './depth.ts';
+import { parseFieldFunction } from './functions.ts';
 import { parseGroupSelection } from './group-selection.ts';
-import { parseListParameters } from './list-parameters.ts';
-import { joinableCollections, type NodePosition, relatedPosition, withoutPagingAndOrder } from './node-position.ts';
-import { countQueryPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { parseNodeListParameters } from './list-parameters.ts';
+import {
+  findManyToAnyCollections,
+  positionBehindRelation,
+  type QueryNodePosition,
+  withoutPagingAndOrder,
+} from './node-position.ts';
+import { countQueryPart, type QueryParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { parseJsonPath } from './path-steps.ts';
-import { parameterPath, type QueryPath } from './raw-values.ts';
+import { errorPathOfParameter, type QueryErrorPath } from './raw-values.ts';
 import { parseSort, withDefaultOrder } from './sort.ts';
 
 /** The keys of a selection are not aliases: conditions and sort cannot name them. */
 const NO_ALIASES: ReadonlyMap<string, string> = new Map();
 
 export const parseSelection = (
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
-  selection: Selection | GroupSelection,
-  position: NodePosition,
+  selection: RowSelection | GroupSelection,
+  position: QueryNodePosition,
 ): ReadNode =>
   'groups' in selection
     ? parseGroupSelection(context, collection, selection, position)
@@ -26,19 +31,19 @@ export const parseSelection = (
 
 /** Parses a node of a selection, with the parameters and ceilings of a node of a query. */
 function parseRowSelection(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
-  { parameters: terms = {}, items: shown }: Selection,
-  path: QueryPath,
-  position: NodePosition,
+  { parameters: terms = {}, items: shown }: RowSelection,
+  path: QueryErrorPath,
+  position: QueryNodePosition,
 ): ReadNode {
   assertParametersDepth(terms, context.ceilings.depth, path, position.depth);
   countQueryPart(context, path);
   return {
-    ...parseListParameters(context, collection, terms, path, position),
+    ...parseNodeListParameters(context, collection, terms, path, position),
     order: withDefaultOrder(
       collection,
-      parseSort(context, collection, terms.sort, NO_ALIASES, parameterPath(path, 'sort')),
+      parseSort(context, collection, terms.sort, NO_ALIASES, errorPathOfParameter(path, 'sort')),
       position.sortField,
     ),
     projections: shown.map((one) => parseSelectionItem(context, collection, one, path, position)),
@@ -51,11 +56,11 @@ function parseRowSelection(
  * newer schema.
  */
 function parseSelectionItem(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   one: SelectionItem,
-  path: QueryPath,
-  position: NodePosition,
+  path: QueryErrorPath,
+  position: QueryNodePosition,
 ): Projection {
   const { key } = one;
   const at = [...path, key];
@@ -67,11 +72,11 @@ function parseSelectionItem(
       key,
       projections: one.items.map((inner) => parseSelectionItem(context, collection, inner, at, position)),
     };
-  assertDepth(position.depth + 1, context.ceilings.depth, at);
+  assertRelationalDepth(position.depth + 1, context.ceilings.depth, at);
   const field = resolveField(context, collection, one.field);
   const { relation } = field;
-  const behind = (to: Collection, selection: Selection): ReadNode =>
-    parseRowSelection(context, to, selection, at, relation ? relatedPosition(position, relation) : position);
+  const behind = (to: Collection, selection: RowSelection): ReadNode =>
+    parseRowSelection(context, to, selection, at, relation ? positionBehindRelation(position, relation) : position);
 
   if (one.kind === 'column') {
     const { fn, as } = one;
@@ -82,7 +87,7 @@ function parseSelectionItem(
         kind: 'column',
         key,
         field,
-        fn: parseFunction(context, field, { name: fn.name, path: steps }, at),
+        fn: parseFieldFunction(context, field, { name: fn.name, path: steps }, at),
         ...form,
       };
     if (field.column || field.parts) return { kind: 'column', key, field, ...form };
@@ -98,7 +103,7 @@ function parseSelectionItem(
       };
   } else if (relation?.kind === 'any') {
     const by = collection.fields.get(relation.collectionField);
-    const reads = joinableCollections(context, relation).flatMap((to) => {
+    const reads = findManyToAnyCollections(context, relation).flatMap((to) => {
       const selection = Object.hasOwn(one.of, to.name) ? one.of[to.name] : undefined;
       return selection ? [withoutPagingAndOrder(behind(to, selection))] : [];
     });

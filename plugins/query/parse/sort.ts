@@ -1,12 +1,12 @@
 import { fail } from '#kernel';
 import type { Collection, Column, Field } from '../../schema/contract.ts';
-import type { FieldUse, OrderBy, OrderByStep } from '../contract.ts';
+import type { FieldReference, OrderBy, OrderByRelation } from '../contract.ts';
 import { isSortableUnknownTypeField } from '../element-field.ts';
 import { keyColumns } from '../key-columns.ts';
-import { parseFieldUse } from './functions.ts';
-import { countQueryPart, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
-import { parseStep, splitSteps } from './path-steps.ts';
-import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
+import { parseFieldReference } from './functions.ts';
+import { countQueryPart, type QueryParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { parseFieldPathStep, splitFieldPath } from './path-steps.ts';
+import { createInvalidQueryFailure, parseNameListParameter, type QueryErrorPath } from './raw-values.ts';
 
 /** Parses `-author.name` to its path and direction. */
 export const parseDirection = (entry: string): { readonly text: string; readonly descending: boolean } =>
@@ -14,22 +14,27 @@ export const parseDirection = (entry: string): { readonly text: string; readonly
 
 /** Parses `sort=-date,author.name`. An unknown name is FORBIDDEN like an unreadable one. */
 export function parseSort(
-  context: ParseContext,
+  context: QueryParseContext,
   collection: Collection,
   raw: unknown,
   aliases: ReadonlyMap<string, string>,
-  path: QueryPath,
+  path: QueryErrorPath,
 ): readonly OrderBy[] {
-  return parseList(raw, path).map((entry, index) => {
+  return parseNameListParameter(raw, path).map((entry, index) => {
     const at = [...path, index];
     countQueryPart(context, at);
     const { text, descending } = parseDirection(entry);
-    return { ...parseSortPath(context, collection, splitSteps(aliases.get(text) ?? text, at), at), descending };
+    return { ...parseSortPath(context, collection, splitFieldPath(aliases.get(text) ?? text, at), at), descending };
   });
 }
 
-function parseSortPath(context: ParseContext, collection: Collection, steps: readonly string[], at: QueryPath) {
-  const path: OrderByStep[] = [];
+function parseSortPath(
+  context: QueryParseContext,
+  collection: Collection,
+  steps: readonly string[],
+  at: QueryErrorPath,
+) {
+  const path: OrderByRelation[] = [];
   let collectionAt = collection;
   for (const step of steps.slice(0, -1)) {
     const next = parseSortStep(context, collectionAt, step, at);
@@ -37,21 +42,26 @@ function parseSortPath(context: ParseContext, collection: Collection, steps: rea
     path.push(next);
     collectionAt = next.to;
   }
-  return { path, use: assertSortable(parseFieldUse(context, collectionAt, steps.at(-1) ?? '', at), at) };
+  return { path, use: assertSortable(parseFieldReference(context, collectionAt, steps.at(-1) ?? '', at), at) };
 }
 
-function parseSortStep(context: ParseContext, collectionAt: Collection, step: string, at: QueryPath): OrderByStep {
-  const { field: name, collection: only, fn } = parseStep(step, at);
+function parseSortStep(
+  context: QueryParseContext,
+  collectionAt: Collection,
+  step: string,
+  at: QueryErrorPath,
+): OrderByRelation {
+  const { field: name, collection: only, fn } = parseFieldPathStep(step, at);
   const field = assertNotConcealed(resolveField(context, collectionAt, name));
   const { relation } = field;
-  if (fn) throw invalidQuery(`cannot sort through ${step.slice(0, 60)}`, at);
+  if (fn) throw createInvalidQueryFailure(`cannot sort through ${step.slice(0, 60)}`, at);
   if (relation?.kind === 'any') {
-    if (only === undefined) throw invalidQuery(`needs a collection: ${name}:<collection>`, at);
+    if (only === undefined) throw createInvalidQueryFailure(`needs a collection: ${name}:<collection>`, at);
     const by = collectionAt.fields.get(relation.collectionField);
     if (!relation.allowedCollections.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
     return { use: { field }, by, to: resolveCollection(context, only) };
   }
-  if (!relation || only !== undefined) throw invalidQuery(`cannot sort through ${step.slice(0, 60)}`, at);
+  if (!relation || only !== undefined) throw createInvalidQueryFailure(`cannot sort through ${step.slice(0, 60)}`, at);
   return { use: { field }, to: resolveCollection(context, relation.to) };
 }
 
@@ -60,12 +70,12 @@ function assertNotConcealed(field: Field): Field {
   return field;
 }
 
-function assertSortable(use: FieldUse, at: QueryPath): FieldUse {
+function assertSortable(use: FieldReference, at: QueryErrorPath): FieldReference {
   const { column, type, name } = assertNotConcealed(use.field);
   if (use.fn) return use;
-  if (!column) throw invalidQuery(`cannot sort by ${name}`, at);
+  if (!column) throw createInvalidQueryFailure(`cannot sort by ${name}`, at);
   if (!isOrdered(use.field))
-    throw invalidQuery(`cannot sort by ${name}: ${typeName(type, column)} has no order here`, at);
+    throw createInvalidQueryFailure(`cannot sort by ${name}: ${typeName(type, column)} has no order here`, at);
   return use;
 }
 

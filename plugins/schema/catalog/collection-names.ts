@@ -1,4 +1,4 @@
-import { SYSTEM_PREFIX } from '../contract.ts';
+import { SYSTEM_COLLECTION_PREFIX } from '../contract.ts';
 import type { CatalogTable } from './content.ts';
 
 /**
@@ -14,7 +14,7 @@ export function assignCollectionNames(
   const counts = new Map<string, number>();
   for (const { name } of tables) counts.set(name, (counts.get(name) ?? 0) + 1);
   const served = tables.filter(
-    ({ schema, name }) => !name.startsWith(SYSTEM_PREFIX) || (schema === firstSchema && isDeclared(name)),
+    ({ schema, name }) => !name.startsWith(SYSTEM_COLLECTION_PREFIX) || (schema === firstSchema && isDeclared(name)),
   );
   const assigned = new Map<CatalogTable, string>();
   const taken = new Set<string>();
@@ -28,7 +28,7 @@ export function assignCollectionNames(
   for (const table of served) if (hasPlainName(table)) assign(table, table.name);
   for (const table of served) {
     const name = `${table.schema}_${table.name}`;
-    if (!hasPlainName(table) && !name.startsWith(SYSTEM_PREFIX)) assign(table, name);
+    if (!hasPlainName(table) && !name.startsWith(SYSTEM_COLLECTION_PREFIX)) assign(table, name);
   }
   return assigned;
 }

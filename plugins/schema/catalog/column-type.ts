@@ -1,5 +1,5 @@
 import type { ElementType, FieldType } from '../contract.ts';
-import type { CatalogColumn, RangeBound } from './content.ts';
+import type { CatalogColumn, RangeBoundType } from './content.ts';
 
 const BUILTIN: Readonly<Record<string, FieldType>> = {
   int2: 'integer',
@@ -54,5 +54,5 @@ function toValueType(column: CatalogColumn): FieldType {
   return 'unknown';
 }
 
-const toBuiltinType = ({ type, builtin }: Pick<RangeBound, 'type' | 'builtin'>): FieldType =>
+const toBuiltinType = ({ type, builtin }: Pick<RangeBoundType, 'type' | 'builtin'>): FieldType =>
   (builtin && Object.hasOwn(BUILTIN, type) ? BUILTIN[type] : undefined) ?? 'unknown';

@@ -6,7 +6,7 @@ import type { CatalogColumn, CatalogTable } from './content.ts';
 const PRECISION: Readonly<Record<string, number>> = { int2: 16, int4: 32, int8: 64, float4: 24, float8: 53 };
 
 /** Converts a catalog column to a `Column` of the contract. */
-export function toColumn(column: CatalogColumn, table: CatalogTable): Column {
+export function toSchemaColumn(column: CatalogColumn, table: CatalogTable): Column {
   const { name, type, builtin, array, typmod } = column;
   const singleColumnIndexes = table.indexes.filter(({ columns }) => columns.length === 1 && columns[0] === name);
   const hasSize = builtin && !array;

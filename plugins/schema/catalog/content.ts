@@ -46,10 +46,10 @@ export interface CatalogType {
   readonly typmod: number;
   readonly enum: readonly string[] | null;
   /** The type of the bounds of a range or a multirange. */
-  readonly bound: RangeBound | null;
+  readonly bound: RangeBoundType | null;
 }
 
-export interface RangeBound {
+export interface RangeBoundType {
   readonly type: string;
   readonly builtin: boolean;
   readonly sqlType: string;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Db, DISABLE_STATEMENT_TIMEOUT } from '../../database/contract.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL } from '../../database/contract.ts';
 import { type CatalogContent, parseCatalogContent } from './content.ts';
 import { renderCatalogStatement, renderFingerprintStatement } from './statement.ts';
 
-export interface CatalogReading {
+export interface CatalogReadResult {
   readonly fingerprint: string;
   /** A hash that is equal for equal content. */
   readonly digest: string;
@@ -11,9 +11,9 @@ export interface CatalogReading {
 }
 
 /** Reads the catalogs and the registry tables of the database. */
-export interface CatalogSource {
+export interface CatalogReader {
   fingerprint(): Promise<string>;
-  read(): Promise<CatalogReading>;
+  read(): Promise<CatalogReadResult>;
 }
 
 interface CatalogRow {
@@ -21,9 +21,9 @@ interface CatalogRow {
   readonly content: string;
 }
 
-export function createCatalogSource(
+export function createCatalogReader(
   db: Pick<Db, 'query' | 'schemas' | 'transaction' | 'isInUnitOfWork'>,
-): CatalogSource {
+): CatalogReader {
   const first = db.schemas[0] as string;
   const catalogSql = renderCatalogStatement(first);
   const fingerprintSql = renderFingerprintStatement(first);
@@ -42,11 +42,11 @@ export function createCatalogSource(
     db.isInUnitOfWork()
       ? readRow()
       : db.transaction(async () => {
-          await db.query(DISABLE_STATEMENT_TIMEOUT);
+          await db.query(DISABLE_STATEMENT_TIMEOUT_SQL);
           return readRow();
         });
 
-  const read = async (): Promise<CatalogReading> => {
+  const read = async (): Promise<CatalogReadResult> => {
     const { fingerprint, content } = await readWithoutTimeout();
     return {
       fingerprint,

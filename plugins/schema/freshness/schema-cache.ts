@@ -1,12 +1,12 @@
 import type { Log } from '#kernel';
 import { coalesceConcurrentCalls } from '../../cluster/library.ts';
-import type { CatalogReading, CatalogSource } from '../catalog/source.ts';
+import type { CatalogReader, CatalogReadResult } from '../catalog/source.ts';
 import type { SchemaOverview } from '../contract.ts';
-import { SchemaStore } from './schema-store.ts';
+import { SchemaSnapshotStore } from './schema-store.ts';
 
 interface SchemaCacheDeps {
-  readonly source: CatalogSource;
-  readonly build: (reading: CatalogReading) => SchemaOverview;
+  readonly source: CatalogReader;
+  readonly build: (reading: CatalogReadResult) => SchemaOverview;
   /** Whether a unit of work is open around the caller. */
   readonly inUnit: () => boolean;
   readonly log: Log;
@@ -31,7 +31,7 @@ export interface SchemaCache {
 
 /** Caches the schema snapshot and tracks whether it is up to date. */
 export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDeps): SchemaCache {
-  const store = new SchemaStore(source, build);
+  const store = new SchemaSnapshotStore(source, build);
   let isTrusting = false;
   let isArriving = true;
   /** Whether every change calls `invalidate`: `isTrusting` and `isArriving`. */

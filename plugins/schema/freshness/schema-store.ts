@@ -1,4 +1,4 @@
-import type { CatalogReading, CatalogSource } from '../catalog/source.ts';
+import type { CatalogReader, CatalogReadResult } from '../catalog/source.ts';
 import type { SchemaOverview } from '../contract.ts';
 
 /** A schema snapshot with the state of the catalogs it was built from. */
@@ -15,14 +15,14 @@ const STORE_SIZE = 4;
  * uncommitted changes, so its snapshot can be stored beside the others: no caller outside the unit has that
  * fingerprint.
  */
-export class SchemaStore {
+export class SchemaSnapshotStore {
   /** The snapshot for callers outside units of work. */
   current: CachedSchema | undefined;
   #recent: readonly CachedSchema[] = [];
-  readonly #source: CatalogSource;
-  readonly #build: (reading: CatalogReading) => SchemaOverview;
+  readonly #source: CatalogReader;
+  readonly #build: (reading: CatalogReadResult) => SchemaOverview;
 
-  constructor(source: CatalogSource, build: (reading: CatalogReading) => SchemaOverview) {
+  constructor(source: CatalogReader, build: (reading: CatalogReadResult) => SchemaOverview) {
     this.#source = source;
     this.#build = build;
   }

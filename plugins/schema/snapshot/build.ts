@@ -4,15 +4,15 @@ import {
   type Collection,
   type CollectionMeta,
   type SchemaOverview,
-  SYSTEM_PREFIX,
+  SYSTEM_COLLECTION_PREFIX,
   type SystemCollection,
 } from '../contract.ts';
 import type { DeclaredCollections } from '../system/declarations.ts';
 import { addCompositeFields } from './composite-fields.ts';
-import { buildFields, type MutableFields } from './fields.ts';
-import { findTableKey, NO_KEY } from './keys.ts';
+import { buildTableFields, type MutableFields } from './fields.ts';
+import { findTableKey, NO_TABLE_KEY } from './keys.ts';
 import { toCollectionMeta } from './registry-rows.ts';
-import { buildRelations, linkFields } from './relations.ts';
+import { buildRelations, linkFieldsToRelations } from './relations.ts';
 import { buildSystemCollectionMeta } from './system-meta.ts';
 
 /** The table of migrations, which exists before any declared table. */
@@ -50,7 +50,7 @@ export function buildSchemaSnapshot({ content, version, declarations, firstSchem
   const served = new Map<CatalogTable, string>();
   for (const [table, name] of names) {
     const system = name === MIGRATIONS_TABLE.collection ? MIGRATIONS_TABLE : declarations.get(name);
-    const fields = buildFields(name, table, rows.get(name) ?? [], system, declarations);
+    const fields = buildTableFields(name, table, rows.get(name) ?? [], system, declarations);
     const meta = system ? buildSystemCollectionMeta(system) : (metas.get(name) ?? null);
     const collection = buildCollection(name, table, fields, meta, system !== undefined);
     if (system?.internal === 'listed') listed.set(name, { ...collection, verbs: [] });
@@ -61,13 +61,13 @@ export function buildSchemaSnapshot({ content, version, declarations, firstSchem
   const nameOf = (table: CatalogTable) => served.get(table);
   const compositeFields = addCompositeFields(content, (table) => collections.get(nameOf(table) ?? ''));
   const relations = buildRelations({ content, collections, nameOf, compositeFields, declarations });
-  linkFields(relations, collections);
+  linkFieldsToRelations(relations, collections);
 
   const all = new Map<string, Collection>(collections);
   for (const [name, foreignKeys] of Map.groupBy(compositeFields.values(), ({ collection }) => collection))
     all.set(name, { ...(all.get(name) as Collection), compositeForeignKeys: foreignKeys });
   for (const [name, meta] of metas) {
-    if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, buildFolder(name, meta));
+    if (!all.has(name) && !name.startsWith(SYSTEM_COLLECTION_PREFIX)) all.set(name, buildFolder(name, meta));
   }
   return { version, collections: all, relations, listedTables: listed };
 }
@@ -106,7 +106,7 @@ const buildFolder = (name: string, meta: CollectionMeta): Collection => ({
   hasSideEffects: false,
   system: false,
   meta,
-  ...NO_KEY,
+  ...NO_TABLE_KEY,
   fields: new Map(),
   compositeForeignKeys: [],
   singleton: false,

@@ -22,7 +22,7 @@ type CompositeKeyContent = Pick<CatalogContent, 'foreignKeys'> & {
 export function addCompositeFields(
   content: CompositeKeyContent,
   findCollection: (table: ForeignKey['from']) => KeyedCollection | undefined,
-): CompositeFields {
+): CompositeForeignKeyFields {
   const added = new Map<ForeignKey, MutableField>();
   const found = content.foreignKeys.flatMap((key) => {
     const [many, one] = [findCollection(key.from), findCollection(key.to)];
@@ -48,7 +48,7 @@ export function addCompositeFields(
 }
 
 /** The fields of composite foreign keys, by foreign key. */
-export type CompositeFields = ReadonlyMap<ForeignKey, Field>;
+export type CompositeForeignKeyFields = ReadonlyMap<ForeignKey, Field>;
 
 /** The fields of the foreign key in the order of the referenced key; undefined where it refers to other columns. */
 function findParts(

@@ -1,4 +1,4 @@
-import { toColumn } from '../catalog/column.ts';
+import { toSchemaColumn } from '../catalog/column.ts';
 import { toFieldType } from '../catalog/column-type.ts';
 import type { CatalogTable, RegistryRow } from '../catalog/content.ts';
 import { isSearchVector } from '../column-kinds.ts';
@@ -33,8 +33,8 @@ const TYPE_FLAGS: Readonly<Record<string, { readonly type: FieldType; readonly o
   file: { type: 'uuid', on: TEXT_TYPES },
 };
 
-/** The fields of a table: its columns in their order, then its aliases. `linkFields` adds the relations later. */
-export function buildFields(
+/** The fields of a table: its columns in their order, then its aliases. `linkFieldsToRelations` adds the relations later. */
+export function buildTableFields(
   collection: string,
   table: CatalogTable,
   rows: readonly RegistryRow[],
@@ -45,7 +45,7 @@ export function buildFields(
   const fields: MutableFields = new Map();
   for (const one of table.columns) {
     const type = toFieldType(one);
-    const column = toColumn(one, table);
+    const column = toSchemaColumn(one, table);
     const field =
       buildSystemField(collection, column, declared) ??
       buildRegisteredField(collection, column, type, metas.get(one.name) ?? null);

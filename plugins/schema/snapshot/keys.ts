@@ -9,13 +9,13 @@ export interface TableKey {
   readonly hasKey: boolean;
 }
 
-export const NO_KEY: TableKey = { primary: null, key: null, hasKey: false };
+export const NO_TABLE_KEY: TableKey = { primary: null, key: null, hasKey: false };
 
 /**
  * Finds the key of a table: the primary key, else the first unique index over columns that are not null, else the row location.
  */
 export function findTableKey(collection: string, table: CatalogTable, fields: MutableFields): TableKey {
-  if (table.kind !== 'r' && table.kind !== 'p') return NO_KEY;
+  if (table.kind !== 'r' && table.kind !== 'p') return NO_TABLE_KEY;
   const parts = findKeyColumns(table, fields);
   if (!parts) return { primary: null, key: createRowLocationField(collection), hasKey: false };
   const [only] = parts as readonly [Field];

@@ -1,7 +1,7 @@
 import type { CatalogContent, CatalogTable, ForeignKey, RegistryRow } from '../catalog/content.ts';
 import type { Field, Relation, SystemField } from '../contract.ts';
 import type { DeclaredCollections } from '../system/declarations.ts';
-import type { CompositeFields } from './composite-fields.ts';
+import type { CompositeForeignKeyFields } from './composite-fields.ts';
 import type { MutableFields } from './fields.ts';
 import { toRelationMeta } from './registry-rows.ts';
 import { buildSystemRelationMeta } from './system-meta.ts';
@@ -26,7 +26,7 @@ interface RelationsInput {
   /** Served collections that have a table or view. */
   readonly collections: ReadonlyMap<string, LinkedCollection>;
   readonly nameOf: (table: CatalogTable) => string | undefined;
-  readonly compositeFields: CompositeFields;
+  readonly compositeFields: CompositeForeignKeyFields;
   readonly declarations: DeclaredCollections;
 }
 
@@ -109,7 +109,10 @@ function buildRegisteredRelation(
 }
 
 /** Sets the member `relation` of the fields on both sides of each relation. */
-export function linkFields(relations: readonly Relation[], collections: ReadonlyMap<string, LinkedCollection>): void {
+export function linkFieldsToRelations(
+  relations: readonly Relation[],
+  collections: ReadonlyMap<string, LinkedCollection>,
+): void {
   for (const relation of relations) {
     const { collection, related, meta } = relation;
     const many = collections.get(collection)?.fields.get(relation.field);

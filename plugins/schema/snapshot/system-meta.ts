@@ -1,5 +1,5 @@
 import type { CollectionMeta, FieldMeta, RelationMeta, SystemCollection, SystemField } from '../contract.ts';
-import { isNullable } from '../system/column-definition.ts';
+import { isNullableSystemField } from '../system/column-definition.ts';
 import { toCollectionMeta, toFieldMeta, toRelationMeta } from './registry-rows.ts';
 
 /** Builds `meta` of system collections, fields and relations from their declarations. */
@@ -17,7 +17,7 @@ export const buildSystemFieldMeta = (collection: string, field: SystemField, at:
   ...toFieldMeta({ collection, field: field.field, width: 'full', sort: at + 1 }),
   special: field.special?.length ? field.special : null,
   hidden: field.hidden === true,
-  required: !field.primary && !isNullable(field) && field.default === undefined,
+  required: !field.primary && !isNullableSystemField(field) && field.default === undefined,
   searchable: field.searchable !== false,
   system: true,
 });

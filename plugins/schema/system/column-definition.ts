@@ -12,9 +12,9 @@ export function renderColumnDefinition(field: SystemField): string | undefined {
     quoteIdentifier(field.field),
     serial ?? renderColumnType(field.type, { maxLength: field.maxLength }),
     ...(fallback && !serial ? [`default ${fallback}`] : []),
-    ...(isNullable(field) ? [] : ['not null']),
+    ...(isNullableSystemField(field) ? [] : ['not null']),
   ].join(' ');
 }
 
 /** Declared fields are `not null` unless `nullable` is true; keys always are. */
-export const isNullable = (field: SystemField): boolean => !field.primary && field.nullable === true;
+export const isNullableSystemField = (field: SystemField): boolean => !field.primary && field.nullable === true;

@@ -1,5 +1,5 @@
 import type { SystemCollection, SystemField } from '../contract.ts';
-import { SYSTEM_PREFIX } from '../contract.ts';
+import { SYSTEM_COLLECTION_PREFIX } from '../contract.ts';
 
 /** All declared system collections by name. */
 export type DeclaredCollections = ReadonlyMap<string, SystemCollection>;
@@ -7,11 +7,11 @@ export type DeclaredCollections = ReadonlyMap<string, SystemCollection>;
 /**
  * Collects the declarations of all plugins. @throws where a name is used twice, lacks the prefix, or a reference has no target
  */
-export function collectDeclarations(all: readonly SystemCollection[]): DeclaredCollections {
+export function collectSystemCollectionDeclarations(all: readonly SystemCollection[]): DeclaredCollections {
   const known = new Map<string, SystemCollection>();
   for (const one of all) {
-    if (!one.collection.startsWith(SYSTEM_PREFIX))
-      throw new Error(`${one.collection} does not start with ${SYSTEM_PREFIX}`);
+    if (!one.collection.startsWith(SYSTEM_COLLECTION_PREFIX))
+      throw new Error(`${one.collection} does not start with ${SYSTEM_COLLECTION_PREFIX}`);
     if (known.has(one.collection)) throw new Error(`the system collection ${one.collection} is declared twice`);
     known.set(one.collection, one);
   }

@@ -22,7 +22,7 @@ const ID_PREFIX = 'system-collections-';
 export const createSystemTablesMigration = (read: () => DeclaredCollections): Migration => ({
   idPrefix: ID_PREFIX,
   get id() {
-    return `${ID_PREFIX}${buildDeclarationsHash(read())}`;
+    return `${ID_PREFIX}${hashSystemCollectionDeclarations(read())}`;
   },
   async up(db) {
     const all = [...read().values()];
@@ -41,7 +41,7 @@ export const createSystemTablesMigration = (read: () => DeclaredCollections): Mi
   },
 });
 
-export const buildDeclarationsHash = (all: DeclaredCollections): string =>
+export const hashSystemCollectionDeclarations = (all: DeclaredCollections): string =>
   createHash('sha1')
     .update(JSON.stringify([...all.values()]))
     .digest('hex')

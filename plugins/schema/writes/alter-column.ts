@@ -4,14 +4,14 @@ import { quoteIdentifier } from '../../database/library.ts';
 import { renderColumnType } from '../column-sql.ts';
 import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Column, Field, FieldType } from '../contract.ts';
-import { parseDefaultValue } from '../default-value.ts';
-import { parseColumnSize, renderAddIndex, renderAddUnique } from './column-ddl.ts';
+import { parseColumnDefault } from '../default-value.ts';
+import { parseColumnTypeOptions, renderAddIndex, renderAddUnique } from './column-ddl.ts';
 import { renderDefaultSql } from './default-sql.ts';
-import { quoteTable, type WriteDeps } from './deps.ts';
-import { invalidPayload, ownMember, type Payload, parseFlag } from './payload.ts';
+import { quoteTable, type SchemaWriteDeps } from './deps.ts';
+import { createInvalidPayloadFailure, ownPayloadMember, type Payload, parseBooleanPayloadMember } from './payload.ts';
 
 interface ColumnTarget {
-  readonly deps: WriteDeps;
+  readonly deps: SchemaWriteDeps;
   readonly collection: Collection;
   readonly field: Field;
   readonly column: Column;
@@ -25,7 +25,7 @@ interface ColumnTarget {
  * statement.
  */
 export async function alterColumn(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   collection: Collection,
   field: Field,
   type: FieldType,
@@ -33,13 +33,13 @@ export async function alterColumn(
 ): Promise<void> {
   const column = field.column as Column;
   const changesType = type !== field.type || (await isSizeChange(deps, field, type, schema));
-  const requestedDefault = ownMember(schema, 'default_value');
-  const currentDefault = parseDefaultValue(field.type, column);
+  const requestedDefault = ownPayloadMember(schema, 'default_value');
+  const currentDefault = parseColumnDefault(field.type, column);
   const changesDefault = requestedDefault !== undefined && !isDeepStrictEqual(requestedDefault, currentDefault);
   assertChangeable(field, column, schema);
   if (collection.kind !== 'table') {
     if (changesType || changesDefault || isDifferent(schema, 'is_nullable', column.nullable)) {
-      throw invalidPayload(`"${collection.name}" is a view of the database and is changed there.`);
+      throw createInvalidPayloadFailure(`"${collection.name}" is a view of the database and is changed there.`);
     }
     return;
   }
@@ -53,7 +53,7 @@ export async function alterColumn(
     alter: `alter table ${table} alter column ${quoteIdentifier(column.name)}`,
   };
   if ((changesType || changesDefault) && column.generated)
-    throw invalidPayload(`Field "${field.name}" is computed by the database.`);
+    throw createInvalidPayloadFailure(`Field "${field.name}" is computed by the database.`);
 
   if (changesType) await changeType(target, type, schema, changesDefault ? requestedDefault : currentDefault);
   else if (changesDefault) await setDefault(target, type, requestedDefault);
@@ -62,21 +62,26 @@ export async function alterColumn(
   if (isDifferent(schema, 'is_indexed', column.indexed)) await changeIndex(target, !column.indexed);
 }
 
-const isDifferent = (schema: Payload, key: string, now: boolean): boolean => (parseFlag(schema, key) ?? now) !== now;
+const isDifferent = (schema: Payload, key: string, now: boolean): boolean =>
+  (parseBooleanPayloadMember(schema, key) ?? now) !== now;
 
 function assertChangeable(field: Field, column: Column, schema: Payload): void {
   if (isDifferent(schema, 'is_primary_key', column.primary))
-    throw invalidPayload('The primary key of a collection cannot be changed.');
+    throw createInvalidPayloadFailure('The primary key of a collection cannot be changed.');
   if (isDifferent(schema, 'has_auto_increment', column.autoIncrement))
-    throw invalidPayload('Auto-increment is set when a field is created.');
-  if (column.primary && (parseFlag(schema, 'is_nullable') === true || parseFlag(schema, 'is_unique') === false)) {
-    throw invalidPayload(`Field "${field.name}" is the primary key: it is always filled and unique.`);
+    throw createInvalidPayloadFailure('Auto-increment is set when a field is created.');
+  if (
+    column.primary &&
+    (parseBooleanPayloadMember(schema, 'is_nullable') === true ||
+      parseBooleanPayloadMember(schema, 'is_unique') === false)
+  ) {
+    throw createInvalidPayloadFailure(`Field "${field.name}" is the primary key: it is always filled and unique.`);
   }
 }
 
-async function isSizeChange({ db }: WriteDeps, field: Field, type: FieldType, schema: Payload): Promise<boolean> {
+async function isSizeChange({ db }: SchemaWriteDeps, field: Field, type: FieldType, schema: Payload): Promise<boolean> {
   const column = field.column as Column;
-  const { maxLength, precision, scale } = await parseColumnSize(db, type, schema);
+  const { maxLength, precision, scale } = await parseColumnTypeOptions(db, type, schema);
   if (column.dataType === 'character varying') return (maxLength ?? column.maxLength) !== column.maxLength;
   if (column.dataType !== 'numeric') return false;
   return (precision ?? column.precision) !== column.precision || (scale ?? column.scale) !== column.scale;
@@ -84,7 +89,7 @@ async function isSizeChange({ db }: WriteDeps, field: Field, type: FieldType, sc
 
 async function changeType(target: ColumnTarget, type: FieldType, schema: Payload, fallback: unknown): Promise<void> {
   const { deps, field, column, alter } = target;
-  const requested = await parseColumnSize(deps.db, type, schema);
+  const requested = await parseColumnTypeOptions(deps.db, type, schema);
   const keepsType = type === field.type;
   const sql = renderColumnType(type, {
     maxLength: requested.maxLength ?? (keepsType ? column.maxLength : undefined),
@@ -105,7 +110,7 @@ async function changeType(target: ColumnTarget, type: FieldType, schema: Payload
 
 async function setDefault({ deps, column, alter }: ColumnTarget, type: FieldType, value: unknown): Promise<void> {
   if (column.identityAlways || (column.autoIncrement && column.default === null)) {
-    throw invalidPayload('A field that increments by itself has no other default.');
+    throw createInvalidPayloadFailure('A field that increments by itself has no other default.');
   }
   const sql = renderDefaultSql(type, value);
   await deps.db.ddl(sql === null ? `${alter} drop default` : `${alter} set default ${sql}`);
@@ -153,7 +158,7 @@ interface IndexRow {
 
 /** Reads the indexes that begin with this column; unique ones only where it is their only column. */
 async function readIndexes(
-  { db }: WriteDeps,
+  { db }: SchemaWriteDeps,
   table: string,
   column: string,
   unique: boolean,

@@ -1,10 +1,15 @@
 import type { Caller } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
-import { createColumnIndexes, isPrimaryKey, renderNewColumn } from './column-ddl.ts';
-import type { WriteDeps } from './deps.ts';
-import { createCollectionEventMeta, emitAction, runRegistryFilters } from './events.ts';
+import { createColumnIndexes, isNewPrimaryKeyField, renderNewColumn } from './column-ddl.ts';
+import type { SchemaWriteDeps } from './deps.ts';
+import { createCollectionEventMeta, emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { type NewField, parseNewField } from './field-input.ts';
-import { invalidPayload, ownMember, parseName, parseObjectMember } from './payload.ts';
+import {
+  createInvalidPayloadFailure,
+  ownPayloadMember,
+  parseCollectionOrFieldName,
+  parseObjectPayloadMember,
+} from './payload.ts';
 import { parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
 
 const DEFAULT_ID_FIELD: NewField = {
@@ -15,33 +20,36 @@ const DEFAULT_ID_FIELD: NewField = {
 };
 
 /** Creates a table with its fields, or a folder, and their registry rows. */
-export async function createCollection(deps: WriteDeps, caller: Caller, input: unknown): Promise<string> {
-  const payload = await runRegistryFilters(deps, 'collections', 'create', input, {
+export async function createCollection(deps: SchemaWriteDeps, caller: Caller, input: unknown): Promise<string> {
+  const payload = await runSchemaChangeFilters(deps, 'collections', 'create', input, {
     caller,
     collection: 'platform_collections',
   });
-  const name = parseName(payload, 'collection');
-  const meta = parseObjectMember(payload, 'meta');
-  const schema = parseObjectMember(payload, 'schema');
+  const name = parseCollectionOrFieldName(payload, 'collection');
+  const meta = parseObjectPayloadMember(payload, 'meta');
+  const schema = parseObjectPayloadMember(payload, 'schema');
   const snapshot = await deps.cache.snapshot();
   if (snapshot.collections.has(name) || (await isTaken(deps, name)))
-    throw invalidPayload(`Collection "${name}" already exists.`);
-  const fields = parseFields(ownMember(payload, 'fields'));
+    throw createInvalidPayloadFailure(`Collection "${name}" already exists.`);
+  const fields = parseFields(ownPayloadMember(payload, 'fields'));
   if (schema) await createTable(deps, name, fields);
-  else if (fields.length > 0) throw invalidPayload('Fields need a table: pass "schema": {}.');
-  else if (meta === null) throw invalidPayload('A collection needs "schema", "meta" or both.');
+  else if (fields.length > 0) throw createInvalidPayloadFailure('Fields need a table: pass "schema": {}.');
+  else if (meta === null) throw createInvalidPayloadFailure('A collection needs "schema", "meta" or both.');
   if (meta !== null)
     await upsertRegistryRow(deps, 'collections', { collection: name }, parseRegistryMeta('collections', meta ?? {}));
-  emitAction(deps, 'collections', 'create', payload, { ...createCollectionEventMeta(caller, name), key: name });
+  emitSchemaChangeAction(deps, 'collections', 'create', payload, {
+    ...createCollectionEventMeta(caller, name),
+    key: name,
+  });
   return name;
 }
 
-async function createTable(deps: WriteDeps, name: string, requested: readonly NewField[]): Promise<void> {
+async function createTable(deps: SchemaWriteDeps, name: string, requested: readonly NewField[]): Promise<void> {
   const { db } = deps;
-  const keys = requested.filter(isPrimaryKey);
-  if (keys.length > 1) throw invalidPayload('Only one field can be the primary key.');
+  const keys = requested.filter(isNewPrimaryKeyField);
+  if (keys.length > 1) throw createInvalidPayloadFailure('Only one field can be the primary key.');
   if (keys.length === 0 && requested.some((field) => field.name === DEFAULT_ID_FIELD.name)) {
-    throw invalidPayload('A field "id" that is not the primary key needs another field that is.');
+    throw createInvalidPayloadFailure('A field "id" that is not the primary key needs another field that is.');
   }
   const fields = keys.length === 0 ? [DEFAULT_ID_FIELD, ...requested] : requested;
   const key = keys[0] ?? DEFAULT_ID_FIELD;
@@ -59,18 +67,18 @@ async function createTable(deps: WriteDeps, name: string, requested: readonly Ne
 
 function parseFields(value: unknown): readonly NewField[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw invalidPayload('"fields" must be a list.');
+  if (!Array.isArray(value)) throw createInvalidPayloadFailure('"fields" must be a list.');
   const fields = value.map(parseNewField);
   const seen = new Set<string>();
   for (const { name } of fields) {
-    if (seen.has(name)) throw invalidPayload(`Field "${name}" is listed twice.`);
+    if (seen.has(name)) throw createInvalidPayloadFailure(`Field "${name}" is listed twice.`);
     seen.add(name);
   }
   return fields;
 }
 
 /** Whether any entry of `pg_class` in the first schema (table, view, index, …) has the name, served or not. */
-async function isTaken({ db }: WriteDeps, name: string): Promise<boolean> {
+async function isTaken({ db }: SchemaWriteDeps, name: string): Promise<boolean> {
   const { rows } = await db.query(
     'select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2',
     [db.schemas[0], name],

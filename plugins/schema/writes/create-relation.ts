@@ -2,37 +2,39 @@ import type { Caller } from '#kernel';
 import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Field } from '../contract.ts';
 import { renderAddIndex } from './column-ddl.ts';
-import { isSystemField, quoteTable, type WriteDeps } from './deps.ts';
-import { emitAction, runRegistryFilters } from './events.ts';
-import { addConstraint } from './foreign-key.ts';
-import { invalidPayload, ownMember, type Payload, parseObjectMember } from './payload.ts';
+import { isSystemField, quoteTable, type SchemaWriteDeps } from './deps.ts';
+import { emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
+import { addForeignKeyConstraint } from './foreign-key.ts';
+import { createInvalidPayloadFailure, ownPayloadMember, type Payload, parseObjectPayloadMember } from './payload.ts';
 import { parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
 import { assertManyToAnyMeta, assertToManyAliasIsFree, findRelation } from './relation-checks.ts';
 import { parseReferentialAction, parseRequiredText } from './relation-input.ts';
 
 /** Creates a relation from a field to one collection, or to one of several (many-to-any). */
 export async function createRelation(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   caller: Caller,
   input: unknown,
 ): Promise<{ collection: string; field: string }> {
-  const payload = await runRegistryFilters(deps, 'relations', 'create', input, { caller });
+  const payload = await runSchemaChangeFilters(deps, 'relations', 'create', input, { caller });
   const snapshot = await deps.cache.snapshot();
   const [collection, name] = [parseRequiredText(payload, 'collection'), parseRequiredText(payload, 'field')];
   const many = snapshot.collections.get(collection);
   const field = many?.fields.get(name);
-  if (!many || !field?.column) throw invalidPayload(`Collection "${collection}" has no field "${name}" with a column.`);
+  if (!many || !field?.column)
+    throw createInvalidPayloadFailure(`Collection "${collection}" has no field "${name}" with a column.`);
   if (field.column.primary)
-    throw invalidPayload(`Field "${name}" is the primary key and cannot refer to another collection.`);
-  if (isSystemField(field)) throw invalidPayload(`Field "${name}" belongs to the service and cannot be changed.`);
+    throw createInvalidPayloadFailure(`Field "${name}" is the primary key and cannot refer to another collection.`);
+  if (isSystemField(field))
+    throw createInvalidPayloadFailure(`Field "${name}" belongs to the service and cannot be changed.`);
   if (findRelation(snapshot, collection, name))
-    throw invalidPayload(`Field "${name}" of "${collection}" already has a relation.`);
+    throw createInvalidPayloadFailure(`Field "${name}" of "${collection}" already has a relation.`);
 
-  const meta = parseObjectMember(payload, 'meta');
+  const meta = parseObjectPayloadMember(payload, 'meta');
   const values = meta ? parseRegistryMeta('relations', meta) : {};
-  const related = ownMember(payload, 'related_collection') ?? null;
+  const related = ownPayloadMember(payload, 'related_collection') ?? null;
   const one = typeof related === 'string' ? snapshot.collections.get(related) : undefined;
-  if (related !== null && !one) throw invalidPayload(`There is no collection "${String(related)}".`);
+  if (related !== null && !one) throw createInvalidPayloadFailure(`There is no collection "${String(related)}".`);
   assertToManyAliasIsFree(snapshot, one, values, null);
   if (one) await addForeignKey(deps, many, field, one, payload);
   else assertManyToAnyMeta(snapshot, many, values);
@@ -44,7 +46,7 @@ export async function createRelation(
       { ...values, one_collection: one?.name ?? null },
     );
   }
-  emitAction(deps, 'relations', 'create', payload, { caller, collection, key: name, keys: [name] });
+  emitSchemaChangeAction(deps, 'relations', 'create', payload, { caller, collection, key: name, keys: [name] });
   return { collection, field: name };
 }
 
@@ -52,21 +54,21 @@ export async function createRelation(
 const canHaveConstraint = (many: Collection, one: Collection): boolean => many.kind === 'table' && one.kind === 'table';
 
 async function addForeignKey(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   many: Collection,
   field: Field,
   one: Collection,
   payload: Payload,
 ): Promise<void> {
-  if (!one.primary) throw invalidPayload(`Collection "${one.name}" has no single-column key to refer to.`);
+  if (!one.primary) throw createInvalidPayloadFailure(`Collection "${one.name}" has no single-column key to refer to.`);
   if (!canHaveConstraint(many, one)) return;
-  const schema = parseObjectMember(payload, 'schema');
+  const schema = parseObjectPayloadMember(payload, 'schema');
   const onDelete = parseReferentialAction(schema, 'on_delete') ?? (field.column?.nullable ? 'SET NULL' : 'NO ACTION');
   if (onDelete === 'SET NULL' && !field.column?.nullable)
-    throw invalidPayload('"on_delete" cannot be SET NULL: the field is never null.');
+    throw createInvalidPayloadFailure('"on_delete" cannot be SET NULL: the field is never null.');
   const tableName = many.table?.name ?? many.name;
   const name = buildConstraintOrIndexName(tableName, field.name, 'foreign');
-  await addConstraint(deps, {
+  await addForeignKeyConstraint(deps, {
     many,
     one,
     columns: [field.name],

@@ -2,18 +2,18 @@ import type { Caller } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { deleteFieldIfExists } from './delete-field.ts';
-import { isSystemField, quoteRegistryTable, quoteTable, requireCollection, type WriteDeps } from './deps.ts';
+import { isSystemField, quoteRegistryTable, quoteTable, requireCollection, type SchemaWriteDeps } from './deps.ts';
 import { createCollectionEventMeta } from './events.ts';
-import { invalidPayload } from './payload.ts';
+import { createInvalidPayloadFailure } from './payload.ts';
 import { deleteMatchingRegistryRows, updateRegistryRows } from './registry-row.ts';
 
 /** Drops a table, its registry rows, and the fields of other collections that refer to it. */
-export async function deleteCollection(deps: WriteDeps, caller: Caller, name: string): Promise<void> {
+export async function deleteCollection(deps: SchemaWriteDeps, caller: Caller, name: string): Promise<void> {
   const snapshot = await deps.cache.snapshot();
   const collection = requireCollection(snapshot, name);
-  if (collection.system) throw invalidPayload(`"${name}" belongs to the service and cannot be deleted.`);
+  if (collection.system) throw createInvalidPayloadFailure(`"${name}" belongs to the service and cannot be deleted.`);
   if (collection.kind === 'view')
-    throw invalidPayload(
+    throw createInvalidPayloadFailure(
       `"${name}" is a view of the database and is changed there; "meta": null deletes its registry row.`,
     );
   const context = createCollectionEventMeta(caller, name);
@@ -43,7 +43,7 @@ export async function deleteCollection(deps: WriteDeps, caller: Caller, name: st
 }
 
 /** Drops the foreign keys of other tables to this one, also of tables that are not served. */
-async function dropConstraintsTo({ db }: WriteDeps, collection: Collection): Promise<void> {
+async function dropConstraintsTo({ db }: SchemaWriteDeps, collection: Collection): Promise<void> {
   const { rows } = await db.query<{ schema: string; table: string; name: string }>(
     `select n.nspname as schema, c.relname as table, k.conname as name
     from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
@@ -57,7 +57,7 @@ async function dropConstraintsTo({ db }: WriteDeps, collection: Collection): Pro
   }
 }
 
-async function deleteRegistryRows(deps: WriteDeps, name: string): Promise<void> {
+async function deleteRegistryRows(deps: SchemaWriteDeps, name: string): Promise<void> {
   await deleteMatchingRegistryRows(deps, 'fields', { collection: name });
   await deleteMatchingRegistryRows(deps, 'relations', { many_collection: name });
   await deleteMatchingRegistryRows(deps, 'relations', { one_collection: name });

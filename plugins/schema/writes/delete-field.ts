@@ -1,25 +1,32 @@
 import type { Caller } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import type { Field, SchemaOverview } from '../contract.ts';
-import { isSystemField, quoteTable, requireCollection, requireField, type WriteDeps } from './deps.ts';
-import { invalidPayload } from './payload.ts';
+import { isSystemField, quoteTable, requireCollection, requireField, type SchemaWriteDeps } from './deps.ts';
+import { createInvalidPayloadFailure } from './payload.ts';
 import { deleteMatchingRegistryRows, updateRegistryRows } from './registry-row.ts';
 
 /** Deletes a field on request. Refuses system fields, primary keys, composite foreign keys and columns of views. */
-export async function deleteField(deps: WriteDeps, caller: Caller, collection: string, name: string): Promise<void> {
+export async function deleteField(
+  deps: SchemaWriteDeps,
+  caller: Caller,
+  collection: string,
+  name: string,
+): Promise<void> {
   const holder = requireCollection(await deps.cache.snapshot(), collection);
   const field = requireField(holder, name);
-  if (isSystemField(field)) throw invalidPayload(`Field "${name}" belongs to the service and cannot be deleted.`);
-  if (field.column?.primary) throw invalidPayload(`Field "${name}" is the primary key and cannot be deleted.`);
-  if (field.parts) throw invalidPayload(`Field "${name}" is a foreign key: delete the relation instead.`);
+  if (isSystemField(field))
+    throw createInvalidPayloadFailure(`Field "${name}" belongs to the service and cannot be deleted.`);
+  if (field.column?.primary)
+    throw createInvalidPayloadFailure(`Field "${name}" is the primary key and cannot be deleted.`);
+  if (field.parts) throw createInvalidPayloadFailure(`Field "${name}" is a foreign key: delete the relation instead.`);
   if (field.column && holder.kind === 'view')
-    throw invalidPayload(`"${collection}" is a view of the database and is changed there.`);
+    throw createInvalidPayloadFailure(`"${collection}" is a view of the database and is changed there.`);
   await deleteFieldIfExists(deps, caller, collection, name);
 }
 
 /** Deletes a field with its column, its relations and references to its name; does nothing where the field does not exist. */
 export async function deleteFieldIfExists(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   caller: Caller,
   collection: string,
   name: string,
@@ -38,7 +45,7 @@ export async function deleteFieldIfExists(
 }
 
 async function deleteRelations(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   caller: Caller,
   snapshot: SchemaOverview,
   { collection, name }: Field,
@@ -64,7 +71,7 @@ async function deleteRelations(
 }
 
 async function clearReferences(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   snapshot: SchemaOverview,
   { collection, name, meta }: Field,
 ): Promise<void> {

@@ -1,22 +1,22 @@
 import { type Caller, type EventsApi, fail } from '#kernel';
-import type { Bus } from '../../cluster/contract.ts';
+import type { InterProcessBus } from '../../cluster/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection, Field, SchemaOverview } from '../contract.ts';
 import type { SchemaCache } from '../freshness/schema-cache.ts';
-import { createNotFoundFailure } from '../not-found.ts';
+import { createUnknownSchemaNameFailure } from '../not-found.ts';
 
-export interface WriteDeps {
+export interface SchemaWriteDeps {
   readonly db: Db;
   readonly cache: SchemaCache;
   readonly events: Pick<EventsApi, 'filter' | 'action'>;
-  readonly bus: Pick<Bus, 'publish' | 'waitForConfirmation'>;
+  readonly bus: Pick<InterProcessBus, 'publish' | 'waitForConfirmation'>;
   readonly inUnit: () => boolean;
 }
 
 /** The quoted name of a registry table. */
 export const quoteRegistryTable = (
-  { db }: Pick<WriteDeps, 'db'>,
+  { db }: Pick<SchemaWriteDeps, 'db'>,
   name: 'collections' | 'fields' | 'relations',
 ): string => `${quoteIdentifier(db.schemas[0] as string)}.${quoteIdentifier(`platform_${name}`)}`;
 
@@ -33,13 +33,13 @@ export function assertAdmin(caller: Caller): void {
 /** @throws ROUTE_NOT_FOUND for an unknown name: only admins get here, who may know which names exist (ADR 42) */
 export function requireCollection(snapshot: SchemaOverview, name: string): Collection {
   const collection = snapshot.collections.get(name);
-  if (!collection) throw createNotFoundFailure('collection', name);
+  if (!collection) throw createUnknownSchemaNameFailure('collection', name);
   return collection;
 }
 
 export function requireField(collection: Collection, name: string): Field {
   const field = collection.fields.get(name);
-  if (!field) throw createNotFoundFailure('field', `${collection.name}.${name}`);
+  if (!field) throw createUnknownSchemaNameFailure('field', `${collection.name}.${name}`);
   return field;
 }
 

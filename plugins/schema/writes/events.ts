@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
-import type { WriteDeps } from './deps.ts';
-import { type Payload, parseObject } from './payload.ts';
-import { type RegistryName, registryDeclarationOf } from './registry-row.ts';
+import type { SchemaWriteDeps } from './deps.ts';
+import { type Payload, requirePayloadObject } from './payload.ts';
+import { type RegistryTableName, registryDeclarationOf } from './registry-row.ts';
 
 /** The meta of a schema event. `keys` are names of collections, or of fields of `collection`. */
 export interface SchemaEventContext {
@@ -17,7 +17,7 @@ export const createCollectionEventMeta = (caller: Caller, name: string) => ({
   keys: [name],
 });
 
-const LABELS: Readonly<Record<RegistryName, string>> = {
+const LABELS: Readonly<Record<RegistryTableName, string>> = {
   collections: 'A collection',
   fields: 'A field',
   relations: 'A relation',
@@ -33,20 +33,20 @@ const flattenMeta = (payload: Payload): Payload => ({ ...(isObject(payload.meta)
  * Runs the filters of `<name>.create` or `<name>.update`, which may change members of the payload or of `meta`.
  * @throws INVALID_PAYLOAD where the input or the answer of a filter is no object; the error of a filter
  */
-export async function runRegistryFilters(
-  deps: Pick<WriteDeps, 'events'>,
-  name: RegistryName,
+export async function runSchemaChangeFilters(
+  deps: Pick<SchemaWriteDeps, 'events'>,
+  name: RegistryTableName,
   verb: 'create' | 'update',
   input: unknown,
   context: SchemaEventContext,
 ): Promise<Payload> {
-  const payload = parseObject(input, LABELS[name]);
+  const payload = requirePayloadObject(input, LABELS[name]);
   const flattened = flattenMeta(payload);
   // A filter may change the payload object in place.
   const valuesBefore = Object.fromEntries(
     Object.entries(flattened).map(([key, value]) => [key, JSON.stringify(value)]),
   );
-  const filteredPayload = parseObject(
+  const filteredPayload = requirePayloadObject(
     await deps.events.filter([`${name}.${verb}`], flattened, { ...context }),
     LABELS[name],
   );
@@ -63,9 +63,9 @@ export async function runRegistryFilters(
 }
 
 /** Emits the action event after a create or an update. */
-export const emitAction = (
-  deps: Pick<WriteDeps, 'events'>,
-  name: RegistryName,
+export const emitSchemaChangeAction = (
+  deps: Pick<SchemaWriteDeps, 'events'>,
+  name: RegistryTableName,
   verb: 'create' | 'update',
   payload: Payload,
   context: SchemaEventContext & { readonly key?: string },

@@ -1,15 +1,15 @@
 import type { FieldType } from '../contract.ts';
 import { ALIAS_SPECIALS } from '../snapshot/fields.ts';
 import {
-  invalidPayload,
-  ownMember,
+  createInvalidPayloadFailure,
+  ownPayloadMember,
   type Payload,
-  parseName,
-  parseObject,
-  parseObjectMember,
-  parseType,
+  parseCollectionOrFieldName,
+  parseFieldTypeMember,
+  parseObjectPayloadMember,
+  requirePayloadObject,
 } from './payload.ts';
-import { parseRegistryMeta, type RowValues } from './registry-row.ts';
+import { parseRegistryMeta, type RegistryRowValues } from './registry-row.ts';
 
 /** A validated request for a new field. */
 export interface NewField {
@@ -17,7 +17,7 @@ export interface NewField {
   readonly type: FieldType;
   readonly schema: Payload;
   /** Values of the registry row; null without one. */
-  readonly row: RowValues | null;
+  readonly row: RegistryRowValues | null;
 }
 
 /** Values of `special` that a column needs to be read as this type. */
@@ -25,17 +25,17 @@ const REQUIRED_FLAGS: Partial<Record<FieldType, string>> = { hash: 'hash', csv: 
 const TYPE_FLAGS: readonly string[] = ['hash', 'cast-csv', 'csv', 'cast-json'];
 
 export function parseNewField(input: unknown): NewField {
-  const payload = parseObject(input, 'A field');
-  const name = parseName(payload, 'field');
-  const meta = parseObjectMember(payload, 'meta');
+  const payload = requirePayloadObject(input, 'A field');
+  const name = parseCollectionOrFieldName(payload, 'field');
+  const meta = parseObjectPayloadMember(payload, 'meta');
   const special = parseSpecial(meta) ?? [];
-  const requestedType = parseType(payload);
+  const requestedType = parseFieldTypeMember(payload);
   const isAlias = special.some((flag) => ALIAS_SPECIALS.includes(flag));
   if (isAlias && requestedType !== undefined && requestedType !== 'alias')
-    throw invalidPayload(`Field "${name}" is an alias by "special" and cannot have a type.`);
+    throw createInvalidPayloadFailure(`Field "${name}" is an alias by "special" and cannot have a type.`);
   const type = requestedType ?? (isAlias ? 'alias' : undefined);
-  if (!type) throw invalidPayload(`"type" of field "${name}" is required.`);
-  if (type === 'unknown') throw invalidPayload('A column cannot have the type "unknown".');
+  if (!type) throw createInvalidPayloadFailure(`"type" of field "${name}" is required.`);
+  if (type === 'unknown') throw createInvalidPayloadFailure('A column cannot have the type "unknown".');
   if (type === 'alias') {
     const row = parseRegistryMeta('fields', meta ?? {});
     return { name, type, schema: {}, row: isAlias ? row : { ...row, special: [...special, 'alias'].join(',') } };
@@ -43,11 +43,11 @@ export function parseNewField(input: unknown): NewField {
   const flags = withTypeSpecial(type, special);
   const isRegistered = meta !== null || REQUIRED_FLAGS[type] !== undefined;
   const row = { ...parseRegistryMeta('fields', meta ?? {}), ...(flags.length > 0 ? { special: flags.join(',') } : {}) };
-  return { name, type, schema: parseObjectMember(payload, 'schema') ?? {}, row: isRegistered ? row : null };
+  return { name, type, schema: parseObjectPayloadMember(payload, 'schema') ?? {}, row: isRegistered ? row : null };
 }
 
 export function parseSpecial(meta: Payload | null | undefined): readonly string[] | undefined {
-  if (!meta || ownMember(meta, 'special') === undefined) return undefined;
+  if (!meta || ownPayloadMember(meta, 'special') === undefined) return undefined;
   const { special } = parseRegistryMeta('fields', { special: meta.special });
   return special === null ? [] : String(special).split(',').filter(Boolean);
 }

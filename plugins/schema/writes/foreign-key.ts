@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
-import { quoteTable, type WriteDeps } from './deps.ts';
+import { quoteTable, type SchemaWriteDeps } from './deps.ts';
 
 /** A foreign key from `many` to the key of `one`. */
 interface ForeignKeyConstraint {
@@ -13,8 +13,8 @@ interface ForeignKeyConstraint {
   readonly onUpdate: string;
 }
 
-export const addConstraint = (
-  { db }: WriteDeps,
+export const addForeignKeyConstraint = (
+  { db }: SchemaWriteDeps,
   { many, one, columns, name, onDelete, onUpdate }: ForeignKeyConstraint,
 ): Promise<void> =>
   db.ddl(
@@ -25,5 +25,5 @@ export const addConstraint = (
 const renderKeyColumns = ({ key }: Collection): string =>
   (key?.parts ?? [key]).map((field) => quoteIdentifier(field?.column?.name ?? '')).join(', ');
 
-export const dropConstraint = ({ db }: WriteDeps, many: Collection, name: string): Promise<void> =>
+export const dropForeignKeyConstraint = ({ db }: SchemaWriteDeps, many: Collection, name: string): Promise<void> =>
   db.ddl(`alter table ${quoteTable(many)} drop constraint ${quoteIdentifier(name)}`);

@@ -6,16 +6,16 @@ import { createRelation } from './create-relation.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { deleteField } from './delete-field.ts';
 import { deleteRelation } from './delete-relation.ts';
-import { assertAdmin, type WriteDeps } from './deps.ts';
+import { assertAdmin, type SchemaWriteDeps } from './deps.ts';
 import { runSchemaUnitOfWork } from './schema-unit-of-work.ts';
 import { updateCollection } from './update-collection.ts';
 import { updateField } from './update-field.ts';
 import { updateRelation } from './update-relation.ts';
 
 /** Creates the service `schemaWrites`: every change is for admins only and runs in a unit of work. */
-export function createSchemaWrites(deps: WriteDeps): SchemaWrites {
+export function createSchemaWrites(deps: SchemaWriteDeps): SchemaWrites {
   const verb =
-    <Rest extends readonly unknown[], T>(work: (deps: WriteDeps, caller: Caller, ...rest: Rest) => Promise<T>) =>
+    <Rest extends readonly unknown[], T>(work: (deps: SchemaWriteDeps, caller: Caller, ...rest: Rest) => Promise<T>) =>
     async (caller: Caller, ...rest: Rest): Promise<T> => {
       assertAdmin(caller);
       return runSchemaUnitOfWork(deps, () => work(deps, caller, ...rest));

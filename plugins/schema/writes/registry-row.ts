@@ -2,13 +2,13 @@ import { fail } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import type { SystemCollection, SystemField } from '../contract.ts';
 import { registryCollections } from '../system/registry.ts';
-import { quoteRegistryTable, type WriteDeps } from './deps.ts';
-import { invalidPayload, ownMember, type Payload } from './payload.ts';
+import { quoteRegistryTable, type SchemaWriteDeps } from './deps.ts';
+import { createInvalidPayloadFailure, ownPayloadMember, type Payload } from './payload.ts';
 
 /** A registry table without its prefix. */
-export type RegistryName = 'collections' | 'fields' | 'relations';
+export type RegistryTableName = 'collections' | 'fields' | 'relations';
 /** Values of a registry row by column, ready to be parameters of a statement. */
-export type RowValues = Readonly<Record<string, unknown>>;
+export type RegistryRowValues = Readonly<Record<string, unknown>>;
 
 const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
   accountability: ['all', 'activity', null],
@@ -16,39 +16,39 @@ const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /** The columns that identify a registry row; `meta` never sets them. */
-const KEY_COLUMNS: Readonly<Record<RegistryName, readonly string[]>> = {
+const KEY_COLUMNS: Readonly<Record<RegistryTableName, readonly string[]>> = {
   collections: ['collection'],
   fields: ['collection', 'field'],
   relations: ['many_collection', 'many_field'],
 };
 
 /** The declaration of a registry table. */
-export const registryDeclarationOf = (name: RegistryName): SystemCollection =>
+export const registryDeclarationOf = (name: RegistryTableName): SystemCollection =>
   registryCollections.find(({ collection }) => collection === `platform_${name}`) as SystemCollection;
 
 /**
  * Parses the members of `meta` that are columns of a registry table; ignores other members.
  * @throws INVALID_PAYLOAD, VALUE_TOO_LONG
  */
-export function parseRegistryMeta(name: RegistryName, meta: Payload): RowValues {
+export function parseRegistryMeta(name: RegistryTableName, meta: Payload): RegistryRowValues {
   const values: Record<string, unknown> = {};
   for (const field of registryDeclarationOf(name).fields) {
-    const value = ownMember(meta, field.field);
+    const value = ownPayloadMember(meta, field.field);
     if (value === undefined || field.primary || KEY_COLUMNS[name].includes(field.field)) continue;
     if (value === null && field.nullable !== true) continue;
     values[field.field] = value === null ? null : toColumnValue(field, value);
     const choices = Object.hasOwn(CHOICES, field.field) ? CHOICES[field.field] : undefined;
     if (choices && !choices.includes(value))
-      throw invalidPayload(`"meta.${field.field}" must be one of ${choices.map(String).join(', ')}.`);
+      throw createInvalidPayloadFailure(`"meta.${field.field}" must be one of ${choices.map(String).join(', ')}.`);
   }
   if ('validation' in values && values.validation !== null && !String(values.validation).startsWith('{')) {
-    throw invalidPayload('"meta.validation" must be a filter object.');
+    throw createInvalidPayloadFailure('"meta.validation" must be a filter object.');
   }
   return values;
 }
 
 function toColumnValue({ field, type, maxLength }: SystemField, value: unknown): unknown {
-  const invalidMember = (expected: string) => invalidPayload(`"meta.${field}" must be ${expected}.`);
+  const invalidMember = (expected: string) => createInvalidPayloadFailure(`"meta.${field}" must be ${expected}.`);
   switch (type) {
     case 'boolean':
       if (typeof value !== 'boolean') throw invalidMember('true or false');
@@ -70,7 +70,7 @@ function toColumnValue({ field, type, maxLength }: SystemField, value: unknown):
 }
 
 function assertText(field: string, text: string, maxLength: number | undefined): string {
-  if (text.includes('\0')) throw invalidPayload(`"meta.${field}" must not contain a NUL character.`);
+  if (text.includes('\0')) throw createInvalidPayloadFailure(`"meta.${field}" must not contain a NUL character.`);
   const { length } = [...text];
   if (maxLength !== undefined && length > maxLength) {
     const reason = `"meta.${field}" has ${length} characters, more than the ${maxLength} allowed.`;
@@ -81,16 +81,17 @@ function assertText(field: string, text: string, maxLength: number | undefined):
 
 function toJsonText(field: string, value: unknown): string {
   const text = JSON.stringify(value);
-  if (/(?<!\\)(\\\\)*\\u0000/.test(text)) throw invalidPayload(`"meta.${field}" must not contain a NUL character.`);
+  if (/(?<!\\)(\\\\)*\\u0000/.test(text))
+    throw createInvalidPayloadFailure(`"meta.${field}" must not contain a NUL character.`);
   return text;
 }
 
 /** Inserts a registry row, or updates the existing one. */
 export async function upsertRegistryRow(
-  deps: WriteDeps,
-  name: RegistryName,
-  key: RowValues,
-  values: RowValues,
+  deps: SchemaWriteDeps,
+  name: RegistryTableName,
+  key: RegistryRowValues,
+  values: RegistryRowValues,
 ): Promise<void> {
   const all = { ...key, ...values };
   const columns = Object.keys(all).map(quoteIdentifier).join(', ');
@@ -109,7 +110,11 @@ export async function upsertRegistryRow(
 }
 
 /** Deletes the registry rows whose columns have these values. */
-export async function deleteMatchingRegistryRows(deps: WriteDeps, name: RegistryName, where: RowValues): Promise<void> {
+export async function deleteMatchingRegistryRows(
+  deps: SchemaWriteDeps,
+  name: RegistryTableName,
+  where: RegistryRowValues,
+): Promise<void> {
   const tests = Object.keys(where).map((column, at) => `${quoteIdentifier(column)} = $${at + 1}`);
   await deps.db.query(
     `delete from ${quoteRegistryTable(deps, name)} where ${tests.join(' and ')}`,
@@ -119,10 +124,10 @@ export async function deleteMatchingRegistryRows(deps: WriteDeps, name: Registry
 
 /** Updates the registry rows whose columns have these values. */
 export async function updateRegistryRows(
-  deps: WriteDeps,
-  name: RegistryName,
-  values: RowValues,
-  where: RowValues,
+  deps: SchemaWriteDeps,
+  name: RegistryTableName,
+  values: RegistryRowValues,
+  where: RegistryRowValues,
 ): Promise<void> {
   const assignments = Object.keys(values).map((column, at) => `${quoteIdentifier(column)} = $${at + 1}`);
   const tests = Object.keys(where).map((column, at) => `${quoteIdentifier(column)} = $${assignments.length + at + 1}`);

@@ -1,4 +1,4 @@
-import { invalidPayload, ownMember, type Payload } from './payload.ts';
+import { createInvalidPayloadFailure, ownPayloadMember, type Payload } from './payload.ts';
 
 const REFERENTIAL_ACTIONS: readonly string[] = ['NO ACTION', 'SET NULL', 'CASCADE', 'RESTRICT', 'SET DEFAULT'];
 
@@ -7,16 +7,16 @@ export function parseReferentialAction(
   schema: Payload | null | undefined,
   key: 'on_delete' | 'on_update',
 ): string | undefined {
-  const value = schema ? ownMember(schema, key) : undefined;
+  const value = schema ? ownPayloadMember(schema, key) : undefined;
   if (value === undefined || value === null) return undefined;
   const rule = String(value).toUpperCase();
   if (!REFERENTIAL_ACTIONS.includes(rule))
-    throw invalidPayload(`"${key}" must be one of ${REFERENTIAL_ACTIONS.join(', ')}.`);
+    throw createInvalidPayloadFailure(`"${key}" must be one of ${REFERENTIAL_ACTIONS.join(', ')}.`);
   return rule;
 }
 
 export function parseRequiredText(payload: Payload, key: string): string {
-  const value = ownMember(payload, key);
-  if (typeof value !== 'string' || value === '') throw invalidPayload(`"${key}" is required.`);
+  const value = ownPayloadMember(payload, key);
+  if (typeof value !== 'string' || value === '') throw createInvalidPayloadFailure(`"${key}" is required.`);
   return value;
 }

@@ -1,6 +1,6 @@
 import { SCHEMA_CHANNEL } from '../freshness/change-triggers.ts';
 import { toSchemaChangeFailure } from './database-error.ts';
-import type { WriteDeps } from './deps.ts';
+import type { SchemaWriteDeps } from './deps.ts';
 
 /** How long a change waits for a table that another transaction has locked. */
 const LOCK_TIMEOUT = '5s';
@@ -16,7 +16,7 @@ const isDeadlock = (error: unknown): boolean => (error as { code?: unknown } | n
  * Runs schema changes in a unit of work, one at a time over all processes. When an outermost unit resolves, this
  * process has the new schema snapshot and the other processes have been notified.
  */
-export async function runSchemaUnitOfWork<T>(deps: WriteDeps, work: () => Promise<T>): Promise<T> {
+export async function runSchemaUnitOfWork<T>(deps: SchemaWriteDeps, work: () => Promise<T>): Promise<T> {
   const nested = deps.inUnit();
   for (let attempt = 1; ; attempt++) {
     try {
@@ -30,7 +30,7 @@ export async function runSchemaUnitOfWork<T>(deps: WriteDeps, work: () => Promis
   }
 }
 
-async function runOnce<T>({ db, cache, bus }: WriteDeps, nested: boolean, work: () => Promise<T>): Promise<T> {
+async function runOnce<T>({ db, cache, bus }: SchemaWriteDeps, nested: boolean, work: () => Promise<T>): Promise<T> {
   const uncommitted = cache.beginUncommittedChange();
   let result: T;
   try {

@@ -2,15 +2,26 @@ import type { Caller } from '#kernel';
 import type { Field } from '../contract.ts';
 import { ALIAS_SPECIALS } from '../snapshot/fields.ts';
 import { alterColumn } from './alter-column.ts';
-import { isSystemField, requireCollection, requireField, type WriteDeps } from './deps.ts';
-import { emitAction, runRegistryFilters } from './events.ts';
+import { isSystemField, requireCollection, requireField, type SchemaWriteDeps } from './deps.ts';
+import { emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { parseSpecial, withoutTypeSpecials, withTypeSpecial } from './field-input.ts';
-import { invalidPayload, ownMember, type Payload, parseObjectMember, parseType } from './payload.ts';
-import { deleteMatchingRegistryRows, parseRegistryMeta, type RowValues, upsertRegistryRow } from './registry-row.ts';
+import {
+  createInvalidPayloadFailure,
+  ownPayloadMember,
+  type Payload,
+  parseFieldTypeMember,
+  parseObjectPayloadMember,
+} from './payload.ts';
+import {
+  deleteMatchingRegistryRows,
+  parseRegistryMeta,
+  type RegistryRowValues,
+  upsertRegistryRow,
+} from './registry-row.ts';
 
 /** Changes the column and the registry row of a field. */
 export async function updateField(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   caller: Caller,
   collection: string,
   name: string,
@@ -19,44 +30,48 @@ export async function updateField(
   const holder = requireCollection(await deps.cache.snapshot(), collection);
   const field = requireField(holder, name);
   const context = { caller, collection, keys: [name] };
-  const payload = await runRegistryFilters(deps, 'fields', 'update', input, context);
-  if (ownMember(payload, 'field') !== undefined && ownMember(payload, 'field') !== name)
-    throw invalidPayload('A field cannot be renamed.');
+  const payload = await runSchemaChangeFilters(deps, 'fields', 'update', input, context);
+  if (ownPayloadMember(payload, 'field') !== undefined && ownPayloadMember(payload, 'field') !== name)
+    throw createInvalidPayloadFailure('A field cannot be renamed.');
   if (isSystemField(field)) assertAllowedSystemChange(payload, field);
-  const type = parseType(payload);
+  const type = parseFieldTypeMember(payload);
   if ((type === 'alias') !== (field.column === null) && type !== undefined) {
-    throw invalidPayload(`Field "${name}" cannot change between an alias and a column.`);
+    throw createInvalidPayloadFailure(`Field "${name}" cannot change between an alias and a column.`);
   }
-  const schema = parseObjectMember(payload, 'schema');
+  const schema = parseObjectPayloadMember(payload, 'schema');
   if (field.column && (schema || type)) await alterColumn(deps, holder, field, type ?? field.type, schema ?? {});
   await changeMeta(deps, field, type, payload);
-  emitAction(deps, 'fields', 'update', payload, context);
+  emitSchemaChangeAction(deps, 'fields', 'update', payload, context);
 }
 
 /** Refuses changes of a system field, except of its index. */
 function assertAllowedSystemChange(payload: Payload, field: Field): void {
   const others = Object.keys(payload).filter((key) => !['collection', 'field', 'schema'].includes(key));
-  const columnOthers = Object.keys(parseObjectMember(payload, 'schema') ?? {}).filter((key) => key !== 'is_indexed');
+  const columnOthers = Object.keys(parseObjectPayloadMember(payload, 'schema') ?? {}).filter(
+    (key) => key !== 'is_indexed',
+  );
   if (others.length + columnOthers.length > 0) {
-    throw invalidPayload(`Field "${field.name}" belongs to the service: only "schema.is_indexed" can be changed.`);
+    throw createInvalidPayloadFailure(
+      `Field "${field.name}" belongs to the service: only "schema.is_indexed" can be changed.`,
+    );
   }
 }
 
 async function changeMeta(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   field: Field,
   type: Field['type'] | undefined,
   payload: Payload,
 ): Promise<void> {
   const key = { collection: field.collection, field: field.name };
-  const meta = parseObjectMember(payload, 'meta');
+  const meta = parseObjectPayloadMember(payload, 'meta');
   if (meta === null) {
     if (!field.column)
-      throw invalidPayload(`Field "${field.name}" has only its registry row; delete the field instead.`);
+      throw createInvalidPayloadFailure(`Field "${field.name}" has only its registry row; delete the field instead.`);
     return deleteMatchingRegistryRows(deps, 'fields', key);
   }
   const special = mergeSpecial(field, type, parseSpecial(meta));
-  const values: RowValues = {
+  const values: RegistryRowValues = {
     ...parseRegistryMeta('fields', meta ?? {}),
     ...(special ? { special: special.length > 0 ? special.join(',') : null } : {}),
   };
@@ -71,7 +86,7 @@ function mergeSpecial(
 ): readonly string[] | undefined {
   const isAlias = (requested ?? field.special).some((flag) => ALIAS_SPECIALS.includes(flag));
   if (isAlias !== (field.column === null))
-    throw invalidPayload(`Field "${field.name}" cannot change between an alias and a column.`);
+    throw createInvalidPayloadFailure(`Field "${field.name}" cannot change between an alias and a column.`);
   const changed = type !== undefined && type !== field.type;
   if (requested === undefined && !changed) return undefined;
   const flags = requested ?? withoutTypeSpecials(field.special);

@@ -1,16 +1,16 @@
 import type { Caller } from '#kernel';
 import type { Collection, Relation, SchemaOverview } from '../contract.ts';
-import type { WriteDeps } from './deps.ts';
-import { emitAction, runRegistryFilters } from './events.ts';
-import { addConstraint, dropConstraint } from './foreign-key.ts';
-import { invalidPayload, ownMember, type Payload, parseObjectMember } from './payload.ts';
+import type { SchemaWriteDeps } from './deps.ts';
+import { emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
+import { addForeignKeyConstraint, dropForeignKeyConstraint } from './foreign-key.ts';
+import { createInvalidPayloadFailure, ownPayloadMember, type Payload, parseObjectPayloadMember } from './payload.ts';
 import { deleteMatchingRegistryRows, parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
 import { assertManyToAnyMeta, assertToManyAliasIsFree, requireRelation } from './relation-checks.ts';
 import { parseReferentialAction } from './relation-input.ts';
 
 /** Changes the registry row of a relation and the referential actions of its foreign key. */
 export async function updateRelation(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   caller: Caller,
   collection: string,
   name: string,
@@ -19,16 +19,17 @@ export async function updateRelation(
   const snapshot = await deps.cache.snapshot();
   const relation = requireRelation(snapshot, collection, name);
   const context = { caller, collection, keys: [name] };
-  const payload = await runRegistryFilters(deps, 'relations', 'update', input, context);
-  if (relation.meta?.system) throw invalidPayload('A relation of the service itself cannot be changed.');
-  const related = ownMember(payload, 'related_collection');
+  const payload = await runSchemaChangeFilters(deps, 'relations', 'update', input, context);
+  if (relation.meta?.system) throw createInvalidPayloadFailure('A relation of the service itself cannot be changed.');
+  const related = ownPayloadMember(payload, 'related_collection');
   if (related !== undefined && related !== relation.related)
-    throw invalidPayload('"related_collection" cannot be changed.');
-  await changeRules(deps, snapshot, relation, parseObjectMember(payload, 'schema'));
-  const meta = parseObjectMember(payload, 'meta');
+    throw createInvalidPayloadFailure('"related_collection" cannot be changed.');
+  await changeRules(deps, snapshot, relation, parseObjectPayloadMember(payload, 'schema'));
+  const meta = parseObjectPayloadMember(payload, 'meta');
   const key = { many_collection: collection, many_field: name };
   if (meta === null) {
-    if (!relation.schema) throw invalidPayload('This relation has only its registry row; delete the relation instead.');
+    if (!relation.schema)
+      throw createInvalidPayloadFailure('This relation has only its registry row; delete the relation instead.');
     await deleteMatchingRegistryRows(deps, 'relations', key);
   } else if (meta) {
     const values = parseRegistryMeta('relations', meta);
@@ -43,11 +44,11 @@ export async function updateRelation(
       });
     await upsertRegistryRow(deps, 'relations', key, { ...values, one_collection: relation.related });
   }
-  emitAction(deps, 'relations', 'update', payload, context);
+  emitSchemaChangeAction(deps, 'relations', 'update', payload, context);
 }
 
 async function changeRules(
-  deps: WriteDeps,
+  deps: SchemaWriteDeps,
   snapshot: SchemaOverview,
   relation: Relation,
   schema: Payload | null | undefined,
@@ -60,10 +61,10 @@ async function changeRules(
   const one = snapshot.collections.get(relation.related as string) as Collection;
   const field = many.fields.get(relation.field);
   if (onDelete === 'SET NULL' && !(field?.parts ?? [field]).every((part) => part?.column?.nullable)) {
-    throw invalidPayload('"on_delete" cannot be SET NULL: the field is never null.');
+    throw createInvalidPayloadFailure('"on_delete" cannot be SET NULL: the field is never null.');
   }
-  await dropConstraint(deps, many, current.constraint_name);
-  await addConstraint(deps, {
+  await dropForeignKeyConstraint(deps, many, current.constraint_name);
+  await addForeignKeyConstraint(deps, {
     many,
     one,
     columns: current.columns ?? [current.column],

@@ -1,8 +1,8 @@
 import { fail } from '#kernel';
-import type { Db, Statement } from '../../database/contract.ts';
+import type { Db, GrantedSqlStatement } from '../../database/contract.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { bodyOf, rawQueryOf, sendData, sendJson } from '../../http/library.ts';
-import type { Items } from '../../items/contract.ts';
+import { bodyOf, parsedQueryStringOf, sendData, sendJsonTextInEnvelope } from '../../http/library.ts';
+import type { ItemsEngine } from '../../items/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
 import { requireCallerUser, USERS_COLLECTION } from '../require-caller-user.ts';
 import {
@@ -18,9 +18,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 interface Deps {
-  readonly items: Items;
+  readonly items: ItemsEngine;
   readonly db: Db;
-  readonly trackPage: Statement;
+  readonly trackPage: GrantedSqlStatement;
 }
 
 /** The routes `/users/me`, which read and change the caller's own row with the caller's permissions. */
@@ -32,10 +32,10 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
       return sendData(ctx, { share: caller.share, role });
     }
     const id = requireCallerUser(caller);
-    const query = rawQueryOf(ctx);
+    const query = parsedQueryStringOf(ctx);
     try {
       const { data } = await items.readOne(caller, USERS_COLLECTION, id, query);
-      return sendJson(ctx, data ?? 'null');
+      return sendJsonTextInEnvelope(ctx, data ?? 'null');
     } catch (error) {
       if (!isForbidden(error)) throw error;
       return sendData(ctx, { id });
@@ -47,11 +47,11 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
     const id = requireCallerUser(caller);
     const body = bodyOf(ctx);
     if (!isObject(body)) throw fail('INVALID_PAYLOAD', 'the body must be an object');
-    const { fields, deep, alias }: RawQuery = rawQueryOf(ctx);
+    const { fields, deep, alias }: RawQuery = parsedQueryStringOf(ctx);
     await items.updateOne(caller, USERS_COLLECTION, id, body);
     try {
       const { data } = await items.readOne(caller, USERS_COLLECTION, id, { fields, deep, alias });
-      sendJson(ctx, data ?? 'null');
+      sendJsonTextInEnvelope(ctx, data ?? 'null');
     } catch (error) {
       if (!isForbidden(error)) throw error;
       sendData(ctx, undefined);

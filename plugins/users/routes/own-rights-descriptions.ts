@@ -4,30 +4,30 @@ import {
   describeDataAnswer,
   describeParameter,
   enumSchema,
-  exactObject,
+  exactObjectSchema,
   listSchema,
   objectSchema,
   RECORD_SCHEMA,
   schemaRef,
   TEXT_SCHEMA,
 } from '../../http/library.ts';
-import { itemSchema, queryComponents, SINGLE_ROW_PARAMETERS } from '../../items/library.ts';
+import { itemSchema, queryOpenApiComponents, SINGLE_ROW_QUERY_PARAMETER_REFS } from '../../items/library.ts';
 
 const GRANT = { fields: listSchema(TEXT_SCHEMA), presets: RECORD_SCHEMA };
 const ACTION = schemaRef('EffectiveAction');
-const ROW_ACTION = exactObject({ access: BOOLEAN_SCHEMA });
+const ROW_ACTION = exactObjectSchema({ access: BOOLEAN_SCHEMA });
 
 const schemas: Readonly<Record<string, JsonSchema>> = {
   /** `fields` and `presets` where the action is for fields. */
   EffectiveAction: objectSchema({ access: enumSchema('none', 'partial', 'full'), ...GRANT }, ['access']),
-  CollectionPermissions: exactObject({
+  CollectionPermissions: exactObjectSchema({
     create: ACTION,
     read: ACTION,
     update: ACTION,
     delete: ACTION,
     share: ACTION,
   }),
-  ItemPermissions: exactObject({
+  ItemPermissions: exactObjectSchema({
     update: objectSchema({ access: BOOLEAN_SCHEMA, ...GRANT }, ['access']),
     delete: ROW_ACTION,
     share: ROW_ACTION,
@@ -41,9 +41,9 @@ export const OWN_ROLE_ROUTE_DESCRIPTION: RouteDescription = {
   tag: 'roles',
   access: 'user',
   summary: 'Reads the role of the caller, as a list; its id alone where the caller may not read it.',
-  query: SINGLE_ROW_PARAMETERS,
+  query: SINGLE_ROW_QUERY_PARAMETER_REFS,
   answers: describeDataAnswer(listSchema(itemSchema('platform_roles'))),
-  components: queryComponents,
+  components: queryOpenApiComponents,
 };
 
 export const OWN_RIGHTS_ROUTE_DESCRIPTION: RouteDescription = {

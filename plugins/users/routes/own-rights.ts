@@ -1,8 +1,8 @@
 import type { Caller } from '#kernel';
-import type { Access } from '../../access/contract.ts';
+import type { AccessControl } from '../../access/contract.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { rawQueryOf, sendData, sendJson } from '../../http/library.ts';
-import type { Items } from '../../items/contract.ts';
+import { parsedQueryStringOf, sendData, sendJsonTextInEnvelope } from '../../http/library.ts';
+import type { ItemsEngine } from '../../items/contract.ts';
 import { assertUserOrShare, requireCallerUser } from '../require-caller-user.ts';
 import {
   COLLECTION_RIGHTS_DESCRIPTION,
@@ -14,8 +14,8 @@ import {
 const ROLES = 'platform_roles';
 
 interface Deps {
-  readonly items: Pick<Items, 'itemPermissions' | 'readOne'>;
-  readonly access: Pick<Access, 'effectivePermissions'>;
+  readonly items: Pick<ItemsEngine, 'itemPermissions' | 'readOne'>;
+  readonly access: Pick<AccessControl, 'effectivePermissions'>;
 }
 
 /** The routes `/roles/me` and `/permissions/me`: the caller's role and permissions, without a permission on either collection. */
@@ -25,8 +25,8 @@ export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
     if (!caller.share) requireCallerUser(caller);
     if (caller.role === null) return sendData(ctx, []);
     try {
-      const { data } = await items.readOne(caller, ROLES, caller.role, rawQueryOf(ctx));
-      sendJson(ctx, `[${data}]`);
+      const { data } = await items.readOne(caller, ROLES, caller.role, parsedQueryStringOf(ctx));
+      sendJsonTextInEnvelope(ctx, `[${data}]`);
     } catch (error) {
       if ((error as { code?: string } | null)?.code !== 'FORBIDDEN') throw error;
       sendData(ctx, [{ id: caller.role }]);

@@ -1,16 +1,16 @@
 import type { Caller } from '#kernel';
-import { type Access, type Permission, PUBLIC_ROLE } from '../../access/contract.ts';
+import { type AccessControl, type Permission, PUBLIC_ROLE_ID } from '../../access/contract.ts';
 import { matchesFilter } from '../../access/library.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { bodyOf, rawQueryOf, sendJson } from '../../http/library.ts';
-import type { Items } from '../../items/contract.ts';
+import { bodyOf, parsedQueryStringOf, sendJsonTextInEnvelope } from '../../http/library.ts';
+import type { ItemsEngine } from '../../items/contract.ts';
 import { collectionRoutes } from '../../items/library.ts';
 import type { RawQuery } from '../../query/contract.ts';
 
 const PERMISSIONS = 'platform_permissions';
 
 /** The routes `/permissions`: as of any collection, but lists are never paged and include what app access implies. */
-export function permissionRoutes(items: Items, access: Pick<Access, 'permissions'>): readonly Route[] {
+export function permissionRoutes(items: ItemsEngine, access: Pick<AccessControl, 'permissions'>): readonly Route[] {
   const all = collectionRoutes(items, '/permissions', PERMISSIONS);
   const rest = all.filter(({ method, path }) => path !== '/permissions' || (method !== 'GET' && method !== 'SEARCH'));
   const ordinary = (method: Route['method']): Route => all.find((one) => one.method === method) as Route;
@@ -28,11 +28,11 @@ export function permissionRoutes(items: Items, access: Pick<Access, 'permissions
     const rows: unknown[] = await items.rows(caller, PERMISSIONS, whole);
     const plain = requested.aggregate === undefined && requested.groupBy === undefined;
     const builtIn = plain ? minimumRecords(caller, (await access.permissions(caller)).minimum, query.filter) : [];
-    sendJson(ctx, JSON.stringify([...rows, ...builtIn]), counts ?? undefined);
+    sendJsonTextInEnvelope(ctx, JSON.stringify([...rows, ...builtIn]), counts ?? undefined);
   }
 
   return [
-    { ...ordinary('GET'), handle: (ctx) => list(ctx, rawQueryOf(ctx)) },
+    { ...ordinary('GET'), handle: (ctx) => list(ctx, parsedQueryStringOf(ctx)) },
     {
       ...search,
       async handle(ctx) {
@@ -90,10 +90,10 @@ export function replaceNullRoleInFilter(filter: unknown, level = 0): unknown {
 }
 
 function toPublicRoleRule(rule: unknown): unknown {
-  if (rule === null) return { _eq: PUBLIC_ROLE };
+  if (rule === null) return { _eq: PUBLIC_ROLE_ID };
   if (typeof rule !== 'object' || Array.isArray(rule)) return rule;
   const { _null: none, _nnull: some, ...others } = rule as Record<string, unknown>;
   const isNull = none !== undefined ? none !== false && none !== 'false' : some === false || some === 'false';
   if (none === undefined && some === undefined) return rule;
-  return { ...others, [isNull ? '_eq' : '_neq']: PUBLIC_ROLE };
+  return { ...others, [isNull ? '_eq' : '_neq']: PUBLIC_ROLE_ID };
 }

@@ -1,13 +1,13 @@
 import { Failures, fail } from '#kernel';
-import type { WriteCheckStore } from './rule-deps.ts';
+import type { WriteCheckStatementDeps } from './rule-deps.ts';
 
 const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
 /**
  * Asserts that an e-mail address is well formed and unique without regard to case. @throws FAILED_VALIDATION, RECORD_NOT_UNIQUE
  */
-export async function assertEmail(
-  { db, statements }: WriteCheckStore,
+export async function assertUniqueEmailAddress(
+  { db, statements }: WriteCheckStatementDeps,
   email: unknown,
   keys: readonly string[],
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { WriteCheckStore } from './rule-deps.ts';
+import type { WriteCheckStatementDeps } from './rule-deps.ts';
 
 interface RemovedAdmins {
   /** Users that the change removes from the active admins. */
@@ -21,7 +21,7 @@ interface RemainingAdmins {
  * @throws UNPROCESSABLE_ENTITY
  */
 export async function assertAdminRemains(
-  { db, statements }: WriteCheckStore,
+  { db, statements }: WriteCheckStatementDeps,
   { users = [], roles = [] }: RemovedAdmins,
 ): Promise<void> {
   if (users.length + roles.length === 0) return;

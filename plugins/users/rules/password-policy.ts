@@ -1,6 +1,6 @@
 import { type EventsApi, Failures, fail } from '#kernel';
-import { parsePattern, testPattern } from '../../access/library.ts';
-import type { Settings } from '../../settings/contract.ts';
+import { matchRegularExpressionWithTimeout, parseRegularExpression } from '../../access/library.ts';
+import type { SettingsService } from '../../settings/contract.ts';
 
 const SETTING = 'auth_password_policy';
 
@@ -8,10 +8,10 @@ const SETTING = 'auth_password_policy';
 const SLOW_TEXTS = ['a', 'A', '1', '!', ' ', 'aA1!'].map((part) => part.repeat(64 / part.length));
 
 /** @throws Failures of FAILED_VALIDATION, which do not repeat the password */
-export type AssertPassword = (password: string) => Promise<void>;
+export type PasswordPolicyAssertion = (password: string) => Promise<void>;
 
 /** Asserts passwords against `auth_password_policy`, and validates that setting: a readable pattern that matches fast. */
-export function createPasswordPolicy(settings: Settings, events: EventsApi): AssertPassword {
+export function createPasswordPolicy(settings: SettingsService, events: EventsApi): PasswordPolicyAssertion {
   for (const event of ['settings.create', 'settings.update'])
     events.onFilter(event, (payload) => assertPolicy((payload as Record<string, unknown>)[SETTING]));
 
@@ -32,7 +32,7 @@ export function createPasswordPolicy(settings: Settings, events: EventsApi): Ass
 /** An unreadable policy, written by SQL, matches no password: it must not count as no policy. */
 function matchesPolicy(password: string, policy: string): boolean {
   try {
-    return testPattern(parsePattern(policy), password) === true;
+    return matchRegularExpressionWithTimeout(parseRegularExpression(policy), password) === true;
   } catch {
     return false;
   }
@@ -46,11 +46,11 @@ function assertPolicy(policy: unknown): undefined {
   if (typeof policy !== 'string') throw invalidPolicy('must be a text: a regular expression.');
   let pattern: RegExp;
   try {
-    pattern = parsePattern(policy);
+    pattern = parseRegularExpression(policy);
   } catch (error) {
     throw invalidPolicy(`is no regular expression: ${(error as Error).message}.`);
   }
   // The NUL at the end makes the pattern try every way to match the text before it.
-  const isSlow = SLOW_TEXTS.some((text) => testPattern(pattern, `${text}\0`) === 'timeout');
+  const isSlow = SLOW_TEXTS.some((text) => matchRegularExpressionWithTimeout(pattern, `${text}\0`) === 'timeout');
   if (isSlow) throw invalidPolicy('takes too long: a repetition inside of a repetition, such as (a+)+, has to go.');
 }

@@ -1,16 +1,16 @@
 import { type EventsApi, fail } from '#kernel';
-import { PERMISSION_ACTIONS, PUBLIC_ROLE } from '../../access/contract.ts';
-import { type Payload, setsField, type WriteCheckDeps } from './rule-deps.ts';
+import { PERMISSION_ACTIONS, PUBLIC_ROLE_ID } from '../../access/contract.ts';
+import { type Payload, setsField, type UserRoleWriteCheckDeps } from './rule-deps.ts';
 
 const PERMISSIONS = 'platform_permissions';
 const OBJECTS = ['permissions', 'validation', 'presets'];
 
 /** Registers filters that validate permissions on every write path: an invalid permission must not look like one that allows. */
-export function registerPermissionWriteChecks(deps: WriteCheckDeps, events: EventsApi): void {
+export function registerPermissionWriteChecks(deps: UserRoleWriteCheckDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const) {
     events.onFilter(`permissions.${verb}`, async (payload, { caller }) => {
       await deps.access.assertAllowed(caller, verb, PERMISSIONS);
-      return validatePermission(payload as Payload);
+      return validatePermissionPayload(payload as Payload);
     });
   }
 }
@@ -18,7 +18,7 @@ export function registerPermissionWriteChecks(deps: WriteCheckDeps, events: Even
 const invalidPermission = (field: string, expected: string) =>
   fail('INVALID_PAYLOAD', `${field} must be ${expected}.`, { field, path: [field] });
 
-export function validatePermission(payload: Payload): Payload {
+export function validatePermissionPayload(payload: Payload): Payload {
   if (setsField(payload, 'action') && !PERMISSION_ACTIONS.some((one) => one === payload.action)) {
     throw invalidPermission('action', `one of ${PERMISSION_ACTIONS.join(', ')}`);
   }
@@ -30,7 +30,7 @@ export function validatePermission(payload: Payload): Payload {
   }
   assertFieldList(payload.fields);
   // A write with `role: null` means the Public role, whose permissions are stored with its key.
-  return Object.hasOwn(payload, 'role') && payload.role === null ? { ...payload, role: PUBLIC_ROLE } : payload;
+  return Object.hasOwn(payload, 'role') && payload.role === null ? { ...payload, role: PUBLIC_ROLE_ID } : payload;
 }
 
 function assertFieldList(fields: unknown): void {

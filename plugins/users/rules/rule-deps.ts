@@ -1,19 +1,19 @@
 import type { EventMeta } from '#kernel';
-import type { Access } from '../../access/contract.ts';
+import type { AccessControl } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { UserStatements } from '../statements.ts';
-import type { AssertPassword } from './password-policy.ts';
+import type { PasswordPolicyAssertion } from './password-policy.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
 /** What the rules for users, roles and permissions need to run statements. */
-export type WriteCheckStore = Pick<WriteCheckDeps, 'db' | 'statements'>;
+export type WriteCheckStatementDeps = Pick<UserRoleWriteCheckDeps, 'db' | 'statements'>;
 
-export interface WriteCheckDeps {
+export interface UserRoleWriteCheckDeps {
   readonly db: Db;
   readonly statements: UserStatements;
-  readonly access: Pick<Access, 'assertAllowed' | 'assertAuthority'>;
-  readonly checkPassword: AssertPassword;
+  readonly access: Pick<AccessControl, 'assertAllowed' | 'assertAuthority'>;
+  readonly checkPassword: PasswordPolicyAssertion;
 }
 
 /** Keys of the rows that an update changes; empty for a create. */

@@ -1,16 +1,16 @@
 import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
-import { CONCEALED_VALUE_MASK, PUBLIC_ROLE } from '../../access/contract.ts';
+import { CONCEALED_VALUE_MASK, PUBLIC_ROLE_ID } from '../../access/contract.ts';
 import { isSubmittedTrue } from '../../access/library.ts';
 import { USER_STATUSES } from '../collections.ts';
-import { assertEmail } from './email.ts';
+import { assertUniqueEmailAddress } from './email.ts';
 import { assertAdminRemains } from './last-admin.ts';
 import {
   eventKeysOf,
   omitFields,
   type Payload,
   setsField,
-  type WriteCheckDeps,
-  type WriteCheckStore,
+  type UserRoleWriteCheckDeps,
+  type WriteCheckStatementDeps,
 } from './rule-deps.ts';
 
 const USERS = 'platform_users';
@@ -18,14 +18,14 @@ const CONCEALED = ['password', 'token', 'tfa_secret', 'external_identifier', 'au
 const ADMINS_ONLY = ['provider', 'external_identifier'];
 
 /** Registers filters that check writes of users, on every write path. */
-export function registerUserWriteChecks(deps: WriteCheckDeps, events: EventsApi): void {
+export function registerUserWriteChecks(deps: UserRoleWriteCheckDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const)
     events.onFilter(`users.${verb}`, (payload, meta) => filterWrite(deps, verb, payload as Payload, meta));
   events.onFilter('users.delete', (payload, meta) => filterDelete(deps, payload, meta));
 }
 
 async function filterWrite(
-  deps: WriteCheckDeps,
+  deps: UserRoleWriteCheckDeps,
   verb: 'create' | 'update',
   raw: Payload,
   meta: EventMeta,
@@ -44,7 +44,7 @@ async function filterWrite(
   }
   assertValues(payload);
   if (typeof payload.password === 'string') await deps.checkPassword(payload.password);
-  if (setsField(payload, 'email')) await assertEmail(deps, payload.email, keys);
+  if (setsField(payload, 'email')) await assertUniqueEmailAddress(deps, payload.email, keys);
   if (verb === 'update' && (await losesAdmin(deps, payload))) await assertAdminRemains(deps, { users: keys });
   const cleared =
     verb === 'update' && ADMINS_ONLY.some((field) => setsField(payload, field)) && !setsField(payload, 'auth_data');
@@ -56,7 +56,7 @@ async function filterWrite(
   };
 }
 
-async function filterDelete(deps: WriteCheckDeps, payload: unknown, meta: EventMeta): Promise<undefined> {
+async function filterDelete(deps: UserRoleWriteCheckDeps, payload: unknown, meta: EventMeta): Promise<undefined> {
   await deps.access.assertAllowed(meta.caller, 'delete', USERS);
   await deps.access.assertAuthority(meta.caller, USERS, 'delete', [{ keys: payload as string[], values: {} }]);
   await assertAdminRemains(deps, { users: payload as string[] });
@@ -71,14 +71,14 @@ function assertValues({ password, status, role }: Payload): void {
   if (status !== undefined && !USER_STATUSES.some((one) => one === status)) {
     throw invalidUser(`status must be one of ${USER_STATUSES.join(', ')}.`, 'status');
   }
-  if (roleId(role) === PUBLIC_ROLE) throw invalidUser('Users cannot have the Public role.', 'role');
+  if (roleId(role) === PUBLIC_ROLE_ID) throw invalidUser('Users cannot have the Public role.', 'role');
 }
 
 /** The key of a role in a payload, which names it by its key or by an object with or without one. */
 const roleId = (role: unknown): unknown => (typeof role === 'object' && role !== null ? (role as Payload).id : role);
 
 /** Whether a change removes admin access or the active status of a user. */
-async function losesAdmin({ db, statements }: WriteCheckStore, { status, role }: Payload): Promise<boolean> {
+async function losesAdmin({ db, statements }: WriteCheckStatementDeps, { status, role }: Payload): Promise<boolean> {
   if (status !== undefined && status !== 'active') return true;
   if (role === undefined) return false;
   const id = roleId(role);

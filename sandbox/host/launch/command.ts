@@ -1,7 +1,7 @@
 import { buildBubblewrapArguments } from './bubblewrap.ts';
 import type { ControlGroup } from './cgroups/group.ts';
 import type { LaunchFiles } from './launch-files.ts';
-import { type LaunchPlan, MAX_OPEN_FILES } from './launch-plan.ts';
+import { type ChildLaunchPlan, MAX_OPEN_FILES } from './launch-plan.ts';
 
 /** Paths of files inside of a confined child. */
 const CHILD_PATHS = {
@@ -21,7 +21,7 @@ const NICENESS = 10;
  */
 export function buildChildCommand(
   resources: LaunchFiles,
-  plan: LaunchPlan,
+  plan: ChildLaunchPlan,
   program: string,
   group: ControlGroup | null,
   uid: number | null,
@@ -58,7 +58,7 @@ const buildJoinCommand = (shell: string, group: ControlGroup): readonly string[]
 
 function buildBubblewrapCommand(
   { tools, node, native, libraries }: LaunchFiles,
-  plan: LaunchPlan,
+  plan: ChildLaunchPlan,
   namespaceMode: 'root' | 'user',
   program: string,
 ) {
@@ -71,7 +71,11 @@ function buildBubblewrapCommand(
 }
 
 /** Without bubblewrap `spawn` has already changed the user, and setpriv only sets no-new-privileges. */
-function buildSetprivCommand(setpriv: string, { namespaceMode }: LaunchPlan, uid: number | null): readonly string[] {
+function buildSetprivCommand(
+  setpriv: string,
+  { namespaceMode }: ChildLaunchPlan,
+  uid: number | null,
+): readonly string[] {
   if (namespaceMode === 'user') return [];
   if (namespaceMode === 'none' || uid === null) return [setpriv, '--no-new-privs', '--'];
   const identity = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
@@ -80,7 +84,7 @@ function buildSetprivCommand(setpriv: string, { namespaceMode }: LaunchPlan, uid
 
 const buildPrlimitCommand = (
   prlimit: string,
-  { addresses, tasks }: NonNullable<LaunchPlan['limits']>,
+  { addresses, tasks }: NonNullable<ChildLaunchPlan['limits']>,
 ): readonly string[] => [
   ...[prlimit, '--core=0', '--fsize=0', `--nofile=${MAX_OPEN_FILES}`],
   ...(tasks === null ? [] : [`--nproc=${tasks}`]),

@@ -20,7 +20,7 @@ export function listInheritedDescriptors(): readonly number[] {
  * Extends the stdio list of `spawn` so that the child gets the null device in place of each inherited descriptor. Call
  * `close` after the start.
  */
-export function coverInheritedDescriptors<T>(stdio: readonly T[], inherited: readonly number[]) {
+export function replaceInheritedDescriptorsWithNull<T>(stdio: readonly T[], inherited: readonly number[]) {
   const highest = Math.max(-1, ...inherited);
   if (highest < stdio.length) return { stdio: [...stdio], close() {} };
   const nothing = openSync(devNull, 'r');

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import type { LaunchPlan } from './launch-plan.ts';
+import type { ChildLaunchPlan } from './launch-plan.ts';
 import { childProcessIdsOf } from './proc.ts';
 
 /** Milliseconds that bubblewrap may take to end after its namespace has ended. */
@@ -10,7 +10,7 @@ const BUBBLEWRAP_END_TIMEOUT = 500;
  * killed: the kernel then ends everything inside, and bubblewrap reaps it and ends. So no orphaned process is left to a
  * service that is the first process of a container and reaps only its own children.
  */
-export function killProcessTree(process: ChildProcess, namespaceMode: LaunchPlan['namespaceMode']): void {
+export function killProcessTree(process: ChildProcess, namespaceMode: ChildLaunchPlan['namespaceMode']): void {
   if (process.pid === undefined || process.exitCode !== null || process.signalCode !== null) return;
   if (namespaceMode === 'none') {
     killProcessGroup(process.pid);

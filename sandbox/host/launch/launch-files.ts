@@ -2,9 +2,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listInheritedDescriptors } from './inherited-descriptors.ts';
 import { createLauncherTempFolder } from './launcher-temp-folder.ts';
-import { findDynamicLoader, listLibraries } from './libraries.ts';
+import { findDynamicLoader, listDynamicLibraryPaths } from './libraries.ts';
 import { buildSeccompFilter } from './seccomp.ts';
-import { type ConfinementTools, findTools } from './tools.ts';
+import { type ConfinementTools, findConfinementTools } from './tools.ts';
 
 /** Programs, libraries and files that every child is started with, looked up once. */
 export interface LaunchFiles {
@@ -34,7 +34,7 @@ export interface LaunchFilesOptions {
 }
 
 export async function createLaunchFiles({ flags, native, folders }: LaunchFilesOptions): Promise<LaunchFiles> {
-  const tools = findTools(folders);
+  const tools = findConfinementTools(folders);
   const linux = process.platform === 'linux';
   const libraries = linux && tools.bubblewrap !== null ? await findLibraries(tools, native) : null;
   const folder = createLauncherTempFolder();
@@ -65,7 +65,7 @@ async function findLibraries(
   if (loader === null) return null;
   const programs = [process.execPath, native, setpriv, prlimit].filter((path) => path !== null);
   try {
-    return [...new Set((await Promise.all(programs.map((path) => listLibraries(path, loader)))).flat())];
+    return [...new Set((await Promise.all(programs.map((path) => listDynamicLibraryPaths(path, loader)))).flat())];
   } catch {
     return null;
   }

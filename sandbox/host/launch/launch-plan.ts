@@ -1,10 +1,10 @@
-import type { Cgroups } from './cgroups/group.ts';
+import type { CgroupFactory } from './cgroups/group.ts';
 import type { UidPool } from './uids.ts';
 
 /**
  * How children are started: the layers that the launcher tries to apply. Only the self-test proves which of them hold.
  */
-export interface LaunchPlan {
+export interface ChildLaunchPlan {
   /**
    * `root` creates the namespaces as root and drops root inside; `user` creates a user namespace first; `none` starts
    * the program without namespaces.
@@ -13,7 +13,7 @@ export interface LaunchPlan {
   readonly seccomp: boolean;
   /** User ids for children, where the service is root. */
   readonly uids: UidPool | null;
-  readonly cgroups: Cgroups | null;
+  readonly cgroups: CgroupFactory | null;
   readonly limits: ProcessLimits | null;
   /** Memory limit of a child's control group in bytes. */
   readonly memory: number;
@@ -47,9 +47,9 @@ const MIB = 1024 * 1024;
  * What a process with one isolate touches besides the heap of the guest: 20 MiB of its own, up to 35 MiB of the Node
  * binary where no other process has it in memory, and room for messages and garbage.
  */
-export const RUNTIME_MEMORY = 96 * MIB;
+export const CHILD_RUNTIME_MEMORY_BYTES = 96 * MIB;
 /**
  * Address space in bytes above that of a ready child with an isolate. Measured: a heap at its limit briefly takes twice
  * its size, and 128 MiB are for stacks and allocation arenas of further threads.
  */
-export const addressHeadroom = (memory: number): number => 2 * memory + 128 * MIB;
+export const computeAddressSpaceHeadroom = (memory: number): number => 2 * memory + 128 * MIB;

@@ -1,12 +1,12 @@
-import { runnerSource } from '../../runner/build.ts';
-import { RUNNER_FLAGS } from '../../runner/flags.ts';
-import { isolatedVmBinary } from '../../runner/isolated-vm-addon.ts';
-import type { ConfinedChild, Launcher, LauncherOptions } from '../confined-child.ts';
+import { bundleChildRunnerSource } from '../../runner/build.ts';
+import { CHILD_NODE_FLAGS } from '../../runner/flags.ts';
+import { findIsolatedVmAddonPath } from '../../runner/isolated-vm-addon.ts';
+import type { ConfinedChild, ConfinedChildLauncher, ConfinedChildLauncherOptions } from '../confined-child.ts';
 import { readProbeSource } from '../posture/probe-client.ts';
-import { resolvePosture } from '../posture/resolve-posture.ts';
+import { findProvenLaunchPlan } from '../posture/resolve-posture.ts';
 import { openCgroups } from './cgroups/cgroups.ts';
 import { createLaunchFiles } from './launch-files.ts';
-import { type StartedChild, startProgram } from './start.ts';
+import { type StartedChild, startProgramUnderLaunchPlan } from './start.ts';
 import { createUidPool } from './uids.ts';
 
 /** Overrides of what the machine offers, for tests. Everything else is looked up. */
@@ -17,7 +17,7 @@ export interface MachineOverrides {
   readonly cgroups?: boolean;
 }
 
-export interface ConfinedLauncher extends Launcher {
+export interface ConfinedModuleLauncher extends ConfinedChildLauncher {
   launch(): StartedChild;
   /** Starts another program in place of the runner under the same confinement. `text` is a CommonJS module. */
   launchProgram(text: string): StartedChild;
@@ -28,15 +28,15 @@ export interface ConfinedLauncher extends Launcher {
  * Rejects where the private folder cannot be created or the runner cannot be built. Where confinement is not possible,
  * the posture says `refuse` and `launch` throws.
  */
-export async function createLauncher(
-  options: LauncherOptions,
+export async function createConfinedChildLauncher(
+  options: ConfinedChildLauncherOptions,
   environment: MachineOverrides = {},
-): Promise<ConfinedLauncher> {
+): Promise<ConfinedModuleLauncher> {
   const isLinux = process.platform === 'linux';
   const isRoot = process.getuid?.() === 0;
-  const runner = await runnerSource();
+  const runner = await bundleChildRunnerSource();
   const resources = await createLaunchFiles({
-    flags: RUNNER_FLAGS,
+    flags: CHILD_NODE_FLAGS,
     native: findNativeAddon(),
     folders: environment.folders,
   });
@@ -55,11 +55,11 @@ export async function createLauncher(
     };
     const uids = isLinux && isRoot ? createUidPool() : null;
     const machine = { resources, cgroups, uids, isRoot, memory: options.memory };
-    const { plan, posture } = await resolvePosture(machine, programs, options);
+    const { plan, posture } = await findProvenLaunchPlan(machine, programs, options);
     const start = (program: string): StartedChild => {
       if (plan === null || posture.decision === 'refuse')
         throw new Error('the posture refuses confined packages on this machine');
-      const child = startProgram(resources, plan, program);
+      const child = startProgramUnderLaunchPlan(resources, plan, program);
       living.add(child);
       void child.ended.then(() => living.delete(child));
       return child;
@@ -85,7 +85,7 @@ export async function createLauncher(
  */
 function findNativeAddon(): string | null {
   try {
-    return isolatedVmBinary();
+    return findIsolatedVmAddonPath();
   } catch {
     return null;
   }

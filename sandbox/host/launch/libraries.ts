@@ -24,7 +24,7 @@ export function findDynamicLoader(): string | null {
  * Absolute paths of the libraries that a program or a native addon loads, as the loader resolves them, the loader
  * included. Rejects where the loader fails.
  */
-export async function listLibraries(path: string, loader: string): Promise<readonly string[]> {
+export async function listDynamicLibraryPaths(path: string, loader: string): Promise<readonly string[]> {
   const { stdout } = await run(loader, ['--list', path], { env: {}, timeout: 10_000 });
   const found = stdout.split('\n').flatMap((line) => line.match(/(?:=> )?(\/\S+) \(0x[0-9a-f]+\)/)?.[1] ?? []);
   return [...new Set([loader, ...found])];

@@ -24,7 +24,7 @@ export async function readProcStatus(pid: number): Promise<Readonly<Record<strin
 }
 
 /** Bytes of a line such as `VmRSS: 1024 kB`; 0 where it is missing. */
-export const parseKilobytes = (line: string | undefined): number => Number.parseInt(line ?? '0', 10) * 1024;
+export const parseKilobytesToBytes = (line: string | undefined): number => Number.parseInt(line ?? '0', 10) * 1024;
 
 /** Soft limits of a process by the kernel's name for them, `Infinity` for none. */
 export async function readProcLimits(pid: number): Promise<Readonly<Record<string, number>>> {
@@ -72,7 +72,7 @@ export function readProcStatusLine(pid: number, name: string): string {
 const TICK_MS = 10;
 
 /** Milliseconds of CPU that the first thread of a process has used; undefined where the kernel does not report it. */
-export function readThreadTime(pid: number): number | undefined {
+export function readMainThreadCpuTime(pid: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1');
     // The name, in parentheses, may hold anything; user and system time are the twelfth and thirteenth after it.

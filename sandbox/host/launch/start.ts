@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, closeSync, openSync } from 'node:fs';
 import { Duplex } from 'node:stream';
-import type { ChildEnd, ConfinedChild } from '../confined-child.ts';
+import type { ChildProcessExit, ConfinedChild } from '../confined-child.ts';
 import type { ControlGroup } from './cgroups/group.ts';
 import { buildChildCommand } from './command.ts';
-import { coverInheritedDescriptors } from './inherited-descriptors.ts';
+import { replaceInheritedDescriptorsWithNull } from './inherited-descriptors.ts';
 import { killProcessTree } from './kill.ts';
 import type { LaunchFiles } from './launch-files.ts';
-import { BUBBLEWRAP_TASKS, CHILD_ENVIRONMENT, type LaunchPlan, MAX_CHILD_THREADS } from './launch-plan.ts';
-import { findGuestPid, parseKilobytes, readProcStatus, readThreadTime } from './proc.ts';
+import { BUBBLEWRAP_TASKS, CHILD_ENVIRONMENT, type ChildLaunchPlan, MAX_CHILD_THREADS } from './launch-plan.ts';
+import { findGuestPid, parseKilobytesToBytes, readMainThreadCpuTime, readProcStatus } from './proc.ts';
 import { waitForChildEnd } from './wait-for-end.ts';
 
 /** A child with members for the launcher and its self-tests. */
@@ -23,9 +23,9 @@ const UNTHROTTLED_START_MS = 300;
 const MAX_STDERR_LENGTH = 500;
 
 /** Starts a program under a plan. Never throws: a child that cannot be started has ended, with a closed channel. */
-export function startProgram(
+export function startProgramUnderLaunchPlan(
   resources: LaunchFiles,
-  plan: LaunchPlan,
+  plan: ChildLaunchPlan,
   program: string,
   diagnose = false,
 ): StartedChild {
@@ -46,7 +46,7 @@ export function startProgram(
       'pipe',
       ...(filter === null ? [] : [filter]),
     ] as const;
-    const cover = coverInheritedDescriptors(pipes, resources.inheritedDescriptors);
+    const cover = replaceInheritedDescriptorsWithNull(pipes, resources.inheritedDescriptors);
     close = cover.close;
     const [command = '', ...parameters] = buildChildCommand(resources, plan, program, group, uid);
     spawned = spawn(command, parameters, {
@@ -78,7 +78,7 @@ function allowJoining(group: ControlGroup | null, uid: number): void {
   for (const procsFile of group?.procsFiles ?? []) chownSync(procsFile, uid, uid);
 }
 
-function toChild(spawned: ChildProcess | null, plan: LaunchPlan, group: ControlGroup | null): StartedChild {
+function toChild(spawned: ChildProcess | null, plan: ChildLaunchPlan, group: ControlGroup | null): StartedChild {
   const pid = spawned?.pid;
   const stream = spawned?.stdio?.[3];
   const channel = stream instanceof Duplex ? stream : new Duplex({ read() {}, write: (_c, _e, done) => done() });
@@ -91,7 +91,7 @@ function toChild(spawned: ChildProcess | null, plan: LaunchPlan, group: ControlG
     stderrTail = `${stderrTail}${text}`.slice(-MAX_STDERR_LENGTH);
   });
   let isOver = false;
-  const ended: Promise<ChildEnd> = waitForChildEnd(spawned, plan, group).then((end) => {
+  const ended: Promise<ChildProcessExit> = waitForChildEnd(spawned, plan, group).then((end) => {
     isOver = true;
     clearTimeout(timer);
     channel.destroy();
@@ -108,10 +108,10 @@ function toChild(spawned: ChildProcess | null, plan: LaunchPlan, group: ControlG
       if (!isOver && spawned !== null) killProcessTree(spawned, plan.namespaceMode);
     },
     async resident() {
-      return isOver || pid === undefined ? 0 : parseKilobytes((await readProcStatus(findGuestPid(pid))).VmRSS);
+      return isOver || pid === undefined ? 0 : parseKilobytesToBytes((await readProcStatus(findGuestPid(pid))).VmRSS);
     },
     cpuTime() {
-      return isOver || pid === undefined ? undefined : readThreadTime(findGuestPid(pid));
+      return isOver || pid === undefined ? undefined : readMainThreadCpuTime(findGuestPid(pid));
     },
   };
 }

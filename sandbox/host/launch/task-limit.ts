@@ -1,13 +1,13 @@
 import { release } from 'node:os';
-import type { LaunchPlan } from './launch-plan.ts';
+import type { ChildLaunchPlan } from './launch-plan.ts';
 
 /**
  * Whether Linux counts the threads of a child separately from those of the service for the task limit of prlimit. Linux
  * counts by user, and since 5.14 by user namespace as well.
  */
 export function isTaskLimitPerChild(
-  namespaceMode: LaunchPlan['namespaceMode'],
-  uids: LaunchPlan['uids'],
+  namespaceMode: ChildLaunchPlan['namespaceMode'],
+  uids: ChildLaunchPlan['uids'],
   kernel = release(),
 ): boolean {
   if (uids !== null) return true;

@@ -17,7 +17,9 @@ export const TOOL_SEARCH_FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr
 /** Folder into which `scripts/bubblewrap.mjs` unpacks bubblewrap on a machine without it. */
 const UNPACKED = fileURLToPath(new URL('../../../node_modules/.bubblewrap/usr/bin', import.meta.url));
 
-export function findTools(folders: readonly string[] = [...TOOL_SEARCH_FOLDERS, UNPACKED]): ConfinementTools {
+export function findConfinementTools(
+  folders: readonly string[] = [...TOOL_SEARCH_FOLDERS, UNPACKED],
+): ConfinementTools {
   const find = (name: string) => folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
   return {
     bubblewrap: find('bwrap'),

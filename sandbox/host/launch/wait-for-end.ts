@@ -1,16 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import type { ChildEnd } from '../confined-child.ts';
+import type { ChildProcessExit } from '../confined-child.ts';
 import type { ControlGroup } from './cgroups/group.ts';
 import { killProcessGroup } from './kill.ts';
-import type { LaunchPlan } from './launch-plan.ts';
+import type { ChildLaunchPlan } from './launch-plan.ts';
 
 /** Waits until a child is reaped and its group is removed. Never rejects. */
 export async function waitForChildEnd(
   process: ChildProcess | null,
-  plan: LaunchPlan,
+  plan: ChildLaunchPlan,
   group: ControlGroup | null,
-): Promise<ChildEnd> {
+): Promise<ChildProcessExit> {
   const { code, signal } = process === null ? { code: null, signal: null } : await waitForExit(process);
   if (plan.namespaceMode === 'none' && process?.pid !== undefined) killProcessGroup(process.pid);
   const isOutOfMemory = group !== null && group.counters().outOfMemory > 0;
@@ -25,7 +25,7 @@ const SIGNALS = new Map(
 );
 
 const waitForExit = (process: ChildProcess) =>
-  new Promise<Pick<ChildEnd, 'code' | 'signal'>>((resolve) => {
+  new Promise<Pick<ChildProcessExit, 'code' | 'signal'>>((resolve) => {
     if (process.exitCode !== null || process.signalCode !== null) {
       resolve({ code: process.exitCode, signal: process.signalCode });
       return;

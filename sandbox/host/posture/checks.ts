@@ -1,12 +1,12 @@
-import type { ChildEnd } from '../confined-child.ts';
+import type { ChildProcessExit } from '../confined-child.ts';
 import type { ControlGroupCounters } from '../launch/cgroups/group.ts';
-import { CHILD_ENVIRONMENT, type LaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
+import { CHILD_ENVIRONMENT, type ChildLaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
 import type { ConfinementLayer } from './posture.ts';
 import { isRefusedByOs, type ProbeAnswer, probeValueOf } from './probe-client.ts';
 
 /** Observations of the self-test children and of the host. */
 export interface ProbeFindings {
-  readonly plan: LaunchPlan;
+  readonly plan: ChildLaunchPlan;
   /** Lines of /proc/<pid>/status of the service; those of a child are in `status`. */
   readonly service: Readonly<Record<string, string>>;
   readonly status: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export interface ProbeFindings {
   /** Bytes of allocated memory that prove that no limit applies. */
   readonly hoardTarget: number;
   /** How the child that allocates memory ended; null where it did not end. */
-  readonly hoardEnd: ChildEnd | null;
+  readonly hoardEnd: ChildProcessExit | null;
   readonly counters: ControlGroupCounters | null;
 }
 
@@ -105,7 +105,7 @@ export const CONFINEMENT_LAYER_CHECKS: {
  * Whether a child ended at its memory limit: killed by its control group, or aborted by V8 where the address space
  * limit refused an allocation.
  */
-const diedOfMemory = (end: ChildEnd, { limits }: LaunchPlan): boolean =>
+const diedOfMemory = (end: ChildProcessExit, { limits }: ChildLaunchPlan): boolean =>
   end.isOutOfMemory || (limits?.addresses ?? null) !== null;
 
 /** True where the child has the intended variables only. bubblewrap also sets PWD. */

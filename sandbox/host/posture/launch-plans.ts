@@ -1,12 +1,12 @@
-import type { Cgroups } from '../launch/cgroups/group.ts';
+import type { CgroupFactory } from '../launch/cgroups/group.ts';
 import type { LaunchFiles } from '../launch/launch-files.ts';
-import { type LaunchPlan, MAX_CHILD_THREADS, RUNTIME_MEMORY } from '../launch/launch-plan.ts';
+import { CHILD_RUNTIME_MEMORY_BYTES, type ChildLaunchPlan, MAX_CHILD_THREADS } from '../launch/launch-plan.ts';
 import { isTaskLimitPerChild } from '../launch/task-limit.ts';
 import type { UidPool } from '../launch/uids.ts';
 
 export interface MachineCapabilities {
   readonly resources: LaunchFiles;
-  readonly cgroups: Cgroups | null;
+  readonly cgroups: CgroupFactory | null;
   readonly uids: UidPool | null;
   readonly isRoot: boolean;
   /** Bytes of an isolate's heap. */
@@ -14,7 +14,7 @@ export interface MachineCapabilities {
 }
 
 /** Every plan that this machine might support, from most to least protection. The first one that starts is used. */
-export function listLaunchPlans(machine: MachineCapabilities): readonly LaunchPlan[] {
+export function listLaunchPlans(machine: MachineCapabilities): readonly ChildLaunchPlan[] {
   const fullPlans = listNamespaceChoices(machine).map((namespaceMode) => createFullPlan(machine, namespaceMode));
   // Plans without one layer at a time, then without all of these, so that one unavailable layer does not cost the
   // others.
@@ -33,7 +33,7 @@ export function listLaunchPlans(machine: MachineCapabilities): readonly LaunchPl
 }
 
 /** A short name of the plan for the log. */
-export const renderLaunchPlanName = ({ namespaceMode, seccomp, uids, cgroups, limits }: LaunchPlan): string =>
+export const renderLaunchPlanName = ({ namespaceMode, seccomp, uids, cgroups, limits }: ChildLaunchPlan): string =>
   [
     { root: 'bubblewrap', user: 'bubblewrap in a user namespace', none: 'plain' }[namespaceMode],
     ...(uids === null ? [] : ['another user']),
@@ -42,7 +42,7 @@ export const renderLaunchPlanName = ({ namespaceMode, seccomp, uids, cgroups, li
     ...(cgroups === null ? [] : [cgroups.mechanic]),
   ].join(' + ');
 
-type NamespaceChoice = { readonly namespaceMode: LaunchPlan['namespaceMode']; readonly uids: UidPool | null };
+type NamespaceChoice = { readonly namespaceMode: ChildLaunchPlan['namespaceMode']; readonly uids: UidPool | null };
 
 function listNamespaceChoices({ resources, uids, isRoot }: MachineCapabilities): readonly NamespaceChoice[] {
   const { tools, libraries } = resources;
@@ -61,7 +61,7 @@ function listNamespaceChoices({ resources, uids, isRoot }: MachineCapabilities):
 function createFullPlan(
   { resources, cgroups, memory }: MachineCapabilities,
   { namespaceMode, uids }: NamespaceChoice,
-): LaunchPlan {
+): ChildLaunchPlan {
   const { tools, seccompFilter } = resources;
   return {
     ...{ namespaceMode, uids },
@@ -72,6 +72,6 @@ function createFullPlan(
       tools.prlimit === null
         ? null
         : { addresses: null, tasks: isTaskLimitPerChild(namespaceMode, uids) ? MAX_CHILD_THREADS : null },
-    memory: memory + RUNTIME_MEMORY,
+    memory: memory + CHILD_RUNTIME_MEMORY_BYTES,
   };
 }

@@ -18,7 +18,7 @@ export type ConfinementLayer = (typeof CONFINEMENT_LAYERS)[number];
 /** Layers without which no confined code runs in either mode. */
 export const MINIMUM_CONFINEMENT_LAYERS: readonly ConfinementLayer[] = ['isolate', 'process', 'memory-limit'];
 /** Layers without which no confined code runs in mode `required`. */
-export const REQUIRED_MODE_LAYERS: readonly ConfinementLayer[] = CONFINEMENT_LAYERS.filter(
+export const CONFINEMENT_LAYERS_OF_REQUIRED_MODE: readonly ConfinementLayer[] = CONFINEMENT_LAYERS.filter(
   (layer) => layer !== 'pids-limit' && layer !== 'cpu-limit',
 );
 

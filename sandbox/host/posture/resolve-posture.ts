@@ -1,20 +1,20 @@
-import type { LauncherOptions } from '../confined-child.ts';
-import type { LaunchPlan } from '../launch/launch-plan.ts';
+import type { ConfinedChildLauncherOptions } from '../confined-child.ts';
+import type { ChildLaunchPlan } from '../launch/launch-plan.ts';
 import { type CanaryResources, createCanaryResources } from './canary.ts';
 import { CONFINEMENT_LAYER_CHECKS, type ProbeFindings } from './checks.ts';
 import { listLaunchPlans, type MachineCapabilities, renderLaunchPlanName } from './launch-plans.ts';
 import {
   CONFINEMENT_LAYERS,
+  CONFINEMENT_LAYERS_OF_REQUIRED_MODE,
   type ConfinementLayer,
   MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
-  REQUIRED_MODE_LAYERS,
 } from './posture.ts';
-import { type SelfTestPrograms, selfTest } from './self-test.ts';
+import { type SelfTestPrograms, selfTestLaunchPlan } from './self-test.ts';
 
-export interface ResolvedPosture {
+export interface ProvenLaunchPlan {
   /** How children are started; null where not even the probe program starts. */
-  readonly plan: LaunchPlan | null;
+  readonly plan: ChildLaunchPlan | null;
   readonly posture: Posture;
 }
 
@@ -22,16 +22,16 @@ export interface ResolvedPosture {
  * Finds the launch plan with the most protection that works on this machine. The posture claims only the layers that
  * the self-test proved under this plan.
  */
-export async function resolvePosture(
+export async function findProvenLaunchPlan(
   machine: MachineCapabilities,
   programs: SelfTestPrograms,
-  { mode, log }: Pick<LauncherOptions, 'mode' | 'log'>,
-): Promise<ResolvedPosture> {
+  { mode, log }: Pick<ConfinedChildLauncherOptions, 'mode' | 'log'>,
+): Promise<ProvenLaunchPlan> {
   const failures: Record<string, string> = {};
   const canary = await createCanaryResources();
   try {
     for (const plan of listLaunchPlans(machine)) {
-      const result = await selfTest(machine, plan, programs, canary as CanaryResources);
+      const result = await selfTestLaunchPlan(machine, plan, programs, canary as CanaryResources);
       if ('findings' in result) return concludePosture(result.plan, result.findings, mode, failures, log);
       failures[renderLaunchPlanName(plan)] = result.error;
     }
@@ -42,15 +42,15 @@ export async function resolvePosture(
 }
 
 function concludePosture(
-  plan: LaunchPlan | null,
+  plan: ChildLaunchPlan | null,
   findings: ProbeFindings | null,
   mode: Posture['mode'],
   failures: Readonly<Record<string, string>>,
-  log: LauncherOptions['log'],
-): ResolvedPosture {
+  log: ConfinedChildLauncherOptions['log'],
+): ProvenLaunchPlan {
   const failedChecks = listFailedChecks(findings);
   const missing = CONFINEMENT_LAYERS.filter((layer) => failedChecks[layer] !== undefined);
-  const demandedLayers = mode === 'required' ? REQUIRED_MODE_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
+  const demandedLayers = mode === 'required' ? CONFINEMENT_LAYERS_OF_REQUIRED_MODE : MINIMUM_CONFINEMENT_LAYERS;
   const posture: Posture = {
     mode,
     decision: demandedLayers.some((layer) => missing.includes(layer)) ? 'refuse' : 'run',

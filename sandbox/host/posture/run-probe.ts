@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, fstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LaunchPlan } from '../launch/launch-plan.ts';
-import { findGuestPid, parseKilobytes, readProcStatus } from '../launch/proc.ts';
-import { type StartedChild, startProgram } from '../launch/start.ts';
+import type { ChildLaunchPlan } from '../launch/launch-plan.ts';
+import { findGuestPid, parseKilobytesToBytes, readProcStatus } from '../launch/proc.ts';
+import { type StartedChild, startProgramUnderLaunchPlan } from '../launch/start.ts';
 import type { CanaryResources } from './canary.ts';
 import type { ProbeFindings } from './checks.ts';
 import type { MachineCapabilities } from './launch-plans.ts';
@@ -26,11 +26,11 @@ const MIB = 1024 * 1024;
  */
 export async function runProbe(
   machine: MachineCapabilities,
-  plan: LaunchPlan,
+  plan: ChildLaunchPlan,
   probe: string,
   canary: CanaryResources,
 ): Promise<ProbeResults | string> {
-  const child = startProgram(machine.resources, plan, probe, true);
+  const child = startProgramUnderLaunchPlan(machine.resources, plan, probe, true);
   const client = createProbeClient(child);
   try {
     if (!(await client.ready)) return await readLastError(child);
@@ -55,7 +55,7 @@ export async function runProbe(
       ask('datagram', { host: '127.0.0.1', port: canary.port }),
     ]);
     const status = await readProcStatus(inner);
-    const peak = parseKilobytes(status.VmPeak);
+    const peak = parseKilobytesToBytes(status.VmPeak);
     const service = await readProcStatus(process.pid);
     const writes = await tryWrites(client, canary);
     return {
@@ -109,13 +109,13 @@ async function tryWrites({ ask }: ProbeClient, canary: CanaryResources) {
 }
 
 /** The path of a file as the child sees it. */
-export const pathInChild = ({ namespaceMode }: LaunchPlan, outside: string, inside: string) =>
+export const pathInChild = ({ namespaceMode }: ChildLaunchPlan, outside: string, inside: string) =>
   namespaceMode === 'none' ? outside : inside;
 
 /** Runs a trivial script in an isolate, as the runner does. */
 export const probeIsolate = (
   { resources, memory }: MachineCapabilities,
-  plan: LaunchPlan,
+  plan: ChildLaunchPlan,
   { ask }: ProbeClient,
   keep = false,
 ) =>

@@ -1,7 +1,7 @@
-import type { ChildEnd } from '../confined-child.ts';
-import { addressHeadroom, type LaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
+import type { ChildProcessExit } from '../confined-child.ts';
+import { type ChildLaunchPlan, computeAddressSpaceHeadroom, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
 import { findGuestPid, readProcLimits } from '../launch/proc.ts';
-import { type StartedChild, startProgram } from '../launch/start.ts';
+import { type StartedChild, startProgramUnderLaunchPlan } from '../launch/start.ts';
 import type { CanaryResources } from './canary.ts';
 import type { ProbeFindings } from './checks.ts';
 import type { MachineCapabilities } from './launch-plans.ts';
@@ -16,7 +16,7 @@ export interface SelfTestPrograms {
 
 /** The findings, or the last line of stderr where a child does not start under the plan. */
 export type SelfTestResult =
-  | { readonly plan: LaunchPlan; readonly findings: ProbeFindings }
+  | { readonly plan: ChildLaunchPlan; readonly findings: ProbeFindings }
   | { readonly error: string };
 
 const MIB = 1024 * 1024;
@@ -26,9 +26,9 @@ const MIB = 1024 * 1024;
  * measures the address space of a healthy child. Then three children run concurrently under the final plan: one for
  * limits, one that allocates memory, and the runner itself.
  */
-export async function selfTest(
+export async function selfTestLaunchPlan(
   machine: MachineCapabilities,
-  plan: LaunchPlan,
+  plan: ChildLaunchPlan,
   programs: SelfTestPrograms,
   canary: CanaryResources,
 ): Promise<SelfTestResult> {
@@ -36,7 +36,7 @@ export async function selfTest(
   if (typeof first === 'string') return { error: first };
   const { peak, ...seen } = first;
   const final = withAddressLimit(plan, peak, machine.memory);
-  const target = 1.25 * Math.max(plan.memory, addressHeadroom(machine.memory)) + 32 * MIB;
+  const target = 1.25 * Math.max(plan.memory, computeAddressSpaceHeadroom(machine.memory)) + 32 * MIB;
   const [limited, hoarded, runner] = await Promise.all([
     testLimits(machine, final, programs),
     testMemoryLimit(machine, final, programs, target),
@@ -53,13 +53,13 @@ export async function selfTest(
   };
 }
 
-const withAddressLimit = (plan: LaunchPlan, peak: number, memory: number): LaunchPlan =>
+const withAddressLimit = (plan: ChildLaunchPlan, peak: number, memory: number): ChildLaunchPlan =>
   plan.limits === null || peak === 0
     ? plan
-    : { ...plan, limits: { ...plan.limits, addresses: peak + addressHeadroom(memory) } };
+    : { ...plan, limits: { ...plan.limits, addresses: peak + computeAddressSpaceHeadroom(memory) } };
 
-async function testLimits(machine: MachineCapabilities, plan: LaunchPlan, { probe }: SelfTestPrograms) {
-  const child = startProgram(machine.resources, plan, probe);
+async function testLimits(machine: MachineCapabilities, plan: ChildLaunchPlan, { probe }: SelfTestPrograms) {
+  const child = startProgramUnderLaunchPlan(machine.resources, plan, probe);
   const client = createProbeClient(child);
   const none = {
     isolate: PROBE_ENDED_ANSWER,
@@ -98,30 +98,30 @@ async function provokeThrottling({ group }: StartedChild, { ask }: ProbeClient):
 
 async function testMemoryLimit(
   machine: MachineCapabilities,
-  plan: LaunchPlan,
+  plan: ChildLaunchPlan,
   { probe }: SelfTestPrograms,
   bytes: number,
 ) {
   // Without any limit the attempt would only exhaust the memory of the machine.
   if (plan.cgroups === null && plan.limits?.addresses == null) return { hoard: { value: bytes }, hoardEnd: null };
-  const child = startProgram(machine.resources, plan, probe);
+  const child = startProgramUnderLaunchPlan(machine.resources, plan, probe);
   const client = createProbeClient(child);
   const isReady = await client.ready;
   if (isReady) await probeIsolate(machine, plan, client, true);
   const answer = isReady ? await client.ask('hoard', { bytes }) : { value: bytes };
   const hasEnded = answer === PROBE_ENDED_ANSWER;
   child.kill();
-  const end: ChildEnd = await child.ended;
+  const end: ChildProcessExit = await child.ended;
   return { hoard: answer, hoardEnd: hasEnded ? end : null };
 }
 
 /** True where the runner sends its hello within 10 seconds. */
 async function canStartRunner(
   machine: MachineCapabilities,
-  plan: LaunchPlan,
+  plan: ChildLaunchPlan,
   { runner }: SelfTestPrograms,
 ): Promise<boolean> {
-  const child = startProgram(machine.resources, plan, runner);
+  const child = startProgramUnderLaunchPlan(machine.resources, plan, runner);
   const hello = new Promise<boolean>((resolve) => {
     child.channel.once('data', (bytes: Buffer) => resolve(bytes.includes('"hello"')));
     setTimeout(resolve, 10_000, false).unref();

@@ -3,7 +3,7 @@ import { InvocationFailure } from './invocation-failure.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 
 /** Bytes of inputs that may still be queued, shared by all programs. */
-export interface InputBudget {
+export interface QueuedInputByteBudget {
   left: number;
 }
 
@@ -16,7 +16,7 @@ interface QueueOptions {
   /** Milliseconds of an invocation from arrival to end. Half of them may pass in the queue. */
   readonly wall: number;
   readonly now: () => number;
-  readonly budget: InputBudget;
+  readonly budget: QueuedInputByteBudget;
   /** True while the script of the program is evaluated, so that a process will be ready soon. */
   isLoading(): boolean;
 }

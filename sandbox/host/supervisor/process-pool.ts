@@ -1,15 +1,15 @@
 import type { GuestLimits } from '../../protocol/messages.ts';
-import type { Launcher } from '../confined-child.ts';
+import type { ConfinedChildLauncher } from '../confined-child.ts';
 import type { SupervisorBounds } from './bounds.ts';
 import { renderProcessEndCause } from './end-cause.ts';
 import { ExecutionSlots } from './execution-slots.ts';
 import { InvocationFailure } from './invocation-failure.ts';
-import type { InputBudget } from './invocation-queue.ts';
+import type { QueuedInputByteBudget } from './invocation-queue.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 import { withoutRequestContext } from './without-request-context.ts';
 
 interface ProcessPoolOptions {
-  readonly launcher: Launcher;
+  readonly launcher: ConfinedChildLauncher;
   readonly limits: GuestLimits;
   /** Maximum of living processes, the spare included. */
   readonly processes: number;
@@ -36,7 +36,7 @@ export class ProcessPool {
   /** Programs that wait for a process, first in, first out. Each program has one claim at most. */
   readonly #claims: ProcessClaim[] = [];
   readonly slots: ExecutionSlots;
-  readonly inputs: InputBudget;
+  readonly inputs: QueuedInputByteBudget;
   #spare: SupervisedProcess | undefined;
   #lastUse = Number.NEGATIVE_INFINITY;
   /** Consecutive failed launches. */

@@ -1,4 +1,4 @@
-import type { ArtifactEntry } from '../../protocol/messages.ts';
+import type { ArtifactExportSummary } from '../../protocol/messages.ts';
 import { createDeferred } from './deferred.ts';
 import type { InvocationFailure } from './invocation-failure.ts';
 
@@ -11,14 +11,14 @@ const REFUSAL = JSON.stringify({
 
 /** The evaluation of a script in a process, from the message `load` to `loaded` or `refused`. */
 export class ScriptLoading {
-  readonly #contract = createDeferred<readonly ArtifactEntry[]>();
+  readonly #contract = createDeferred<readonly ArtifactExportSummary[]>();
   #calls = 0;
 
-  get contract(): Promise<readonly ArtifactEntry[]> {
+  get contract(): Promise<readonly ArtifactExportSummary[]> {
     return this.#contract.promise;
   }
 
-  finish(contract: readonly ArtifactEntry[]): void {
+  finish(contract: readonly ArtifactExportSummary[]): void {
     this.#contract.resolve(contract);
   }
 

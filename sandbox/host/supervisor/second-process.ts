@@ -13,7 +13,7 @@ interface HelperOptions {
 }
 
 /** The second process of a program, used while many invocations are in flight. */
-export class SecondProcess {
+export class ProgramHelperProcess {
   readonly #options: HelperOptions;
   #worker: SupervisedProcess | undefined;
   #seeking: Promise<void> | undefined;

@@ -1,12 +1,17 @@
-import { type ArtifactEntry, type ChildMessage, type GuestLimits, PROTOCOL_VERSION } from '../../protocol/messages.ts';
-import type { ChildEnd, ConfinedChild } from '../confined-child.ts';
+import {
+  type ArtifactExportSummary,
+  CHILD_PROTOCOL_VERSION,
+  type ChildToHostMessage,
+  type GuestLimits,
+} from '../../protocol/messages.ts';
+import type { ChildProcessExit, ConfinedChild } from '../confined-child.ts';
 import { ChildConnection } from '../connection.ts';
 import { type ActiveInvocation, ActiveInvocations } from './active-invocations.ts';
 import type { SupervisorBounds } from './bounds.ts';
 import { type CpuWatch, enforceCpuLimit } from './cpu-watch.ts';
 import { createDeferred, setTimeoutAfterIo } from './deferred.ts';
 import type { ProcessEndCause } from './end-cause.ts';
-import type { SlotHolder } from './execution-slots.ts';
+import type { ExecutionSlotHolder } from './execution-slots.ts';
 import type { InvocationResult, ScriptInvocation } from './invocation.ts';
 import { InvocationFailure } from './invocation-failure.ts';
 import { UnansweredPings } from './pings.ts';
@@ -15,11 +20,11 @@ import { UnconfirmedCancellations } from './unconfirmed-cancellations.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 /** A child process, bound to one program after its hello. Its messages can concern its own invocations only. */
-export class SupervisedProcess implements SlotHolder {
+export class SupervisedProcess implements ExecutionSlotHolder {
   /** Resolves with the hello of the runner. Rejects with `internal` where the process ends before it. */
   readonly hello: Promise<void>;
   /** Resolves when the process is reaped. */
-  readonly exited: Promise<ChildEnd>;
+  readonly exited: Promise<ChildProcessExit>;
   /** Called once, when the process becomes unusable. */
   onDown: ((cause: ProcessEndCause) => void) | undefined;
   /** Called when a reply was sent: an invocation executes again. */
@@ -107,7 +112,7 @@ export class SupervisedProcess implements SlotHolder {
   }
 
   /** Loads the script, once. Rejects with `invalid-entry`, `timeout` or `crash`. */
-  load(script: string, reuse: boolean): Promise<readonly ArtifactEntry[]> {
+  load(script: string, reuse: boolean): Promise<readonly ArtifactExportSummary[]> {
     if (this.state !== 'blank') return Promise.reject(new InvocationFailure('crash'));
     this.state = 'loading';
     this.#loading = new ScriptLoading();
@@ -171,7 +176,7 @@ export class SupervisedProcess implements SlotHolder {
     else this.#down(cause);
   }
 
-  #receive(message: ChildMessage, body: Buffer): void {
+  #receive(message: ChildToHostMessage, body: Buffer): void {
     this.#cpu.recordMessage(this.busy);
     if (message.type === 'result' || message.type === 'failure') this.#result(message, body);
     else if (message.type === 'call') this.#call(message, body);
@@ -183,7 +188,7 @@ export class SupervisedProcess implements SlotHolder {
   }
 
   #onHello(protocol: number): void {
-    if (this.state !== 'starting' || protocol !== PROTOCOL_VERSION) {
+    if (this.state !== 'starting' || protocol !== CHILD_PROTOCOL_VERSION) {
       this.#down('protocol');
       return;
     }
@@ -192,7 +197,7 @@ export class SupervisedProcess implements SlotHolder {
     this.#hello.resolve();
   }
 
-  #onLoaded(contract: readonly ArtifactEntry[]): void {
+  #onLoaded(contract: readonly ArtifactExportSummary[]): void {
     if (this.state !== 'loading') {
       this.#down('protocol');
       return;
@@ -209,14 +214,14 @@ export class SupervisedProcess implements SlotHolder {
     this.#down(cause);
   }
 
-  #result(message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
+  #result(message: ChildToHostMessage & { type: 'result' | 'failure' }, body: Buffer): void {
     const active = this.state === 'ready' ? this.#finishRun(message.id) : undefined;
     if (this.state !== 'ready') this.#down('protocol');
     else if (active) this.#settle(active, message, body);
     else this.#confirmAbandoned(message.id);
   }
 
-  #settle(active: ActiveInvocation, message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
+  #settle(active: ActiveInvocation, message: ChildToHostMessage & { type: 'result' | 'failure' }, body: Buffer): void {
     const { wall, result } = this.#limits;
     // An invocation that took its whole wall-clock time merely waited.
     const isExhausted =
@@ -228,7 +233,7 @@ export class SupervisedProcess implements SlotHolder {
     this.#onRunSettled(isExhausted);
   }
 
-  #call({ id, call, method }: ChildMessage & { type: 'call' }, body: Buffer): void {
+  #call({ id, call, method }: ChildToHostMessage & { type: 'call' }, body: Buffer): void {
     const run = this.#runs.get(id)?.run;
     if (this.state === 'loading') this.#refuseCall(id, call);
     else if (this.state !== 'ready') this.#down('protocol');

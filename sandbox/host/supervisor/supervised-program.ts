@@ -3,13 +3,13 @@ import type { SupervisorBounds } from './bounds.ts';
 import type { ConfinedProgram } from './confined-program.ts';
 import { CrashRecord } from './crash-record.ts';
 import type { ProcessEndCause } from './end-cause.ts';
-import type { SlotClaim } from './execution-slots.ts';
+import type { ExecutionSlotClaim } from './execution-slots.ts';
 import type { InvocationResult, ScriptInvocation } from './invocation.ts';
 import { InvocationFailure } from './invocation-failure.ts';
 import { InvocationQueue } from './invocation-queue.ts';
 import { logProcessLoss, reportNoFurtherRestart } from './process-loss.ts';
 import type { ProcessPool } from './process-pool.ts';
-import { SecondProcess } from './second-process.ts';
+import { ProgramHelperProcess } from './second-process.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 
 interface SupervisedProgramOptions {
@@ -26,7 +26,7 @@ interface SupervisedProgramOptions {
  * One program with its process and, while many invocations are in flight, a helper process, unless the program is stateful.
  * Replaced processes finish their invocations.
  */
-export class SupervisedProgram implements SlotClaim {
+export class SupervisedProgram implements ExecutionSlotClaim {
   readonly #program: ConfinedProgram;
   readonly #options: SupervisedProgramOptions;
   readonly #stability: CrashRecord;
@@ -35,7 +35,7 @@ export class SupervisedProgram implements SlotClaim {
   #current: SupervisedProcess | undefined;
   #starting: Promise<void> | undefined;
   #isLoading = false;
-  readonly #helper: SecondProcess;
+  readonly #helper: ProgramHelperProcess;
   #closed = false;
   /** Time before which a replacement of the current process is not tried again. */
   #renewAt = Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ export class SupervisedProgram implements SlotClaim {
       budget: pool.inputs,
       isLoading: () => this.#isLoading,
     });
-    this.#helper = new SecondProcess({
+    this.#helper = new ProgramHelperProcess({
       bounds: options.bounds,
       now,
       obtain: (idle) => this.#obtain(idle, () => true),

@@ -1,5 +1,5 @@
-import type { ArtifactEntry, GuestLimits } from '../../protocol/messages.ts';
-import type { Launcher } from '../confined-child.ts';
+import type { ArtifactExportSummary, GuestLimits } from '../../protocol/messages.ts';
+import type { ConfinedChildLauncher } from '../confined-child.ts';
 import { DEFAULT_SUPERVISOR_BOUNDS, type SupervisorBounds } from './bounds.ts';
 import type { ConfinedProgram } from './confined-program.ts';
 import { ProcessPool } from './process-pool.ts';
@@ -10,7 +10,7 @@ export type { ConfinedProgram } from './confined-program.ts';
 export type { SupervisedProgram } from './supervised-program.ts';
 
 export interface SupervisorOptions {
-  readonly launcher: Launcher;
+  readonly launcher: ConfinedChildLauncher;
   readonly limits: GuestLimits;
   /** Living processes at any moment, at least 1. */
   readonly processes: number;
@@ -28,7 +28,7 @@ export interface SupervisorOptions {
 export interface Supervisor {
   open(program: ConfinedProgram): SupervisedProgram;
   /** Evaluates a script in a process of its own. Rejects with `invalid-entry`, `timeout`, `crash`, `busy` or `internal`. */
-  probe(script: string): Promise<readonly ArtifactEntry[]>;
+  probe(script: string): Promise<readonly ArtifactExportSummary[]>;
   /** The number of processes, from launch until they are reaped. */
   living(): number;
   /** Ends all processes and resolves when they are reaped. */

@@ -4,7 +4,7 @@ import { isArray, isObject, keys, ownProperty, stringify } from './primordials.t
  * What an artifact exports: a contract object (has `handler`, `filters` or `actions`), a function (for `exec`), or a
  * bundle: a record of contract objects keyed `type:name`, or lists of `{ name, config }` by type.
  */
-export type ArtifactContract = object | undefined;
+export type ArtifactExports = object | undefined;
 
 const MAX_ENTRIES = 64;
 const MAX_NAMES = 16;
@@ -24,7 +24,7 @@ const isLists = (value: object): boolean =>
   isArray(ownProperty(value, 'operations'));
 
 /** The contract object or function of a key; undefined where there is none. Runs getters of the guest. */
-export function findContractEntry(contract: ArtifactContract, key: string): object | undefined {
+export function findArtifactExport(contract: ArtifactExports, key: string): object | undefined {
   if (contract === undefined) return undefined;
   if (typeof contract === 'function' || isSingle(contract)) return key === '' ? contract : undefined;
   let found: object | undefined;
@@ -70,8 +70,8 @@ function hasType(key: string): boolean {
   return false;
 }
 
-/** Renders the contract entries as JSON (`ArtifactEntry` of the protocol); undefined where the value is no contract. */
-export function renderContract(contract: ArtifactContract): string | undefined {
+/** Renders the contract entries as JSON (`ArtifactExportSummary` of the protocol); undefined where the value is no contract. */
+export function renderArtifactExportSummaries(contract: ArtifactExports): string | undefined {
   if (contract === undefined) return undefined;
   if (typeof contract === 'function') return `[${renderLine('', null, false, '', '')}]`;
   if (isSingle(contract)) {

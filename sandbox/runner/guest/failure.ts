@@ -1,5 +1,5 @@
 import type { RealmInvocation } from './host.ts';
-import { apply, ErrorOf, freeze, isObject, slice, stringify } from './primordials.ts';
+import { apply, CapturedError, freeze, isObject, slice, stringify } from './primordials.ts';
 
 /** Characters of texts that leave the realm. The host truncates again. */
 const LONGEST_MESSAGE = 1000;
@@ -20,14 +20,14 @@ export function createContextReject(run: RealmInvocation): unknown {
       code: cut(code, LONGEST_MESSAGE) ?? null,
       message: cut(message, LONGEST_MESSAGE) ?? null,
     });
-    const error = new ErrorOf(cut(message, LONGEST_MESSAGE));
+    const error = new CapturedError(cut(message, LONGEST_MESSAGE));
     run.rejection = { error, text };
     throw error;
   });
 }
 
 /** Renders a thrown value as a failure message. Runs getters of the guest within the CPU time of its invocation. */
-export function renderFailure(run: RealmInvocation, error: unknown): string {
+export function renderGuestFailureMessage(run: RealmInvocation, error: unknown): string {
   if (run.rejection !== undefined && run.rejection.error === error)
     return `failure ${run.id} rejected\n${run.rejection.text}`;
   let details = '{}';

@@ -1,6 +1,6 @@
 import { defineProperty, deleteProperty } from './primordials.ts';
 
-/** Globals that are not part of the language (`language-globals.ts`). `preludeSource` passes them in. */
+/** Globals that are not part of the language (`language-globals.ts`). `bundleGuestPreludeSource` passes them in. */
 declare const OTHER_GLOBALS: readonly string[];
 
 export function defineGlobal(name: string, value: unknown): void {

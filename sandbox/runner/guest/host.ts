@@ -1,15 +1,15 @@
-import { postMessage } from './outbox.ts';
+import { queueOutboxMessage } from './outbox.ts';
 import {
+  CapturedPromise,
   createNullPrototypeTable,
   deleteProperty,
   freeze,
   type NullPrototypeTable,
-  PromiseOf,
   parse,
   stringify,
 } from './primordials.ts';
 
-/** Characters of the longest list of arguments, as JSON. `preludeSource` passes it in. */
+/** Characters of the longest list of arguments, as JSON. `bundleGuestPreludeSource` passes it in. */
 declare const LONGEST_CALL: number;
 /** Host calls of one invocation in total and at the same time (conventions, "Limits"). The host counts again. */
 const MOST_CALLS = 1000;
@@ -100,7 +100,7 @@ function createItems(callMethod: (method: string) => unknown): unknown {
 }
 
 const refuse = (code: string, message: string): Promise<unknown> =>
-  new PromiseOf((resolve) => resolve({ ok: false, error: { code, message } }));
+  new CapturedPromise((resolve) => resolve({ ok: false, error: { code, message } }));
 
 function call(run: RealmInvocation, method: string, args: unknown[]): Promise<unknown> {
   // Serializing may run code of the guest, which may call this function again. So all checks follow afterwards.
@@ -112,9 +112,9 @@ function call(run: RealmInvocation, method: string, args: unknown[]): Promise<un
   if (run.inFlight >= MOST_IN_FLIGHT) return refuse('rate_limited', 'too many calls at once');
   const key = ++run.calls;
   run.inFlight++;
-  return new PromiseOf((resolve) => {
+  return new CapturedPromise((resolve) => {
     run.pendingCalls[key] = resolve;
-    postMessage(`call ${run.id} ${key} ${method}\n${text}`);
+    queueOutboxMessage(`call ${run.id} ${key} ${method}\n${text}`);
   });
 }
 
@@ -122,7 +122,7 @@ function notify(run: RealmInvocation, method: string, args: unknown[]): void {
   const text = renderArguments(args);
   if (run.isOver || text === undefined || text.length > LONGEST_CALL || run.calls >= MOST_CALLS) return;
   run.calls++;
-  postMessage(`call ${run.id} 0 ${method}\n${text}`);
+  queueOutboxMessage(`call ${run.id} 0 ${method}\n${text}`);
 }
 
 /**

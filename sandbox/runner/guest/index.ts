@@ -1,9 +1,14 @@
-import { REALM_OP } from '../realm-ops.ts';
-import { type ArtifactContract, findContractEntry, renderContract, requireFunction } from './contract.ts';
-import { createContextReject, renderFailure } from './failure.ts';
+import { REALM_OPERATION_CODES } from '../realm-ops.ts';
+import {
+  type ArtifactExports,
+  findArtifactExport,
+  renderArtifactExportSummaries,
+  requireFunction,
+} from './contract.ts';
+import { createContextReject, renderGuestFailureMessage } from './failure.ts';
 import { removeNonLanguageGlobals } from './globals.ts';
 import { createGuestHost, createRealmInvocation, type RealmInvocation, resolveHostCall } from './host.ts';
-import { postMessage, postMessageFirst, takeMessage } from './outbox.ts';
+import { queueOutboxMessage, queueOutboxMessageFirst, takeOldestOutboxMessage } from './outbox.ts';
 import {
   apply,
   createNullPrototypeTable,
@@ -14,17 +19,23 @@ import {
   parse,
   stringify,
 } from './primordials.ts';
-import { assignEvaluationTimers, defineTimers, endTimersOf, fireTimer, setCurrentInvocation } from './timers.ts';
+import {
+  assignEvaluationTimersToInvocation,
+  defineTimerGlobals,
+  endTimersOf,
+  fireTimer,
+  setCurrentInvocation,
+} from './timers.ts';
 
-/** Characters of the longest result, as JSON. `preludeSource` passes it in. */
+/** Characters of the longest result, as JSON. `bundleGuestPreludeSource` passes it in. */
 declare const LONGEST_RESULT: number;
 
 const runs: NullPrototypeTable<RealmInvocation> = createNullPrototypeTable();
-let contract: ArtifactContract;
+let contract: ArtifactExports;
 let isFirstInvocation = true;
 
 removeNonLanguageGlobals();
-defineTimers();
+defineTimerGlobals();
 
 /**
  * The only entry point. The runner holds it, and guest code never sees it. It takes and returns numbers and strings,
@@ -33,23 +44,23 @@ defineTimers();
 export default function enter(op: number, id: number, key: number, text: string, more: unknown): string | undefined {
   setCurrentInvocation(id);
   switch (op) {
-    case REALM_OP.fetch:
-      return takeMessage();
-    case REALM_OP.evaluate:
+    case REALM_OPERATION_CODES.fetch:
+      return takeOldestOutboxMessage();
+    case REALM_OPERATION_CODES.evaluate:
       evaluate(more, key === 1);
       break;
-    case REALM_OP.invoke:
+    case REALM_OPERATION_CODES.invoke:
       invoke(id, text, more as string);
       break;
-    case REALM_OP.reply: {
+    case REALM_OPERATION_CODES.reply: {
       const run = runs[id];
       if (run !== undefined) resolveHostCall(run, key, more === 1, text);
       break;
     }
-    case REALM_OP.fire:
+    case REALM_OPERATION_CODES.fire:
       fireTimer(key);
       break;
-    case REALM_OP.end: {
+    case REALM_OPERATION_CODES.end: {
       const run = runs[id];
       if (run !== undefined) end(run);
       break;
@@ -67,16 +78,16 @@ function evaluate(artifact: unknown, isReported: boolean): void {
     const exported = module.exports as { default?: unknown } | null | undefined;
     const chosen = exported?.default ?? exported;
     if (isObject(chosen) || typeof chosen === 'function') contract = chosen;
-    if (isReported) description = renderContract(contract);
+    if (isReported) description = renderArtifactExportSummaries(contract);
   } catch {
     contract = undefined;
     description = undefined;
   }
-  if (isReported) postMessageFirst(description === undefined ? 'broken 0' : `loaded 0\n${description}`);
+  if (isReported) queueOutboxMessageFirst(description === undefined ? 'broken 0' : `loaded 0\n${description}`);
 }
 
 async function invoke(id: number, invocationJson: string, input: string): Promise<void> {
-  if (isFirstInvocation) assignEvaluationTimers(id);
+  if (isFirstInvocation) assignEvaluationTimersToInvocation(id);
   isFirstInvocation = false;
   const { entry, context } = parse(invocationJson);
   const run = createRealmInvocation(id, context.activation.type);
@@ -86,11 +97,11 @@ async function invoke(id: number, invocationJson: string, input: string): Promis
     // The awaited value may be any object of the guest. The engine reads its `then` and exposes nothing of the prelude.
     answer = renderAnswer(run, await handle(run, entry, context, input));
   } catch (error) {
-    answer = renderFailure(run, error);
+    answer = renderGuestFailureMessage(run, error);
   }
   if (run.isOver) return;
   end(run);
-  postMessage(answer);
+  queueOutboxMessage(answer);
 }
 
 /** Calls the handler that the activation names (conventions, "Confined author contract"). */
@@ -100,7 +111,7 @@ function handle(
   guestContext: { readonly [name: string]: unknown },
   text: string,
 ): unknown {
-  const entry = findContractEntry(contract, key);
+  const entry = findArtifactExport(contract, key);
   if (entry === undefined) throw undefined;
   const input = parse(text);
   if (run.type === 'exec') return apply(requireFunction(entry), undefined, [input]);

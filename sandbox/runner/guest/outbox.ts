@@ -7,7 +7,7 @@ type Message = { readonly text: string; next: Message | null };
 let first: Message | null = null;
 let last: Message | null = null;
 
-export function postMessage(text: string): void {
+export function queueOutboxMessage(text: string): void {
   const message = { __proto__: null, text, next: null } as unknown as Message;
   if (last === null) first = message;
   else last.next = message;
@@ -15,7 +15,7 @@ export function postMessage(text: string): void {
 }
 
 /** Posts a message that is fetched before all others. */
-export function postMessageFirst(text: string): void {
+export function queueOutboxMessageFirst(text: string): void {
   first = { __proto__: null, text, next: first } as unknown as Message;
   if (last === null) last = first;
 }
@@ -23,7 +23,7 @@ export function postMessageFirst(text: string): void {
 /**
  * Removes and returns the oldest message, prefixed with `+` where more are waiting, else with `-`; undefined for none.
  */
-export function takeMessage(): string | undefined {
+export function takeOldestOutboxMessage(): string | undefined {
   if (first === null) return undefined;
   const { text } = first;
   first = first.next;

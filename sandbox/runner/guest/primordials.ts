@@ -10,10 +10,10 @@ export const { stringify, parse } = JSON;
 export const { apply, deleteProperty } = Reflect;
 export const { freeze, keys, hasOwn, defineProperty } = Object;
 export const { isArray } = Array;
-export const PromiseOf = Promise;
-export const RangeErrorOf = RangeError;
-export const TypeErrorOf = TypeError;
-export const ErrorOf = Error;
+export const CapturedPromise = Promise;
+export const CapturedRangeError = RangeError;
+export const CapturedTypeError = TypeError;
+export const CapturedError = Error;
 export const { slice } = String.prototype;
 
 export type NullPrototypeTable<T> = { [key: number]: T };

@@ -1,12 +1,12 @@
 import { defineGlobal } from './globals.ts';
-import { postMessage } from './outbox.ts';
+import { queueOutboxMessage } from './outbox.ts';
 import {
   apply,
+  CapturedRangeError,
+  CapturedTypeError,
   createNullPrototypeTable,
   deleteProperty,
   type NullPrototypeTable,
-  RangeErrorOf,
-  TypeErrorOf,
 } from './primordials.ts';
 
 /** Maximum of outstanding timeouts, and of intervals (conventions, "The guest environment"). */
@@ -36,16 +36,16 @@ export function setCurrentInvocation(id: number): void {
 }
 
 function start(callback: unknown, delay: unknown, args: unknown[], repeat: boolean): number {
-  if (typeof callback !== 'function') throw new TypeErrorOf('a function is needed');
+  if (typeof callback !== 'function') throw new CapturedTypeError('a function is needed');
   // The conversion may run code of the guest, so it precedes the check of the count.
   const requested = +(delay as number);
   const wait = requested >= 1 ? (requested <= MAX_DELAY ? requested - (requested % 1) : MAX_DELAY) : 1;
-  if ((repeat ? intervals : timeouts) >= MAX_TIMERS) throw new RangeErrorOf('too many timers');
+  if ((repeat ? intervals : timeouts) >= MAX_TIMERS) throw new CapturedRangeError('too many timers');
   const timer = ++latest;
   timers[timer] = { __proto__: null, callback, args, repeat, owner: current } as unknown as Timer;
   if (repeat) intervals++;
   else timeouts++;
-  postMessage(`start ${current} ${timer} ${wait} ${repeat ? 1 : 0}`);
+  queueOutboxMessage(`start ${current} ${timer} ${wait} ${repeat ? 1 : 0}`);
   return timer;
 }
 
@@ -61,7 +61,7 @@ function forget(key: number): Timer | undefined {
 function clear(key: unknown): void {
   if (typeof key !== 'number') return;
   const timer = forget(key);
-  if (timer !== undefined) postMessage(`stop ${timer.owner} ${key}`);
+  if (timer !== undefined) queueOutboxMessage(`stop ${timer.owner} ${key}`);
 }
 
 /** Runs a timer whose time has come. */
@@ -77,7 +77,7 @@ export function fireTimer(key: number): void {
 }
 
 /** Assigns the timers of the evaluation to the first invocation. */
-export function assignEvaluationTimers(id: number): void {
+export function assignEvaluationTimersToInvocation(id: number): void {
   for (const key in timers) {
     const timer = timers[key] as Timer;
     if (timer.owner === 0) timer.owner = id;
@@ -89,7 +89,7 @@ export function endTimersOf(owner: number): void {
   for (const key in timers) if ((timers[key] as Timer).owner === owner) forget(+key);
 }
 
-export function defineTimers(): void {
+export function defineTimerGlobals(): void {
   defineGlobal('setTimeout', (callback: unknown, delay?: unknown, ...args: unknown[]) =>
     start(callback, delay, args, false),
   );

@@ -5,9 +5,9 @@ import { forkServer } from '../fork-server.ts';
 import { benchTableHeader, renderBenchTableLine } from '../report.ts';
 import { type BenchOptions, measureInRounds } from '../rounds.ts';
 import { cpuProfileFlags } from '../service-process.ts';
-import type { BenchShape } from '../shapes.ts';
-import type { BenchSides } from '../sides.ts';
-import { BARE_SHAPES } from './shapes.ts';
+import type { BenchScenario } from '../shapes.ts';
+import type { BenchServers } from '../sides.ts';
+import { BARE_SERVER_SCENARIOS } from './shapes.ts';
 
 const ADMIN_TOKEN = 'static-token-of-the-admin';
 
@@ -16,17 +16,17 @@ const ADMIN_TOKEN = 'static-token-of-the-admin';
  * all shapes.
  */
 export async function* compareWithBareServer(
-  { service, spawned }: Pick<BenchSides, 'service' | 'spawned'>,
+  { service, spawned }: Pick<BenchServers, 'service' | 'spawned'>,
   { seconds, rounds, ...rest }: BenchOptions,
   database: FreshDatabase,
   { names, profile }: { readonly names?: readonly string[]; readonly profile?: string },
 ): AsyncGenerator<string> {
-  const shapes = BARE_SHAPES.filter(({ name }) => names?.includes(name) ?? true);
+  const shapes = BARE_SERVER_SCENARIOS.filter(({ name }) => names?.includes(name) ?? true);
   if (shapes.length === 0) return;
   await requestAsAdmin(spawned, 'PATCH', '/users/me', { token: ADMIN_TOKEN });
   const tokens = { admin: ADMIN_TOKEN, editor: (await createEditorUser(spawned)).token };
   const options = { ...rest, rounds: 3 * rounds, seconds: seconds / 2 };
-  const headers = ({ as }: BenchShape) => [`Authorization: Bearer ${tokens[as ?? 'admin']}`];
+  const headers = ({ as }: BenchScenario) => [`Authorization: Bearer ${tokens[as ?? 'admin']}`];
   const bare = await forkServer(
     new URL('./server.ts', import.meta.url),
     { BARE_DATABASE_URL: database.url, BARE_TOKENS: Object.values(tokens).join(' ') },

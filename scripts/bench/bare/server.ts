@@ -3,17 +3,21 @@
  * for each shape of `shapes.ts`. The difference to it is what the service adds.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createBenchPool, createBenchShapeFinder, readBodyText } from '../hand-written-shared.ts';
-import type { BenchShape } from '../shapes.ts';
-import { BARE_SHAPES } from './shapes.ts';
+import { createBenchPool, createBenchScenarioFinder, readBodyText } from '../hand-written-shared.ts';
+import type { BenchScenario } from '../shapes.ts';
+import { BARE_SERVER_SCENARIOS } from './shapes.ts';
 
 const tokens = new Set((process.env.BARE_TOKENS ?? '').split(' ').map((token) => `Bearer ${token}`));
 
 const pool = createBenchPool('bare', process.env.BARE_DATABASE_URL);
-const find = createBenchShapeFinder(BARE_SHAPES);
+const find = createBenchScenarioFinder(BARE_SERVER_SCENARIOS);
 
 /** Parameters of the statement of a shape. A batch is passed on as JSON text, which PostgreSQL parses. */
-async function valuesOf({ kind, body, params }: BenchShape, id: string, request: IncomingMessage): Promise<unknown[]> {
+async function valuesOf(
+  { kind, body, params }: BenchScenario,
+  id: string,
+  request: IncomingMessage,
+): Promise<unknown[]> {
   if (!body) return [...(params?.(id, undefined as never) ?? [])];
   const text = await readBodyText(request);
   if (kind === 'batch') return [text];

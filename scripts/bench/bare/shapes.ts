@@ -1,4 +1,4 @@
-import { BENCH_SHAPES, type BenchShape } from '../shapes.ts';
+import { BENCH_SCENARIOS, type BenchScenario } from '../shapes.ts';
 
 const COLUMNS = 'id, title, body, status, author_id, published_at, views, price, meta';
 const WRITTEN = 'title, body, status, author_id, published_at, views, price, meta';
@@ -7,8 +7,8 @@ const rows = (statement: string): string =>
   `select coalesce(json_agg(row_to_json(r)), '[]')::text as data from (${statement}) r`;
 
 /** Copies a shape of `../shapes.ts` with the same request, another aim and the statement of the bare server. */
-function like(name: string, aim: number, statement: string, params?: BenchShape['params']): BenchShape {
-  const shape = BENCH_SHAPES.find((one) => one.name === name) as BenchShape;
+function like(name: string, aim: number, statement: string, params?: BenchScenario['params']): BenchScenario {
+  const shape = BENCH_SCENARIOS.find((one) => one.name === name) as BenchScenario;
   const { like: _like, params: _params, ...request } = shape;
   return { ...request, aim, ideal: statement, ...(params ? { params } : {}) };
 }
@@ -20,7 +20,7 @@ const IN_DOCUMENT = 'id title body status published_at views price meta';
  * The statements of the bare server: one prepared statement per request, whose JSON has the format of PostgreSQL instead of that
  * of the API. They record no history, and a batch goes into the statement as the text that arrived.
  */
-export const BARE_SHAPES: readonly BenchShape[] = [
+export const BARE_SERVER_SCENARIOS: readonly BenchScenario[] = [
   like(
     'read one',
     1.5,

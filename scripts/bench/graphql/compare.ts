@@ -1,12 +1,12 @@
 import type { AnswerDifference } from '../compare-answers.ts';
 import { benchRowKeyOf } from '../shapes.ts';
 import type { GraphqlContender, GraphqlContenderName } from './contenders.ts';
-import type { GraphqlBenchShape } from './shapes.ts';
+import type { GraphqlBenchScenario } from './shapes.ts';
 
 /** Returns the contenders whose answers differ from those of the first contender, each with the difference. */
 export async function compareGraphqlAnswers(
   contenders: readonly GraphqlContender[],
-  shape: GraphqlBenchShape,
+  shape: GraphqlBenchScenario,
   scale: number,
 ): Promise<ReadonlyMap<GraphqlContenderName, AnswerDifference>> {
   const objections = new Map<GraphqlContenderName, AnswerDifference>();
@@ -32,7 +32,7 @@ export async function compareGraphqlAnswers(
 /** Fetches the rows of an answer in a comparable form; a string says why there are none. */
 async function rowsOf(
   { target, headers, ask }: GraphqlContender,
-  shape: GraphqlBenchShape,
+  shape: GraphqlBenchScenario,
   id: number,
 ): Promise<readonly unknown[] | string> {
   const { method, path, body } = ask(shape, id);

@@ -6,7 +6,7 @@ import { spawnBenchService } from '../service-process.ts';
 import type { BenchRequest } from '../shapes.ts';
 import type { BenchTarget } from '../sides.ts';
 import { startPostGraphile } from './postgraphile.ts';
-import type { GraphqlBenchShape } from './shapes.ts';
+import type { GraphqlBenchScenario } from './shapes.ts';
 
 export const GRAPHQL_CONTENDER_NAMES = ['GraphQL', 'REST, GET', 'REST, SEARCH', 'PostGraphile'] as const;
 export type GraphqlContenderName = (typeof GRAPHQL_CONTENDER_NAMES)[number];
@@ -19,7 +19,7 @@ export interface GraphqlContender {
   readonly name: GraphqlContenderName;
   readonly target: BenchTarget;
   readonly headers: readonly string[];
-  readonly ask: (shape: GraphqlBenchShape, id: number) => BenchRequest;
+  readonly ask: (shape: GraphqlBenchScenario, id: number) => BenchRequest;
 }
 
 export interface GraphqlContenders {
@@ -27,7 +27,7 @@ export interface GraphqlContenders {
   stop(): Promise<void>;
 }
 
-const post = (query: string, { table }: GraphqlBenchShape, id: number): BenchRequest => ({
+const post = (query: string, { table }: GraphqlBenchScenario, id: number): BenchRequest => ({
   method: 'POST',
   path: '/graphql',
   body: table ? { query, variables: { id } } : { query },

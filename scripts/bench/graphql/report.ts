@@ -1,7 +1,7 @@
 import { type LoadFigures, median, medians } from '../load-figures.ts';
 import type { GraphqlContenderName } from './contenders.ts';
 import type { FiguresByContender } from './rounds.ts';
-import type { GraphqlBenchShape } from './shapes.ts';
+import type { GraphqlBenchScenario } from './shapes.ts';
 
 /**
  * Aims for lists: the smallest allowed ratio of requests per second of the service's GraphQL to those of another contender. Reads
@@ -16,7 +16,7 @@ export const GRAPHQL_BENCH_TABLE_HEADER = `${'shape'.padEnd(15)}${'asked by'.pad
 
 /** Renders one table line per contender, with medians over the rounds. */
 export const renderGraphqlBenchTableLines = (
-  { name: shape }: GraphqlBenchShape,
+  { name: shape }: GraphqlBenchScenario,
   measured: FiguresByContender,
 ): readonly string[] =>
   [...measured].map(([name, figures], at) => {
@@ -40,7 +40,10 @@ export interface GraphqlVerdict {
  * Compares GraphQL with each other contender: in both ratios more than 1 is in favour of GraphQL. The aims are of requests per
  * second.
  */
-export function judgeGraphqlShape(shape: GraphqlBenchShape, measured: FiguresByContender): readonly GraphqlVerdict[] {
+export function judgeGraphqlBenchScenario(
+  shape: GraphqlBenchScenario,
+  measured: FiguresByContender,
+): readonly GraphqlVerdict[] {
   const ours = measured.get('GraphQL');
   return [...measured].flatMap(([name, other]) =>
     ours && name !== 'GraphQL' ? [verdict(shape, name, ours, other)] : [],
@@ -48,7 +51,7 @@ export function judgeGraphqlShape(shape: GraphqlBenchShape, measured: FiguresByC
 }
 
 function verdict(
-  { name: shape, table }: GraphqlBenchShape,
+  { name: shape, table }: GraphqlBenchScenario,
   name: GraphqlContenderName,
   ours: readonly LoadFigures[],
   other: readonly LoadFigures[],

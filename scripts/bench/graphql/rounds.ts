@@ -4,7 +4,7 @@ import { type LoadFigures, measureLoad } from '../load-figures.ts';
 import type { BenchOptions } from '../rounds.ts';
 import { benchRowKeyOf } from '../shapes.ts';
 import type { GraphqlContender, GraphqlContenderName } from './contenders.ts';
-import type { GraphqlBenchShape } from './shapes.ts';
+import type { GraphqlBenchScenario } from './shapes.ts';
 
 /** The figures of each contender, one entry per round. */
 export type FiguresByContender = ReadonlyMap<GraphqlContenderName, readonly LoadFigures[]>;
@@ -13,8 +13,8 @@ export type FiguresByContender = ReadonlyMap<GraphqlContenderName, readonly Load
 const WARM_UP_SECONDS = 5;
 
 /** Measures a shape, contender after contender and round after round, so that other load on the machine affects all. */
-export async function measureGraphql(
-  shape: GraphqlBenchShape,
+export async function measureGraphqlBenchScenario(
+  shape: GraphqlBenchScenario,
   contenders: readonly GraphqlContender[],
   { rounds, seconds, connections, scale }: BenchOptions,
   database: FreshDatabase,
@@ -31,7 +31,11 @@ export async function measureGraphql(
   return taken;
 }
 
-function requests({ target, headers, ask }: GraphqlContender, shape: GraphqlBenchShape, scale: number): () => Buffer {
+function requests(
+  { target, headers, ask }: GraphqlContender,
+  shape: GraphqlBenchScenario,
+  scale: number,
+): () => Buffer {
   const { table } = shape;
   if (!table) {
     const only = buildRequestBytes(target.url, headers, ask(shape, 0));

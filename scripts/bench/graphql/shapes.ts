@@ -1,7 +1,7 @@
 import type { BENCH_ROW_COUNTS } from '../data.ts';
 
 /** A benchmark request as GraphQL document and as REST. With `table` it reads by a key, which is a variable of the document. */
-export interface GraphqlBenchShape {
+export interface GraphqlBenchScenario {
   readonly name: string;
   /** The table whose keys take turns: each request reads by another key. */
   readonly table?: keyof typeof BENCH_ROW_COUNTS;
@@ -31,7 +31,7 @@ const NESTED = [
 ] as const;
 
 /** The measured shapes. `three levels` reads the same as the shape of this name in `../shapes.ts`. */
-export const GRAPHQL_BENCH_SHAPES: readonly GraphqlBenchShape[] = [
+export const GRAPHQL_BENCH_SCENARIOS: readonly GraphqlBenchScenario[] = [
   {
     name: 'three levels',
     document: `query {

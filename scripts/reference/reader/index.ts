@@ -3,16 +3,16 @@ import { type DescribedRoute, routing } from '../../../plugins/http/contract.ts'
 import manifest from './package.json' with { type: 'json' };
 
 /** What the plugins of a composition have registered, read by services and capabilities that any core plugin may use. */
-export interface RegisteredCatalog {
+export interface PluginRegistrations {
   readonly routes: readonly DescribedRoute[];
   readonly capabilities: ReturnType<PackagesApi['capabilities']>;
   readonly audit: ReturnType<PackagesApi['auditLines']>;
 }
 
-let read: (() => RegisteredCatalog) | undefined;
+let read: (() => PluginRegistrations) | undefined;
 
 /** Returns what the plugins have registered. Call it after the boot of a composition that this plugin is part of. */
-export function readRegistered(): RegisteredCatalog {
+export function readPluginRegistrations(): PluginRegistrations {
   if (!read) throw new Error('the reader has not registered');
   return read();
 }

@@ -1,19 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createRandom } from '../../support/random.ts';
+import { createSeededRandom } from '../../support/random.ts';
 import type { HttpReply } from '../../support/send.ts';
-import { keyText, parseKeyColumns } from './keys.ts';
+import { parseKeyColumns, renderRowKey } from './keys.ts';
 import {
   COLLECTION_NAMES,
   CREATABLE_COLLECTION_NAMES,
   collectionPathOf,
-  MODEL,
+  PERMISSION_TEST_MODEL,
   SYSTEM_COLLECTION_NAMES,
 } from './model.ts';
 import type { PermissionTestService, TestPerson } from './permission-test-service.ts';
-import { createQueryGenerator, fieldPathsOf, queryOf, renderDeepParameter } from './query-generator.ts';
-import { ReferenceReads } from './reference-reads.ts';
-import { type FieldTree, type ListRequest, type Model, Refused, type Row } from './reference-types.ts';
-import { ReferenceWrites, type Write } from './reference-writes.ts';
+import { buildSearchMethodQuery, createQueryGenerator, fieldPathsOf, renderDeepParameter } from './query-generator.ts';
+import { ReferenceReadExecutor } from './reference-reads.ts';
+import {
+  type FieldTree,
+  type ListRequest,
+  type PermissionTestModel,
+  type PermissionTestRow,
+  ReferenceRefusalError,
+} from './reference-types.ts';
+import { ReferenceWriteExecutor, type TestWriteRequest } from './reference-writes.ts';
 import { buildRowSignatures, changedCollections, roundNumbers } from './row-signatures.ts';
 import { createWriteGenerator } from './write-generator.ts';
 
@@ -26,7 +32,12 @@ export type DrawnCase =
       readonly request: Pick<ListRequest, 'fields' | 'deep'>;
       readonly key: unknown;
     }
-  | { readonly kind: 'write'; readonly collection: string; readonly write: Write; readonly fields: FieldTree };
+  | {
+      readonly kind: 'write';
+      readonly collection: string;
+      readonly write: TestWriteRequest;
+      readonly fields: FieldTree;
+    };
 
 /** The actual and the expected answer of a case. */
 export interface CaseOutcome {
@@ -40,8 +51,8 @@ export interface CaseOutcome {
   readonly skippedBecause?: string;
 }
 
-const of = (collection: string) => MODEL[collection] as Model[string];
-const keyIn = (collection: string, row: Row): unknown => keyText(of(collection), row);
+const of = (collection: string) => PERMISSION_TEST_MODEL[collection] as PermissionTestModel[string];
+const keyIn = (collection: string, row: PermissionTestRow): unknown => renderRowKey(of(collection), row);
 
 /** The keys of a request: every second composite key as an object of its columns, the others as texts. */
 const alternateKeyForms = (collection: string, keys: readonly unknown[]): readonly unknown[] =>
@@ -49,7 +60,7 @@ const alternateKeyForms = (collection: string, keys: readonly unknown[]): readon
 
 /** Draws case number `at`. Each case has its own seed, so that it can be repeated without the cases before it. */
 export function drawCase(seed: number, at: number, { rows }: PermissionTestService, person: TestPerson): DrawnCase {
-  const random = createRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
+  const random = createSeededRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
   const { one, chance } = random;
   const draw = createQueryGenerator(random);
   // Collections on which the person has several permissions for the action, each with its own fields and rows.
@@ -80,12 +91,14 @@ export function drawCase(seed: number, at: number, { rows }: PermissionTestServi
       kind: 'one',
       collection,
       request: { fields, ...(deep ? { deep } : {}) },
-      key: keyIn(collection, one(rows[collection] as Row[])),
+      key: keyIn(collection, one(rows[collection] as PermissionTestRow[])),
     };
   }
   const request = draw.drawListRequest(collection);
   if (request.aggregate || request.groupBy || chance(0.9)) return { kind: 'list', collection, request };
-  const keys = [...new Set(Array.from({ length: 4 }, () => keyIn(collection, one(rows[collection] as Row[]))))];
+  const keys = [
+    ...new Set(Array.from({ length: 4 }, () => keyIn(collection, one(rows[collection] as PermissionTestRow[])))),
+  ];
   const { sort: _, limit: __, offset: ___, ...rest } = request;
   return { kind: 'list', collection, request: { ...rest, keys } };
 }
@@ -136,7 +149,7 @@ function areFull(value: unknown): boolean {
 
 export type CaseComparison = Omit<CaseOutcome, 'about'> & { readonly steps?: Iterable<string> };
 
-export async function runCase(
+export async function runDrawnCaseByRest(
   world: PermissionTestService,
   person: TestPerson,
   testCase: DrawnCase,
@@ -184,7 +197,7 @@ async function runRead(
 ): Promise<CaseComparison> {
   const { collection } = testCase;
   const { token, callerPermissions } = person;
-  const reference = new ReferenceReads(MODEL, world.rows, callerPermissions);
+  const reference = new ReferenceReadExecutor(PERMISSION_TEST_MODEL, world.rows, callerPermissions);
   const expected = answerUnlessRefused(() => {
     if (testCase.kind === 'list') {
       const { data, total, filtered } = reference.list(collection, testCase.request);
@@ -192,7 +205,7 @@ async function runRead(
     }
     const row = world.rows[collection]?.find((one) => keyIn(collection, one) === testCase.key);
     const data = row && reference.single(collection, testCase.request, row);
-    if (!data) throw new Refused();
+    if (!data) throw new ReferenceRefusalError();
     return { data };
   });
   const reply =
@@ -200,7 +213,7 @@ async function runRead(
       ? await world.service.request('SEARCH', collectionPathOf(collection), {
           token,
           body: {
-            query: queryOf(testCase.request),
+            query: buildSearchMethodQuery(testCase.request),
             ...(testCase.request.keys ? { keys: alternateKeyForms(collection, testCase.request.keys) } : {}),
           },
         })
@@ -227,7 +240,7 @@ async function runWrite(
   testCase: Extract<DrawnCase, { kind: 'write' }>,
 ): Promise<CaseComparison> {
   const { collection, write, fields } = testCase;
-  const writes = new ReferenceWrites(MODEL, world.rows, person.callerPermissions);
+  const writes = new ReferenceWriteExecutor(PERMISSION_TEST_MODEL, world.rows, person.callerPermissions);
   const keys = answerUnlessRefused(() => writes.run(collection, write));
   const reply = await send(world, person, testCase);
   const after = await world.load();
@@ -251,7 +264,7 @@ async function runWrite(
   if (write.verb.startsWith('delete')) return compareAnswer(false, refusal(reply), { status: 204, code: undefined });
 
   // The answer may show any of the stored rows with equal values, since the database and the reference generate different keys.
-  const now = new ReferenceReads(MODEL, after, person.callerPermissions);
+  const now = new ReferenceReadExecutor(PERMISSION_TEST_MODEL, after, person.callerPermissions);
   const options = keys.map((key) => {
     const mark = expectedRows.of(collection, key);
     const alike = (after[collection] ?? []).filter((row) => storedRows.of(collection, keyIn(collection, row)) === mark);
@@ -274,7 +287,7 @@ async function runWrite(
   return fits ? { ...compareAnswer(false, {}, {}), steps } : compareAnswer(false, { data: got }, { data: expected });
 }
 
-export const isSingleWrite = (write: Write): boolean =>
+export const isSingleWrite = (write: TestWriteRequest): boolean =>
   (write.verb === 'create' && write.rows.length === 1) || (write.verb === 'update' && write.keys.length === 1);
 
 function send(
@@ -326,7 +339,7 @@ export function answerUnlessRefused<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Refused) return undefined;
+    if (error instanceof ReferenceRefusalError) return undefined;
     throw error;
   }
 }

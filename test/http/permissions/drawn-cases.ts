@@ -1,19 +1,22 @@
 import { type CaseOutcome, type DrawnCase, drawCase, isValidCase, isWriteCase } from './cases.ts';
 import { findRequestTables } from './model.ts';
 import { type PermissionTestService, startPermissionTestService, type TestPerson } from './permission-test-service.ts';
-import { shrink } from './shrink.ts';
+import { shrinkFailingCase } from './shrink.ts';
 
 /** The number of cases with the data and the people of one `startPermissionTestService`. */
-export const CASES_PER_WORLD = 5_200;
-export const SEED = Number(process.env.PERMISSION_SEED ?? 20261121);
+export const CASES_PER_PERMISSION_SERVICE = 5_200;
+export const PERMISSION_CASES_SEED = Number(process.env.PERMISSION_SEED ?? 20261121);
 /** The number of the only case to run, as a reported difference names it in PERMISSION_CASE; undefined runs all. */
-export const SINGLE_CASE = process.env.PERMISSION_CASE === undefined ? undefined : Number(process.env.PERMISSION_CASE);
-export const CASE_COUNT =
-  SINGLE_CASE === undefined ? Number(process.env.PERMISSION_CASES ?? CASES_PER_WORLD) : CASES_PER_WORLD;
+export const SINGLE_PERMISSION_CASE_NUMBER =
+  process.env.PERMISSION_CASE === undefined ? undefined : Number(process.env.PERMISSION_CASE);
+export const PERMISSION_CASE_COUNT =
+  SINGLE_PERMISSION_CASE_NUMBER === undefined
+    ? Number(process.env.PERMISSION_CASES ?? CASES_PER_PERMISSION_SERVICE)
+    : CASES_PER_PERMISSION_SERVICE;
 const MAX_DIFFERENCES = 10;
 const CONCURRENT_READS = 8;
 
-export interface Tally {
+export interface PermissionCaseTally {
   cases: number;
   /** The number of answered and of refused cases, by verb and kind of parameter. */
   readonly kinds: Map<string, { done: number; refused: number }>;
@@ -40,11 +43,25 @@ const oneOf = (count: number, at: number) => Math.floor(at / 5) % count === Math
 export const isSampledCase: IsCaseSelected = (at) => oneOf(isWriteCase(at) ? 2 : 4, at);
 
 /** Draws the cases, sends the selected ones by `ask`, and counts the outcomes and the differences from the reference. */
-export async function runDrawnCases(ask: RunPermissionCase, part: IsCaseSelected = () => true): Promise<Tally> {
-  const tally: Tally = { cases: 0, kinds: new Map(), skippedBecause: new Map(), differences: [] };
-  const isSelected: IsCaseSelected = SINGLE_CASE === undefined ? part : (at) => at === SINGLE_CASE;
-  for (let from = 0; from < CASE_COUNT && tally.differences.length < MAX_DIFFERENCES; from += CASES_PER_WORLD) {
-    await inWorld(ask, isSelected, SEED + from / CASES_PER_WORLD, Math.min(CASES_PER_WORLD, CASE_COUNT - from), tally);
+export async function runDrawnCases(
+  ask: RunPermissionCase,
+  part: IsCaseSelected = () => true,
+): Promise<PermissionCaseTally> {
+  const tally: PermissionCaseTally = { cases: 0, kinds: new Map(), skippedBecause: new Map(), differences: [] };
+  const isSelected: IsCaseSelected =
+    SINGLE_PERMISSION_CASE_NUMBER === undefined ? part : (at) => at === SINGLE_PERMISSION_CASE_NUMBER;
+  for (
+    let from = 0;
+    from < PERMISSION_CASE_COUNT && tally.differences.length < MAX_DIFFERENCES;
+    from += CASES_PER_PERMISSION_SERVICE
+  ) {
+    await inWorld(
+      ask,
+      isSelected,
+      PERMISSION_CASES_SEED + from / CASES_PER_PERMISSION_SERVICE,
+      Math.min(CASES_PER_PERMISSION_SERVICE, PERMISSION_CASE_COUNT - from),
+      tally,
+    );
   }
   if (process.env.PERMISSION_TELL) console.log(tally.kinds, tally.skippedBecause);
   return tally;
@@ -55,7 +72,7 @@ async function inWorld(
   isSelected: IsCaseSelected,
   seed: number,
   cases: number,
-  tally: Tally,
+  tally: PermissionCaseTally,
 ): Promise<void> {
   const world = await startPermissionTestService(seed);
   try {
@@ -84,7 +101,7 @@ async function run(
   person: TestPerson,
   seed: number,
   at: number,
-  tally: Tally,
+  tally: PermissionCaseTally,
 ): Promise<void> {
   const testCase = drawCase(seed, at, world, person);
   const first = await ask(world, person, testCase, at).catch((error: unknown) => {
@@ -113,7 +130,10 @@ async function describeDifference(
   seed: number,
   at: number,
 ): Promise<string> {
-  const small = await shrink(testCase, async (one) => isValidCase(one) && (await ask(world, person, one, at)).differs);
+  const small = await shrinkFailingCase(
+    testCase,
+    async (one) => isValidCase(one) && (await ask(world, person, one, at)).differs,
+  );
   const again = await ask(world, person, small, at);
   const names = findRequestTables(small);
   const { actual, expected } = again.differs ? again : first;

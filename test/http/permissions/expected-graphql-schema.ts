@@ -1,11 +1,11 @@
-import { ReferenceReads } from './reference-reads.ts';
-import type { CallerPermissions, Model, Rows } from './reference-types.ts';
+import { ReferenceReadExecutor } from './reference-reads.ts';
+import type { CallerPermissions, PermissionTestModel, PermissionTestRowsByCollection } from './reference-types.ts';
 
 /** Derives from the permissions of a person what the GraphQL schema of this person must contain. */
-export class ExpectedGraphqlSchema extends ReferenceReads {
+export class ExpectedGraphqlSchema extends ReferenceReadExecutor {
   private readonly readableTypes: ReadonlySet<string>;
 
-  constructor(model: Model, rows: Rows, callerPermissions: CallerPermissions) {
+  constructor(model: PermissionTestModel, rows: PermissionTestRowsByCollection, callerPermissions: CallerPermissions) {
     super(model, rows, callerPermissions);
     this.readableTypes = this.findReadableTypes();
   }
@@ -16,7 +16,7 @@ export class ExpectedGraphqlSchema extends ReferenceReads {
   }
 
   keyOf(collection: string): readonly string[] {
-    return (this.model[collection] as Model[string]).key;
+    return (this.model[collection] as PermissionTestModel[string]).key;
   }
 
   /** Whether the schema has an input type for the key: it is composite, and the person may read or write each of its columns. */
@@ -36,14 +36,14 @@ export class ExpectedGraphqlSchema extends ReferenceReads {
 
   /** Whether a payload may have the field. For a to-many alias the person must also be able to write the related rows. */
   isWritable(collection: string, action: 'create' | 'update', field: string): boolean {
-    const { toMany } = this.model[collection] as Model[string];
+    const { toMany } = this.model[collection] as PermissionTestModel[string];
     if (toMany[field] && !this.isNestable(toMany[field].to)) return false;
     return this.of(collection, action).some((one) => this.listsField(one, collection, field));
   }
 
   /** Whether the person may create rows with at least one column. */
   isCreatable(collection: string): boolean {
-    const { toMany } = this.model[collection] as Model[string];
+    const { toMany } = this.model[collection] as PermissionTestModel[string];
     return this.all(collection).some((field) => !toMany[field] && this.isWritable(collection, 'create', field));
   }
 

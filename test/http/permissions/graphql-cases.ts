@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type DocumentRoot, Inexpressible, renderDocument, Variable } from '../../plugins/graphql/cases/entries.ts';
+import {
+  type DocumentRootField,
+  GraphqlVariableValue,
+  InexpressibleInGraphqlError,
+  renderGraphqlDocument,
+} from '../../plugins/graphql/cases/entries.ts';
 import { toGraphqlAnswer } from '../../plugins/graphql/cases/rest-to-graphql-answer.ts';
 import type { HttpReply } from '../../support/send.ts';
 import {
@@ -13,27 +18,27 @@ import {
   missingRows,
 } from './cases.ts';
 import { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
-import { translateGroups } from './graphql-groups.ts';
-import { keyArgument, mutationOf } from './graphql-mutations.ts';
+import { translateGroupedReadToGraphql } from './graphql-groups.ts';
+import { buildMutationRootField, toGraphqlKeyArgument } from './graphql-mutations.ts';
 import { toMutationWrite, withBareRelatedKeys } from './graphql-payloads.ts';
 import { GraphqlTranslator } from './graphql-translator.ts';
-import { keyText, parseKeyColumns } from './keys.ts';
-import { isSystemCollection, MODEL, tableOf } from './model.ts';
+import { parseKeyColumns, renderRowKey } from './keys.ts';
+import { isSystemCollection, PERMISSION_TEST_MODEL, tableNameOfCollection } from './model.ts';
 import type { PermissionTestService, TestPerson } from './permission-test-service.ts';
-import { ReferenceReads } from './reference-reads.ts';
-import type { Filter, Model, Row } from './reference-types.ts';
-import { ReferenceWrites } from './reference-writes.ts';
+import { ReferenceReadExecutor } from './reference-reads.ts';
+import type { PermissionTestFilter, PermissionTestModel, PermissionTestRow } from './reference-types.ts';
+import { ReferenceWriteExecutor } from './reference-writes.ts';
 import { buildRowSignatures, changedCollections, roundNumbers } from './row-signatures.ts';
 
 /** Runs a drawn case by GraphQL. Every fourth case also names fields that the schema of the person does not have. */
-export async function askByGraphql(
+export async function runDrawnCaseByGraphql(
   world: PermissionTestService,
   person: TestPerson,
   testCase: DrawnCase,
   at: number,
 ): Promise<CaseOutcome> {
   const translator = new GraphqlTranslator(
-    new ExpectedGraphqlSchema(MODEL, world.rows, person.callerPermissions),
+    new ExpectedGraphqlSchema(PERMISSION_TEST_MODEL, world.rows, person.callerPermissions),
     at % 4 === 0,
   );
   // Half of the cases send values as variables.
@@ -45,7 +50,7 @@ export async function askByGraphql(
     const { about, ...rest } = addCaseCoverage(testCase, result);
     return { ...rest, about: translator.hidden ? [...about, 'hidden'] : about };
   } catch (error) {
-    if (!(error instanceof Inexpressible)) throw error;
+    if (!(error instanceof InexpressibleInGraphqlError)) throw error;
     return { ...addCaseCoverage(testCase, compareAnswer(false, {}, {})), skippedBecause: error.reason };
   }
 }
@@ -58,11 +63,11 @@ type GraphqlTarget = Pick<PermissionTestService, 'service'> & {
 
 const REFUSED = 'refused';
 
-const of = (collection: string) => MODEL[collection] as Model[string];
-const keyIn = (collection: string, row: Row): unknown => keyText(of(collection), row);
+const of = (collection: string) => PERMISSION_TEST_MODEL[collection] as PermissionTestModel[string];
+const keyIn = (collection: string, row: PermissionTestRow): unknown => renderRowKey(of(collection), row);
 
 /** A filter that matches the rows with these keys, also composite ones. */
-function amongKeys(collection: string, keys: readonly unknown[]): Filter {
+function amongKeys(collection: string, keys: readonly unknown[]): PermissionTestFilter {
   const { key } = of(collection);
   if (key.length === 1) return { [key[0] as string]: { _in: keys } };
   const columns = keys.map((one) => Object.entries(parseKeyColumns(of(collection), one)));
@@ -81,7 +86,9 @@ async function runRead(
   const { args, of = [] } = root;
   const filter = args?.filter;
   const moved =
-    useVariables && filter ? { ...args, filter: new Variable(`${tableOf(collection)}_filter`, filter) } : args;
+    useVariables && filter
+      ? { ...args, filter: new GraphqlVariableValue(`${tableNameOfCollection(collection)}_filter`, filter) }
+      : args;
   const found = { service: world.service, person: person, collection };
   const reply = await send(found, 'query', { ...root, args: moved ?? {} });
   if (translator.hidden || !translator.visibleSchema.hasReadableType(collection))
@@ -98,10 +105,10 @@ function toGraphqlRead(
   person: TestPerson,
   testCase: Read,
   translator: GraphqlTranslator,
-): { readonly root: DocumentRoot; readonly expected: object | undefined } {
+): { readonly root: DocumentRootField; readonly expected: object | undefined } {
   const { collection } = testCase;
   const name = collection;
-  const reference = new ReferenceReads(MODEL, world.rows, person.callerPermissions);
+  const reference = new ReferenceReadExecutor(PERMISSION_TEST_MODEL, world.rows, person.callerPermissions);
   if (testCase.kind === 'one') {
     const { nested, deep, entries } = translator.translateFields(
       collection,
@@ -113,14 +120,14 @@ function toGraphqlRead(
     return {
       root: {
         field: `${name}_by_id`,
-        args: { id: keyArgument(translator.visibleSchema, collection, testCase.key) },
+        args: { id: toGraphqlKeyArgument(translator.visibleSchema, collection, testCase.key) },
         of: entries,
       },
       expected,
     };
   }
   if (testCase.request.aggregate || testCase.request.groupBy) {
-    const groups = translateGroups(translator, collection, testCase.request);
+    const groups = translateGroupedReadToGraphql(translator, collection, testCase.request);
     const expected = answerUnlessRefused(() => reference.list(collection, { fields: {}, ...groups.request }).data);
     return { root: { field: `${name}_aggregated`, args: groups.args, of: groups.entries }, expected };
   }
@@ -155,8 +162,14 @@ async function runWrite(
     testCase.fields,
   );
   const isShown = translator.visibleSchema.hasReadableType(collection);
-  const root = mutationOf(translator.visibleSchema, collection, write, isShown ? entries : undefined, useVariables);
-  const writes = new ReferenceWrites(MODEL, world.rows, person.callerPermissions);
+  const root = buildMutationRootField(
+    translator.visibleSchema,
+    collection,
+    write,
+    isShown ? entries : undefined,
+    useVariables,
+  );
+  const writes = new ReferenceWriteExecutor(PERMISSION_TEST_MODEL, world.rows, person.callerPermissions);
   const keys = answerUnlessRefused(() => writes.run(collection, withBareRelatedKeys(translator, write, collection)));
   const reply = await send({ service: world.service, person: person, collection }, 'mutation', root);
   const after = await world.load();
@@ -184,11 +197,11 @@ async function runWrite(
   if (!isShown) return { ...compareAnswer(false, got, true), steps };
 
   // The answer may show any of the stored rows with equal values, since the database and the reference generate different keys.
-  const now = new ReferenceReads(MODEL, after, person.callerPermissions);
+  const now = new ReferenceReadExecutor(PERMISSION_TEST_MODEL, after, person.callerPermissions);
   const options = keys.map((key) => {
     const mark = expectedRows.of(collection, key);
     const alike = (after[collection] ?? []).filter((row) => storedRows.of(collection, keyIn(collection, row)) === mark);
-    return alike.flatMap((row: Row) => {
+    return alike.flatMap((row: PermissionTestRow) => {
       const visibleOptions = answerUnlessRefused(() => now.single(collection, { fields: nested }, row));
       return visibleOptions ? [roundNumbers(JSON.parse(toGraphqlAnswer(JSON.stringify(visibleOptions), entries)))] : [];
     });
@@ -212,9 +225,9 @@ const sortedIds = ({ ids, ...rest }: { readonly ids?: readonly string[] }) => ({
 function send(
   { service, person, collection }: GraphqlTarget,
   operation: 'query' | 'mutation',
-  root: DocumentRoot,
+  root: DocumentRootField,
 ): Promise<HttpReply> {
-  const { text, variables } = renderDocument(operation, [root]);
+  const { text, variables } = renderGraphqlDocument(operation, [root]);
   const path = isSystemCollection(collection) ? '/graphql/system' : '/graphql';
   return service.request('POST', path, { token: person.token, body: { query: text, variables } });
 }

@@ -1,16 +1,16 @@
-import type { DocumentEntry } from '../../plugins/graphql/cases/entries.ts';
+import type { GraphqlSelectionEntry } from '../../plugins/graphql/cases/entries.ts';
 import type { GraphqlTranslator } from './graphql-translator.ts';
-import { parseCall } from './reference-conditions.ts';
-import type { ListRequest, Model } from './reference-types.ts';
+import { parseOptionalFunctionCall } from './reference-conditions.ts';
+import type { ListRequest, PermissionTestModel } from './reference-types.ts';
 
 /** Translates a read with `aggregate` or `groupBy` to `<collection>_aggregated`, whose `min` and `max` have numbers only. */
-export function translateGroups(
+export function translateGroupedReadToGraphql(
   translator: GraphqlTranslator,
   collection: string,
   request: Omit<ListRequest, 'fields'>,
 ) {
   const { visibleSchema } = translator;
-  const { plain } = visibleSchema.model[collection] as Model[string];
+  const { plain } = visibleSchema.model[collection] as PermissionTestModel[string];
   const { filter, limit, offset, groupBy = [] } = request;
   const isNumber = (field: string) => plain[field] === 'number';
   const kept = Object.entries(request.aggregate ?? {}).flatMap(([fn, fields]): [string, readonly string[]][] => {
@@ -54,7 +54,7 @@ const isKept = (
   return groupBy.includes(sort) || (aggregate[fn]?.includes(field) ?? false);
 };
 
-const groupEntries = (groupBy: readonly string[]): readonly DocumentEntry[] =>
+const groupEntries = (groupBy: readonly string[]): readonly GraphqlSelectionEntry[] =>
   groupBy.length === 0
     ? []
     : [
@@ -63,14 +63,14 @@ const groupEntries = (groupBy: readonly string[]): readonly DocumentEntry[] =>
           key: 'group',
           field: 'group',
           of: groupBy.map((name) => {
-            const { fn, field } = parseCall(name);
+            const { fn, field } = parseOptionalFunctionCall(name);
             const key = fn ? `${field}_${fn}` : field;
             return { kind: 'column', key, field: key, from: [key] };
           }),
         },
       ];
 
-const functionEntry = (fn: string, fields: readonly string[]): DocumentEntry =>
+const functionEntry = (fn: string, fields: readonly string[]): GraphqlSelectionEntry =>
   fields.includes('*')
     ? { kind: 'column', key: 'countAll', field: 'countAll', from: [fn] }
     : {

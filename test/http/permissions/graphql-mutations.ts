@@ -1,27 +1,37 @@
-import { type DocumentEntry, type DocumentRoot, Variable } from '../../plugins/graphql/cases/entries.ts';
+import {
+  type DocumentRootField,
+  type GraphqlSelectionEntry,
+  GraphqlVariableValue,
+} from '../../plugins/graphql/cases/entries.ts';
 import type { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
 import { parseKeyColumns } from './keys.ts';
-import { MODEL, tableOf } from './model.ts';
-import type { Model } from './reference-types.ts';
-import type { Key, Write } from './reference-writes.ts';
+import { PERMISSION_TEST_MODEL, tableNameOfCollection } from './model.ts';
+import type { PermissionTestModel } from './reference-types.ts';
+import type { TestRowKey, TestWriteRequest } from './reference-writes.ts';
 
 /** The argument for the key of a row: a value, or the columns of a composite key where the schema of the person has them all. */
-export const keyArgument = (visibleSchema: ExpectedGraphqlSchema, collection: string, key: unknown): unknown =>
-  visibleSchema.hasKeyInput(collection) ? parseKeyColumns(MODEL[collection] as Model[string], key) : key;
-
-/** The root field of a write, with its values in variables if `useVariables` is set. */
-export function mutationOf(
+export const toGraphqlKeyArgument = (
   visibleSchema: ExpectedGraphqlSchema,
   collection: string,
-  write: Write,
-  of: readonly DocumentEntry[] | undefined,
+  key: unknown,
+): unknown =>
+  visibleSchema.hasKeyInput(collection)
+    ? parseKeyColumns(PERMISSION_TEST_MODEL[collection] as PermissionTestModel[string], key)
+    : key;
+
+/** The root field of a write, with its values in variables if `useVariables` is set. */
+export function buildMutationRootField(
+  visibleSchema: ExpectedGraphqlSchema,
+  collection: string,
+  write: TestWriteRequest,
+  of: readonly GraphqlSelectionEntry[] | undefined,
   useVariables: boolean,
-): DocumentRoot {
+): DocumentRootField {
   const below = of ? { of } : {};
-  const value = (type: string, data: unknown) => (useVariables ? new Variable(type, data) : data);
-  const key = visibleSchema.hasKeyInput(collection) ? `${tableOf(collection)}_key_input` : 'ID';
-  const keyOf = (one: Key) => keyArgument(visibleSchema, collection, one);
-  const input = (kind: 'create' | 'update') => `${kind}_${tableOf(collection)}_input!`;
+  const value = (type: string, data: unknown) => (useVariables ? new GraphqlVariableValue(type, data) : data);
+  const key = visibleSchema.hasKeyInput(collection) ? `${tableNameOfCollection(collection)}_key_input` : 'ID';
+  const keyOf = (one: TestRowKey) => toGraphqlKeyArgument(visibleSchema, collection, one);
+  const input = (kind: 'create' | 'update') => `${kind}_${tableNameOfCollection(collection)}_input!`;
   switch (write.verb) {
     case 'create': {
       const [first] = write.rows;
@@ -34,7 +44,7 @@ export function mutationOf(
       return write.keys.length === 1
         ? {
             field: `update_${collection}_item`,
-            args: { id: value(`${key}!`, keyOf(write.keys[0] as Key)), data },
+            args: { id: value(`${key}!`, keyOf(write.keys[0] as TestRowKey)), data },
             ...below,
           }
         : {
@@ -50,9 +60,14 @@ export function mutationOf(
         ...below,
       };
     case 'delete': {
-      const column = (name: string): DocumentEntry => ({ kind: 'column', key: name, field: name, from: [name] });
+      const column = (name: string): GraphqlSelectionEntry => ({
+        kind: 'column',
+        key: name,
+        field: name,
+        from: [name],
+      });
       return write.keys.length === 1
-        ? { field: `delete_${collection}_item`, args: { id: keyOf(write.keys[0] as Key) }, of: [column('id')] }
+        ? { field: `delete_${collection}_item`, args: { id: keyOf(write.keys[0] as TestRowKey) }, of: [column('id')] }
         : { field: `delete_${collection}_items`, args: { ids: write.keys.map(keyOf) }, of: [column('ids')] };
     }
     default:

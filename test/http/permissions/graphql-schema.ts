@@ -1,8 +1,8 @@
-import { APP_MINIMUM } from '../../../plugins/access/contract.ts';
+import { APP_ACCESS_PERMISSIONS } from '../../../plugins/access/contract.ts';
 import type { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
-import { COLLECTION_NAMES, MODEL, tableOf } from './model.ts';
+import { COLLECTION_NAMES, PERMISSION_TEST_MODEL, tableNameOfCollection } from './model.ts';
 import type { TestPerson } from './permission-test-service.ts';
-import type { Model } from './reference-types.ts';
+import type { PermissionTestModel } from './reference-types.ts';
 
 /** `__schema` in the answer to the query INTROSPECTION. */
 export interface IntrospectedSchema {
@@ -17,7 +17,7 @@ interface IntrospectedType {
   readonly possibleTypes: readonly { readonly name: string }[] | null;
 }
 
-export const INTROSPECTION = `{ __schema { types {
+export const INTROSPECTION_QUERY = `{ __schema { types {
   name kind possibleTypes { name }
   fields(includeDeprecated: true) { name } inputFields(includeDeprecated: true) { name }
 } } }`;
@@ -77,13 +77,13 @@ function isAllowedInSchema(
   person: TestPerson,
   visibleSchema: ExpectedGraphqlSchema,
 ): boolean {
-  const sensitive = MODEL[modelName(table)]?.sensitive ?? [];
+  const sensitive = PERMISSION_TEST_MODEL[modelName(table)]?.sensitive ?? [];
   const listed = (action: Action): boolean =>
     granted(table, action, person, visibleSchema).some(
       (fields) => fields.includes(field) || (fields.includes('*') && !sensitive.includes(field)),
     );
   /** Updates and nested payloads may name the key of their row, whatever fields the permission lists. */
-  const key = MODEL[modelName(table)]?.key ?? ['id'];
+  const key = PERMISSION_TEST_MODEL[modelName(table)]?.key ?? ['id'];
   const isKeyOf = (action: Action) => key.includes(field) && granted(table, action, person, visibleSchema).length > 0;
   switch (use) {
     case 'shown':
@@ -109,29 +109,30 @@ function granted(
   const name = modelName(table);
   const stored = COLLECTION_NAMES.includes(name) ? visibleSchema.of(name, action).map(({ fields }) => fields) : [];
   const hasApp = person.about.includes('app access');
-  const minimal = APP_MINIMUM.filter((one) => hasApp && one.collection === table && one.action === action);
+  const minimal = APP_ACCESS_PERMISSIONS.filter((one) => hasApp && one.collection === table && one.action === action);
   return [...stored, ...minimal.map(({ fields }) => fields)];
 }
 
-const ALL_SENSITIVE = Object.values(MODEL).flatMap(({ sensitive = [] }) => sensitive);
-const modelName = (table: string): string => COLLECTION_NAMES.find((name) => tableOf(name) === table) ?? table;
+const ALL_SENSITIVE = Object.values(PERMISSION_TEST_MODEL).flatMap(({ sensitive = [] }) => sensitive);
+const modelName = (table: string): string =>
+  COLLECTION_NAMES.find((name) => tableNameOfCollection(name) === table) ?? table;
 
 /** Readable fields that the schema does not have. */
 function missing(
   types: ReadonlyMap<string, IntrospectedType>,
   visibleSchema: ExpectedGraphqlSchema,
 ): readonly string[] {
-  return COLLECTION_NAMES.filter((name) => visibleSchema.hasReadableType(name) && types.has(tableOf(name))).flatMap(
-    (name) => {
-      const { toMany } = MODEL[name] as Model[string];
-      const shown = new Set(types.get(tableOf(name))?.fields?.map((one) => one.name));
-      const expectedFields = visibleSchema.all(name).filter((field) => visibleSchema.isReadable(name, field));
-      const lost = expectedFields.filter(
-        (field) => !shown.has(field) && !(toMany[field] && !visibleSchema.hasReadableType(toMany[field].to)),
-      );
-      return lost.map((field) => `no ${name}.${field}`);
-    },
-  );
+  return COLLECTION_NAMES.filter(
+    (name) => visibleSchema.hasReadableType(name) && types.has(tableNameOfCollection(name)),
+  ).flatMap((name) => {
+    const { toMany } = PERMISSION_TEST_MODEL[name] as PermissionTestModel[string];
+    const shown = new Set(types.get(tableNameOfCollection(name))?.fields?.map((one) => one.name));
+    const expectedFields = visibleSchema.all(name).filter((field) => visibleSchema.isReadable(name, field));
+    const lost = expectedFields.filter(
+      (field) => !shown.has(field) && !(toMany[field] && !visibleSchema.hasReadableType(toMany[field].to)),
+    );
+    return lost.map((field) => `no ${name}.${field}`);
+  });
 }
 
 const VERBS: readonly (readonly [Action, RegExp])[] = [

@@ -1,17 +1,28 @@
-import { type DocumentEntry, Inexpressible } from '../../plugins/graphql/cases/entries.ts';
+import { type GraphqlSelectionEntry, InexpressibleInGraphqlError } from '../../plugins/graphql/cases/entries.ts';
 import type { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
-import { hasCompositeKey, keyColumn } from './keys.ts';
-import { tableOf } from './model.ts';
-import { isRelatedCondition, parseCall, parseFollow, parseManyToAnyName } from './reference-conditions.ts';
-import type { FieldTree, Filter, ListParameters, ListRequest, Model } from './reference-types.ts';
+import { hasCompositeKey, requireSingleKeyColumn } from './keys.ts';
+import { tableNameOfCollection } from './model.ts';
+import {
+  isRelatedCondition,
+  parseFollowOperator,
+  parseManyToAnyName,
+  parseOptionalFunctionCall,
+} from './reference-conditions.ts';
+import type {
+  FieldTree,
+  ListParameters,
+  ListRequest,
+  PermissionTestFilter,
+  PermissionTestModel,
+} from './reference-types.ts';
 
-export const SKIPPED_FOLLOW = 'a relation without a field, followed backwards';
+export const SKIPPED_FOLLOW_REASON = 'a relation without a field, followed backwards';
 
 interface TranslatedFields {
   /** The requested fields in the format of the in-memory reference. */
   readonly nested: FieldTree;
   readonly deep: NonNullable<ListParameters['deep']>;
-  readonly entries: readonly DocumentEntry[];
+  readonly entries: readonly GraphqlSelectionEntry[];
 }
 
 /**
@@ -37,7 +48,7 @@ export class GraphqlTranslator {
     const { manyToOne, toMany, manyToAny = {} } = this.of(collection);
     const nested: Record<string, true | FieldTree> = {};
     const below: Record<string, ListParameters> = {};
-    const entries: DocumentEntry[] = [];
+    const entries: GraphqlSelectionEntry[] = [];
     const names = '*' in fields ? this.visibleSchema.all(collection) : Object.keys(fields);
     const take = (field: string, to: string, more: true | FieldTree, parameters?: ListParameters) => {
       const inner = this.translateFields(to, more === true ? this.keyNested(to) : more, deep[field]?.deep);
@@ -48,7 +59,7 @@ export class GraphqlTranslator {
     };
     for (const name of names) {
       const more = fields[name] ?? true;
-      const { fn, field } = parseCall(parseManyToAnyName(name)?.field ?? name);
+      const { fn, field } = parseOptionalFunctionCall(parseManyToAnyName(name)?.field ?? name);
       const to = toMany[field]?.to ?? manyToOne[field];
       const isShown =
         this.visibleSchema.isReadable(collection, field) &&
@@ -72,7 +83,11 @@ export class GraphqlTranslator {
         entries.push(this.columnEntry(collection, field));
       }
     }
-    const typename: DocumentEntry = { kind: 'typename', key: '__typename', type: tableOf(collection) };
+    const typename: GraphqlSelectionEntry = {
+      kind: 'typename',
+      key: '__typename',
+      type: tableNameOfCollection(collection),
+    };
     return { nested, deep: below, entries: entries.length > 0 ? entries : [typename] };
   }
 
@@ -92,24 +107,24 @@ export class GraphqlTranslator {
   }
 
   argumentsOf({ filter, sort, search, limit, offset }: Omit<ListRequest, 'fields'>): Record<string, unknown> {
-    return { ...(filter ? { filter: toFilterInput(filter) } : {}), sort, search, limit, offset };
+    return { ...(filter ? { filter: toGraphqlFilterInput(filter) } : {}), sort, search, limit, offset };
   }
 
-  filter(collection: string, filter: Filter): Filter {
+  filter(collection: string, filter: PermissionTestFilter): PermissionTestFilter {
     return Object.fromEntries(
       Object.entries(filter).map(([name, rule]) =>
         name === '_and' || name === '_or'
-          ? [name, (rule as Filter[]).map((one) => this.filter(collection, one))]
-          : this.rule(collection, name, rule as Filter),
+          ? [name, (rule as PermissionTestFilter[]).map((one) => this.filter(collection, one))]
+          : this.rule(collection, name, rule as PermissionTestFilter),
       ),
     );
   }
 
-  private rule(collection: string, name: string, rule: Filter): [string, Filter] {
+  private rule(collection: string, name: string, rule: PermissionTestFilter): [string, PermissionTestFilter] {
     const { manyToOne, toMany } = this.of(collection);
-    if (parseFollow(name)) throw new Inexpressible(SKIPPED_FOLLOW);
+    if (parseFollowOperator(name)) throw new InexpressibleInGraphqlError(SKIPPED_FOLLOW_REASON);
     const manyToAnyEntry = parseManyToAnyName(name);
-    const { fn, field } = parseCall(manyToAnyEntry?.field ?? name);
+    const { fn, field } = parseOptionalFunctionCall(manyToAnyEntry?.field ?? name);
     const to = manyToAnyEntry?.to ?? toMany[field]?.to ?? manyToOne[field];
     const isOpen = to !== undefined && this.visibleSchema.hasReadableType(to);
     if (!this.visibleSchema.isReadable(collection, field) || ((manyToAnyEntry || toMany[field]) && !isOpen))
@@ -122,22 +137,22 @@ export class GraphqlTranslator {
       return [name, this.filter(to, rule)];
     }
     if (!isOpen) return [name, rule];
-    const key = keyColumn(this.of(to));
+    const key = requireSingleKeyColumn(this.of(to));
     if (!this.visibleSchema.isReadable(to, key)) this.hidden = true;
     return [name, { [key]: rule }];
   }
 
-  private toManyRule(to: string, rule: Filter): Filter {
+  private toManyRule(to: string, rule: PermissionTestFilter): PermissionTestFilter {
     return Object.fromEntries(
       Object.entries(rule).flatMap(([word, inner]): [string, unknown][] => {
         if (word === '_null') return [[inner ? '_none' : '_some', {}]];
-        if (word === '_some' || word === '_none') return [[word, this.filter(to, inner as Filter)]];
+        if (word === '_some' || word === '_none') return [[word, this.filter(to, inner as PermissionTestFilter)]];
         return Object.entries(this.filter(to, { [word]: inner }));
       }),
     );
   }
 
-  private columnEntry(collection: string, field: string): DocumentEntry {
+  private columnEntry(collection: string, field: string): GraphqlSelectionEntry {
     const isKey = !hasCompositeKey(this.of(collection)) && this.of(collection).key.includes(field);
     return { kind: 'column', key: field, field, from: [field], ...(isKey ? { as: 'text' } : {}) };
   }
@@ -157,7 +172,7 @@ export class GraphqlTranslator {
         ? { nested: { [field]: true as const }, deep: {}, entry: this.columnEntry(collection, field) }
         : undefined;
     }
-    const of = new Map<string, readonly DocumentEntry[]>();
+    const of = new Map<string, readonly GraphqlSelectionEntry[]>();
     const nested: Record<string, FieldTree> = {};
     const below: Record<string, ListParameters> = {};
     for (const name of readableCollections) {
@@ -171,7 +186,7 @@ export class GraphqlTranslator {
       const isRequested = inner.entries.every(({ kind }) => kind !== 'typename');
       nested[`${field}:${name}`] = isRequested ? inner.nested : {};
       below[`${field}:${name}`] = { deep: inner.deep };
-      if (isRequested) of.set(tableOf(name), inner.entries);
+      if (isRequested) of.set(tableNameOfCollection(name), inner.entries);
     }
     if (of.size === 0) return undefined;
     return {
@@ -185,31 +200,31 @@ export class GraphqlTranslator {
     return Object.fromEntries(this.of(collection).key.map((columnEntry) => [columnEntry, true as const]));
   }
 
-  private forbiddenEntry(collection: string, field: string, fn: string | undefined): DocumentEntry {
+  private forbiddenEntry(collection: string, field: string, fn: string | undefined): GraphqlSelectionEntry {
     this.hidden = true;
     const { manyToOne, toMany, manyToAny = {} } = this.of(collection);
     const isRow =
       !fn && (manyToOne[field] !== undefined || toMany[field] !== undefined || manyToAny[field] !== undefined);
-    const typename: DocumentEntry = { kind: 'typename', key: '__typename', type: '' };
+    const typename: GraphqlSelectionEntry = { kind: 'typename', key: '__typename', type: '' };
     if (fn) return { kind: 'functions', key: `${field}_func`, field: `${field}_func`, of: [functionOf(field, fn)] };
     return isRow
       ? { kind: 'rows', key: field, field, from: [field], of: [typename] }
       : { kind: 'column', key: field, field, from: [field] };
   }
 
-  private of(collection: string): Model[string] {
-    return this.visibleSchema.model[collection] as Model[string];
+  private of(collection: string): PermissionTestModel[string] {
+    return this.visibleSchema.model[collection] as PermissionTestModel[string];
   }
 }
 
-const functionOf = (field: string, fn: string): DocumentEntry => ({
+const functionOf = (field: string, fn: string): GraphqlSelectionEntry => ({
   kind: 'column',
   key: fn,
   field: fn,
   from: [`${field}_${fn}`],
 });
 
-function addFunction(entries: DocumentEntry[], field: string, fn: string): void {
+function addFunction(entries: GraphqlSelectionEntry[], field: string, fn: string): void {
   const key = `${field}_func`;
   const at = entries.findIndex((entry) => entry.key === key);
   const before = entries[at];
@@ -218,13 +233,15 @@ function addFunction(entries: DocumentEntry[], field: string, fn: string): void 
 }
 
 /** Renames the fields of a REST filter for GraphQL: `year(born)` to `born_func: { year }`, `item:tag` to `item__tag`. */
-export function toFilterInput(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toFilterInput);
+export function toGraphqlFilterInput(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toGraphqlFilterInput);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, rule]) => {
-      const { fn, field } = parseCall(name);
-      return fn ? [`${field}_func`, { [fn]: toFilterInput(rule) }] : [name.replace(':', '__'), toFilterInput(rule)];
+      const { fn, field } = parseOptionalFunctionCall(name);
+      return fn
+        ? [`${field}_func`, { [fn]: toGraphqlFilterInput(rule) }]
+        : [name.replace(':', '__'), toGraphqlFilterInput(rule)];
     }),
   );
 }

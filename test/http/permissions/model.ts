@@ -1,7 +1,7 @@
-import type { Model, PermissionRow } from './reference-types.ts';
+import type { PermissionRow, PermissionTestModel } from './reference-types.ts';
 
 /** The collections of the permission tests, with every kind of relation: also to itself, through a junction, and many-to-any. */
-export const MODEL: Model = {
+export const PERMISSION_TEST_MODEL: PermissionTestModel = {
   team: {
     key: ['id'],
     plain: { name: 'text', level: 'number' },
@@ -76,13 +76,13 @@ export const CREATE_TABLES_SQL = `
   alter table platform_users add column team int references team on delete set null;
 `;
 
-export const COLLECTION_NAMES = Object.keys(MODEL);
+export const COLLECTION_NAMES = Object.keys(PERMISSION_TEST_MODEL);
 export const SYSTEM_COLLECTION_NAMES = ['presets', 'users', 'roles'];
 /** Whether this is a system collection. Its table has more fields than the model. */
 export const isSystemCollection = (name: string): boolean => SYSTEM_COLLECTION_NAMES.includes(name);
 /** The collections whose rows the tests also create and delete; rows of the others are only updated. */
 export const CREATABLE_COLLECTION_NAMES = COLLECTION_NAMES.filter((name) => name !== 'users' && name !== 'roles');
-export const tableOf = (name: string): string => (isSystemCollection(name) ? `platform_${name}` : name);
+export const tableNameOfCollection = (name: string): string => (isSystemCollection(name) ? `platform_${name}` : name);
 export const collectionPathOf = (name: string): string => (isSystemCollection(name) ? `/${name}` : `/items/${name}`);
 
 const own = { user: { _eq: '$CURRENT_USER' } };
@@ -116,14 +116,14 @@ export function findRequestTables(question: unknown): ReadonlySet<string> {
   const found = new Set(COLLECTION_NAMES.filter((name) => words.has(name)));
   const isNamed = (field: string) => words.has(field) || words.has('*');
   for (const name of [...found]) {
-    const { manyToOne, toMany } = MODEL[name] as Model[string];
+    const { manyToOne, toMany } = PERMISSION_TEST_MODEL[name] as PermissionTestModel[string];
     for (const [field, to] of Object.entries(manyToOne)) if (isNamed(field)) found.add(to);
     for (const [field, { to }] of Object.entries(toMany)) if (isNamed(field)) found.add(to);
   }
-  for (const { manyToOne, toMany } of Object.values(MODEL)) {
+  for (const { manyToOne, toMany } of Object.values(PERMISSION_TEST_MODEL)) {
     for (const [field, to] of Object.entries(manyToOne)) if (words.has(field)) found.add(to);
     for (const [field, { to }] of Object.entries(toMany)) if (words.has(field)) found.add(to);
   }
   if (words.has('CURRENT_USER') || words.has('CURRENT_ROLE')) for (const name of ['users', 'roles']) found.add(name);
-  return new Set([...found].map(tableOf));
+  return new Set([...found].map(tableNameOfCollection));
 }

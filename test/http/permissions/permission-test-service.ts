@@ -1,6 +1,6 @@
-import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { createRandom, type SeededRandom } from '../../support/random.ts';
+import { createSeededRandom, type SeededRandom } from '../../support/random.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { requestAsAdmin } from '../test-users.ts';
 import { hasCompositeKey, parseKeyColumns } from './keys.ts';
@@ -9,12 +9,18 @@ import {
   CREATABLE_COLLECTION_NAMES,
   CREATE_TABLES_SQL,
   isSystemCollection,
-  MODEL,
+  PERMISSION_TEST_MODEL,
   REFERENCE_APP_PERMISSIONS,
-  tableOf,
+  tableNameOfCollection,
 } from './model.ts';
-import { createQueryGenerator, WORDS } from './query-generator.ts';
-import type { CallerPermissions, Model, PermissionRow, Row, Rows } from './reference-types.ts';
+import { createQueryGenerator, RANDOM_TEXT_WORDS } from './query-generator.ts';
+import type {
+  CallerPermissions,
+  PermissionRow,
+  PermissionTestModel,
+  PermissionTestRow,
+  PermissionTestRowsByCollection,
+} from './reference-types.ts';
 import { createWriteGenerator } from './write-generator.ts';
 
 export interface TestPerson {
@@ -30,9 +36,9 @@ export interface TestPerson {
 /** A running service with random rows, roles and users for the permission tests. */
 export interface PermissionTestService {
   readonly service: InProcessService;
-  readonly rows: Rows;
+  readonly rows: PermissionTestRowsByCollection;
   readonly people: readonly TestPerson[];
-  load(): Promise<Rows>;
+  load(): Promise<PermissionTestRowsByCollection>;
   restore(changed: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -41,7 +47,7 @@ const ROLES = 30;
 const PUBLIC = 8;
 
 export async function startPermissionTestService(seed: number): Promise<PermissionTestService> {
-  const random = createRandom(seed);
+  const random = createSeededRandom(seed);
   const database = await createMigratedDatabase('drawn_cases');
   const service = await startService({ database }).catch(async (error) => {
     await database.drop();
@@ -55,7 +61,8 @@ export async function startPermissionTestService(seed: number): Promise<Permissi
     await prepare(service, database);
     const people = await createPeople(service, random);
     await fill(database, random, people);
-    for (const name of COLLECTION_NAMES) await database.query(`create table kept_${name} as table ${tableOf(name)}`);
+    for (const name of COLLECTION_NAMES)
+      await database.query(`create table kept_${name} as table ${tableNameOfCollection(name)}`);
     const load = () => loadAll(database);
     return { service, people, rows: await load(), load, restore: (changed) => restore(database, changed), stop };
   } catch (error) {
@@ -69,10 +76,10 @@ async function prepare(service: InProcessService, database: FreshDatabase): Prom
   await database.query(CREATE_TABLES_SQL);
   const meta = { one_collection_field: 'kind', one_allowed_collections: ['team', 'tag'] };
   await requestAsAdmin(service, 'POST', '/relations', { collection: 'block', field: 'item', meta });
-  for (const [name, { toMany }] of Object.entries(MODEL)) {
+  for (const [name, { toMany }] of Object.entries(PERMISSION_TEST_MODEL)) {
     for (const [field, { to, by, deselectAction }] of Object.entries(toMany)) {
       if (isSystemCollection(to)) continue;
-      await requestAsAdmin(service, 'POST', `/fields/${tableOf(name)}`, {
+      await requestAsAdmin(service, 'POST', `/fields/${tableNameOfCollection(name)}`, {
         field,
         type: 'alias',
         meta: { special: ['o2m'] },
@@ -124,7 +131,12 @@ function drawPermissions(random: SeededRandom, width: PermissionWidth, app: bool
       const terms = isWrite && width !== 'open' && collection !== 'users' ? writes.drawTerms(collection) : {};
       // The reference gets no row rule for create, since no row exists yet; the service ignores the stored rule.
       permissions.set(`${collection} ${action}`, [{ rule: action === 'create' ? null : rule, fields, ...terms }]);
-      stored.push({ collection: tableOf(collection), action, fields, ...{ permissions: rule, ...terms } });
+      stored.push({
+        collection: tableNameOfCollection(collection),
+        action,
+        fields,
+        ...{ permissions: rule, ...terms },
+      });
     }
   }
   if (app) {
@@ -163,7 +175,12 @@ async function createPeople(service: InProcessService, random: SeededRandom): Pr
     service,
     'POST',
     '/roles',
-    roles.map(({ id, app }, at) => ({ id, name: `role ${at}`, app_access: app, description: one([...WORDS, null]) })),
+    roles.map(({ id, app }, at) => ({
+      id,
+      name: `role ${at}`,
+      app_access: app,
+      description: one([...RANDOM_TEXT_WORDS, null]),
+    })),
   );
   const loner = { id: uuid(), token: `token-of-a-loner-${uuid()}` };
   await requestAsAdmin(service, 'POST', '/users', [
@@ -194,7 +211,9 @@ async function createPeople(service: InProcessService, random: SeededRandom): Pr
       stored,
       callerPermissions: { admin: false, user: isLoner ? loner.id : null, role: null, permissions },
       async enter() {
-        await requestAsAdmin(service, 'DELETE', '/permissions', { query: { filter: { role: { _eq: PUBLIC_ROLE } } } });
+        await requestAsAdmin(service, 'DELETE', '/permissions', {
+          query: { filter: { role: { _eq: PUBLIC_ROLE_ID } } },
+        });
         if (stored.length > 0)
           await requestAsAdmin(
             service,
@@ -219,18 +238,18 @@ async function fill(
   const maybe = <T>(value: T) => (chance(0.2) ? null : value);
   const day = 86_400_000;
   const middle = Date.UTC(2026, 5, 15);
-  const insert = async (name: string, count: number, row: () => Row) => {
+  const insert = async (name: string, count: number, row: () => PermissionTestRow) => {
     const rows = Array.from({ length: count }, row);
-    const names = Object.keys(rows[0] as Row).map((field) => `"${field}"`);
+    const names = Object.keys(rows[0] as PermissionTestRow).map((field) => `"${field}"`);
     await database.query(
       `insert into ${name} (${names}) select ${names} from json_populate_recordset(null::${name}, $1)`,
       [JSON.stringify(rows)],
     );
   };
-  await insert('team', 6, () => ({ name: maybe(one(WORDS)), level: maybe(1 + upTo(12)) }));
+  await insert('team', 6, () => ({ name: maybe(one(RANDOM_TEXT_WORDS)), level: maybe(1 + upTo(12)) }));
   await insert('person', 16, () => ({
-    name: maybe(`${one(WORDS)}${one(['', ' a', ' b'])}`),
-    secret: maybe(chance(0.2) ? '' : one(WORDS)),
+    name: maybe(`${one(RANDOM_TEXT_WORDS)}${one(['', ' a', ' b'])}`),
+    secret: maybe(chance(0.2) ? '' : one(RANDOM_TEXT_WORDS)),
     level: maybe(1 + upTo(12)),
     born: maybe(new Date(middle + (upTo(4000) - 2000) * day + upTo(24) * 3_600_000 + 600_000)),
     owner: maybe(one(users)),
@@ -240,29 +259,29 @@ async function fill(
   for (let id = 2; id <= 16; id++)
     if (chance(0.8)) await database.query('update person set boss = $2 where id = $1', [id, 1 + upTo(16)]);
   await insert('task', 24, () => ({
-    title: maybe(one(WORDS)),
+    title: maybe(one(RANDOM_TEXT_WORDS)),
     points: maybe(1 + upTo(12)),
     keeper: maybe(one(users)),
     person: maybe(1 + upTo(16)),
   }));
-  await insert('tag', 5, () => ({ label: maybe(one(WORDS)) }));
+  await insert('tag', 5, () => ({ label: maybe(one(RANDOM_TEXT_WORDS)) }));
   const pairs = new Set<string>();
   while (pairs.size < 30) pairs.add(`${1 + upTo(24)},${1 + upTo(5)}`);
   const left = [...pairs];
   await insert('task_tag', pairs.size, () => ({
     weight: maybe(1 + upTo(12)),
-    ...parseKeyColumns(MODEL.task_tag as Model[string], left.pop()),
+    ...parseKeyColumns(PERMISSION_TEST_MODEL.task_tag as PermissionTestModel[string], left.pop()),
   }));
   await insert('block', 20, () => ({
-    note: maybe(one(WORDS)),
+    note: maybe(one(RANDOM_TEXT_WORDS)),
     kind: maybe(one(['team', 'tag'])),
     // Some of the many-to-any items refer to missing rows.
     item: maybe(String(1 + upTo(7))),
     task: maybe(1 + upTo(24)),
   }));
   await insert('platform_presets', 14, () => ({
-    bookmark: maybe(one(WORDS)),
-    search: maybe(one(WORDS)),
+    bookmark: maybe(one(RANDOM_TEXT_WORDS)),
+    search: maybe(one(RANDOM_TEXT_WORDS)),
     refresh_interval: maybe(1 + upTo(12)),
     user: chance(0.5) ? one(users) : null,
     role: chance(0.5) ? one(roles) : null,
@@ -271,12 +290,18 @@ async function fill(
   for (const id of users)
     await database.query(
       'update platform_users set first_name = $2, title = $3, location = $4, team = $5 where id = $1',
-      [id, maybe(one(WORDS)), maybe(one(WORDS)), maybe(one(WORDS)), maybe(1 + upTo(6))],
+      [
+        id,
+        maybe(one(RANDOM_TEXT_WORDS)),
+        maybe(one(RANDOM_TEXT_WORDS)),
+        maybe(one(RANDOM_TEXT_WORDS)),
+        maybe(1 + upTo(6)),
+      ],
     );
 }
 
 const columnsOf = (name: string): string => {
-  const { key, plain, manyToOne, manyToAny } = MODEL[name] as Model[string];
+  const { key, plain, manyToOne, manyToAny } = PERMISSION_TEST_MODEL[name] as PermissionTestModel[string];
   return [...new Set([...key, ...Object.keys({ ...plain, ...manyToOne, ...manyToAny })])]
     .map((field) => `"${field}"`)
     .join(', ');
@@ -284,18 +309,20 @@ const columnsOf = (name: string): string => {
 
 /** SQL that sets the sequence of the key so that new rows get keys above 1000. */
 const countOn = (name: string): string =>
-  hasCompositeKey(MODEL[name] as Model[string]) ? 'select' : `select setval('${tableOf(name)}_id_seq', 1000)`;
+  hasCompositeKey(PERMISSION_TEST_MODEL[name] as PermissionTestModel[string])
+    ? 'select'
+    : `select setval('${tableNameOfCollection(name)}_id_seq', 1000)`;
 
 /** Reads the rows of all collections of the model by one statement. */
-async function loadAll(database: FreshDatabase): Promise<Rows> {
+async function loadAll(database: FreshDatabase): Promise<PermissionTestRowsByCollection> {
   const parts = COLLECTION_NAMES.map(
     (name) =>
-      `'${name}', (select coalesce(json_agg(t order by ${(MODEL[name] as Model[string]).key.map((column) => `t.${column}`)}), '[]') from (select ${columnsOf(name)} from ${tableOf(name)}) t)`,
+      `'${name}', (select coalesce(json_agg(t order by ${(PERMISSION_TEST_MODEL[name] as PermissionTestModel[string]).key.map((column) => `t.${column}`)}), '[]') from (select ${columnsOf(name)} from ${tableNameOfCollection(name)}) t)`,
   );
-  const [found] = await database.query<{ rows: Record<string, Row[]> }>(
+  const [found] = await database.query<{ rows: Record<string, PermissionTestRow[]> }>(
     `select json_build_object(${parts.join(', ')}) as rows`,
   );
-  const rows = found?.rows as Record<string, Row[]>;
+  const rows = found?.rows as Record<string, PermissionTestRow[]>;
   const person = (rows.person ?? []).map((row) => ({
     ...row,
     born: row.born === null ? null : new Date(row.born as string),
@@ -307,8 +334,8 @@ async function loadAll(database: FreshDatabase): Promise<Rows> {
 async function restore(database: FreshDatabase, changed: readonly string[]): Promise<void> {
   const parts = changed.map((name) =>
     CREATABLE_COLLECTION_NAMES.includes(name)
-      ? `delete from ${tableOf(name)}; insert into ${tableOf(name)} select * from kept_${name}; ${countOn(name)}`
-      : `update ${tableOf(name)} t set (${columnsOf(name)}) = (select ${columnsOf(name)} from kept_${name} k where k.id = t.id)`,
+      ? `delete from ${tableNameOfCollection(name)}; insert into ${tableNameOfCollection(name)} select * from kept_${name}; ${countOn(name)}`
+      : `update ${tableNameOfCollection(name)} t set (${columnsOf(name)}) = (select ${columnsOf(name)} from kept_${name} k where k.id = t.id)`,
   );
   await database.query(
     `set session_replication_role = replica; ${parts.join('; ')}; set session_replication_role = origin`,

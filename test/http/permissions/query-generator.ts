@@ -1,9 +1,15 @@
-import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../../plugins/access/contract.ts';
 import type { SeededRandom } from '../../support/random.ts';
-import { COLLECTION_NAMES, isSystemCollection, MODEL } from './model.ts';
-import type { FieldTree, Filter, ListParameters, ListRequest, Model } from './reference-types.ts';
+import { COLLECTION_NAMES, isSystemCollection, PERMISSION_TEST_MODEL } from './model.ts';
+import type {
+  FieldTree,
+  ListParameters,
+  ListRequest,
+  PermissionTestFilter,
+  PermissionTestModel,
+} from './reference-types.ts';
 
-export const WORDS = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', 'hen'];
+export const RANDOM_TEXT_WORDS = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', 'hen'];
 const TEXT_PATHS = [
   '$CURRENT_USER.title',
   '$CURRENT_ROLE.description',
@@ -19,7 +25,7 @@ const SEVERAL = [
   '$CURRENT_USER.people.boss.level',
 ];
 
-const of = (name: string) => MODEL[name] as Model[string];
+const of = (name: string) => PERMISSION_TEST_MODEL[name] as PermissionTestModel[string];
 
 /** The names of all fields of a collection of the model, aliases included. */
 const namesOf = (name: string): readonly string[] => {
@@ -48,38 +54,43 @@ export function createQueryGenerator({ upTo, one, chance }: SeededRandom) {
   /** Draws whether a condition compares with a dynamic value: often in rules, rarely in the filter of a request. */
   const dynamic = (isRule: boolean) => chance(isRule ? 0.3 : 0.12);
 
-  function drawTextCondition(isRule: boolean): Filter {
+  function drawTextCondition(isRule: boolean): PermissionTestFilter {
     if (dynamic(isRule)) return { [one(['_eq', '_neq', '_contains', '_ncontains', '_in', '_nin'])]: one(TEXT_PATHS) };
-    const word = one(WORDS);
-    return one<Filter>([
+    const word = one(RANDOM_TEXT_WORDS);
+    return one<PermissionTestFilter>([
       { [one(['_eq', '_neq', '_contains', '_ncontains', '_starts_with'])]: word },
-      { [one(['_in', '_nin'])]: [word, one(WORDS)] },
+      { [one(['_in', '_nin'])]: [word, one(RANDOM_TEXT_WORDS)] },
       { _empty: chance(0.5) },
     ]);
   }
 
-  function drawUuidCondition(field: string): Filter {
+  function drawUuidCondition(field: string): PermissionTestFilter {
     const me = field === 'group' || field === 'role' ? '$CURRENT_ROLE' : '$CURRENT_USER';
-    return one<Filter>([{ _eq: me }, { _neq: me }, { [one(['_in', '_nin'])]: [me] }, { _nin: [me, PUBLIC_ROLE] }]);
+    return one<PermissionTestFilter>([
+      { _eq: me },
+      { _neq: me },
+      { [one(['_in', '_nin'])]: [me] },
+      { _nin: [me, PUBLIC_ROLE_ID] },
+    ]);
   }
 
-  function drawNumberCondition(isRule: boolean, most = 12): Filter {
+  function drawNumberCondition(isRule: boolean, most = 12): PermissionTestFilter {
     if (dynamic(isRule)) {
       if (chance(0.35)) return { [one(['_in', '_nin'])]: [one(SEVERAL)] };
-      return one<Filter>([
+      return one<PermissionTestFilter>([
         { [one(['_eq', '_neq', '_gt', '_lt'])]: one(NUMBER_PATHS) },
         { _nbetween: [one(NUMBER_PATHS), 9] },
       ]);
     }
     const number = 1 + upTo(most);
-    return one<Filter>([
+    return one<PermissionTestFilter>([
       { [one(['_eq', '_neq', '_gt', '_lt'])]: number },
       { [one(['_in', '_nin'])]: [number, 1 + upTo(most)] },
       { [one(['_between', '_nbetween'])]: [number, number + upTo(6)] },
     ]);
   }
 
-  function drawLeafCondition(name: string, isRule: boolean): Filter {
+  function drawLeafCondition(name: string, isRule: boolean): PermissionTestFilter {
     const { key, plain, manyToOne, toMany, manyToAny } = of(name);
     const functions = [
       ...Object.keys(toMany).map((field) => `count(${field})`),
@@ -105,7 +116,7 @@ export function createQueryGenerator({ upTo, one, chance }: SeededRandom) {
     return { [field]: isUuid ? drawUuidCondition(field) : drawNumberCondition(isRule) };
   }
 
-  function drawFilter(name: string, depth: number, isRule: boolean): Filter {
+  function drawFilter(name: string, depth: number, isRule: boolean): PermissionTestFilter {
     const { manyToOne, toMany, manyToAny = {} } = of(name);
     const inner = (to: string) => drawFilter(to, depth - 1, isRule);
     if (depth > 0 && chance(0.25)) return { [one(['_and', '_and', '_or'])]: [inner(name), inner(name)] };
@@ -123,7 +134,7 @@ export function createQueryGenerator({ upTo, one, chance }: SeededRandom) {
     const { key, to } = field === '$FOLLOW' ? one(follows) : { key: field, to: toMany[field]?.to as string };
     if (chance(0.12)) return { [key]: { _null: chance(0.5) } };
     const twice = chance(0.3);
-    return one<() => Filter>([
+    return one<() => PermissionTestFilter>([
       () => ({ [key]: inner(to) }),
       () => ({ [key]: { _some: inner(to) } }),
       () => ({ [key]: { _none: inner(to) } }),
@@ -205,7 +216,7 @@ export function createQueryGenerator({ upTo, one, chance }: SeededRandom) {
       ...(chance(0.4) ? { sort: Array.from({ length: chance(0.3) ? 2 : 1 }, () => drawSort(name)) } : {}),
       // A search in a system collection also covers fields that the model does not have. None of these contains one of WORDS.
       ...(chance(isSystemCollection(name) ? 0.35 : 0.15)
-        ? { search: one(isSystemCollection(name) ? WORDS : [...WORDS, 'a', '3', '7']) }
+        ? { search: one(isSystemCollection(name) ? RANDOM_TEXT_WORDS : [...RANDOM_TEXT_WORDS, 'a', '3', '7']) }
         : {}),
       ...drawPage(),
     };
@@ -271,10 +282,11 @@ export function createQueryGenerator({ upTo, one, chance }: SeededRandom) {
     return { fields, ...drawTerms(name, 3), ...(deep && Object.keys(deep).length > 0 ? { deep } : {}) };
   }
 
-  const drawRule = (name: string): Filter | null => (chance(0.3) ? null : drawFilter(name, upTo(3), true));
+  const drawRule = (name: string): PermissionTestFilter | null =>
+    chance(0.3) ? null : drawFilter(name, upTo(3), true);
 
   /** Draws a row rule on a many-to-one row, which the same payload may also change. */
-  function drawRelatedRule(name: string): Filter | undefined {
+  function drawRelatedRule(name: string): PermissionTestFilter | undefined {
     const fields = Object.entries(of(name).manyToOne).filter(([, to]) => !isSystemCollection(to));
     if (fields.length === 0) return undefined;
     const [field, to] = one(fields);
@@ -298,7 +310,7 @@ export function createQueryGenerator({ upTo, one, chance }: SeededRandom) {
 }
 
 /** The query object that the body of a SEARCH request contains. */
-export const queryOf = ({
+export const buildSearchMethodQuery = ({
   fields,
   keys: _,
   limit = -1,

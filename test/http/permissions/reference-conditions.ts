@@ -1,5 +1,13 @@
-import { keyColumn, keyText } from './keys.ts';
-import type { CallerPermissions, Filter, Model, PermissionRow, Row, Rows, ToManyField } from './reference-types.ts';
+import { renderRowKey, requireSingleKeyColumn } from './keys.ts';
+import type {
+  CallerPermissions,
+  PermissionRow,
+  PermissionTestFilter,
+  PermissionTestModel,
+  PermissionTestRow,
+  PermissionTestRowsByCollection,
+  ToManyField,
+} from './reference-types.ts';
 
 const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
 
@@ -8,13 +16,13 @@ const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
  * comparison with a dynamic value that the caller does not have is `undefined`. With `asCaller` (the filter of a request)
  * unreadable rows and fields do not exist; without (the rule of a permission) they do.
  */
-export class ReferenceConditions {
-  readonly model: Model;
-  rows: Rows;
+export class ReferenceFilterEvaluator {
+  readonly model: PermissionTestModel;
+  rows: PermissionTestRowsByCollection;
   readonly callerPermissions: CallerPermissions;
   readonly now = Date.now();
 
-  constructor(model: Model, rows: Rows, callerPermissions: CallerPermissions) {
+  constructor(model: PermissionTestModel, rows: PermissionTestRowsByCollection, callerPermissions: CallerPermissions) {
     this.model = model;
     this.rows = rows;
     this.callerPermissions = callerPermissions;
@@ -27,16 +35,16 @@ export class ReferenceConditions {
 
   /** The names of all fields of a collection. */
   all(collection: string): readonly string[] {
-    const { key, plain, manyToOne, toMany, manyToAny } = this.model[collection] as Model[string];
+    const { key, plain, manyToOne, toMany, manyToAny } = this.model[collection] as PermissionTestModel[string];
     return [...new Set([...key, ...Object.keys({ ...plain, ...manyToOne, ...toMany, ...manyToAny })])];
   }
 
   alias(collection: string, field: string): ToManyField {
-    return (this.model[collection] as Model[string]).toMany[field] as ToManyField;
+    return (this.model[collection] as PermissionTestModel[string]).toMany[field] as ToManyField;
   }
 
   manyToAnyField(collection: string, field: string): { readonly by: string } {
-    return (this.model[collection] as Model[string]).manyToAny?.[field] as { readonly by: string };
+    return (this.model[collection] as PermissionTestModel[string]).manyToAny?.[field] as { readonly by: string };
   }
 
   listsField(one: PermissionRow, collection: string, field: string): boolean {
@@ -45,11 +53,11 @@ export class ReferenceConditions {
   }
 
   /** Whether one of the caller's permissions for the action has a rule that allows the row. */
-  isAllowedRow(collection: string, action: string, row: Row): boolean {
+  isAllowedRow(collection: string, action: string, row: PermissionTestRow): boolean {
     return this.of(collection, action).some((one) => this.allowsRow(collection, one, row));
   }
 
-  allowsRow(collection: string, one: PermissionRow, row: Row): boolean {
+  allowsRow(collection: string, one: PermissionRow, row: PermissionTestRow): boolean {
     return !one.rule || this.matches(collection, one.rule, row, false) === true;
   }
 
@@ -57,16 +65,16 @@ export class ReferenceConditions {
     return this.of(collection, 'read').some((one) => this.listsField(one, collection, field));
   }
 
-  isReadableOn(collection: string, field: string, row: Row): boolean {
+  isReadableOn(collection: string, field: string, row: PermissionTestRow): boolean {
     return this.of(collection, 'read').some(
       (one) => this.listsField(one, collection, field) && this.allowsRow(collection, one, row),
     );
   }
 
   /** The value of a field or of a function of a field; null if the caller may not read the field on this row. */
-  value(collection: string, name: string, row: Row, asCaller: boolean): unknown {
-    const { fn, field } = parseCall(name);
-    const { key, toMany } = this.model[collection] as Model[string];
+  value(collection: string, name: string, row: PermissionTestRow, asCaller: boolean): unknown {
+    const { fn, field } = parseOptionalFunctionCall(name);
+    const { key, toMany } = this.model[collection] as PermissionTestModel[string];
     if (asCaller && !this.isReadableOn(collection, field, row)) return null;
     if (!fn) return row[field] ?? null;
     if (fn === 'count') {
@@ -76,31 +84,37 @@ export class ReferenceConditions {
     return part(fn, row[field]);
   }
 
-  target(collection: string, field: string, row: Row, asCaller: boolean): Row | undefined {
+  target(collection: string, field: string, row: PermissionTestRow, asCaller: boolean): PermissionTestRow | undefined {
     const to = this.model[collection]?.manyToOne[field] as string;
     return this.found(to, this.value(collection, field, row, asCaller), asCaller);
   }
 
   /** The related row of a many-to-any field; undefined unless it is a row of the collection `to`. */
-  manyToAnyTarget(collection: string, field: string, to: string, row: Row, asCaller: boolean): Row | undefined {
+  manyToAnyTarget(
+    collection: string,
+    field: string,
+    to: string,
+    row: PermissionTestRow,
+    asCaller: boolean,
+  ): PermissionTestRow | undefined {
     const { by } = this.manyToAnyField(collection, field);
     if (row[by] !== to) return undefined;
     return this.found(to, this.value(collection, field, row, asCaller), asCaller);
   }
 
-  private found(to: string, id: unknown, asCaller: boolean): Row | undefined {
-    const model = this.model[to] as Model[string];
-    const found = this.rows[to]?.find((one) => id !== null && String(keyText(model, one)) === String(id));
+  private found(to: string, id: unknown, asCaller: boolean): PermissionTestRow | undefined {
+    const model = this.model[to] as PermissionTestModel[string];
+    const found = this.rows[to]?.find((one) => id !== null && String(renderRowKey(model, one)) === String(id));
     return found && (!asCaller || this.isAllowedRow(to, 'read', found)) ? found : undefined;
   }
 
   /** The rows that refer to this row by a to-many alias or by `$FOLLOW`. */
-  children(collection: string, name: string, row: Row, asCaller: boolean): readonly Row[] {
-    const model = this.model[collection] as Model[string];
-    const back = parseFollow(name);
+  children(collection: string, name: string, row: PermissionTestRow, asCaller: boolean): readonly PermissionTestRow[] {
+    const model = this.model[collection] as PermissionTestModel[string];
+    const back = parseFollowOperator(name);
     const { to, by } = back ?? (model.toMany[name] as { to: string; by: string });
     if (asCaller && !back && !this.isReadableOn(collection, name, row)) return [];
-    const key = keyColumn(model);
+    const key = requireSingleKeyColumn(model);
     const mine = (this.rows[to] ?? []).filter(
       (one) =>
         row[key] !== undefined &&
@@ -112,12 +126,17 @@ export class ReferenceConditions {
   }
 
   /** Whether a row matches a filter; undefined if the filter compares with a dynamic value that the caller does not have. */
-  matches(collection: string, filter: Filter, row: Row, asCaller: boolean): boolean | undefined {
+  matches(
+    collection: string,
+    filter: PermissionTestFilter,
+    row: PermissionTestRow,
+    asCaller: boolean,
+  ): boolean | undefined {
     return every(
       this.conjunction(collection, filter).map(([name, rule]) =>
         name === '_or'
-          ? some((rule as Filter[]).map((one) => this.matches(collection, one, row, asCaller)))
-          : this.matchesRule(collection, name, rule as Filter, row, asCaller),
+          ? some((rule as PermissionTestFilter[]).map((one) => this.matches(collection, one, row, asCaller)))
+          : this.matchesRule(collection, name, rule as PermissionTestFilter, row, asCaller),
       ),
     );
   }
@@ -126,15 +145,15 @@ export class ReferenceConditions {
    * The conditions that a row must all match. Those on the same to-many alias are merged, since one related row must match all
    * of them; `_some` and `_none` stay separate.
    */
-  private conjunction(collection: string, filter: Filter): readonly (readonly [string, unknown])[] {
+  private conjunction(collection: string, filter: PermissionTestFilter): readonly (readonly [string, unknown])[] {
     const parts: [string, unknown][] = [];
-    const bare = new Map<string, Filter[]>();
-    const add = (one: Filter): void => {
+    const bare = new Map<string, PermissionTestFilter[]>();
+    const add = (one: PermissionTestFilter): void => {
       for (const [name, rule] of Object.entries(one)) {
-        if (name === '_and') for (const part of rule as Filter[]) add(part);
+        if (name === '_and') for (const part of rule as PermissionTestFilter[]) add(part);
         else if (name === '_or' || !this.isMany(collection, name)) parts.push([name, rule]);
         else {
-          for (const [word, operand] of Object.entries(rule as Filter)) {
+          for (const [word, operand] of Object.entries(rule as PermissionTestFilter)) {
             if (word === '_some' || word === '_none' || word === '_null') parts.push([name, { [word]: operand }]);
             else bare.set(name, [...(bare.get(name) ?? []), { [word]: operand }]);
           }
@@ -146,22 +165,22 @@ export class ReferenceConditions {
   }
 
   isMany = (collection: string, name: string): boolean =>
-    parseFollow(name) !== undefined || this.model[collection]?.toMany[name] !== undefined;
+    parseFollowOperator(name) !== undefined || this.model[collection]?.toMany[name] !== undefined;
 
   private matchesRule(
     collection: string,
     name: string,
-    rule: Filter,
-    row: Row,
+    rule: PermissionTestFilter,
+    row: PermissionTestRow,
     asCaller: boolean,
   ): boolean | undefined {
-    const { manyToOne, toMany } = this.model[collection] as Model[string];
+    const { manyToOne, toMany } = this.model[collection] as PermissionTestModel[string];
     const [operator = ''] = Object.keys(rule);
     if (this.isMany(collection, name)) {
-      const to = parseFollow(name)?.to ?? (toMany[name]?.to as string);
+      const to = parseFollowOperator(name)?.to ?? (toMany[name]?.to as string);
       const kids = this.children(collection, name, row, asCaller);
       if (operator === '_null') return (kids.length === 0) === rule._null;
-      const inner = (operator === '_same' ? { _and: rule._same } : rule[operator]) as Filter;
+      const inner = (operator === '_same' ? { _and: rule._same } : rule[operator]) as PermissionTestFilter;
       const found = kids.some((one) => this.matches(to, inner, one, asCaller) === true);
       if (operator !== '_none') return found;
       return this.usesMissingValue(inner, asCaller) ? undefined : !found;
@@ -199,13 +218,13 @@ export class ReferenceConditions {
       case '_nin':
         return !list.some((one) => same(value, one));
       case '_gt':
-        return compareValues(value, first) > 0;
+        return compareScalarValues(value, first) > 0;
       case '_lt':
-        return compareValues(value, first) < 0;
+        return compareScalarValues(value, first) < 0;
       case '_between':
-        return second !== null && compareValues(value, first) >= 0 && compareValues(value, second) <= 0;
+        return second !== null && compareScalarValues(value, first) >= 0 && compareScalarValues(value, second) <= 0;
       case '_nbetween':
-        return compareValues(value, first) < 0 || compareValues(value, second) > 0;
+        return compareScalarValues(value, first) < 0 || compareScalarValues(value, second) > 0;
       case '_contains':
         return String(value).includes(String(first));
       case '_ncontains':
@@ -224,16 +243,16 @@ export class ReferenceConditions {
     const id = who === '$CURRENT_USER' ? this.callerPermissions.user : this.callerPermissions.role;
     if (path.length === 0) return id;
     let at = who === '$CURRENT_USER' ? 'users' : 'roles';
-    let rows: readonly Row[] = [this.found(at, id, asCaller)].filter((one) => one !== undefined);
+    let rows: readonly PermissionTestRow[] = [this.found(at, id, asCaller)].filter((one) => one !== undefined);
     let isSeveral = false;
     for (const [depth, name] of path.entries()) {
-      const { manyToOne, toMany }: Model[string] = this.model[at] as Model[string];
+      const { manyToOne, toMany }: PermissionTestModel[string] = this.model[at] as PermissionTestModel[string];
       if (depth === path.length - 1 && !toMany[name]) {
         const values = rows.map((row) => this.value(at, name, row, asCaller));
         return isSeveral ? values : (values[0] ?? null);
       }
       const from = at;
-      rows = rows.flatMap((row): readonly Row[] => {
+      rows = rows.flatMap((row): readonly PermissionTestRow[] => {
         if (toMany[name]) return this.children(from, name, row, asCaller);
         const target = this.target(from, name, row, asCaller);
         return target ? [target] : [];
@@ -242,7 +261,7 @@ export class ReferenceConditions {
       at = toMany[name]?.to ?? (manyToOne[name] as string);
     }
     // A path that ends with a to-many alias stands for the keys of the related rows.
-    const key = keyColumn(this.model[at] as Model[string]);
+    const key = requireSingleKeyColumn(this.model[at] as PermissionTestModel[string]);
     return rows.map((row) => this.value(at, key, row, asCaller));
   }
 
@@ -261,7 +280,7 @@ export class ReferenceConditions {
 }
 
 /** Parses `count(tasks)` to the function and the field. */
-export function parseCall(name: string): { readonly fn?: string; readonly field: string } {
+export function parseOptionalFunctionCall(name: string): { readonly fn?: string; readonly field: string } {
   const [, fn, field] = /^(\w+)\((\w+)\)$/.exec(name) ?? [];
   return fn && field ? { fn, field } : { field: name };
 }
@@ -273,7 +292,7 @@ export function parseManyToAnyName(name: string): { readonly field: string; read
 }
 
 /** Parses `$FOLLOW(task, person)` to the collection and its foreign key. */
-export function parseFollow(name: string): { to: string; by: string; kind?: string } | undefined {
+export function parseFollowOperator(name: string): { to: string; by: string; kind?: string } | undefined {
   const [, to, by, kind] = /^\$FOLLOW\((\w+), ?(\w+)(?:, ?(\w+))?\)$/.exec(name) ?? [];
   return to && by ? { to, by, ...(kind ? { kind } : {}) } : undefined;
 }
@@ -294,9 +313,9 @@ function part(fn: string, value: unknown): number | null {
   return parts[fn] as number;
 }
 
-const same = (a: unknown, b: unknown): boolean => b !== null && compareValues(a, b) === 0;
+const same = (a: unknown, b: unknown): boolean => b !== null && compareScalarValues(a, b) === 0;
 
-export const compareValues = (a: unknown, b: unknown): number => {
+export const compareScalarValues = (a: unknown, b: unknown): number => {
   const [left, right] = [a, b].map((one) => (one instanceof Date ? one.getTime() : one)) as [never, never];
   return left < right ? -1 : left > right ? 1 : 0;
 };

@@ -1,19 +1,19 @@
-import { hasCompositeKey, keyText } from './keys.ts';
-import { ReferenceChecks } from './reference-checks.ts';
-import { compareValues, parseCall, parseManyToAnyName } from './reference-conditions.ts';
+import { hasCompositeKey, renderRowKey } from './keys.ts';
+import { ReferenceReadabilityChecker } from './reference-checks.ts';
+import { compareScalarValues, parseManyToAnyName, parseOptionalFunctionCall } from './reference-conditions.ts';
 import {
   type FieldTree,
   type ListParameters,
   type ListRequest,
-  type Model,
-  Refused,
-  type Row,
+  type PermissionTestModel,
+  type PermissionTestRow,
+  ReferenceRefusalError,
 } from './reference-types.ts';
 
 const MASK = '**********';
 
 /** The part of the in-memory reference that computes the expected answers of reads. */
-export class ReferenceReads extends ReferenceChecks {
+export class ReferenceReadExecutor extends ReferenceReadabilityChecker {
   /** The expected answer of a list read. @throws Refused if the service must answer FORBIDDEN */
   list(collection: string, request: ListRequest): { data: unknown[]; total: number; filtered: number } {
     this.assertCollectionReadable(collection);
@@ -33,14 +33,18 @@ export class ReferenceReads extends ReferenceChecks {
   }
 
   /** The expected answer of a read by key; undefined for an unreadable row. */
-  single(collection: string, { fields, deep }: Pick<ListRequest, 'fields' | 'deep'>, row: Row): object | undefined {
+  single(
+    collection: string,
+    { fields, deep }: Pick<ListRequest, 'fields' | 'deep'>,
+    row: PermissionTestRow,
+  ): object | undefined {
     this.assertCollectionReadable(collection);
     this.assertRelationsReadable(collection, fields, deep ? { deep } : {});
     return this.isAllowedRow(collection, 'read', row) ? this.renderRow(collection, fields, row, deep) : undefined;
   }
 
   /** The rows that a list read finds, with all of their columns. */
-  rowsFound(collection: string, { keys, ...request }: Omit<ListRequest, 'fields'>): readonly Row[] {
+  rowsFound(collection: string, { keys, ...request }: Omit<ListRequest, 'fields'>): readonly PermissionTestRow[] {
     this.assertCollectionReadable(collection);
     const terms = { ...request, sort: typeof request.sort === 'string' ? [request.sort] : request.sort };
     this.assertParametersReadable(collection, terms);
@@ -48,7 +52,11 @@ export class ReferenceReads extends ReferenceChecks {
     return this.page(collection, this.matching(collection, visible, terms), keys ?? terms);
   }
 
-  private matching(collection: string, rows: readonly Row[], { filter, search }: ListParameters): readonly Row[] {
+  private matching(
+    collection: string,
+    rows: readonly PermissionTestRow[],
+    { filter, search }: ListParameters,
+  ): readonly PermissionTestRow[] {
     return rows.filter(
       (row) =>
         (!filter || this.matches(collection, filter, row, true) === true) &&
@@ -56,9 +64,13 @@ export class ReferenceReads extends ReferenceChecks {
     );
   }
 
-  private page(collection: string, rows: readonly Row[], by: ListParameters | readonly unknown[]): readonly Row[] {
-    const model = this.model[collection] as Model[string];
-    if (Array.isArray(by)) return by.flatMap((one) => rows.filter((row) => keyText(model, row) === one));
+  private page(
+    collection: string,
+    rows: readonly PermissionTestRow[],
+    by: ListParameters | readonly unknown[],
+  ): readonly PermissionTestRow[] {
+    const model = this.model[collection] as PermissionTestModel[string];
+    if (Array.isArray(by)) return by.flatMap((one) => rows.filter((row) => renderRowKey(model, row) === one));
     const { sort = [], limit, offset = 0 } = by as ListParameters;
     return slicePage(this.sorted(collection, rows, sort), offset, limit);
   }
@@ -74,13 +86,13 @@ export class ReferenceReads extends ReferenceChecks {
     for (const name of fields) {
       if (name === '*') continue;
       this.assertFieldReadable(collection, name);
-      if (this.model[collection]?.plain[name] === 'masked') throw new Refused();
+      if (this.model[collection]?.plain[name] === 'masked') throw new ReferenceRefusalError();
     }
   }
 
   /** Asserts that the fields in `deep` of the requested relations are readable; `deep` of other relations is ignored. */
   private assertRelationsReadable(collection: string, fields: FieldTree, { deep = {} }: ListParameters): void {
-    const { manyToOne, toMany } = this.model[collection] as Model[string];
+    const { manyToOne, toMany } = this.model[collection] as PermissionTestModel[string];
     for (const [name, more] of Object.entries(fields)) {
       const any = parseManyToAnyName(name);
       if (!this.isReadable(collection, any?.field ?? name)) continue;
@@ -97,7 +109,7 @@ export class ReferenceReads extends ReferenceChecks {
     for (const [depth, name] of path.entries()) {
       if (depth === path.length - 1) {
         this.assertFieldReadable(at, name);
-        if (this.model[at]?.plain[name] === 'masked') throw new Refused();
+        if (this.model[at]?.plain[name] === 'masked') throw new ReferenceRefusalError();
         return;
       }
       this.assertReadable(at, name);
@@ -106,23 +118,32 @@ export class ReferenceReads extends ReferenceChecks {
     }
   }
 
-  protected sorted(collection: string, rows: readonly Row[], sort: readonly string[]): readonly Row[] {
-    const { key } = this.model[collection] as Model[string];
+  protected sorted(
+    collection: string,
+    rows: readonly PermissionTestRow[],
+    sort: readonly string[],
+  ): readonly PermissionTestRow[] {
+    const { key } = this.model[collection] as PermissionTestModel[string];
     const all = sort.map((one) => ({ path: steps(one), isDown: one.startsWith('-') }));
     return [...rows].sort((a, b) => {
       for (const { path, isDown } of all) {
-        const value = (row: Row) => this.sortValue(collection, path, row, isDown);
+        const value = (row: PermissionTestRow) => this.sortValue(collection, path, row, isDown);
         const sign = nullsLast(value(a), value(b));
         if (sign !== 0) return isDown ? -sign : sign;
       }
-      return key.map((column) => compareValues(a[column], b[column])).find((sign) => sign !== 0) ?? 0;
+      return key.map((column) => compareScalarValues(a[column], b[column])).find((sign) => sign !== 0) ?? 0;
     });
   }
 
   /** The value by which a row is sorted; for a path through a to-many alias it is the value that sorts first. */
-  private sortValue(collection: string, [name = '', ...rest]: readonly string[], row: Row, isDown: boolean): unknown {
+  private sortValue(
+    collection: string,
+    [name = '', ...rest]: readonly string[],
+    row: PermissionTestRow,
+    isDown: boolean,
+  ): unknown {
     if (rest.length === 0) return this.value(collection, name, row, true);
-    const { manyToOne, toMany } = this.model[collection] as Model[string];
+    const { manyToOne, toMany } = this.model[collection] as PermissionTestModel[string];
     if (toMany[name]) {
       const { to } = toMany[name];
       const values = this.children(collection, name, row, true).map((kid) => this.sortValue(to, rest, kid, isDown));
@@ -137,17 +158,17 @@ export class ReferenceReads extends ReferenceChecks {
   /** The value by which a row without its related row is sorted: null, or 0 for a readable count. */
   private valueOfMissingRow(collection: string, path: readonly string[]): unknown {
     const [name = '', ...rest] = path;
-    const { manyToOne, toMany } = this.model[collection] as Model[string];
+    const { manyToOne, toMany } = this.model[collection] as PermissionTestModel[string];
     if (rest.length > 0) return manyToOne[name] && !toMany[name] ? this.valueOfMissingRow(manyToOne[name], rest) : null;
-    const { fn, field } = parseCall(name);
+    const { fn, field } = parseOptionalFunctionCall(name);
     if (fn !== 'count') return null;
     const listing = this.of(collection, 'read').filter((one) => this.listsField(one, collection, field));
     const isAlways = listing.length === this.of(collection, 'read').length;
     return isAlways || listing.some((one) => this.allowsRow(collection, one, {})) ? 0 : null;
   }
 
-  private matchesSearch(collection: string, row: Row, term: string): boolean {
-    const { plain, key, keyType, manyToOne, manyToAny } = this.model[collection] as Model[string];
+  private matchesSearch(collection: string, row: PermissionTestRow, term: string): boolean {
+    const { plain, key, keyType, manyToOne, manyToAny } = this.model[collection] as PermissionTestModel[string];
     return [...key, ...Object.keys({ ...plain, ...manyToOne, ...manyToAny })].some((name) => {
       const value = this.value(collection, name, row, true);
       if (value === null || plain[name] === 'masked' || plain[name] === 'moment') return false;
@@ -158,9 +179,9 @@ export class ReferenceReads extends ReferenceChecks {
   }
 
   /** The groups of a read with `aggregate` or `groupBy`. Functions see null on rows where the field is unreadable. */
-  private groups(collection: string, rows: readonly Row[], request: ListParameters): object[] {
+  private groups(collection: string, rows: readonly PermissionTestRow[], request: ListParameters): object[] {
     const { aggregate = {}, groupBy = [], sort = [] } = request;
-    const groups = new Map<string, { keys: unknown[]; rows: Row[] }>();
+    const groups = new Map<string, { keys: unknown[]; rows: PermissionTestRow[] }>();
     if (groupBy.length === 0) groups.set('[]', { keys: [], rows: [] });
     for (const row of rows) {
       const keys = groupBy.map((name) => this.value(collection, name, row, true));
@@ -218,23 +239,27 @@ export class ReferenceReads extends ReferenceChecks {
   renderRow(
     collection: string,
     fields: FieldTree,
-    row: Row,
+    row: PermissionTestRow,
     deep: ListParameters['deep'] = {},
   ): Record<string, unknown> {
-    const { plain, manyToOne, toMany } = this.model[collection] as Model[string];
+    const { plain, manyToOne, toMany } = this.model[collection] as PermissionTestModel[string];
     const fieldEntries = Object.entries(fields).flatMap(([name, more]): (readonly [string, true | FieldTree])[] =>
       name === '*' ? this.all(collection).map((one) => [one, true] as const) : [[name, more]],
     );
     const out: Record<string, unknown> = {};
     for (const [name, more] of fieldEntries) {
-      const { fn, field } = parseCall(parseManyToAnyName(name)?.field ?? name);
+      const { fn, field } = parseOptionalFunctionCall(parseManyToAnyName(name)?.field ?? name);
       const to = toMany[field]?.to ?? manyToOne[field];
       if (!this.isReadable(collection, field) || (out[outputName(name)] !== undefined && more === true)) continue;
       if (to && (toMany[field] || more !== true) && this.of(to, 'read').length === 0) continue;
       const terms = deep[name] ?? {};
       const isKeys = toMany[field] && !fn && more === true && !terms.aggregate && !terms.groupBy;
       // A to-many alias without nested fields shows composite keys, so all key columns must be readable.
-      if (isKeys && hasCompositeKey(this.model[to as string] as Model[string]) && !this.hasReadableKey(to as string))
+      if (
+        isKeys &&
+        hasCompositeKey(this.model[to as string] as PermissionTestModel[string]) &&
+        !this.hasReadableKey(to as string)
+      )
         continue;
       if (!this.isReadableOn(collection, field, row)) out[outputName(name)] = null;
       else if (fn) out[outputName(name)] = this.value(collection, name, row, true);
@@ -251,16 +276,21 @@ export class ReferenceReads extends ReferenceChecks {
   }
 
   private hasReadableKey(collection: string): boolean {
-    const { key } = this.model[collection] as Model[string];
+    const { key } = this.model[collection] as PermissionTestModel[string];
     return key.every((column) => this.isReadable(collection, column));
   }
 
-  private renderToMany(to: string, rows: readonly Row[], more: true | FieldTree, terms: ListParameters): unknown[] {
+  private renderToMany(
+    to: string,
+    rows: readonly PermissionTestRow[],
+    more: true | FieldTree,
+    terms: ListParameters,
+  ): unknown[] {
     const kids = this.matching(to, rows, terms);
     if (terms.aggregate || terms.groupBy) return this.groups(to, kids, terms);
-    const model = this.model[to] as Model[string];
+    const model = this.model[to] as PermissionTestModel[string];
     return this.page(to, kids, terms).map((kid) =>
-      more === true ? keyText(model, kid) : this.renderRow(to, more, kid, terms.deep),
+      more === true ? renderRowKey(model, kid) : this.renderRow(to, more, kid, terms.deep),
     );
   }
 
@@ -269,7 +299,7 @@ export class ReferenceReads extends ReferenceChecks {
     collection: string,
     field: string,
     fields: FieldTree,
-    row: Row,
+    row: PermissionTestRow,
     deep: ListParameters['deep'] = {},
   ): unknown {
     const { by } = this.manyToAnyField(collection, field);
@@ -284,7 +314,7 @@ export class ReferenceReads extends ReferenceChecks {
 }
 
 const outputName = (name: string): string => {
-  const { fn, field } = parseCall(parseManyToAnyName(name)?.field ?? name);
+  const { fn, field } = parseOptionalFunctionCall(parseManyToAnyName(name)?.field ?? name);
   return fn ? `${field}_${fn}` : field;
 };
 
@@ -297,7 +327,7 @@ const slicePage = <T>(rows: readonly T[], offset: number, limit: number | undefi
 const nullsLast = (a: unknown, b: unknown): number => {
   const [left, right] = [a ?? null, b ?? null];
   if (left === null || right === null) return (left === null ? 1 : 0) - (right === null ? 1 : 0);
-  return compareValues(left, right);
+  return compareScalarValues(left, right);
 };
 
 function aggregateValues(fn: string, values: readonly unknown[]): unknown {
@@ -308,7 +338,7 @@ function aggregateValues(fn: string, values: readonly unknown[]): unknown {
   const sum = () => all.reduce<number>((total, one) => total + (one as number), 0);
   if (fn.startsWith('sum')) return sum();
   if (fn.startsWith('avg')) return sum() / all.length;
-  const sorted = [...all].sort(compareValues);
+  const sorted = [...all].sort(compareScalarValues);
   return fn === 'min' ? sorted[0] : sorted.at(-1);
 }
 

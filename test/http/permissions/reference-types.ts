@@ -1,9 +1,9 @@
 /** Types of the permission tests: the model, rows, permissions and requests. */
 
-export type Row = Readonly<Record<string, unknown>>;
-export type Rows = Readonly<Record<string, readonly Row[]>>;
-export type Filter = Readonly<Record<string, unknown>>;
-export type Payload = Readonly<Record<string, unknown>>;
+export type PermissionTestRow = Readonly<Record<string, unknown>>;
+export type PermissionTestRowsByCollection = Readonly<Record<string, readonly PermissionTestRow[]>>;
+export type PermissionTestFilter = Readonly<Record<string, unknown>>;
+export type PermissionTestPayload = Readonly<Record<string, unknown>>;
 
 export interface ToManyField {
   readonly to: string;
@@ -12,7 +12,7 @@ export interface ToManyField {
   readonly deselectAction?: 'delete';
 }
 
-export interface Model {
+export interface PermissionTestModel {
   /**
    * The fields of each collection: key columns, plain fields with their types, many-to-one fields and to-many aliases. Columns
    * of a composite key are many-to-one fields.
@@ -33,10 +33,10 @@ export interface Model {
 }
 
 export interface PermissionRow {
-  readonly rule: Filter | null;
+  readonly rule: PermissionTestFilter | null;
   readonly fields: readonly string[];
-  readonly presets?: Row | null;
-  readonly validation?: Filter | null;
+  readonly presets?: PermissionTestRow | null;
+  readonly validation?: PermissionTestFilter | null;
 }
 
 export interface CallerPermissions {
@@ -54,7 +54,7 @@ export interface FieldTree {
 
 /** The parameters of a list, at the root or behind a relation. */
 export interface ListParameters {
-  readonly filter?: Filter;
+  readonly filter?: PermissionTestFilter;
   readonly sort?: readonly string[];
   readonly search?: string;
   readonly limit?: number;
@@ -73,4 +73,4 @@ export interface ListRequest extends Omit<ListParameters, 'sort'> {
 }
 
 /** The in-memory reference throws this where the service must refuse a request with FORBIDDEN or FAILED_VALIDATION. */
-export class Refused extends Error {}
+export class ReferenceRefusalError extends Error {}

@@ -1,30 +1,30 @@
-import { hasCompositeKey, isObject, keyInPayload, keyText, omitPayloadFields, withoutKey } from './keys.ts';
-import { ReferenceReads } from './reference-reads.ts';
+import { hasCompositeKey, isPayloadObject, keyInPayload, omitPayloadFields, renderRowKey, withoutKey } from './keys.ts';
+import { ReferenceReadExecutor } from './reference-reads.ts';
 import {
-  type Filter,
   type ListRequest,
-  type Model,
-  type Payload,
   type PermissionRow,
-  Refused,
-  type Row,
+  type PermissionTestFilter,
+  type PermissionTestModel,
+  type PermissionTestPayload,
+  type PermissionTestRow,
+  ReferenceRefusalError,
 } from './reference-types.ts';
 
-export type Key = string | number;
-type List = readonly (Key | Payload)[];
+export type TestRowKey = string | number;
+type List = readonly (TestRowKey | PermissionTestPayload)[];
 type Detailed = {
-  readonly create?: readonly Payload[];
-  readonly update?: readonly Payload[];
-  readonly delete?: readonly Key[];
+  readonly create?: readonly PermissionTestPayload[];
+  readonly update?: readonly PermissionTestPayload[];
+  readonly delete?: readonly TestRowKey[];
 };
 
 /** A write request. "found" stands for a write to the rows that a query finds, "each" for rows with different payloads. */
-export type Write =
-  | { readonly verb: 'create'; readonly rows: readonly Payload[] }
-  | { readonly verb: 'update'; readonly keys: readonly Key[]; readonly data: Payload }
-  | { readonly verb: 'update each'; readonly rows: readonly Payload[] }
-  | { readonly verb: 'update found'; readonly query: Omit<ListRequest, 'fields'>; readonly data: Payload }
-  | { readonly verb: 'delete'; readonly keys: readonly Key[] }
+export type TestWriteRequest =
+  | { readonly verb: 'create'; readonly rows: readonly PermissionTestPayload[] }
+  | { readonly verb: 'update'; readonly keys: readonly TestRowKey[]; readonly data: PermissionTestPayload }
+  | { readonly verb: 'update each'; readonly rows: readonly PermissionTestPayload[] }
+  | { readonly verb: 'update found'; readonly query: Omit<ListRequest, 'fields'>; readonly data: PermissionTestPayload }
+  | { readonly verb: 'delete'; readonly keys: readonly TestRowKey[] }
   | { readonly verb: 'delete found'; readonly query: Omit<ListRequest, 'fields'> };
 
 /** The first number that the reference uses as key of a new row; the database uses other numbers. */
@@ -35,13 +35,13 @@ const FIRST_NEW = 1_000_000;
  * row rule on the stored rows, field list, presets, validation, many-to-one rows, the row, to-many rows. If it throws
  * `Refused`, the service must change no row.
  */
-export class ReferenceWrites extends ReferenceReads {
+export class ReferenceWriteExecutor extends ReferenceReadExecutor {
   /** The kinds of changes to related rows that the write made, for the statistics. */
   readonly steps = new Set<string>();
   private next = FIRST_NEW;
 
   /** Applies the write to `rows`, and answers the keys of the written rows in the order of the request. */
-  run(collection: string, write: Write): readonly Key[] {
+  run(collection: string, write: TestWriteRequest): readonly TestRowKey[] {
     switch (write.verb) {
       case 'create':
         return this.create(collection, write.rows);
@@ -49,7 +49,7 @@ export class ReferenceWrites extends ReferenceReads {
         return write.keys.length === 0 ? [] : this.update(collection, write.keys, write.data);
       case 'update each':
         return write.rows.flatMap((row) => {
-          const key = keyInPayload(this.model, collection, row) as Key;
+          const key = keyInPayload(this.model, collection, row) as TestRowKey;
           return this.update(collection, [key], withoutKey(this.modelOf(collection), row));
         });
       case 'update found': {
@@ -65,15 +65,15 @@ export class ReferenceWrites extends ReferenceReads {
     }
   }
 
-  private modelOf(collection: string): Model[string] {
-    return this.model[collection] as Model[string];
+  private modelOf(collection: string): PermissionTestModel[string] {
+    return this.model[collection] as PermissionTestModel[string];
   }
 
-  private keyOf(collection: string, row: Row): Key {
-    return keyText(this.modelOf(collection), row) as Key;
+  private keyOf(collection: string, row: PermissionTestRow): TestRowKey {
+    return renderRowKey(this.modelOf(collection), row) as TestRowKey;
   }
 
-  row(collection: string, key: unknown): Row | undefined {
+  row(collection: string, key: unknown): PermissionTestRow | undefined {
     return this.rows[collection]?.find((row) => String(this.keyOf(collection, row)) === String(key));
   }
 
@@ -81,7 +81,7 @@ export class ReferenceWrites extends ReferenceReads {
    * The keys of the rows that a write by query changes: the query finds only rows that the caller may read. A query without
    * conditions reveals nothing, so a caller without read permission may send it, too.
    */
-  private findKeys(collection: string, query: Omit<ListRequest, 'fields'>): readonly Key[] {
+  private findKeys(collection: string, query: Omit<ListRequest, 'fields'>): readonly TestRowKey[] {
     const isPlain = !query.search && !query.sort && Object.keys(query.filter ?? {}).length === 0;
     if (isPlain && this.of(collection, 'read').length === 0) {
       const keys = this.sorted(collection, this.rows[collection] ?? [], []).map((row) => this.keyOf(collection, row));
@@ -90,7 +90,11 @@ export class ReferenceWrites extends ReferenceReads {
     return this.rowsFound(collection, query).map((row) => this.keyOf(collection, row));
   }
 
-  private create(collection: string, payloads: readonly Payload[], platformValues: Payload = {}): readonly Key[] {
+  private create(
+    collection: string,
+    payloads: readonly PermissionTestPayload[],
+    platformValues: PermissionTestPayload = {},
+  ): readonly TestRowKey[] {
     const validatedRows = payloads.map((payload) =>
       this.writeToOneRows(collection, this.validatedPayload(collection, 'create', payload, platformValues)),
     );
@@ -105,7 +109,7 @@ export class ReferenceWrites extends ReferenceReads {
       this.store(collection, [...(this.rows[collection] ?? []), stored]);
       return this.keyOf(collection, stored);
     });
-    for (const [at, row] of validatedRows.entries()) this.writeToManyRows(collection, keys[at] as Key, row);
+    for (const [at, row] of validatedRows.entries()) this.writeToManyRows(collection, keys[at] as TestRowKey, row);
     this.assertForeignKeys(collection, keys);
     return keys;
   }
@@ -113,49 +117,49 @@ export class ReferenceWrites extends ReferenceReads {
   /** Updates the rows with these keys, and answers their keys after the update. */
   private update(
     collection: string,
-    keys: readonly Key[],
-    sent: Payload,
-    platformValues: Payload = {},
-  ): readonly Key[] {
+    keys: readonly TestRowKey[],
+    sent: PermissionTestPayload,
+    platformValues: PermissionTestPayload = {},
+  ): readonly TestRowKey[] {
     const payload = omitPayloadFields(sent, Object.keys(platformValues));
-    if (this.of(collection, 'update').length === 0) throw new Refused('update');
+    if (this.of(collection, 'update').length === 0) throw new ReferenceRefusalError('update');
     for (const key of keys) {
       const row = this.row(collection, key);
-      if (!row || !this.isAllowedRow(collection, 'update', row)) throw new Refused('row');
+      if (!row || !this.isAllowedRow(collection, 'update', row)) throw new ReferenceRefusalError('row');
       for (const field of Object.keys(payload)) {
         const isAllowed = this.of(collection, 'update').some(
           (one) => this.listsField(one, collection, field) && this.allowsRow(collection, one, row),
         );
-        if (!isAllowed) throw new Refused('field');
+        if (!isAllowed) throw new ReferenceRefusalError('field');
       }
     }
     const written = this.writeToOneRows(
       collection,
       this.validatedPayload(collection, 'update', payload, platformValues),
     );
-    const { toMany } = this.model[collection] as Model[string];
+    const { toMany } = this.model[collection] as PermissionTestModel[string];
     const own = Object.fromEntries(Object.entries(written).filter(([name]) => !toMany[name]));
     // Writing a many-to-one row may have deleted one of the rows to update.
-    if (keys.some((key) => !this.row(collection, key))) throw new Refused('gone');
+    if (keys.some((key) => !this.row(collection, key))) throw new ReferenceRefusalError('gone');
     const changed = new Map(
-      keys.map((key) => [String(key), { ...(this.row(collection, key) as Row), ...own }] as const),
+      keys.map((key) => [String(key), { ...(this.row(collection, key) as PermissionTestRow), ...own }] as const),
     );
     const all = (this.rows[collection] ?? []).map((row) => changed.get(String(this.keyOf(collection, row))) ?? row);
     this.store(collection, all);
-    const now = keys.map((key) => this.keyOf(collection, changed.get(String(key)) as Row));
+    const now = keys.map((key) => this.keyOf(collection, changed.get(String(key)) as PermissionTestRow));
     if (now.some((key, at) => key !== keys[at])) this.steps.add('key changed');
     for (const key of now) this.writeToManyRows(collection, key, written);
     this.assertForeignKeys(collection, now);
     return now;
   }
 
-  private remove(collection: string, keys: readonly Key[]): readonly Key[] {
-    if (this.of(collection, 'delete').length === 0) throw new Refused('delete');
+  private remove(collection: string, keys: readonly TestRowKey[]): readonly TestRowKey[] {
+    if (this.of(collection, 'delete').length === 0) throw new ReferenceRefusalError('delete');
     for (const key of keys) {
       const row = this.row(collection, key);
       // An admin may delete missing rows without an error.
       if (!row && this.callerPermissions.admin) continue;
-      if (!row || !this.isAllowedRow(collection, 'delete', row)) throw new Refused('row');
+      if (!row || !this.isAllowedRow(collection, 'delete', row)) throw new ReferenceRefusalError('row');
     }
     const isGone = (key: unknown) => keys.some((one) => String(one) === String(key));
     this.store(
@@ -194,15 +198,15 @@ export class ReferenceWrites extends ReferenceReads {
   private validatedPayload(
     collection: string,
     action: 'create' | 'update',
-    sent: Payload,
-    platformValues: Payload,
-  ): Payload {
+    sent: PermissionTestPayload,
+    platformValues: PermissionTestPayload,
+  ): PermissionTestPayload {
     const granted = this.of(collection, action);
-    if (granted.length === 0) throw new Refused(action);
+    if (granted.length === 0) throw new ReferenceRefusalError(action);
     const payload = omitPayloadFields(sent, Object.keys(platformValues));
     const names = Object.keys(payload);
     if (!names.every((field) => granted.some((one) => this.listsField(one, collection, field))))
-      throw new Refused('field');
+      throw new ReferenceRefusalError('field');
     const submitted = { ...payload, ...platformValues };
     const presetsOf = (one: PermissionRow) =>
       Object.fromEntries(Object.entries(one.presets ?? {}).map(([name, value]) => [name, this.dynamic(value, false)]));
@@ -211,17 +215,18 @@ export class ReferenceWrites extends ReferenceReads {
     );
     // For each field the validation of one permission that lists it must hold.
     if (kept.length === 0 || !names.every((name) => kept.some((one) => this.listsField(one, collection, name))))
-      throw new Refused('validation');
+      throw new ReferenceRefusalError('validation');
     return Object.assign({}, ...[...kept].reverse().map(presetsOf), submitted);
   }
 
   /** Whether a payload satisfies a validation. A missing value is valid unless the validation requires the field. */
-  private satisfies(rule: Filter, payload: Payload, action: 'create' | 'update'): boolean {
+  private satisfies(rule: PermissionTestFilter, payload: PermissionTestPayload, action: 'create' | 'update'): boolean {
     return Object.entries(rule).every(([name, tests]) => {
-      if (name === '_and') return (tests as Filter[]).every((one) => this.satisfies(one, payload, action));
-      if (name === '_or') return (tests as Filter[]).some((one) => this.satisfies(one, payload, action));
+      if (name === '_and')
+        return (tests as PermissionTestFilter[]).every((one) => this.satisfies(one, payload, action));
+      if (name === '_or') return (tests as PermissionTestFilter[]).some((one) => this.satisfies(one, payload, action));
       const isAbsent = payload[name] === undefined;
-      return Object.entries(tests as Filter).every(([operator, operand]) => {
+      return Object.entries(tests as PermissionTestFilter).every(([operator, operand]) => {
         if (operator === '_submitted') return !isAbsent;
         // On a create a missing value is stored as null.
         if (operator === '_null' && operand === false) return isAbsent ? action === 'update' : payload[name] !== null;
@@ -244,15 +249,19 @@ export class ReferenceWrites extends ReferenceReads {
   }
 
   /** Writes the related rows that a payload contains as objects of many-to-one fields, and replaces the objects by their keys. */
-  private writeToOneRows(collection: string, payload: Payload): Payload {
-    const { manyToOne } = this.model[collection] as Model[string];
+  private writeToOneRows(collection: string, payload: PermissionTestPayload): PermissionTestPayload {
+    const { manyToOne } = this.model[collection] as PermissionTestModel[string];
     const entries = Object.entries(payload).map(([name, value]) =>
-      manyToOne[name] && isObject(value) ? [name, this.writeRow(manyToOne[name], value)] : [name, value],
+      manyToOne[name] && isPayloadObject(value) ? [name, this.writeRow(manyToOne[name], value)] : [name, value],
     );
     return Object.fromEntries(entries);
   }
 
-  private writeRow(collection: string, value: Payload, platformValues?: Payload): Key {
+  private writeRow(
+    collection: string,
+    value: PermissionTestPayload,
+    platformValues?: PermissionTestPayload,
+  ): TestRowKey {
     const key = keyInPayload(
       this.model,
       collection,
@@ -266,37 +275,37 @@ export class ReferenceWrites extends ReferenceReads {
         : 'to-many';
     if (key === undefined || !this.row(collection, key)) {
       this.steps.add(`${way} create`);
-      return this.create(collection, [value], platformValues)[0] as Key;
+      return this.create(collection, [value], platformValues)[0] as TestRowKey;
     }
     const isLink = Object.keys(rest).length === 0 && !platformValues;
     this.steps.add(`${way} ${isLink ? 'link' : 'update'}`);
-    if (isLink) return key as Key;
-    return this.update(collection, [key as Key], rest, platformValues)[0] as Key;
+    if (isLink) return key as TestRowKey;
+    return this.update(collection, [key as TestRowKey], rest, platformValues)[0] as TestRowKey;
   }
 
-  private writeToManyRows(collection: string, parent: Key, payload: Payload): void {
-    const { toMany } = this.model[collection] as Model[string];
+  private writeToManyRows(collection: string, parent: TestRowKey, payload: PermissionTestPayload): void {
+    const { toMany } = this.model[collection] as PermissionTestModel[string];
     for (const [name, value] of Object.entries(payload)) {
       if (!toMany[name]) continue;
-      if (isObject(value)) this.writeDetailed(collection, name, parent, value as Detailed);
+      if (isPayloadObject(value)) this.writeDetailed(collection, name, parent, value as Detailed);
       else this.writeList(collection, name, parent, (value ?? []) as List);
     }
   }
 
-  private linked(collection: string, field: string, parent: Key): readonly Key[] {
+  private linked(collection: string, field: string, parent: TestRowKey): readonly TestRowKey[] {
     const { to, by } = this.alias(collection, field);
     return (this.rows[to] ?? []).filter((row) => row[by] === parent).map((row) => this.keyOf(to, row));
   }
 
   /** Writes a list to a to-many alias: related rows that are not in the list are unlinked or deleted. */
-  private writeList(collection: string, field: string, parent: Key, list: List): void {
+  private writeList(collection: string, field: string, parent: TestRowKey, list: List): void {
     const { to, by } = this.alias(collection, field);
     const platformValues = { [by]: parent };
     const before = this.linked(collection, field, parent);
     // An object with nothing but the composite key of a related row keeps this row unchanged.
-    const alone = (one: Key | Payload) => {
+    const alone = (one: TestRowKey | PermissionTestPayload) => {
       if (
-        !isObject(one) ||
+        !isPayloadObject(one) ||
         !hasCompositeKey(this.modelOf(to)) ||
         Object.keys(withoutKey(this.modelOf(to), one)).length > 0
       )
@@ -304,8 +313,8 @@ export class ReferenceWrites extends ReferenceReads {
       return before.find((key) => key === keyInPayload(this.model, to, { ...platformValues, ...one }));
     };
     const entries = list.map((one) => alone(one) ?? one);
-    const objects = entries.filter(isObject).map((one) => this.writeRow(to, one, platformValues));
-    const bare = entries.filter((one): one is Key => !isObject(one));
+    const objects = entries.filter(isPayloadObject).map((one) => this.writeRow(to, one, platformValues));
+    const bare = entries.filter((one): one is TestRowKey => !isPayloadObject(one));
     const taken = bare.filter((key) => !before.includes(key));
     if (taken.length > 0) {
       this.steps.add('to-many link');
@@ -318,17 +327,17 @@ export class ReferenceWrites extends ReferenceReads {
     );
   }
 
-  private writeDetailed(collection: string, field: string, parent: Key, value: Detailed): void {
+  private writeDetailed(collection: string, field: string, parent: TestRowKey, value: Detailed): void {
     const { to, by } = this.alias(collection, field);
     const platformValues = { [by]: parent };
     for (const one of value.create ?? []) this.create(to, [one], platformValues);
     for (const one of value.update ?? []) this.writeRow(to, one, platformValues);
     const mine = this.linked(collection, field, parent);
-    if ((value.delete ?? []).some((key) => !mine.includes(key))) throw new Refused('not its own');
+    if ((value.delete ?? []).some((key) => !mine.includes(key))) throw new ReferenceRefusalError('not its own');
     this.deselectAction(collection, field, value.delete ?? []);
   }
 
-  private deselectAction(collection: string, field: string, keys: readonly Key[]): void {
+  private deselectAction(collection: string, field: string, keys: readonly TestRowKey[]): void {
     const { to, by, deselectAction } = this.alias(collection, field);
     if (keys.length === 0) return;
     // A foreign key that is part of the key cannot be null, so the row is deleted.
@@ -339,21 +348,22 @@ export class ReferenceWrites extends ReferenceReads {
   }
 
   /** @throws Refused for a foreign key to a missing row */
-  private assertForeignKeys(collection: string, keys: readonly Key[]): void {
-    const { manyToOne } = this.model[collection] as Model[string];
+  private assertForeignKeys(collection: string, keys: readonly TestRowKey[]): void {
+    const { manyToOne } = this.model[collection] as PermissionTestModel[string];
     for (const key of keys) {
       const row = this.row(collection, key);
       for (const [field, to] of Object.entries(manyToOne)) {
-        if (row && (row[field] ?? null) !== null && !this.row(to, row[field])) throw new Refused('link');
+        if (row && (row[field] ?? null) !== null && !this.row(to, row[field])) throw new ReferenceRefusalError('link');
       }
     }
   }
 
-  private store(collection: string, rows: readonly Row[]): void {
+  private store(collection: string, rows: readonly PermissionTestRow[]): void {
     const { key } = this.modelOf(collection);
     if (key.length > 1) {
-      if (rows.some((row) => key.some((name) => row[name] === null))) throw new Refused('no key');
-      if (new Set(rows.map((row) => this.keyOf(collection, row))).size < rows.length) throw new Refused('not unique');
+      if (rows.some((row) => key.some((name) => row[name] === null))) throw new ReferenceRefusalError('no key');
+      if (new Set(rows.map((row) => this.keyOf(collection, row))).size < rows.length)
+        throw new ReferenceRefusalError('not unique');
     }
     this.rows = { ...this.rows, [collection]: rows };
   }

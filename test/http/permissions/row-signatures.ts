@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { keyText } from './keys.ts';
-import { MODEL } from './model.ts';
-import type { Model, Row, Rows } from './reference-types.ts';
+import { renderRowKey } from './keys.ts';
+import { PERMISSION_TEST_MODEL } from './model.ts';
+import type { PermissionTestModel, PermissionTestRow, PermissionTestRowsByCollection } from './reference-types.ts';
 
 /**
  * Signatures of rows, for comparing the tables with the reference after a write. The database and the reference number new rows
@@ -13,21 +13,25 @@ export interface RowSignatures {
   of(collection: string, key: unknown): string;
 }
 
-export function buildRowSignatures(rows: Rows, before: Rows): RowSignatures {
-  const idOf = (name: string, row: Row) => keyText(MODEL[name] as Model[string], row);
+export function buildRowSignatures(
+  rows: PermissionTestRowsByCollection,
+  before: PermissionTestRowsByCollection,
+): RowSignatures {
+  const idOf = (name: string, row: PermissionTestRow) =>
+    renderRowKey(PERMISSION_TEST_MODEL[name] as PermissionTestModel[string], row);
   const known = new Map(
     Object.entries(before).map(([name, all]) => [name, new Set(all.map((row) => idOf(name, row)))]),
   );
   const isNew = (collection: string, key: unknown) => key !== null && !known.get(collection)?.has(key as never);
-  let marks = new Map<Row, string>();
-  const at = new Map<string, Row>();
+  let marks = new Map<PermissionTestRow, string>();
+  const at = new Map<string, PermissionTestRow>();
   for (const [name, all] of Object.entries(rows)) for (const row of all) at.set(`${name} ${idOf(name, row)}`, row);
   const markOf = (collection: string, key: unknown): unknown => {
     const row = isNew(collection, key) ? at.get(`${collection} ${key}`) : undefined;
     return row ? `new ${marks.get(row) ?? ''}` : key;
   };
-  const text = (name: string, row: Row): string => {
-    const { manyToOne } = MODEL[name] as Model[string];
+  const text = (name: string, row: PermissionTestRow): string => {
+    const { manyToOne } = PERMISSION_TEST_MODEL[name] as PermissionTestModel[string];
     const columns = Object.entries(row).map(([field, value]) => [
       field,
       manyToOne[field]
@@ -43,7 +47,9 @@ export function buildRowSignatures(rows: Rows, before: Rows): RowSignatures {
     const incoming = new Map<string, string[]>();
     for (const [name, all] of Object.entries(rows)) {
       for (const row of all) {
-        for (const [field, to] of Object.entries((MODEL[name] as Model[string]).manyToOne)) {
+        for (const [field, to] of Object.entries(
+          (PERMISSION_TEST_MODEL[name] as PermissionTestModel[string]).manyToOne,
+        )) {
           if (!isNew(to, row[field] ?? null)) continue;
           const key = `${to} ${row[field]}`;
           incoming.set(key, [
@@ -53,7 +59,7 @@ export function buildRowSignatures(rows: Rows, before: Rows): RowSignatures {
         }
       }
     }
-    const next = new Map<Row, string>();
+    const next = new Map<PermissionTestRow, string>();
     for (const [name, all] of Object.entries(rows)) {
       for (const row of all) {
         if (!isNew(name, idOf(name, row))) continue;
@@ -80,7 +86,10 @@ export function buildRowSignatures(rows: Rows, before: Rows): RowSignatures {
 }
 
 /** The names of the collections whose rows differ between two states. */
-export const changedCollections = (before: Rows, after: Rows): readonly string[] =>
+export const changedCollections = (
+  before: PermissionTestRowsByCollection,
+  after: PermissionTestRowsByCollection,
+): readonly string[] =>
   Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
 /** Rounds fractions to nine digits, since averages are exact only in PostgreSQL. */

@@ -2,7 +2,11 @@
  * Shrinks a failing test case: removes parts of a JSON value, largest first, as long as `differs` stays true. It makes at most
  * `tries` attempts. An error of `differs` counts as false, since a smaller request may be malformed.
  */
-export async function shrink<T>(value: T, differs: (smaller: T) => Promise<boolean>, tries = 150): Promise<T> {
+export async function shrinkFailingCase<T>(
+  value: T,
+  differs: (smaller: T) => Promise<boolean>,
+  tries = 150,
+): Promise<T> {
   let current = value;
   let left = tries;
   for (let found = true; found; ) {

@@ -1,13 +1,28 @@
 import type { SeededRandom } from '../../support/random.ts';
-import { hasCompositeKey, keyColumn, keyInPayload, keyText, omitPayloadFields, parseKeyColumns } from './keys.ts';
-import { CREATABLE_COLLECTION_NAMES, isSystemCollection, MODEL } from './model.ts';
+import {
+  hasCompositeKey,
+  keyInPayload,
+  omitPayloadFields,
+  parseKeyColumns,
+  renderRowKey,
+  requireSingleKeyColumn,
+} from './keys.ts';
+import { CREATABLE_COLLECTION_NAMES, isSystemCollection, PERMISSION_TEST_MODEL } from './model.ts';
 import type { QueryGenerator } from './query-generator.ts';
-import type { Filter, Model, Payload, PermissionRow, Row, Rows, ToManyField } from './reference-types.ts';
-import type { Key, Write } from './reference-writes.ts';
+import type {
+  PermissionRow,
+  PermissionTestFilter,
+  PermissionTestModel,
+  PermissionTestPayload,
+  PermissionTestRow,
+  PermissionTestRowsByCollection,
+  ToManyField,
+} from './reference-types.ts';
+import type { TestRowKey, TestWriteRequest } from './reference-writes.ts';
 
-const of = (name: string) => MODEL[name] as Model[string];
-const keysOf = (name: string, rows: readonly Row[] = []): readonly Key[] =>
-  rows.map((row) => keyText(of(name), row) as Key);
+const of = (name: string) => PERMISSION_TEST_MODEL[name] as PermissionTestModel[string];
+const keysOf = (name: string, rows: readonly PermissionTestRow[] = []): readonly TestRowKey[] =>
+  rows.map((row) => renderRowKey(of(name), row) as TestRowKey);
 const numbersOf = (name: string) => Object.keys(of(name).plain).filter((field) => of(name).plain[field] === 'number');
 const textsOf = (name: string) =>
   Object.keys(of(name).plain).filter(
@@ -20,12 +35,12 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
   function drawTerms(name: string): Pick<PermissionRow, 'presets' | 'validation'> {
     const number = numbersOf(name)[0];
     const text = textsOf(name)[0];
-    const presets: Row = {
+    const presets: PermissionTestRow = {
       ...(number && chance(0.3) ? { [number]: 5 } : {}),
       ...(of(name).plain.keeper && chance(0.4) ? { keeper: '$CURRENT_USER' } : {}),
       ...(text && chance(0.15) ? { [text]: 'preset' } : {}),
     };
-    const rules: Filter[] = [
+    const rules: PermissionTestFilter[] = [
       ...(number ? [{ [number]: { _lt: 9 } }, { [number]: { _null: false } }, { [number]: { _submitted: true } }] : []),
       ...(text ? [{ [text]: { _neq: 'bad' } }, { [text]: { _in: ['new', 'preset', 'changed'] } }] : []),
       ...(of(name).plain.keeper ? [{ keeper: { _eq: '$CURRENT_USER' } }] : []),
@@ -41,10 +56,10 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
   function drawPayload(
     name: string,
     action: 'create' | 'update',
-    rows: Rows,
+    rows: PermissionTestRowsByCollection,
     isWritable: IsWritable,
     depth: number,
-  ): Payload {
+  ): PermissionTestPayload {
     const { plain, manyToOne, toMany, manyToAny = {} } = of(name);
     const isBold = chance(0.12);
     const allowed = isWritable(name, action);
@@ -52,7 +67,7 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
     const wants = (field: string, share: number) => chance(share) && (isBold || allowed(field));
     for (const field of textsOf(name)) if (wants(field, 0.45)) out[field] = one(['new', 'new', 'changed', 'bad', null]);
     for (const field of numbersOf(name)) if (wants(field, 0.4)) out[field] = one([3, 3, 20, null]);
-    if (plain.keeper && wants('keeper', 0.2)) out.keeper = one(rows.users as Row[]).id;
+    if (plain.keeper && wants('keeper', 0.2)) out.keeper = one(rows.users as PermissionTestRow[]).id;
     for (const [field, { by, to }] of Object.entries(manyToAny)) {
       if (wants(field, 0.4)) out[field] = String(1 + upTo(6));
       if (wants(by, 0.4)) out[by] = one(to);
@@ -69,12 +84,18 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
     return out;
   }
 
-  const drawKey = (name: string, rows: Rows): unknown =>
+  const drawKey = (name: string, rows: PermissionTestRowsByCollection): unknown =>
     chance(0.04) && !isSystemCollection(name) ? 900 : chance(0.08) ? null : one(keysOf(name, rows[name]));
 
   /** Draws the object of a many-to-one that creates, changes or links a row. `current` is the key of the related row. */
-  function drawToOneObject(to: string, rows: Rows, isWritable: IsWritable, depth: number, current?: unknown): Payload {
-    const key = keyColumn(of(to));
+  function drawToOneObject(
+    to: string,
+    rows: PermissionTestRowsByCollection,
+    isWritable: IsWritable,
+    depth: number,
+    current?: unknown,
+  ): PermissionTestPayload {
+    const key = requireSingleKeyColumn(of(to));
     if (current && !isSystemCollection(to) && chance(0.5)) {
       const number = numbersOf(to)[0];
       const text = textsOf(to)[0] as string;
@@ -91,7 +112,7 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
   function drawToManyValue(
     to: string,
     by: string,
-    rows: Rows,
+    rows: PermissionTestRowsByCollection,
     isWritable: IsWritable,
     depth: number,
     parent?: unknown,
@@ -101,8 +122,8 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
       to,
       rows[to]?.filter((row) => parent !== undefined && row[by] === parent),
     );
-    const named = (payload: Payload) =>
-      keyInPayload(MODEL, to, hasCompositeKey(of(to)) ? { [by]: parent, ...payload } : payload);
+    const named = (payload: PermissionTestPayload) =>
+      keyInPayload(PERMISSION_TEST_MODEL, to, hasCompositeKey(of(to)) ? { [by]: parent, ...payload } : payload);
     const drawCreate = () => omitPayloadFields(drawPayload(to, 'create', rows, isWritable, depth - 1), [by]);
     const changed = () => {
       const payload = omitPayloadFields(drawPayload(to, 'update', rows, isWritable, depth - 1), [by, ...of(to).key]);
@@ -119,16 +140,16 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
       const update = chance(0.4) ? [changed()] : [];
       const taken = mine.length > 0 && chance(0.8) ? [one(mine)] : other();
       // The result of updating and deleting the same row in one payload is not specified, so it is not drawn.
-      const isClear = update.every((payload) => !taken.includes(named(payload) as Key));
+      const isClear = update.every((payload) => !taken.includes(named(payload) as TestRowKey));
       return {
         ...(chance(0.4) ? { create: [drawCreate()] } : {}),
         ...(update.length > 0 ? { update } : {}),
         ...(chance(0.5) && isClear ? { delete: taken } : {}),
       };
     }
-    const fresh: Payload[] = chance(0.3) ? [drawCreate()] : [];
+    const fresh: PermissionTestPayload[] = chance(0.3) ? [drawCreate()] : [];
     // Two payloads for the same row are validated together, so they are not drawn.
-    const known: Payload[] = (chance(0.3) ? [changed()] : []).filter(
+    const known: PermissionTestPayload[] = (chance(0.3) ? [changed()] : []).filter(
       (payload) => !fresh.some((other) => named(other) !== undefined && named(other) === named(payload)),
     );
     const objects = [...fresh, ...known];
@@ -137,17 +158,22 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
   }
 
   /** Replaces some columns of a composite key by an object with the key of the related row, which may also change this row. */
-  const partsOf = (name: string, key: Payload): Payload =>
+  const partsOf = (name: string, key: PermissionTestPayload): PermissionTestPayload =>
     Object.fromEntries(
       Object.entries(key).map(([field, value]) => {
         const to = of(name).manyToOne[field] as string;
         const text = chance(0.4) ? { [textsOf(to)[0] as string]: one(['new', 'changed']) } : {};
-        return [field, chance(0.3) ? { [keyColumn(of(to))]: value, ...text } : value];
+        return [field, chance(0.3) ? { [requireSingleKeyColumn(of(to))]: value, ...text } : value];
       }),
     );
 
   /** Draws a payload with one relation only, so that no other field is the reason of a refusal. */
-  function drawRelationPayload(name: string, key: unknown, rows: Rows, isWritable: IsWritable): Payload {
+  function drawRelationPayload(
+    name: string,
+    key: unknown,
+    rows: PermissionTestRowsByCollection,
+    isWritable: IsWritable,
+  ): PermissionTestPayload {
     const allowed = isWritable(name, 'update');
     const { manyToOne, toMany } = of(name);
     const aliases = Object.keys(toMany).filter(
@@ -161,13 +187,15 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
     }
     if (objects.length === 0) return fallback(name);
     const field = one(objects);
-    const current = rows[name]?.find((row) => keyText(of(name), row) === key)?.[field];
+    const current = rows[name]?.find((row) => renderRowKey(of(name), row) === key)?.[field];
     return { [field]: drawToOneObject(manyToOne[field] as string, rows, isWritable, 1, current) };
   }
 
-  const fallback = (name: string): Payload => ({ [textsOf(name)[0] ?? (numbersOf(name)[0] as string)]: null });
+  const fallback = (name: string): PermissionTestPayload => ({
+    [textsOf(name)[0] ?? (numbersOf(name)[0] as string)]: null,
+  });
 
-  function drawWrite(name: string, rows: Rows, isWritable: IsWritable): Write {
+  function drawWrite(name: string, rows: PermissionTestRowsByCollection, isWritable: IsWritable): TestWriteRequest {
     const keys = () => [...new Set(Array.from({ length: 1 + upTo(3) }, () => one(keysOf(name, rows[name]))))];
     const query = () => ({
       ...(chance(0.85) ? { filter: draw.drawFilter(name, upTo(2), false) } : {}),
@@ -177,22 +205,22 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
       const payload = drawPayload(name, 'update', rows, isWritable, depth);
       return Object.keys(payload).length > 0 ? payload : fallback(name);
     };
-    const drawChange = (key: Key) => {
+    const drawChange = (key: TestRowKey) => {
       const payload = omitPayloadFields(change(0), of(name).key);
       return { ...parseKeyColumns(of(name), key), ...(Object.keys(payload).length > 0 ? payload : fallback(name)) };
     };
-    const updates: (() => Write)[] = [
-      () => ({ verb: 'update', keys: [keys()[0] as Key], data: change(2) }),
-      () => ({ verb: 'update', keys: [keys()[0] as Key], data: change(2) }),
+    const updates: (() => TestWriteRequest)[] = [
+      () => ({ verb: 'update', keys: [keys()[0] as TestRowKey], data: change(2) }),
+      () => ({ verb: 'update', keys: [keys()[0] as TestRowKey], data: change(2) }),
       () => ({ verb: 'update', keys: keys(), data: change(0) }),
       () => ({ verb: 'update each', rows: keys().map(drawChange) }),
     ];
-    const relate = (): Write => {
-      const key = keys()[0] as Key;
+    const relate = (): TestWriteRequest => {
+      const key = keys()[0] as TestRowKey;
       return { verb: 'update', keys: [key], data: drawRelationPayload(name, key, rows, isWritable) };
     };
     if (!CREATABLE_COLLECTION_NAMES.includes(name)) return one(updates)();
-    return one<() => Write>([
+    return one<() => TestWriteRequest>([
       ...updates,
       relate,
       relate,
@@ -204,7 +232,7 @@ export function createWriteGenerator({ upTo, one, chance }: SeededRandom, draw: 
         verb: 'create',
         rows: [drawPayload(name, 'create', rows, isWritable, 1), drawPayload(name, 'create', rows, isWritable, 0)],
       }),
-      () => ({ verb: 'delete', keys: [keys()[0] as Key] }),
+      () => ({ verb: 'delete', keys: [keys()[0] as TestRowKey] }),
       () => ({ verb: 'delete', keys: keys() }),
       () => ({ verb: 'delete found', query: query() }),
     ])();

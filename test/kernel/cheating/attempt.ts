@@ -1,7 +1,7 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { authorities, type Caller, type EventMeta, facet, type Host, type LedgerEntry, service } from '#kernel';
-import { type TestPlugin, thirdPartyLoaders, withPlugins } from '../../support/plugin.ts';
+import { type TestPlugin, thirdPartyLoaders, withBootedTestPlugins } from '../../support/plugin.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a cheating plugin uses what it did not declare
 export type AnyHost = Host<any>;
@@ -93,7 +93,7 @@ export async function runRefusedAttempt({ manifest, register, later, environment
       register?.(host);
     },
   };
-  return withPlugins(
+  return withBootedTestPlugins(
     [...plugins, cheat],
     async ({ kernel }) => {
       await kernel.migrate();

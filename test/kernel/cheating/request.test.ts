@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Context, Next } from 'koa';
-import { type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 import { createSender } from '../../support/send.ts';
 
 const ADMIN = { user: null, role: null, admin: true, app: true };
@@ -34,7 +34,7 @@ const plugins = (cheat: (ctx: Context) => unknown): readonly TestPlugin[] => [
 ];
 
 const answerTo = (cheat: (ctx: Context) => unknown) =>
-  withPlugins(plugins(cheat), async ({ kernel }) => {
+  withBootedTestPlugins(plugins(cheat), async ({ kernel }) => {
     await kernel.migrate();
     await kernel.start();
     const { status, body } = await createSender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');

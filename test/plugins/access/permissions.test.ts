@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../../plugins/access/contract.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
   type SendAsUser,
   statusAndCodeOf,
@@ -36,14 +36,14 @@ describe('permissions', () => {
 
   describe('of one role', () => {
     it('a role without permissions may neither read nor create', async () => {
-      const { ask } = await makePerson(service, await makeRole(service));
+      const { ask } = await createTestUserAccount(service, await makeRole(service));
       expect(statusAndCodeOf(await ask('GET', '/items/place'))).to.deep.equal([403, 'FORBIDDEN']);
       expect(statusAndCodeOf(await ask('POST', '/items/place', { name: 'x' }))).to.deep.equal([403, 'FORBIDDEN']);
     });
 
     it('a stored, changed or deleted permission counts from the next request on', async () => {
       const role = await makeRole(service);
-      const { ask } = await makePerson(service, role);
+      const { ask } = await createTestUserAccount(service, role);
       const id = await createTestPermission(service, role, {
         collection: 'place',
         action: 'read',
@@ -64,14 +64,14 @@ describe('permissions', () => {
         { collection: 'place', action: 'read', permissions: { id: { _between: [1] } } },
         { collection: 'place', action: 'update', permissions: { id: { _nbetween: [1, 2, 3] } } },
       ]);
-      const { ask } = await makePerson(service, role);
+      const { ask } = await createTestUserAccount(service, role);
       expect(statusAndCodeOf(await ask('GET', '/items/place'))).to.deep.equal([403, 'FORBIDDEN']);
       expect(statusAndCodeOf(await ask('PATCH', '/items/place/1', { name: 'x' }))).to.deep.equal([403, 'FORBIDDEN']);
     });
 
     it('a permission written directly into the database counts without a restart', async () => {
       const role = await makeRole(service);
-      const { ask } = await makePerson(service, role);
+      const { ask } = await createTestUserAccount(service, role);
       expect((await ask('GET', '/items/place')).status).to.equal(403);
       await service.database.query(
         `insert into platform_permissions (role, collection, action, fields) values ($1, 'place', 'read', 'id')`,
@@ -84,7 +84,7 @@ describe('permissions', () => {
 
     it('a permission from a failed write is not cached', async () => {
       const role = await makeRole(service, {}, [{ collection: 'platform_permissions', action: 'create' }]);
-      const { ask } = await makePerson(service, role);
+      const { ask } = await createTestUserAccount(service, role);
       const row = { role, collection: 'place', action: 'read', fields: ['*'] };
       expect(statusAndCodeOf(await ask('POST', '/permissions', [row, row]))).to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
       expect((await ask('GET', '/items/place')).status).to.equal(403);
@@ -99,10 +99,10 @@ describe('permissions', () => {
   });
 
   it('permissions of the Public role count only for callers without a token', async () => {
-    const { ask } = await makePerson(service, await makeRole(service));
+    const { ask } = await createTestUserAccount(service, await makeRole(service));
     expect((await publicCaller('GET', '/items/place')).status).to.equal(403);
     const id = await createTestPermission(service, null, { collection: 'place', action: 'read', fields: ['name'] });
-    expect((await admin('GET', `/permissions/${id}`)).body.data.role).to.equal(PUBLIC_ROLE);
+    expect((await admin('GET', `/permissions/${id}`)).body.data.role).to.equal(PUBLIC_ROLE_ID);
     expect((await publicCaller('GET', '/items/place')).body.data).to.deep.equal([{ name: 'North' }, { name: 'South' }]);
     expect((await ask('GET', '/items/place')).status).to.equal(403);
     await admin('DELETE', `/permissions/${id}`);
@@ -112,7 +112,7 @@ describe('permissions', () => {
   describe('on writes', () => {
     it('a write of a field outside the field list is FORBIDDEN', async () => {
       const role = await makeRole(service, {}, [{ collection: 'place', action: 'create', fields: ['name'] }]);
-      const { ask } = await makePerson(service, role);
+      const { ask } = await createTestUserAccount(service, role);
       expect((await ask('POST', '/items/place', { name: 'East' })).status).to.equal(204);
       expect(statusAndCodeOf(await ask('POST', '/items/place', { name: 'East', note: 'x' }))).to.deep.equal([
         403,
@@ -143,7 +143,7 @@ describe('permissions', () => {
         },
         { collection: 'visit', action: 'read' },
       ]);
-      const { ask, id } = await makePerson(service, role);
+      const { ask, id } = await createTestUserAccount(service, role);
       const { data } = (await ask('POST', '/items/visit', { place: 1 })).body;
       expect(data).to.include({ place: 1, guest: id, rating: 3 });
       expect(Date.now() - Date.parse(data.at)).to.be.within(86_000_000, 87_000_000);
@@ -160,8 +160,8 @@ describe('permissions', () => {
           },
         },
       ]);
-      const { ask, id } = await makePerson(service, role);
-      const reply = await ask('POST', '/items/visit', { place: 1, rating: 9, guest: PUBLIC_ROLE });
+      const { ask, id } = await createTestUserAccount(service, role);
+      const reply = await ask('POST', '/items/visit', { place: 1, rating: 9, guest: PUBLIC_ROLE_ID });
       expect(statusAndCodeOf(reply)).to.deep.equal([400, 'FAILED_VALIDATION']);
       expect(reply.body.errors.map(({ extensions }: { extensions: object }) => extensions)).to.deep.equal([
         { code: 'FAILED_VALIDATION', field: 'rating', path: [], type: 'lte', valid: 5 },
@@ -177,7 +177,7 @@ describe('permissions', () => {
       const role = await makeRole(service, {}, [
         { collection: 'place', action: 'create', validation: { note: { _eq: '$CURRENT_USER.role.name' } } },
       ]);
-      const { ask } = await makePerson(service, role);
+      const { ask } = await createTestUserAccount(service, role);
       const { name } = (await admin('GET', `/roles/${role}`)).body.data;
       expect(statusAndCodeOf(await ask('POST', '/items/place', { name: 'x', note: 'y' }))).to.deep.equal([
         400,
@@ -220,7 +220,7 @@ describe('permissions', () => {
   describe('of app access', () => {
     it('permissions of app access add to the stored ones', async () => {
       const role = await makeRole(service, { app_access: true });
-      const { ask, id } = await makePerson(service, role);
+      const { ask, id } = await createTestUserAccount(service, role);
       expect((await ask('GET', '/users/me?fields=id,email')).body.data.id).to.equal(id);
       expect((await ask('GET', '/users?fields=id')).body.data).to.deep.equal([{ id }]);
       expect((await ask('GET', '/roles?fields=id')).body.data).to.deep.equal([{ id: role }]);
@@ -229,7 +229,7 @@ describe('permissions', () => {
 
     it('GET /permissions lists permissions of app access with "system": true', async () => {
       const role = await makeRole(service, { app_access: true }, [{ collection: 'place', action: 'read' }]);
-      const { ask } = await makePerson(service, role);
+      const { ask } = await createTestUserAccount(service, role);
       const { data } = (await ask('GET', '/permissions?limit=0')).body;
       expect(data.filter((row: { system?: true }) => !row.system)).to.have.length(1);
       const own = data.find((row: { collection: string }) => row.collection === 'platform_users');
@@ -238,7 +238,7 @@ describe('permissions', () => {
 
     it('GET /permissions filters permissions of app access like stored ones', async () => {
       const role = await makeRole(service, { app_access: true }, [{ collection: 'place', action: 'read' }]);
-      const { ask } = await makePerson(service, role);
+      const { ask } = await createTestUserAccount(service, role);
       const found = async (filter: object) => {
         const text = encodeURIComponent(JSON.stringify(filter));
         const { data } = (await ask('GET', `/permissions?filter=${text}`)).body;
@@ -259,7 +259,7 @@ describe('permissions', () => {
 
     it('a role without app access has none of its permissions', async () => {
       const role = await makeRole(service);
-      const { ask, id } = await makePerson(service, role);
+      const { ask, id } = await createTestUserAccount(service, role);
       expect((await ask('GET', '/users/me')).body.data).to.deep.equal({ id });
       expect((await ask('GET', '/permissions')).status).to.equal(403);
     });
@@ -270,7 +270,7 @@ describe('permissions', () => {
       { collection: 'platform_users', action: 'read' },
       { collection: 'platform_users', action: 'update' },
     ]);
-    const { ask, id } = await makePerson(service, role);
+    const { ask, id } = await createTestUserAccount(service, role);
     const { data } = (await ask('GET', '/users/me')).body;
     for (const field of ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data']) {
       expect(data).not.to.have.property(field);

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Permission, PermissionAction } from '../../../plugins/access/contract.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
-import { createPermissionSet, createTestAccess } from '../../support/permissions.ts';
+import { createFakeAccessService, createPermissionSet } from '../../support/permissions.ts';
 import { buildSketchedSchema } from '../query/schema-sketch.ts';
 
-const { permittedFields } = createTestAccess();
+const { permittedFields } = createFakeAccessService();
 
 const plain = buildSketchedSchema({
   post: { id: 'integer key', title: 'string', token: 'string', tags: 'alias' },

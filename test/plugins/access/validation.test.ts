@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { NO_VALUE } from '../../../plugins/access/validation/compare.ts';
+import { NO_DYNAMIC_VALUE } from '../../../plugins/access/validation/compare.ts';
 import { validateRow } from '../../../plugins/access/validation/validate-row.ts';
 
 type Case = readonly [title: string, rule: unknown, row: Record<string, unknown>, broken: readonly object[]];
@@ -132,19 +132,19 @@ const cases: readonly Case[] = [
   ],
   [
     '_eq with a missing dynamic value',
-    { a: { _eq: NO_VALUE } },
+    { a: { _eq: NO_DYNAMIC_VALUE } },
     { a: null },
     [{ path: ['a'], type: 'eq', valid: null }],
   ],
   [
     '_neq with a missing dynamic value',
-    { a: { _neq: NO_VALUE } },
+    { a: { _neq: NO_DYNAMIC_VALUE } },
     { a: 'x' },
     [{ path: ['a'], type: 'neq', invalid: null }],
   ],
   [
     '_in with a missing dynamic value',
-    { a: { _in: [NO_VALUE] } },
+    { a: { _in: [NO_DYNAMIC_VALUE] } },
     { a: null },
     [{ path: ['a'], type: 'in', valid: [] }],
   ],
@@ -199,9 +199,9 @@ describe('validateRow', () => {
 
     it('no rule holds with a missing dynamic value', () => {
       for (const operator of ['_contains', '_ncontains', '_eq', '_neq'])
-        expect(isValid({ [operator]: NO_VALUE }, ['a']), operator).to.equal(false);
+        expect(isValid({ [operator]: NO_DYNAMIC_VALUE }, ['a']), operator).to.equal(false);
       for (const operator of ['_has_any', '_has_all', '_in', '_nin'])
-        expect(isValid({ [operator]: [NO_VALUE] }, ['a']), operator).to.equal(false);
+        expect(isValid({ [operator]: [NO_DYNAMIC_VALUE] }, ['a']), operator).to.equal(false);
     });
   });
 });

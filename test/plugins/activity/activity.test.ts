@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { type Caller, fail, type Host } from '#kernel';
-import { type Activity, activity } from '../../../plugins/activity/contract.ts';
+import { activity, type HistoryRecorder } from '../../../plugins/activity/contract.ts';
 import { CORE_PLUGIN_FLOORS } from '../../../plugins/core-plugins.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { type Items, items } from '../../../plugins/items/contract.ts';
+import { type ItemsEngine, items } from '../../../plugins/items/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { captureError, withPlugins } from '../../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../../support/plugin.ts';
 
 interface ActivityHarness {
-  readonly items: Items;
-  readonly activity: Activity;
+  readonly items: ItemsEngine;
+  readonly activity: HistoryRecorder;
   readonly db: Db;
   readonly system: Caller;
   readonly user: Caller;
@@ -49,7 +49,7 @@ describe('the service activity', () => {
   ): Promise<void> {
     const product = CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins);
     let harness: ActivityHarness | undefined;
-    await withPlugins(
+    await withBootedTestPlugins(
       [
         {
           ...worker,
@@ -153,7 +153,7 @@ describe('the service activity', () => {
         ]);
       },
       (host) => {
-        const used = host.use({ activity }) as { activity: Activity };
+        const used = host.use({ activity }) as { activity: HistoryRecorder };
         host.events.onFilter('thing.items.update', async (_payload, { caller }) => {
           await used.activity.record(caller, { action: 'login', collection: 'thing', item: 'by a listener' });
           if (caller.user !== USER) throw fail('FORBIDDEN', 'no other user');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { createAccessTokens } from '../../../plugins/auth/access-tokens.ts';
+import { createAccessTokenCodec } from '../../../plugins/auth/access-tokens.ts';
 
 const SECRET = 'one secret';
 const claims = { id: 'u', role: 'r', app_access: true, admin_access: false };
@@ -17,7 +17,7 @@ const codeOf = (work: () => unknown): unknown => {
 };
 
 describe('access tokens', () => {
-  const tokens = createAccessTokens({ secret: () => SECRET, lifetime: 60_000 });
+  const tokens = createAccessTokenCodec({ secret: () => SECRET, lifetime: 60_000 });
 
   it('verify() answers the claims that were signed', () => {
     const before = Date.now();

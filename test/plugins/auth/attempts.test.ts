@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type HttpReply, type InProcessService, startService } from '../../support/service.ts';
 import {
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../users/test-users.ts';
 
 const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
@@ -19,7 +19,7 @@ describe('auth_login_attempts', () => {
   let there: InProcessService;
   let admin: SendAsUser;
   let role: string;
-  let person: Person;
+  let person: TestUserAccount;
   before(async () => {
     here = await startService();
     there = await startService({ database: here.database });
@@ -28,7 +28,7 @@ describe('auth_login_attempts', () => {
   });
   beforeEach(async () => {
     await admin('PATCH', '/settings', { auth_login_attempts: LIMIT });
-    person = await makePerson(here, role);
+    person = await createTestUserAccount(here, role);
   });
   after(async () => {
     await there?.stop();

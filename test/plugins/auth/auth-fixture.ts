@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import type { Caller, EventsApi, Host, PackagesApi, PluginInfo } from '#kernel';
 import {
-  type AuthSessions,
-  type Identity,
+  type CallerProvider,
   identity as identityKey,
+  type SessionService,
   sessions as sessionsKey,
 } from '../../../plugins/auth/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { type TestPlugin, writePlugins } from '../../support/plugin.ts';
+import { type TestPlugin, writeTestPluginPackages } from '../../support/plugin.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
 
 /** A running service with the services of `auth` in the hand of the test, which loads third-party plugins into it. */
 export interface AuthFixture {
   readonly service: InProcessService;
-  readonly identity: Identity;
-  readonly sessions: AuthSessions;
+  readonly identity: CallerProvider;
+  readonly sessions: SessionService;
   readonly events: EventsApi;
   readonly db: Db;
   /** Loads a third-party plugin into the running service and starts it. The returned function unloads it. */
@@ -25,8 +25,8 @@ export interface AuthFixture {
 }
 
 interface Held {
-  readonly identity: Identity;
-  readonly sessions: AuthSessions;
+  readonly identity: CallerProvider;
+  readonly sessions: SessionService;
   readonly packages: PackagesApi;
   readonly events: EventsApi;
   readonly db: Db;
@@ -34,7 +34,7 @@ interface Held {
 
 export async function startAuthFixture(options: ServiceOptions = {}): Promise<AuthFixture> {
   let held: Held | undefined;
-  const core = await writePlugins([
+  const core = await writeTestPluginPackages([
     {
       name: 'auth-probe',
       manifest: {
@@ -65,7 +65,7 @@ export async function startAuthFixture(options: ServiceOptions = {}): Promise<Au
     events,
     db,
     async load(plugin) {
-      const own = await writePlugins([{ ...plugin, thirdParty: true }]);
+      const own = await writeTestPluginPackages([{ ...plugin, thirdParty: true }]);
       folders.push(own);
       const found: PluginInfo = await packages.inspect(join(own.local, `0-${plugin.name.replace(/\W/g, '-')}`));
       await packages.load(found);

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { fail, type Host } from '#kernel';
-import type { AuthDriver, AuthStep, CredentialsDriver, VerifiedSignIn } from '../../../plugins/auth/contract.ts';
+import type { AuthDriver, CredentialsDriver, SignInCheckStep, VerifiedSignIn } from '../../../plugins/auth/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { captureError, type TestPlugin } from '../../support/plugin.ts';
 import type { HttpReply } from '../../support/service.ts';
 import { createMigratedDatabase } from '../../support/service.ts';
 import {
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../users/test-users.ts';
 import { type AuthFixture, startAuthFixture } from './auth-fixture.ts';
 
@@ -38,7 +38,7 @@ const directory: CredentialsDriver = {
 };
 
 const plugin = (
-  { drivers = [], steps = [] }: { drivers?: readonly AuthDriver[]; steps?: readonly AuthStep[] },
+  { drivers = [], steps = [] }: { drivers?: readonly AuthDriver[]; steps?: readonly SignInCheckStep[] },
   contributes: Record<string, unknown> = {
     ...(drivers.length > 0 ? { 'auth.drivers': { names: [...new Set(drivers.map(({ name }) => name))] } } : {}),
     ...(steps.length > 0 ? { 'auth.steps': { names: steps.map(({ name }) => name) } } : {}),
@@ -48,7 +48,7 @@ const plugin = (
   manifest: { contributes },
   register(host: Host) {
     for (const driver of drivers) host.contribute<AuthDriver>('auth.drivers', driver);
-    for (const step of steps) host.contribute<AuthStep>('auth.steps', step);
+    for (const step of steps) host.contribute<SignInCheckStep>('auth.steps', step);
   },
 });
 
@@ -58,10 +58,10 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
   let admin: SendAsUser;
   let role: string;
   /** A user of the provider of the driver `ldap`; `identifier` is the user's external identifier. */
-  let employee: Person;
+  let employee: TestUserAccount;
   let identifier: string;
   /** A user of the default provider, who signs in by e-mail address and password. */
-  let person: Person;
+  let person: TestUserAccount;
   let unload: (() => Promise<void>) | undefined;
 
   before(async function () {
@@ -72,8 +72,8 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
     role = await makeRole(ground.service, { app_access: true });
   });
   beforeEach(async () => {
-    person = await makePerson(ground.service, role);
-    employee = await makePerson(ground.service, role);
+    person = await createTestUserAccount(ground.service, role);
+    employee = await createTestUserAccount(ground.service, role);
     identifier = `cn=${employee.id}`;
     await admin('PATCH', `/users/${employee.id}`, { provider: 'corporate', external_identifier: identifier });
   });
@@ -268,7 +268,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
   });
 
   describe('a step', () => {
-    const otp: AuthStep = {
+    const otp: SignInCheckStep = {
       name: 'otp',
       order: 250,
       check({ otp: code }) {
@@ -301,7 +301,11 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
 
     it('runs in the order of its number, after the credential is verified', async () => {
       const ran: string[] = [];
-      const step = (name: string, order: number): AuthStep => ({ name, order, check: () => void ran.push(name) });
+      const step = (name: string, order: number): SignInCheckStep => ({
+        name,
+        order,
+        check: () => void ran.push(name),
+      });
       await load(plugin({ steps: [step('late', 400), step('early', 50)] }));
       await byPassword({ password: 'wrong' });
       expect(ran).to.deep.equal([]);

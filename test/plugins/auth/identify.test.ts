@@ -5,12 +5,12 @@ import type { FreshDatabase } from '../../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService, TEST_SECRET } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import {
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../users/test-users.ts';
 
 describe('the caller of a request', () => {
@@ -19,7 +19,7 @@ describe('the caller of a request', () => {
   let there: InProcessService;
   let admin: SendAsUser;
   let role: string;
-  let person: Person;
+  let person: TestUserAccount;
 
   before(async function () {
     this.timeout(120_000);
@@ -30,7 +30,7 @@ describe('the caller of a request', () => {
     role = await makeRole(here, { app_access: true });
   });
   beforeEach(async () => {
-    person = await makePerson(here, role);
+    person = await createTestUserAccount(here, role);
   });
   after(async () => {
     await Promise.all([here?.stop(), there?.stop()]);
@@ -60,7 +60,7 @@ describe('the caller of a request', () => {
   });
 
   it('the header takes precedence over access_token in the query', async () => {
-    const other = await makePerson(here, role);
+    const other = await createTestUserAccount(here, role);
     expect((await me(`Bearer ${person.token}`, `&access_token=${other.token}`)).body.data).to.deep.equal({
       id: person.id,
     });
@@ -179,7 +179,7 @@ describe('the caller of a request', () => {
 
   it('ip_access matches single addresses, CIDR and ranges, of IPv4 and IPv6', async () => {
     const bound = await makeRole(here, { app_access: true });
-    const { token } = await makePerson(here, bound);
+    const { token } = await createTestUserAccount(here, bound);
     const answers = async (ip_access: unknown) => {
       const reply = await admin('PATCH', `/roles/${bound}`, { ip_access });
       expect(reply.status, JSON.stringify(reply.body)).to.equal(200);
@@ -196,7 +196,7 @@ describe('the caller of a request', () => {
 
   it('an unreadable address in ip_access matches no client, and the other entries still match', async () => {
     const bound = await makeRole(here, { app_access: true });
-    const { token } = await makePerson(here, bound);
+    const { token } = await createTestUserAccount(here, bound);
     await here.database.query(`update platform_roles set ip_access = 'nonsense' where id = $1`, [bound]);
     await until(async () => (await me(`Bearer ${token}`)).status === 401);
     await here.database.query(`update platform_roles set ip_access = 'nonsense,127.0.0.0/8' where id = $1`, [bound]);
@@ -205,7 +205,7 @@ describe('the caller of a request', () => {
 
   it('a client outside of ip_access is rejected with INVALID_IP', async () => {
     const bound = await makeRole(here, { app_access: true, ip_access: ['10.0.0.1'] });
-    const guest = await makePerson(here, bound);
+    const guest = await createTestUserAccount(here, bound);
     const refused = [401, 'INVALID_IP'];
     expect(statusAndCodeOf(await me(`Bearer ${guest.token}`))).to.deep.equal(refused);
     expect(statusAndCodeOf(await here.request('POST', '/auth/login', { body: guest }))).to.deep.equal(refused);

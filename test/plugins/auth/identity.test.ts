@@ -4,7 +4,13 @@ import { type Host, isCaller, middleware, type RequestState } from '#kernel';
 import type { FreshDatabase } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
 import { createMigratedDatabase, TEST_SECRET } from '../../support/service.ts';
-import { createUserSender, makePerson, makeRole, type Person, type SendAsUser } from '../users/test-users.ts';
+import {
+  createTestUserAccount,
+  createUserSender,
+  makeRole,
+  type SendAsUser,
+  type TestUserAccount,
+} from '../users/test-users.ts';
 import { type AuthFixture, callerSummaryOf, startAuthFixture } from './auth-fixture.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -15,7 +21,7 @@ describe('the service identity', () => {
   let ground: AuthFixture;
   let admin: SendAsUser;
   let role: string;
-  let person: Person;
+  let person: TestUserAccount;
 
   before(async function () {
     this.timeout(120_000);
@@ -25,7 +31,7 @@ describe('the service identity', () => {
     role = await makeRole(ground.service, { app_access: true });
   });
   beforeEach(async () => {
-    person = await makePerson(ground.service, role);
+    person = await createTestUserAccount(ground.service, role);
   });
   after(async () => {
     await ground?.stop();
@@ -94,7 +100,7 @@ describe('the service identity', () => {
 
     it('rejects addresses that the role does not allow', async () => {
       const bound = await makeRole(ground.service, { ip_access: CLIENT.ip });
-      const { token } = await makePerson(ground.service, bound);
+      const { token } = await createTestUserAccount(ground.service, bound);
       expect((await ground.identity.ofToken(token, CLIENT)).role).to.equal(bound);
       expect(await codeOf(ground.identity.ofToken(token, { ip: '192.0.2.8' }))).to.equal('INVALID_IP');
       expect(await codeOf(ground.identity.ofToken(token))).to.equal('INVALID_IP');
@@ -127,7 +133,7 @@ describe('the service identity', () => {
 
   describe('ofUsers', () => {
     it('answers active users and leaves out all others', async () => {
-      const suspended = await makePerson(ground.service, role, { status: 'suspended' });
+      const suspended = await createTestUserAccount(ground.service, role, { status: 'suspended' });
       const callers = await ground.identity.ofUsers([suspended.id, person.id, UNKNOWN, 'no-uuid']);
       expect([...callers].map(([id, { user }]) => [id, user])).to.deep.equal([[person.id, person.id]]);
       expect([...(await ground.identity.ofUsers([]))]).to.deep.equal([]);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type CookieConfig, createRefreshCookie } from '../../../plugins/auth/refresh-cookie.ts';
+import { createRefreshCookie, type RefreshCookieConfig } from '../../../plugins/auth/refresh-cookie.ts';
 import type { HttpContext } from '../../../plugins/http/contract.ts';
 
-const config: CookieConfig = {
+const config: RefreshCookieConfig = {
   REFRESH_TOKEN_COOKIE_NAME: 'service_refresh_token',
   REFRESH_TOKEN_COOKIE_SECURE: false,
   REFRESH_TOKEN_COOKIE_SAME_SITE: 'lax',
@@ -10,7 +10,7 @@ const config: CookieConfig = {
   REFRESH_TOKEN_TTL: 604_800_000,
 };
 
-function written(change: Partial<CookieConfig>): string {
+function written(change: Partial<RefreshCookieConfig>): string {
   let text = '';
   const ctx = { res: { appendHeader: (_name: string, value: string) => (text = value) } };
   createRefreshCookie({ ...config, ...change }).write(ctx as unknown as HttpContext, 'abc');

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import {
   type AuthDriver,
-  type AuthSessions,
   type RedirectSignInDriver,
+  type SessionService,
   sessions as sessionsKey,
 } from '../../../plugins/auth/contract.ts';
 import { createCaller, publicCaller } from '../../support/caller.ts';
@@ -11,12 +11,12 @@ import type { FreshDatabase } from '../../support/database.ts';
 import { captureError, type TestPlugin } from '../../support/plugin.ts';
 import { createMigratedDatabase } from '../../support/service.ts';
 import {
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../users/test-users.ts';
 import { type AuthFixture, startAuthFixture } from './auth-fixture.ts';
 
@@ -27,10 +27,10 @@ describe('the service sessions', () => {
   let database: FreshDatabase;
   let ground: AuthFixture;
   let admin: SendAsUser;
-  let person: Person;
+  let person: TestUserAccount;
   let driver: { -readonly [K in keyof RedirectSignInDriver]: RedirectSignInDriver[K] };
   /** The service `sessions` as the third-party plugin gets it by `host.use`. */
-  let sessions: AuthSessions;
+  let sessions: SessionService;
   let unload: () => Promise<void>;
 
   const openid: TestPlugin = {
@@ -50,7 +50,7 @@ describe('the service sessions', () => {
   });
   beforeEach(async () => {
     driver = { kind: 'redirect', name: 'openid', provider: 'google' };
-    person = await makePerson(ground.service, await makeRole(ground.service, { app_access: true }));
+    person = await createTestUserAccount(ground.service, await makeRole(ground.service, { app_access: true }));
     await admin('PATCH', `/users/${person.id}`, { provider: 'google', external_identifier: `sub-${person.id}` });
     unload = await ground.load(openid);
   });
@@ -96,7 +96,7 @@ describe('the service sessions', () => {
   });
 
   it('open() rejects users of other providers and unknown users', async () => {
-    const other = await makePerson(ground.service, person.role);
+    const other = await createTestUserAccount(ground.service, person.role);
     expect(await codeOf(sessions.open(CALLER, driver, { user: other.id }))).to.equal('INVALID_PROVIDER');
     // Later changes of the contributed driver object have no effect.
     driver.provider = 'default';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { captureError } from '../../support/plugin.ts';
-import { ADMIN, startService } from '../../support/service.ts';
+import { FIRST_ADMIN_CREDENTIALS, startService } from '../../support/service.ts';
 import { statusAndCodeOf } from '../users/test-users.ts';
 
 describe('settings of auth', () => {
@@ -8,7 +8,7 @@ describe('settings of auth', () => {
     this.timeout(120_000);
     const service = await startService({ env: { AUTH_DISABLE_DEFAULT: 'true' } });
     try {
-      const { status, body } = await service.request('POST', '/auth/login', { body: ADMIN });
+      const { status, body } = await service.request('POST', '/auth/login', { body: FIRST_ADMIN_CREDENTIALS });
       expect([status, body.errors[0].extensions.code]).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
     } finally {
       await service.stop();

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../../support/service.ts';
 import {
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from '../users/test-users.ts';
 
 const STALL = 120;
@@ -20,7 +20,7 @@ describe('sessions', () => {
   let there: InProcessService;
   let admin: SendAsUser;
   let role: string;
-  let person: Person;
+  let person: TestUserAccount;
 
   before(async function () {
     this.timeout(120_000);
@@ -32,7 +32,7 @@ describe('sessions', () => {
     role = await makeRole(here, { app_access: true });
   });
   beforeEach(async () => {
-    person = await makePerson(here, role);
+    person = await createTestUserAccount(here, role);
   });
   after(async () => {
     await Promise.all([here?.stop(), there?.stop()]);

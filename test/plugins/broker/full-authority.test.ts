@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { type EventsApi, errorEnvelope, type Host } from '#kernel';
-import { SettingsStore } from '../../../kernel/config/settings.ts';
-import { type Broker, broker, type PackageHandle } from '../../../plugins/broker/contract.ts';
-import { parseEnvironment } from '../../../plugins/extensions-full/environment.ts';
+import { PluginSettingsStore } from '../../../kernel/config/settings.ts';
+import { broker, type PackageGrantBroker, type PackageHandle } from '../../../plugins/broker/contract.ts';
+import { parseExtensionEnvironment } from '../../../plugins/extensions-full/environment.ts';
 import { CustomFailure } from '../../../plugins/http/library.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 
 const caller = publicCaller();
 
 interface Held {
   events: EventsApi;
-  subjects: Broker;
+  subjects: PackageGrantBroker;
 }
 
 const runner = (receive: (held: Held) => void): TestPlugin => ({
@@ -25,13 +25,13 @@ const runner = (receive: (held: Held) => void): TestPlugin => ({
 
 async function withRunner<T>(work: (held: Held) => Promise<T>, environment: Record<string, string> = {}): Promise<T> {
   let held: Held | undefined;
-  return withPlugins([runner((one) => void (held = one))], () => work(held as Held), {
+  return withBootedTestPlugins([runner((one) => void (held = one))], () => work(held as Held), {
     environment,
     product: ['broker'],
   });
 }
 
-const registerGuest = (subjects: Broker, runtime: 'full' | 'confined', name = 'guest'): PackageHandle =>
+const registerGuest = (subjects: PackageGrantBroker, runtime: 'full' | 'confined', name = 'guest'): PackageHandle =>
   subjects.register({ name, version: '1.0.0', runtime, grants: { events: { filter: ['word'], action: ['word'] } } });
 
 describe('extensions with full authority', () => {
@@ -96,7 +96,7 @@ describe('extensions with full authority', () => {
   });
 
   it('environment values are parsed by their declared type, else by their form', () => {
-    const settings = new SettingsStore({
+    const settings = new PluginSettingsStore({
       ...{ CONFIG_PATH: '/dev/null', LIFE: '15m', NAMES: 'a', ZIP: '007', BIG: '12345678901234567890', YES: 'true' },
       ...{ LIST: 'a, b', PART: '1.50', EMPTY: '', WORD: 'word', LONG: '1e9', TEXT: '12' },
     });
@@ -107,7 +107,7 @@ describe('extensions with full authority', () => {
       TEXT: { type: 'string' },
       NONE: { type: 'string' },
     });
-    const { CONFIG_PATH: _path, ...parsed } = parseEnvironment(settings);
+    const { CONFIG_PATH: _path, ...parsed } = parseExtensionEnvironment(settings);
     expect(parsed).to.deep.equal({
       ...{ LIFE: '15m', WAIT: 5, NAMES: ['a'], TEXT: '12', ZIP: '007', BIG: '12345678901234567890', YES: true },
       ...{ LIST: ['a', 'b'], PART: 1.5, WORD: 'word', LONG: '1e9' },

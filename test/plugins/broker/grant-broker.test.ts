@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { authorities, capabilities, type EventsApi, fail, type GrantHolder, isSystem } from '#kernel';
 import {
-  type Broker,
   broker,
-  type Invocation,
+  type ConfinedCodeInvocation,
+  type PackageGrantBroker,
   type PackageHandle,
   type PackageWithGrants,
   remoteMethods,
@@ -11,7 +11,7 @@ import {
 import { BrokerRefusal, InvocationSecrets, renderAudit, withAuditSentences } from '../../../plugins/broker/library.ts';
 import { PackageLogBudget } from '../../../plugins/broker/line-budget.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { type BootedKernel, captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { type BootedKernel, captureError, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 
 interface Shelf {
   readonly books: readonly string[];
@@ -55,8 +55,8 @@ const shelf: TestPlugin = {
 
 const grants = { shelf: { books: ['one'] }, log: true, events: { filter: ['a.b'] } };
 
-async function withBroker<T>(work: (subjects: Broker, booted: BootedKernel) => Promise<T> | T): Promise<T> {
-  let subjects: Broker | undefined;
+async function withBroker<T>(work: (subjects: PackageGrantBroker, booted: BootedKernel) => Promise<T> | T): Promise<T> {
+  let subjects: PackageGrantBroker | undefined;
   const keeper: TestPlugin = {
     name: 'keeper',
     manifest: { uses: { broker: '^1.0.0' } },
@@ -64,7 +64,7 @@ async function withBroker<T>(work: (subjects: Broker, booted: BootedKernel) => P
       subjects = host.use({ broker }).broker;
     },
   };
-  return withPlugins([shelf, keeper], (booted) => work(subjects as Broker, booted), {
+  return withBootedTestPlugins([shelf, keeper], (booted) => work(subjects as PackageGrantBroker, booted), {
     environment: { LOG_LEVEL: 'debug', HIDDEN_VALUE: 'not for clients' },
     product: ['broker'],
   });
@@ -78,7 +78,7 @@ const guest = (more: Partial<PackageWithGrants> = {}): PackageWithGrants => ({
   ...more,
 });
 
-const invocation = (): Invocation => ({
+const invocation = (): ConfinedCodeInvocation => ({
   id: 'run-1',
   caller: publicCaller(),
   signal: new AbortController().signal,
@@ -190,7 +190,7 @@ describe('PackageHandle of the broker', () => {
       manifest: { capabilities: { events: { filter: ['a.b'] } } },
       register: (host) => void host.events.onFilter('a.b', () => {}),
     };
-    let subjects: Broker | undefined;
+    let subjects: PackageGrantBroker | undefined;
     const keeper: TestPlugin = {
       name: 'keeper',
       manifest: { uses: { broker: '^1.0.0' }, capabilities: { events: {} } },
@@ -198,10 +198,10 @@ describe('PackageHandle of the broker', () => {
         subjects = host.use({ broker }).broker;
       },
     };
-    await withPlugins(
+    await withBootedTestPlugins(
       [shelf, core, keeper],
       ({ kernel }) => {
-        const handle = (subjects as Broker).register(guest());
+        const handle = (subjects as PackageGrantBroker).register(guest());
         handle.get<EventsApi>('events').onFilter('a.b', () => {});
         expect(kernel.countOf('guest').listeners).to.equal(2);
         handle.remove();

@@ -1,18 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import { type Bus, bus, type Lock, lock, type Presence, presence } from '../../../plugins/cluster/contract.ts';
+import {
+  bus,
+  type InterProcessBus,
+  type InterProcessLock,
+  lock,
+  type ProcessPresence,
+  presence,
+} from '../../../plugins/cluster/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../../support/until.ts';
-import { pluginWithGrant, startTestKernel, type TestKernel } from '../database/test-kernel.ts';
+import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from '../database/test-kernel.ts';
 
 interface Member {
   readonly ground: TestKernel;
-  readonly bus: Bus;
-  readonly lock: Lock;
-  readonly presence: Presence;
+  readonly bus: InterProcessBus;
+  readonly lock: InterProcessLock;
+  readonly presence: ProcessPresence;
   readonly db: Db;
 }
 
@@ -22,9 +29,12 @@ async function join(database: FreshDatabase): Promise<Member> {
     parts = { ...host.use({ bus, lock, presence }), db: host.db };
   };
   const uses = { bus: '^1.0.0', lock: '^1.0.0', presence: '^1.0.0' };
-  const ground = await startTestKernel([pluginWithGrant({ sql: 'tests run any statement' }, receive, { uses })], {
-    database,
-  });
+  const ground = await startTestKernel(
+    [createPluginWithDatabaseGrant({ sql: 'tests run any statement' }, receive, { uses })],
+    {
+      database,
+    },
+  );
   return { ground, ...(parts as Omit<Member, 'ground'>) };
 }
 

@@ -4,10 +4,10 @@ import type { SchemaWrites } from '../../../plugins/schema/contract.ts';
 import { schemaWrites } from '../../../plugins/schema/contract.ts';
 import { createCaller, publicCaller } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, writePlugins } from '../../support/plugin.ts';
+import { silentSettings, writeTestPluginPackages } from '../../support/plugin.ts';
 import { createSender, type HttpReply } from '../../support/send.ts';
 
-export interface RoutesFixture {
+export interface CollectionsRoutesFixture {
   readonly database: FreshDatabase;
   readonly writes: SchemaWrites;
   /** Sends a request as an admin. */
@@ -21,10 +21,13 @@ const folders = ['database', 'cluster', 'http', 'schema', 'query', 'access', 'co
 );
 
 /** Serves the routes of the plugin `collections` over HTTP. The header `x-who` names the role of the caller. */
-export async function withRoutes<T>(sql: string, work: (served: RoutesFixture) => Promise<T>): Promise<T> {
+export async function withCollectionsRoutes<T>(
+  sql: string,
+  work: (served: CollectionsRoutesFixture) => Promise<T>,
+): Promise<T> {
   const database = await freshDatabase('collections');
   let writes: SchemaWrites | undefined;
-  const sketched = await writePlugins([
+  const sketched = await writeTestPluginPackages([
     {
       name: 'who',
       manifest: {

@@ -1,12 +1,15 @@
 import { expect } from 'chai';
-import { type RoutesFixture, withRoutes } from './routes-fixture.ts';
+import { type CollectionsRoutesFixture, withCollectionsRoutes } from './routes-fixture.ts';
 
 const SETUP = `create table author (id serial primary key, name text, secret text);
 create table post (id serial primary key, title varchar(20) not null, author int references author);`;
 const ROLE = '22222222-2222-4222-8222-222222222222';
 
 /** A role that may read some fields of some collections. */
-async function createReadingRole({ database }: RoutesFixture, fields: Record<string, string>): Promise<string> {
+async function createReadingRole(
+  { database }: CollectionsRoutesFixture,
+  fields: Record<string, string>,
+): Promise<string> {
   await database.query(
     `insert into platform_roles (id, name, admin_access, app_access) values ($1, 'reader', false, false) on conflict do nothing`,
     [ROLE],
@@ -26,7 +29,7 @@ const pick = (rows: any[], key: string) => rows.map((row) => row[key]);
 
 describe('/collections routes', () => {
   it('the routes list, read, create, change and delete collections', () =>
-    withRoutes(SETUP, async ({ admin }) => {
+    withCollectionsRoutes(SETUP, async ({ admin }) => {
       const list = await admin('GET', '/collections?limit=1');
       expect(pick(list.body.data, 'collection')).to.include.members([
         'author',
@@ -67,7 +70,7 @@ describe('/collections routes', () => {
     }));
 
   it('POST /collections with a list creates all collections or none', () =>
-    withRoutes('', async ({ admin }) => {
+    withCollectionsRoutes('', async ({ admin }) => {
       const failed = await admin('POST', '/collections', [
         { collection: 'a', schema: {} },
         { collection: 'a', schema: {} },
@@ -77,7 +80,7 @@ describe('/collections routes', () => {
     }));
 
   it('/collections, /fields and /relations answer 400 INVALID_PAYLOAD to malformed bodies', () =>
-    withRoutes('', async ({ admin }) => {
+    withCollectionsRoutes('', async ({ admin }) => {
       for (const [method, path, body] of [
         ['POST', '/collections', undefined],
         ['POST', '/collections', [7]],
@@ -103,7 +106,7 @@ describe('/collections routes', () => {
 
 describe('/fields routes', () => {
   it('the routes list, read, create, change and delete fields', () =>
-    withRoutes(SETUP, async ({ admin }) => {
+    withCollectionsRoutes(SETUP, async ({ admin }) => {
       expect(pick((await admin('GET', '/fields')).body.data, 'collection')).to.include.members([
         'post',
         'author',
@@ -144,7 +147,7 @@ describe('/fields routes', () => {
     }));
 
   it('DELETE /fields removes the field from permissions in the same transaction', () =>
-    withRoutes(SETUP, async (served) => {
+    withCollectionsRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { ...registry, post: 'id,title,author' });
       expect(pick((await served.as(role, 'GET', '/fields/post')).body.data, 'field')).to.deep.equal([
         'id',
@@ -161,7 +164,7 @@ describe('/fields routes', () => {
 
 describe('/relations routes', () => {
   it('the routes list, read, create, change and delete relations', () =>
-    withRoutes(`${SETUP} alter table post add editor int;`, async ({ admin }) => {
+    withCollectionsRoutes(`${SETUP} alter table post add editor int;`, async ({ admin }) => {
       expect((await admin('GET', '/relations/post')).body.data).to.have.length(1);
       expect((await admin('GET', '/relations/post/author')).body.data).to.deep.include({
         collection: 'post',
@@ -198,7 +201,7 @@ describe('visibility of /collections, /fields and /relations', () => {
   ];
 
   it('a caller without read permission on the registry gets 403 on every read', () =>
-    withRoutes(SETUP, async (served) => {
+    withCollectionsRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { post: '*' });
       for (const path of READS) {
         expect((await served.as(null, 'GET', path)).status, path).to.equal(403);
@@ -207,7 +210,7 @@ describe('visibility of /collections, /fields and /relations', () => {
     }));
 
   it('a role sees the collections, fields and relations that it may read, and the folders around them', () =>
-    withRoutes(SETUP, async (served) => {
+    withCollectionsRoutes(SETUP, async (served) => {
       await served.admin('POST', '/collections', [
         { collection: 'outer' },
         { collection: 'inner', meta: { group: 'outer' } },
@@ -236,13 +239,13 @@ describe('visibility of /collections, /fields and /relations', () => {
     }));
 
   it('a role sees a relation where it may read both ends', () =>
-    withRoutes(SETUP, async (served) => {
+    withCollectionsRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { ...registry, post: '*', author: 'id' });
       expect((await served.as(role, 'GET', '/relations/post')).body.data).to.have.length(1);
     }));
 
   it('a role with app access reads the registry without a permission', () =>
-    withRoutes(SETUP, async (served) => {
+    withCollectionsRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { post: '*' });
       await served.database.query('update platform_roles set app_access = true where id = $1', [role]);
       expect((await served.as(`${role}+app`, 'GET', '/fields/post')).status).to.equal(200);
@@ -250,7 +253,7 @@ describe('visibility of /collections, /fields and /relations', () => {
     }));
 
   it('a caller that is not an admin gets 403 FORBIDDEN on every write, whatever the body', () =>
-    withRoutes(SETUP, async (served) => {
+    withCollectionsRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { ...registry, post: '*' });
       for (const [method, path, body] of [
         ['POST', '/collections', { collection: 'x', schema: {} }],

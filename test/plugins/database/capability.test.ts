@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { withAuditSentences } from '../../../plugins/broker/library.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
+import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('host.db by grant', () => {
   let testKernel: TestKernel;
@@ -10,10 +10,14 @@ describe('host.db by grant', () => {
   let wide: Db;
   before(async () => {
     testKernel = await startTestKernel([
-      pluginWithGrant({ own: ['mine'], read: ['theirs'], write: ['shared'] }, (host) => void (narrow = host.db), {
-        name: 'narrow',
-      }),
-      pluginWithGrant(
+      createPluginWithDatabaseGrant(
+        { own: ['mine'], read: ['theirs'], write: ['shared'] },
+        (host) => void (narrow = host.db),
+        {
+          name: 'narrow',
+        },
+      ),
+      createPluginWithDatabaseGrant(
         { own: ['mine'], read: ['theirs'], sql: 'tests run any statement', ddl: true },
         (host) => void (wide = host.db),
         {
@@ -100,7 +104,10 @@ describe('host.db by grant', () => {
 
   it('the boot rejects a grant with an unknown member', async () => {
     const failed = await captureError(
-      startTestKernel([pluginWithGrant({ all: true }, () => {})], { database: testKernel.database, until: 'boot' }),
+      startTestKernel([createPluginWithDatabaseGrant({ all: true }, () => {})], {
+        database: testKernel.database,
+        until: 'boot',
+      }),
     );
     expect(failed.message).to.contain('/capabilities/database');
   });

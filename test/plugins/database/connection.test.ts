@@ -3,12 +3,12 @@ import { createServer } from 'node:net';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { renderBootFailure } from '../../../scripts/render-boot-failure.ts';
-import { serverUrl } from '../../support/database.ts';
+import { databaseServerUrl } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
 import { startTestKernel } from './test-kernel.ts';
 
 const withUrl = (change: (url: URL) => void): Record<string, string> => {
-  const url = new URL(serverUrl());
+  const url = new URL(databaseServerUrl());
   change(url);
   return { DB_CONNECTION_STRING: url.href };
 };
@@ -22,7 +22,7 @@ describe('boot failure of a database that cannot be reached', () => {
     return failed;
   };
   const parts = () => {
-    const { hostname, port, username } = new URL(serverUrl());
+    const { hostname, port, username } = new URL(databaseServerUrl());
     return {
       DB_CONNECTION_STRING: '',
       DB_HOST: hostname,

@@ -1,10 +1,10 @@
 /** A child process of the tests: opens the embedded server of a folder, prints its address, and stops it on SIGTERM. */
 import pg from 'pg';
 import { createLog } from '../../../kernel/log.ts';
-import { openEmbeddedServer } from '../../../plugins/database/embedded/server.ts';
+import { openEmbeddedPostgresServer } from '../../../plugins/database/embedded/server.ts';
 
 const log = createLog({ level: 'info', style: 'raw', write: (line) => void process.stderr.write(line) });
-const { target, server } = await openEmbeddedServer({ dataPath: process.argv[2] as string, log });
+const { target, server } = await openEmbeddedPostgresServer({ dataPath: process.argv[2] as string, log });
 const client = new pg.Client(target.client);
 client.on('error', () => {});
 await client.connect();

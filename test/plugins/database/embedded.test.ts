@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createLog } from '../../../kernel/log.ts';
-import { findBinaries } from '../../../plugins/database/embedded/binaries.ts';
+import { findPostgresBinaries } from '../../../plugins/database/embedded/binaries.ts';
 import { findPostgresClusterLocation } from '../../../plugins/database/embedded/cluster-location.ts';
 import { isProcessAlive } from '../../../plugins/database/embedded/postmaster.ts';
-import { openEmbeddedServer } from '../../../plugins/database/embedded/server.ts';
+import { openEmbeddedPostgresServer } from '../../../plugins/database/embedded/server.ts';
 
 interface Running {
   readonly port: number;
@@ -131,7 +131,7 @@ describe('the embedded server', function () {
 
   it('PostgreSQL runs from a copy where its user cannot enter the programs folder', async () => {
     const locked = await folder(0o700);
-    const found = await findBinaries();
+    const found = await findPostgresBinaries();
     const hidden = { folder: join(locked, 'native'), version: `test-${process.pid}` };
     await cp(found.folder, hidden.folder, { recursive: true, verbatimSymlinks: true });
     const { binaries } = await findPostgresClusterLocation(
@@ -162,7 +162,7 @@ describe('the embedded server', function () {
     // Root may write to every folder on a disk, so for root the test uses /sys.
     const dataPath = isRoot ? '/sys' : await folder(0o555);
     const log = createLog({ level: 'silent', style: 'raw' });
-    const failure = await openEmbeddedServer({ dataPath, log }).catch((error: unknown) => error);
+    const failure = await openEmbeddedPostgresServer({ dataPath, log }).catch((error: unknown) => error);
     expect(failure).to.include({ remedy: 'set DATA_PATH to a folder this user may write to' });
     expect(String(failure)).to.include(dataPath);
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Knex } from 'knex';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
+import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.builder', () => {
   let testKernel: TestKernel;
@@ -12,8 +12,11 @@ describe('db.builder', () => {
   before(async () => {
     testKernel = await startTestKernel(
       [
-        pluginWithGrant({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
-        { ...pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (narrow = host.db)), name: 'narrow' },
+        createPluginWithDatabaseGrant({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
+        {
+          ...createPluginWithDatabaseGrant({ sql: 'tests run any statement' }, (host) => void (narrow = host.db)),
+          name: 'narrow',
+        },
       ],
       { environment: { DB_POOL_MAX: '3' } },
     );

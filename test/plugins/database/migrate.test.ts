@@ -3,7 +3,7 @@ import type { Host } from '#kernel';
 import { type Migration, migrations } from '../../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
-import { pluginWithGrant, startTestKernel } from './test-kernel.ts';
+import { createPluginWithDatabaseGrant, startTestKernel } from './test-kernel.ts';
 
 describe('migrations', () => {
   let database: FreshDatabase;
@@ -21,7 +21,7 @@ describe('migrations', () => {
       register(host);
     };
     const grant = { sql: 'tests run any statement', ddl: true };
-    return pluginWithGrant(grant, take, { name: 'notes', contributes: { 'database.migrations': {} } });
+    return createPluginWithDatabaseGrant(grant, take, { name: 'notes', contributes: { 'database.migrations': {} } });
   };
   const step = (id: string, ...statements: string[]): Migration => ({
     id,
@@ -97,7 +97,9 @@ describe('migrations', () => {
       const register = ({ db, contribute }: Host) => void (db.schemas && contribute(migrations, { id: '1', up }));
       const contributes = { 'database.migrations': {} };
       const failed = await captureError(
-        startTestKernel([pluginWithGrant({ own: ['notes'] }, register, { name: 'notes', contributes })], { database }),
+        startTestKernel([createPluginWithDatabaseGrant({ own: ['notes'] }, register, { name: 'notes', contributes })], {
+          database,
+        }),
       );
       expect(failed.message).to.contain(`notes may not ${refusal}`);
     }
@@ -106,9 +108,12 @@ describe('migrations', () => {
   it('a migration of a plugin without host.db is denied', async () => {
     const register = (host: Host) => host.contribute(migrations, step('1', 'create table others (id int)'));
     const failed = await captureError(
-      startTestKernel([pluginWithGrant({}, register, { name: 'notes', contributes: { 'database.migrations': {} } })], {
-        database,
-      }),
+      startTestKernel(
+        [createPluginWithDatabaseGrant({}, register, { name: 'notes', contributes: { 'database.migrations': {} } })],
+        {
+          database,
+        },
+      ),
     );
     expect(failed.message).to.contain('notes may not prepare tables');
   });

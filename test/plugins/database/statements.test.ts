@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { createHealthChecks } from '../../../plugins/database/health-checks.ts';
 import { captureError } from '../../support/plugin.ts';
-import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
+import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.query', () => {
   let testKernel: TestKernel;
   let db: Db;
   before(async () => {
     testKernel = await startTestKernel([
-      pluginWithGrant({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
+      createPluginWithDatabaseGrant({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
     ]);
     await testKernel.database.query('create table things (id bigint primary key, price numeric, at timestamptz)');
     await testKernel.database.query(`insert into things values (9007199254740993, 1.10, '2026-01-02T03:04:05Z')`);

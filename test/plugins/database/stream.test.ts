@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
+import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 async function allOf(batches: AsyncIterable<readonly string[]>): Promise<string[]> {
   const rows: string[] = [];
@@ -16,8 +16,8 @@ describe('db.stream', () => {
   before(async () => {
     testKernel = await startTestKernel(
       [
-        pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (db = host.db)),
-        pluginWithGrant({ own: ['things'] }, (host) => void (others = host.db), { name: 'modest' }),
+        createPluginWithDatabaseGrant({ sql: 'tests run any statement' }, (host) => void (db = host.db)),
+        createPluginWithDatabaseGrant({ own: ['things'] }, (host) => void (others = host.db), { name: 'modest' }),
       ],
       { environment: { DB_POOL_MAX: '4' } },
     );
@@ -102,7 +102,7 @@ describe('db.query with a signal', () => {
   let db: Db;
   before(async () => {
     testKernel = await startTestKernel(
-      [pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (db = host.db))],
+      [createPluginWithDatabaseGrant({ sql: 'tests run any statement' }, (host) => void (db = host.db))],
       {
         environment: { DB_POOL_MAX: '1' },
       },

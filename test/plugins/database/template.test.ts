@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Db, Statement, TableHandle } from '../../../plugins/database/contract.ts';
+import type { Db, GrantedSqlStatement, TableHandle } from '../../../plugins/database/contract.ts';
 import { type ObservedStatement, observeStatements } from '../../../plugins/database/library.ts';
 import { captureError } from '../../support/plugin.ts';
-import { collectAll, pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
+import { collectAll, createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.sql', () => {
   let testKernel: TestKernel;
@@ -12,9 +12,11 @@ describe('db.sql', () => {
   before(async () => {
     const grant = { own: ['mine'], read: ['theirs'], write: ['shared'], watch: ['watched'] };
     testKernel = await startTestKernel([
-      pluginWithGrant(grant, (host) => void (db = host.db), { name: 'narrow' }),
-      pluginWithGrant({ own: ['mine', 'secrets'] }, (host) => void (other = host.db), { name: 'other' }),
-      pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (unrestricted = host.db), { name: 'whole' }),
+      createPluginWithDatabaseGrant(grant, (host) => void (db = host.db), { name: 'narrow' }),
+      createPluginWithDatabaseGrant({ own: ['mine', 'secrets'] }, (host) => void (other = host.db), { name: 'other' }),
+      createPluginWithDatabaseGrant({ sql: 'tests run any statement' }, (host) => void (unrestricted = host.db), {
+        name: 'whole',
+      }),
     ]);
     for (const table of ['mine', 'theirs', 'shared', 'watched', 'secrets'])
       await testKernel.database.query(`create table ${table} (id int, name text)`);
@@ -67,7 +69,7 @@ describe('db.sql', () => {
   });
 
   it('statements and handles are frozen', () => {
-    const parts: [TableHandle, Statement] = [db.read('mine'), db.sql`select 1`];
+    const parts: [TableHandle, GrantedSqlStatement] = [db.read('mine'), db.sql`select 1`];
     expect(parts.map(Object.isFrozen)).to.deep.equal([true, true]);
     expect(String(parts[0])).to.equal('"public"."mine"');
   });

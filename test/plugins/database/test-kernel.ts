@@ -1,7 +1,7 @@
 import type { Host } from '#kernel';
 import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, type TestPlugin, writePlugins } from '../../support/plugin.ts';
+import { silentSettings, type TestPlugin, writeTestPluginPackages } from '../../support/plugin.ts';
 
 export interface TestKernel {
   readonly kernel: Kernel;
@@ -26,7 +26,7 @@ export async function startTestKernel(
   options: TestKernelOptions = {},
 ): Promise<TestKernel> {
   const database = options.database ?? (await freshDatabase('ground'));
-  const { composition, remove } = await writePlugins(sketches);
+  const { composition, remove } = await writeTestPluginPackages(sketches);
   const log: Record<string, unknown>[] = [];
   const environment = {
     ...silentSettings,
@@ -57,7 +57,7 @@ export async function startTestKernel(
 }
 
 /** A plugin with this database grant; `receive` gets its host. */
-export function pluginWithGrant(
+export function createPluginWithDatabaseGrant(
   grant: object,
   receive: (host: Host) => void,
   more: { name?: string; uses?: Record<string, string>; contributes?: Record<string, object> } = {},

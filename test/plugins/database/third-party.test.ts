@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type Broker, broker, type PackageHandle } from '../../../plugins/broker/contract.ts';
+import { broker, type PackageGrantBroker, type PackageHandle } from '../../../plugins/broker/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { collectAll, pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
+import { collectAll, createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('statements of third-party plugins', () => {
   let testKernel: TestKernel;
@@ -10,9 +10,9 @@ describe('statements of third-party plugins', () => {
   let db: Db;
   let unrestricted: Db;
   before(async () => {
-    let subjects: Broker | undefined;
+    let subjects: PackageGrantBroker | undefined;
     testKernel = await startTestKernel([
-      pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (unrestricted = host.db)),
+      createPluginWithDatabaseGrant({ sql: 'tests run any statement' }, (host) => void (unrestricted = host.db)),
       {
         name: 'runner',
         manifest: { uses: { broker: '^1.0.0' } },
@@ -21,7 +21,7 @@ describe('statements of third-party plugins', () => {
     ]);
     for (const table of ['mine', 'theirs', 'shared', 'secrets'])
       await testKernel.database.query(`create table ${table} (id int, name text)`);
-    guest = (subjects as Broker).register({
+    guest = (subjects as PackageGrantBroker).register({
       name: 'guest',
       version: '1.0.0',
       runtime: 'full',

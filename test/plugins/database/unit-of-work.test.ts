@@ -1,15 +1,20 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { captureError } from '../../support/plugin.ts';
-import { statementsDuring } from '../../support/statements.ts';
-import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
+import { recordStatementsDuring } from '../../support/statements.ts';
+import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.transaction', () => {
   let testKernel: TestKernel;
   let db: Db;
   before(async () => {
     testKernel = await startTestKernel(
-      [pluginWithGrant({ own: ['notes'], sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db))],
+      [
+        createPluginWithDatabaseGrant(
+          { own: ['notes'], sql: 'tests run any statement', ddl: true },
+          (host) => void (db = host.db),
+        ),
+      ],
       {
         environment: { DB_POOL_MAX: '3' },
       },
@@ -191,7 +196,7 @@ describe('db.transaction', () => {
   describe('a unit of work with one statement', () => {
     /** The first words of the statements that PostgreSQL received while `work` ran. */
     const received = async (work: () => Promise<unknown>): Promise<readonly string[]> =>
-      (await statementsDuring(work)).map((text) => text.slice(0, 6));
+      (await recordStatementsDuring(work)).map((text) => text.slice(0, 6));
     const last = (text: string, name?: string) =>
       db.query('insert into notes (text) values ($1)', [text], { last: true, ...(name ? { name } : {}) });
 

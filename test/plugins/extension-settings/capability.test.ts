@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Capability, findJsonSchemaProblems, type GrantHolder } from '#kernel';
-import type { Invocation } from '../../../plugins/broker/contract.ts';
+import type { ConfinedCodeInvocation } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
 import {
   createSettingsCapability,
@@ -9,7 +9,7 @@ import {
 } from '../../../plugins/extension-settings/capability.ts';
 import type { SettingsDeclaration } from '../../../plugins/extension-settings/contract.ts';
 import { parseSettingsDeclaration } from '../../../plugins/extension-settings/declaration.ts';
-import { createOwners } from '../../../plugins/extension-settings/owners.ts';
+import { createSettingsOwnerRegistry } from '../../../plugins/extension-settings/owners.ts';
 import { createReadSettingValue } from '../../../plugins/extension-settings/reader.ts';
 import { createSettingValueCodec } from '../../../plugins/extension-settings/value-codec.ts';
 import { captureError } from '../../support/plugin.ts';
@@ -37,8 +37,8 @@ describe('the capability settings', () => {
   let rows: Record<string, string>;
   let isDown: boolean;
   let capability: Capability<SettingsDeclaration, OwnSettings>;
-  let invocation: Invocation;
-  const owners = createOwners(log);
+  let invocation: ConfinedCodeInvocation;
+  const owners = createSettingsOwnerRegistry(log);
   const bound = (grant = declaration, name = CHAT) => capability.bind(grant, { name } as GrantHolder);
   const get = async (key: string, own = bound()) => remoteSettingsMethods.methods.get?.call(own, invocation, key);
   const revealed = async (key: string) => invocation.secrets.reveal(await get(key));

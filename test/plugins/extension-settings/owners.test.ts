@@ -4,8 +4,8 @@ import type {
   SettingsOwner,
   SettingsStatus,
 } from '../../../plugins/extension-settings/contract.ts';
-import { toVariableName } from '../../../plugins/extension-settings/names.ts';
-import { createOwners } from '../../../plugins/extension-settings/owners.ts';
+import { toSecretEnvironmentVariableName } from '../../../plugins/extension-settings/names.ts';
+import { createSettingsOwnerRegistry } from '../../../plugins/extension-settings/owners.ts';
 
 const plain: SettingsDeclaration = { room: { type: 'string', scope: 'global', appReadable: false } };
 const config = (...keys: string[]): SettingsDeclaration =>
@@ -19,7 +19,7 @@ const owner = (name: string, declaration = plain): SettingsOwner => ({ id: `id-$
 /** Loads these owners of settings: their statuses in the same order, and the log entries. */
 function loaded(...all: readonly SettingsOwner[]) {
   const log: object[] = [];
-  const owners = createOwners({ warn: (fields: object) => void log.push(fields) } as never);
+  const owners = createSettingsOwnerRegistry({ warn: (fields: object) => void log.push(fields) } as never);
   const statuses = owners.load(all);
   return { owners, log, statuses: all.map(({ id }) => statuses.get(id) as SettingsStatus) };
 }
@@ -28,15 +28,19 @@ const code = (status: SettingsStatus | undefined) =>
 const detail = (status: SettingsStatus | undefined) => (status?.status === 'unavailable' ? status.reason.detail : '');
 const codesOf = (...all: readonly SettingsOwner[]) => loaded(...all).statuses.map(code);
 
-describe('toVariableName', () => {
+describe('toSecretEnvironmentVariableName', () => {
   it('a variable consists of scope, name and key', () => {
-    expect(toVariableName('service-extension-chat-notify', 'api_token')).to.equal('SERVICE_EXT_CHAT_NOTIFY_API_TOKEN');
-    expect(toVariableName('@acme/service-extension-chat-notify', 'api_token')).to.equal(
+    expect(toSecretEnvironmentVariableName('service-extension-chat-notify', 'api_token')).to.equal(
+      'SERVICE_EXT_CHAT_NOTIFY_API_TOKEN',
+    );
+    expect(toSecretEnvironmentVariableName('@acme/service-extension-chat-notify', 'api_token')).to.equal(
       'SERVICE_EXT_ACME_CHAT_NOTIFY_API_TOKEN',
     );
-    expect(toVariableName('@service/extension-chat', 'a__b_')).to.equal('SERVICE_EXT_SERVICE_CHAT_A_B');
-    expect(toVariableName('@a.c~/service-extension-9.~-x-', 'a')).to.equal('SERVICE_EXT_A_C_9_X_A');
-    expect(toVariableName('chat', 'a')).to.equal(undefined);
+    expect(toSecretEnvironmentVariableName('@service/extension-chat', 'a__b_')).to.equal(
+      'SERVICE_EXT_SERVICE_CHAT_A_B',
+    );
+    expect(toSecretEnvironmentVariableName('@a.c~/service-extension-9.~-x-', 'a')).to.equal('SERVICE_EXT_A_C_9_X_A');
+    expect(toSecretEnvironmentVariableName('chat', 'a')).to.equal(undefined);
   });
 });
 

@@ -2,25 +2,25 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import type { AppBundle, AppPart, ExtensionType } from '../../../plugins/extensions/contract.ts';
-import { createAppBundle } from '../../../plugins/extensions-app/app-bundle.ts';
+import type { ExtensionAppBundle, ExtensionAppPart, ExtensionType } from '../../../plugins/extensions/contract.ts';
+import { createExtensionAppBundle } from '../../../plugins/extensions-app/app-bundle.ts';
 import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../extensions/package-folder.ts';
 
 const log = { error: () => {}, warn: () => {} } as never;
 
-describe('createAppBundle', () => {
+describe('createExtensionAppBundle', () => {
   let place: PackageFolder;
-  let app: AppBundle;
+  let app: ExtensionAppBundle;
   let revision = 0;
   beforeEach(async () => {
     place = await createPackageFolder();
-    app = createAppBundle(log);
+    app = createExtensionAppBundle(log);
   });
   afterEach(() => place.remove());
   stopBundlerAfterTests();
 
   /** Writes a package whose browser half is this file; without `text` the file is missing. */
-  async function half(name: string, type: ExtensionType, text?: string, file = 'app.js'): Promise<AppPart> {
+  async function half(name: string, type: ExtensionType, text?: string, file = 'app.js'): Promise<ExtensionAppPart> {
     if (text !== undefined) await place.write({ [`${name}/${file}`]: text });
     else await mkdir(join(place.path, name), { recursive: true });
     const folder = join(place.path, name);
@@ -175,7 +175,7 @@ describe('createAppBundle', () => {
 
   it('a failed build is reported, and the previous chunks are still served', async () => {
     let fails = false;
-    const bundle = createAppBundle(log, async () => {
+    const bundle = createExtensionAppBundle(log, async () => {
       if (fails) throw new Error('no bundler');
       return new Map([['index.js', 'first']]);
     });
@@ -184,7 +184,7 @@ describe('createAppBundle', () => {
     const { failed } = await bundle.build([await half('a', 'panel')]);
     expect([...failed.values()].map(({ code }) => code)).to.deep.equal(['BUNDLE_BUILD_FAILED']);
     let calls = 0;
-    const odd = createAppBundle(log, async (parts) => {
+    const odd = createExtensionAppBundle(log, async (parts) => {
       if (parts.length > 1) throw new Error('only together');
       calls++;
       return new Map([['index.js', 'one']]);
@@ -197,7 +197,7 @@ describe('createAppBundle', () => {
 
   it('unchanged halves are not built again', async () => {
     let builds = 0;
-    const bundle = createAppBundle(log, async () => new Map([['index.js', String(++builds)]]));
+    const bundle = createExtensionAppBundle(log, async () => new Map([['index.js', String(++builds)]]));
     const one = await half('a', 'panel', '');
     await bundle.build([one]);
     await bundle.build([one]);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
-import { assertContribution } from '../../../plugins/extensions-confined/assert-contribution.ts';
+import { assertValidConfinedContribution } from '../../../plugins/extensions-confined/assert-contribution.ts';
 import { findDuplicateContributions } from '../../../plugins/extensions-confined/duplicate-contributions.ts';
 
-type Contribution = Parameters<typeof assertContribution>[0];
+type Contribution = Parameters<typeof assertValidConfinedContribution>[0];
 type GatedPackage = Parameters<typeof findDuplicateContributions>[0][number];
 
 const contribution = (more: Partial<Contribution>): Contribution => ({
@@ -18,14 +18,14 @@ const contribution = (more: Partial<Contribution>): Contribution => ({
 
 function codeOf(one: Contribution): string | undefined {
   try {
-    assertContribution(one);
+    assertValidConfinedContribution(one);
     return undefined;
   } catch (error) {
     return (error as LoadFailure).code;
   }
 }
 
-describe('assertContribution and findAmbiguities', () => {
+describe('assertValidConfinedContribution and findAmbiguities', () => {
   it('an endpoint without capabilities.endpoint is CAPABILITY_MISSING', () => {
     expect(codeOf(contribution({}))).to.equal(undefined);
     expect(codeOf(contribution({ capabilities: { log: true } }))).to.equal('CAPABILITY_MISSING');

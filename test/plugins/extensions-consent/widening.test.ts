@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { describeRequestedGrants, describeWidening } from '../../../plugins/extensions-consent/widening.ts';
+import { describeRequestedGrants, describeWidenedGrants } from '../../../plugins/extensions-consent/widening.ts';
 
 type RequestedGrants = Parameters<typeof describeRequestedGrants>[0];
 
@@ -15,23 +15,23 @@ const subjects = {
 };
 const requests = (entries: RequestedGrants['entries'], stateful = false): RequestedGrants => ({ entries, stateful });
 
-describe('describeWidening and describeRequest', () => {
+describe('describeWidenedGrants and describeRequest', () => {
   const before = requests({ '': { request: ['a'], items: ['x', 'y'] } });
 
   it('the same or fewer requests give no sentence', () => {
-    expect(describeWidening(before, before, subjects)).to.deep.equal([]);
-    expect(describeWidening(before, requests({ '': { items: ['x'] } }), subjects)).to.deep.equal([]);
-    expect(describeWidening(before, requests({}), subjects)).to.deep.equal([]);
+    expect(describeWidenedGrants(before, before, subjects)).to.deep.equal([]);
+    expect(describeWidenedGrants(before, requests({ '': { items: ['x'] } }), subjects)).to.deep.equal([]);
+    expect(describeWidenedGrants(before, requests({}), subjects)).to.deep.equal([]);
   });
 
   it('added requests give their sentences', () => {
     const after = requests({ '': { request: ['a', 'b'], items: ['x'], log: ['all'] } });
-    expect(describeWidening(before, after, subjects)).to.deep.equal(['request b', 'log all']);
+    expect(describeWidenedGrants(before, after, subjects)).to.deep.equal(['request b', 'log all']);
   });
 
   it('a wider grant with the same sentence still gives a sentence', () => {
     const mute = { ...subjects, describe: () => [] };
-    expect(describeWidening(before, requests({ '': { request: ['b'] } }), mute)).to.deep.equal([
+    expect(describeWidenedGrants(before, requests({ '': { request: ['b'] } }), mute)).to.deep.equal([
       'asks for more of request',
     ]);
   });
@@ -39,17 +39,17 @@ describe('describeWidening and describeRequest', () => {
   it('each bundle entry is compared with its own earlier grants only', () => {
     const bundle = requests({ 'hook:a': { items: ['x'] } });
     const after = requests({ 'hook:a': { items: ['x'] }, 'hook:b': { items: ['x'] } });
-    expect(describeWidening(bundle, after, subjects)).to.deep.equal(['hook:b: items x']);
-    expect(describeWidening(bundle, requests({ constructor: { items: ['x'] } }), subjects)).to.deep.equal([
+    expect(describeWidenedGrants(bundle, after, subjects)).to.deep.equal(['hook:b: items x']);
+    expect(describeWidenedGrants(bundle, requests({ constructor: { items: ['x'] } }), subjects)).to.deep.equal([
       'constructor: items x',
     ]);
   });
 
   it('"stateful" gives a sentence', () => {
-    expect(describeWidening(before, requests(before.entries, true), subjects)).to.deep.equal([
+    expect(describeWidenedGrants(before, requests(before.entries, true), subjects)).to.deep.equal([
       'keeps state between its callers',
     ]);
-    expect(describeWidening(requests(before.entries, true), before, subjects)).to.deep.equal([]);
+    expect(describeWidenedGrants(requests(before.entries, true), before, subjects)).to.deep.equal([]);
   });
 
   it('a first version gives the sentences of all requests', () => {

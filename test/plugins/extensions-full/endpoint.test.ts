@@ -2,15 +2,20 @@ import { request as rawRequest } from 'node:http';
 import { expect } from 'chai';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../../support/until.ts';
-import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService } from './test-service.ts';
+import {
+  type ExtensionTestService,
+  extensionReports,
+  startExtensionTestService,
+  TELL_FUNCTION_SOURCE,
+} from './test-service.ts';
 
 describe('endpoints with full authority', () => {
-  let testService: TestService;
+  let testService: ExtensionTestService;
   before(async () => {
-    testService = await startTestService({ env: { MAX_PAYLOAD_SIZE: '2kb', QUERY_LIMIT_MAX: '50' } });
+    testService = await startExtensionTestService({ env: { MAX_PAYLOAD_SIZE: '2kb', QUERY_LIMIT_MAX: '50' } });
   });
   after(() => testService?.stop());
-  beforeEach(() => void reports.splice(0));
+  beforeEach(() => void extensionReports.splice(0));
 
   const endpoint = (body: string, id = 'shop') => `${TELL_FUNCTION_SOURCE}
     export default { id: '${id}', handler: (router, context) => { ${body} } };`;
@@ -84,7 +89,7 @@ describe('endpoints with full authority', () => {
       });
       const second = await testService.load({ files: endpoint(`router.post('/', (req, res) => res.json(req.body))`) });
       expect((await testService.request('POST', '/shop', { body: { a: 1 } })).body).to.deep.equal({ a: 1 });
-      expect(reports).to.deep.equal([{ a: 1 }]);
+      expect(extensionReports).to.deep.equal([{ a: 1 }]);
       await second.remove();
       await first.remove();
     });
@@ -100,7 +105,7 @@ describe('endpoints with full authority', () => {
   describe('the request and context of a handler', () => {
     it('the context has exactly the members of the specification', async () => {
       await testService.with(endpoint('tell(Object.keys(context).sort())'), async () => {
-        expect(reports[0]).to.deep.equal(
+        expect(extensionReports[0]).to.deep.equal(
           ['database', 'emitter', 'env', 'exceptions', 'extensionSettings', 'getSchema', 'logger', 'services'].sort(),
         );
       });
@@ -135,7 +140,7 @@ describe('endpoints with full authority', () => {
     it('a request with a wrong token does not reach the handler', async () => {
       await testService.with(endpoint(`router.get('/', (req, res) => { tell(1); res.end(); })`), async () => {
         expect((await get('/shop', {}, 'wrong')).status).to.equal(401);
-        expect(reports).to.deep.equal([]);
+        expect(extensionReports).to.deep.equal([]);
       });
     });
 
@@ -311,7 +316,7 @@ describe('endpoints with full authority', () => {
             { code: 'ROUTE_NOT_FOUND', path },
           ]);
         }
-        expect(reports).to.deep.equal(['/b', '/a']);
+        expect(extensionReports).to.deep.equal(['/b', '/a']);
       });
     });
 
@@ -332,9 +337,9 @@ describe('endpoints with full authority', () => {
         const client = rawRequest(`${testService.url}/shop`);
         client.on('error', () => {});
         client.end();
-        await until(() => reports.includes('asked'));
+        await until(() => extensionReports.includes('asked'));
         client.destroy();
-        await until(() => reports.includes('closed'));
+        await until(() => extensionReports.includes('closed'));
         expect((await get('/server/ping')).body).to.equal('pong');
       });
     });

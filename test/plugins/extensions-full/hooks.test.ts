@@ -1,22 +1,27 @@
 import { expect } from 'chai';
-import { renderEmbeds } from '../../../plugins/extensions-full/embeds.ts';
+import { renderAdminPageEmbeds } from '../../../plugins/extensions-full/embeds.ts';
 import { INIT_EVENTS, runInitHandlers } from '../../../plugins/extensions-full/init.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../../support/until.ts';
-import { reports, startTestService, TELL_FUNCTION_SOURCE, type TestService } from './test-service.ts';
+import {
+  type ExtensionTestService,
+  extensionReports,
+  startExtensionTestService,
+  TELL_FUNCTION_SOURCE,
+} from './test-service.ts';
 
 describe('hooks with full authority', () => {
-  let testService: TestService;
+  let testService: ExtensionTestService;
   before(async () => {
-    testService = await startTestService();
+    testService = await startExtensionTestService();
     await testService.database.query('create table notes (id serial primary key, text text, size int)');
     await testService.database.query('create table traces (text text)');
     await until(async () => (await testService.deps.schema.refresh()).collections.has('notes'));
   });
   after(() => testService?.stop());
   beforeEach(async () => {
-    reports.splice(0);
+    extensionReports.splice(0);
     await testService.database.query('truncate notes; truncate traces');
   });
 
@@ -52,9 +57,9 @@ describe('hooks with full authority', () => {
       action('notes.items.create', (meta, { accountability }) => tell([meta, accountability?.admin]));`;
     await hook(body, async () => {
       const { body: reply } = await create({ text: 'a' });
-      await until(() => reports.length === 2);
+      await until(() => extensionReports.length === 2);
       const { id } = reply.data;
-      expect(reports).to.deep.equal([
+      expect(extensionReports).to.deep.equal([
         [{ text: 'a' }, { event: 'notes.items.create', collection: 'notes' }, true, true],
         [{ event: 'notes.items.create', collection: 'notes', payload: { text: 'a' }, key: id }, true],
       ]);
@@ -79,7 +84,7 @@ describe('hooks with full authority', () => {
         },
       });
       await hook(`tell(await context.emitter.emitFilter('x.asked', {}))`, async () => {
-        expect(reports).to.deep.equal([{ accountability: null }]);
+        expect(extensionReports).to.deep.equal([{ accountability: null }]);
       });
     });
   });
@@ -173,10 +178,10 @@ describe('hooks with full authority', () => {
       emitter.emitAction('x.said', { word: 'a' });
       await emitter.emitInit('x.begin', { app: 1 });`;
     await hook(body, async () => {
-      await until(() => reports.length === 4);
-      expect(reports.slice(0, 2)).to.deep.equal(['a!', 'a']);
-      expect(reports).to.deep.include(['action', { event: 'x.said', word: 'a' }]);
-      expect(reports).to.deep.include(['init', { event: 'x.begin', app: 1 }]);
+      await until(() => extensionReports.length === 4);
+      expect(extensionReports.slice(0, 2)).to.deep.equal(['a!', 'a']);
+      expect(extensionReports).to.deep.include(['action', { event: 'x.said', word: 'a' }]);
+      expect(extensionReports).to.deep.include(['init', { event: 'x.begin', app: 1 }]);
     });
   });
 
@@ -188,7 +193,7 @@ describe('hooks with full authority', () => {
       body,
       async () => {
         await runInitHandlers(testService.deps, INIT_EVENTS);
-        expect(reports).to.deep.equal([
+        expect(extensionReports).to.deep.equal([
           { event: 'app.before' },
           { event: 'routes.custom.before' },
           { event: 'app.after' },
@@ -200,7 +205,7 @@ describe('hooks with full authority', () => {
       'initial',
     );
     await runInitHandlers(testService.deps, ['app.before']);
-    expect(reports).to.have.length(3);
+    expect(extensionReports).to.have.length(3);
   });
 
   it('embed adds to the head and body of the admin page', async () => {
@@ -212,11 +217,11 @@ describe('hooks with full authority', () => {
       embed('head', () => { throw new Error('no'); });
       embed('head', () => 7);`;
     await hook(body, async () => {
-      expect(renderEmbeds(testService.deps)).to.deep.equal({ head: '<meta name="a">', body: '<i>b</i>' });
+      expect(renderAdminPageEmbeds(testService.deps)).to.deep.equal({ head: '<meta name="a">', body: '<i>b</i>' });
       expect(
         testService.log.filter((line) => String(line.msg).startsWith('something embedded is left out')),
       ).to.have.length(2);
     });
-    expect(renderEmbeds(testService.deps)).to.deep.equal({ head: '', body: '' });
+    expect(renderAdminPageEmbeds(testService.deps)).to.deep.equal({ head: '', body: '' });
   });
 });

@@ -1,27 +1,27 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { loadFull } from '../../../plugins/extensions-full/load.ts';
+import { loadFullAuthorityExtension } from '../../../plugins/extensions-full/load.ts';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../../support/until.ts';
 import {
   type ExtensionSources,
-  reports,
-  startTestService,
+  type ExtensionTestService,
+  extensionReports,
+  startExtensionTestService,
   TELL_FUNCTION_SOURCE,
-  type TestService,
 } from './test-service.ts';
 
-const LINE = (testService: TestService, name: string) =>
+const LINE = (testService: ExtensionTestService, name: string) =>
   testService.deps.subjects.account().may.find((one) => one.name === name);
 
-describe('loadFull', () => {
-  let testService: TestService;
+describe('loadFullAuthorityExtension', () => {
+  let testService: ExtensionTestService;
   before(async () => {
-    testService = await startTestService();
+    testService = await startExtensionTestService();
   });
   after(() => testService?.stop());
-  beforeEach(() => void reports.splice(0));
+  beforeEach(() => void extensionReports.splice(0));
 
   const failureCode = async (extension: ExtensionSources, deadline?: number) =>
     (await captureError<{ code: string }>(testService.load(extension, deadline ? { deadline } : {}))).code;
@@ -54,11 +54,11 @@ describe('loadFull', () => {
       const text = (word: string) =>
         `${exports} { id: 'one', handler: (router) => { router.get('/', (req, res) => res.send('${word}')); } }`;
       const found = await testService.createExtension({ files: text('before'), entry });
-      const first = await loadFull(found, testService.deps, 'endpoints');
+      const first = await loadFullAuthorityExtension(found, testService.deps, 'endpoints');
       expect(await answer()).to.equal('before');
       await first.remove();
       await writeFile(join(found.folder, entry), text('after'));
-      const second = await loadFull(found, testService.deps, 'endpoints');
+      const second = await loadFullAuthorityExtension(found, testService.deps, 'endpoints');
       expect(await answer()).to.equal('after');
       await second.remove();
     });
@@ -105,7 +105,7 @@ describe('loadFull', () => {
         tell('registered');
       };`;
     expect(await failureCode({ type: 'hook', files }, 50)).to.equal('REGISTRATION_FAILED');
-    await until(() => reports.includes('registered'));
+    await until(() => extensionReports.includes('registered'));
     for (const event of ['x.one', 'x.two', 'x.three'])
       expect(testService.deps.events.hasListeners('filter', event), event).to.equal(false);
   });

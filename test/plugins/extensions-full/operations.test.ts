@@ -4,12 +4,12 @@ import { exceptions } from '../../../plugins/extensions-full/exceptions.ts';
 import { toFlowRejectData } from '../../../plugins/extensions-full/failure.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
-import { startTestService, type TestService } from './test-service.ts';
+import { type ExtensionTestService, startExtensionTestService } from './test-service.ts';
 
 describe('operations with full authority', () => {
-  let testService: TestService;
+  let testService: ExtensionTestService;
   before(async () => {
-    testService = await startTestService();
+    testService = await startExtensionTestService();
   });
   after(() => testService?.stop());
 

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
-import { createFullContext, type FullContext } from '../../../plugins/extensions-full/context.ts';
+import { createFullAuthorityContext, type FullAuthorityContext } from '../../../plugins/extensions-full/context.ts';
 import { createExtensionRuntime, type ExtensionRuntime } from '../../../plugins/extensions-full/extension-runtime.ts';
 import { createUndoStack, type UndoStack } from '../../../plugins/extensions-full/undo-stack.ts';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../../support/until.ts';
-import { startTestService, type TestService } from './test-service.ts';
+import { type ExtensionTestService, startExtensionTestService } from './test-service.ts';
 
 describe('services of extensions', () => {
-  let testService: TestService;
+  let testService: ExtensionTestService;
   let scope: UndoStack;
   let kit: ExtensionRuntime;
-  let context: FullContext;
+  let context: FullAuthorityContext;
   let role: string;
   let user: string;
   before(async () => {
-    testService = await startTestService({
+    testService = await startExtensionTestService({
       env: { QUERY_LIMIT_DEFAULT: '3', SOME_FLAG: 'true', SOME_LIST: 'a, b', SOME_NUMBER: '12' },
     });
     const { database, request, admin: token } = testService;
@@ -39,7 +39,7 @@ describe('services of extensions', () => {
       testService.deps,
       scope,
     );
-    context = createFullContext(kit);
+    context = createFullAuthorityContext(kit);
   });
   after(async () => {
     await scope?.close();

@@ -15,9 +15,9 @@ import type {
   LoadedExtension,
   PackageFlowOperations,
 } from '../../../plugins/extensions/contract.ts';
-import { createMounts } from '../../../plugins/extensions/library.ts';
-import { fullCapability } from '../../../plugins/extensions-full/full-capability.ts';
-import { loadFull } from '../../../plugins/extensions-full/load.ts';
+import { createPackageMountRegistry } from '../../../plugins/extensions/library.ts';
+import { fullAuthorityCapability } from '../../../plugins/extensions-full/full-capability.ts';
+import { loadFullAuthorityExtension } from '../../../plugins/extensions-full/load.ts';
 import { flowOperations, operations } from '../../../plugins/flows/contract.ts';
 import { routeMounts, routing } from '../../../plugins/http/contract.ts';
 import { items } from '../../../plugins/items/contract.ts';
@@ -25,9 +25,9 @@ import { query } from '../../../plugins/query/contract.ts';
 import { schedule } from '../../../plugins/schedule/contract.ts';
 import { schema, schemaWrites } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, writePlugins } from '../../support/plugin.ts';
+import { silentSettings, writeTestPluginPackages } from '../../support/plugin.ts';
 import { createSender, type SendRequest } from '../../support/send.ts';
-import { ADMIN, adminToken, QUICK_HASH_SETTINGS, TEST_SECRET } from '../../support/service.ts';
+import { adminToken, FIRST_ADMIN_CREDENTIALS, QUICK_HASH_SETTINGS, TEST_SECRET } from '../../support/service.ts';
 
 export interface ExtensionSources {
   readonly type?: ExtensionType;
@@ -40,11 +40,11 @@ export interface ExtensionSources {
   readonly entry?: string;
 }
 
-/** What `loadFull` needs, and `events`, by which tests emit events and listen to them. */
-type Deps = Parameters<typeof loadFull>[1] & { readonly events: EventsApi };
+/** What `loadFullAuthorityExtension` needs, and `events`, by which tests emit events and listen to them. */
+type Deps = Parameters<typeof loadFullAuthorityExtension>[1] & { readonly events: EventsApi };
 
 /** A running service where a test loads extensions one by one, by the function that the core loader calls. */
-export interface TestService {
+export interface ExtensionTestService {
   readonly url: string;
   readonly request: SendRequest;
   readonly admin: string;
@@ -107,25 +107,27 @@ const createLoaderPlugin = (receive: (deps: Deps) => void) => ({
       ...used.operations,
       register: (owner, operation) => host.contribute(flowOperations, { ...operation, owner }),
     };
-    const places = createMounts({
+    const places = createPackageMountRegistry({
       routing: used.routing,
       contribute: (mount) => host.contribute(routeMounts, mount),
       log: host.log,
     });
-    host.contribute(capabilities, fullCapability);
+    host.contribute(capabilities, fullAuthorityCapability);
     const { log, events, packages, identity, asSystem, db } = host;
     const own = { log, events, packages, identity, asSystem, db, mounts: places, operations: offers };
     receive({ ...used, ...own } as unknown as Deps);
   },
 });
 
-export async function startTestService(
+export async function startExtensionTestService(
   options: { env?: Record<string, string>; database?: FreshDatabase } = {},
-): Promise<TestService> {
+): Promise<ExtensionTestService> {
   const database = options.database ?? (await freshDatabase('full'));
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-full-')));
   let deps: Deps | undefined;
-  const { composition, remove } = await writePlugins([createLoaderPlugin((received) => void (deps = received))]);
+  const { composition, remove } = await writeTestPluginPackages([
+    createLoaderPlugin((received) => void (deps = received)),
+  ]);
   const log: Record<string, unknown>[] = [];
   let kernel: Kernel | undefined;
   const stop = async () => {
@@ -147,8 +149,8 @@ export async function startTestService(
           DATA_PATH: folder,
           SECRET: TEST_SECRET,
           LOGIN_STALL_TIME: '1',
-          ADMIN_EMAIL: ADMIN.email,
-          ADMIN_PASSWORD: ADMIN.password,
+          ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+          ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
           ...QUICK_HASH_SETTINGS,
           ...options.env,
         },
@@ -189,8 +191,8 @@ export async function startTestService(
         ...(single ? {} : { version: '1.2.3', manifest: full }),
       } as DiscoveredExtension;
     };
-    const load: TestService['load'] = async (extension, more) =>
-      loadFull(
+    const load: ExtensionTestService['load'] = async (extension, more) =>
+      loadFullAuthorityExtension(
         await found(extension),
         deps as Deps,
         PHASES[(extension.type ?? 'endpoint') as keyof typeof PHASES],
@@ -223,7 +225,7 @@ export async function startTestService(
 }
 
 /** Values that extensions of a test report to it. */
-export const reports: unknown[] = [];
-Object.assign(globalThis, { [Symbol.for('tenon.test.reports')]: reports });
+export const extensionReports: unknown[] = [];
+Object.assign(globalThis, { [Symbol.for('tenon.test.reports')]: extensionReports });
 /** First line of an extension's source that defines `tell(value)`, which adds the value to `reports`. */
 export const TELL_FUNCTION_SOURCE = `const tell = (value) => globalThis[Symbol.for('tenon.test.reports')].push(value);\n`;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DiscoveredExtension } from '../../../plugins/extensions/contract.ts';
 import { createExtensionFolders, discoverPackages } from '../../../plugins/extensions/discover/discover.ts';
-import { fingerprint } from '../../../plugins/extensions/discover/fingerprint.ts';
+import { fingerprintFolder } from '../../../plugins/extensions/discover/fingerprint.ts';
 import {
   BUNDLE_MANIFEST,
   createPackageFolder,
@@ -264,7 +264,7 @@ describe('discoverPackages', () => {
   it('fingerprint ends for a folder that contains a link to itself', async () => {
     await place.write({ 'a/b/file': '' });
     await symlink(join(place.path, 'a'), join(place.path, 'a/b/again'));
-    expect(await fingerprint(place.path)).to.match(/^[\w-]{16}$/);
+    expect(await fingerprintFolder(place.path)).to.match(/^[\w-]{16}$/);
   });
 });
 

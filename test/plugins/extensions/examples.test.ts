@@ -2,10 +2,10 @@ import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { type FlowOperationKind, type FlowOperations, operations } from '../../../plugins/flows/contract.ts';
+import { type FlowOperationKind, type FlowOperationRegistry, operations } from '../../../plugins/flows/contract.ts';
 import { listExtensions } from '../../http/confined-packages.ts';
 import { requestAsAdmin } from '../../http/test-users.ts';
-import { type TestComposition, writePlugins } from '../../support/plugin.ts';
+import { type TestComposition, writeTestPluginPackages } from '../../support/plugin.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../../extensions/examples/', import.meta.url));
@@ -13,11 +13,11 @@ const EXAMPLES = fileURLToPath(new URL('../../../extensions/examples/', import.m
 describe('the examples in extensions/examples', () => {
   let thirdParty: TestComposition;
   let service: InProcessService;
-  let registry: FlowOperations;
+  let registry: FlowOperationRegistry;
 
   before(async function () {
     this.timeout(120_000);
-    thirdParty = await writePlugins([
+    thirdParty = await writeTestPluginPackages([
       {
         name: 'runner',
         thirdParty: true,

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { DiscoveredExtension, EntryOutcome } from '../../../plugins/extensions/contract.ts';
+import type { BundleEntryOutcome, DiscoveredExtension } from '../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
 import { withDeadline } from '../../../plugins/extensions/load/deadline.ts';
 import { createExtensionManager, type ExtensionManager } from '../../../plugins/extensions/load/extension-manager.ts';
-import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/info-record.ts';
+import { createFailureReasonRedactor, toExtensionInfoRecord } from '../../../plugins/extensions/records/info-record.ts';
 
 type LoadDeps = Parameters<typeof createExtensionManager>[0];
 
@@ -15,7 +15,7 @@ class Stage {
   readonly did: string[] = [];
   readonly fails = new Map<string, unknown>();
   readonly ambiguous = new Map<string, LoadFailure>();
-  outcomes: EntryOutcome[] | undefined;
+  outcomes: BundleEntryOutcome[] | undefined;
   state: 'available' | 'unavailable' = 'available';
   readonly extensions: ExtensionManager;
 
@@ -75,7 +75,7 @@ class Stage {
     };
     this.extensions = createExtensionManager(
       parts,
-      createToReason((text) => text),
+      createFailureReasonRedactor((text) => text),
     );
   }
 
@@ -171,7 +171,7 @@ describe('createExtensions', () => {
     expect(await stage.load()).to.deep.equal(['settings', 'runtime', 'full b', 'app ']);
     expect(stage.states()).to.deep.equal(['a VALIDATION_INCOMPLETE', 'b loaded']);
     expect(stage.extensions.rows()[0]?.reason?.detail).to.match(/^it is switched off\. .*EXTENSIONS_SANDBOX/);
-    expect(toInfoRecord(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
+    expect(toExtensionInfoRecord(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
   });
 
   it('a failure belongs to one extension, with its code or UNKNOWN', async () => {
@@ -349,7 +349,7 @@ describe('createExtensions', () => {
     stage.all = [found('a', 'panel')];
     await stage.load();
     expect(stage.states()).to.deep.equal(['a discovered', '(app bundle) BUNDLE_BUILD_FAILED']);
-    expect(toInfoRecord(stage.extensions.rows()[1] as never)).to.include({
+    expect(toExtensionInfoRecord(stage.extensions.rows()[1] as never)).to.include({
       type: null,
       local: false,
       status: 'failed',

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { VERSION } from '#kernel';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
 import { selectEffectiveGrants } from '../../../plugins/extensions/manifest/capabilities.ts';
-import { isExtensionName, stripNamePrefix } from '../../../plugins/extensions/manifest/names.ts';
-import { type ManifestDeps, validatePackage } from '../../../plugins/extensions/manifest/validate.ts';
+import { isExtensionName, stripExtensionNamePrefix } from '../../../plugins/extensions/manifest/names.ts';
+import { type ManifestDeps, validatePackageManifest } from '../../../plugins/extensions/manifest/validate.ts';
 import {
   BUNDLE_MANIFEST,
   CONFINED_RUNTIME,
@@ -30,7 +30,7 @@ const deps: ManifestDeps = {
 };
 const hook = { type: 'hook', path: 'dist/index.js', source: 'src/index.js' };
 const check = (manifest: object, more: object = {}, other: ManifestDeps = deps) =>
-  validatePackage(createPackageJson('service-extension-a', manifest, more), other);
+  validatePackageManifest(createPackageJson('service-extension-a', manifest, more), other);
 
 function refusal(manifest: object, more: object = {}, other: ManifestDeps = deps): string {
   try {
@@ -43,7 +43,7 @@ function refusal(manifest: object, more: object = {}, other: ManifestDeps = deps
   throw new Error('it was accepted');
 }
 
-describe('validatePackage', () => {
+describe('validatePackageManifest', () => {
   const entry = { type: 'endpoint', name: 'a', source: 'src/a.js' };
   const bare = { log: true };
 
@@ -257,8 +257,8 @@ describe('validatePackage', () => {
     expect(refusal(ENDPOINT_MANIFEST, { name: '' })).to.match(/name must NOT/);
     expect(refusal(ENDPOINT_MANIFEST, { version: undefined })).to.match(/version/);
     expect(refusal(ENDPOINT_MANIFEST, { type: 'script' })).to.match(/type must be equal to one/);
-    expect(() => validatePackage(null, deps)).to.throw(LoadFailure, /the manifest must be object/);
-    expect(() => validatePackage({ name: 'a', version: '1' }, deps)).to.throw(/service:extension/);
+    expect(() => validatePackageManifest(null, deps)).to.throw(LoadFailure, /the manifest must be object/);
+    expect(() => validatePackageManifest({ name: 'a', version: '1' }, deps)).to.throw(/service:extension/);
   });
 
   it('another host is a warning for full authority, and refused with EXTENSIONS_HOST_CHECK=strict', () => {
@@ -278,17 +278,17 @@ describe('validatePackage', () => {
     expect(selectEffectiveGrants()).to.deep.equal({});
   });
 
-  it('isExtensionName and stripNamePrefix know the three name patterns', () => {
+  it('isExtensionName and stripExtensionNamePrefix know the three name patterns', () => {
     for (const [name, rest] of [
       ['service-extension-orders', 'orders'],
       ['@acme/service-extension-orders', 'orders'],
       ['@service/extension-orders', 'orders'],
     ] as const) {
-      expect([isExtensionName(name), stripNamePrefix(name)]).to.deep.equal([true, rest]);
+      expect([isExtensionName(name), stripExtensionNamePrefix(name)]).to.deep.equal([true, rest]);
     }
     for (const name of ['service-extension-', 'orders', '@acme/extension-orders', 'x-service-extension-y', '@a/b/c']) {
       expect(isExtensionName(name), name).to.equal(false);
     }
-    expect(stripNamePrefix('@acme/orders')).to.equal('orders');
+    expect(stripExtensionNamePrefix('@acme/orders')).to.equal('orders');
   });
 });

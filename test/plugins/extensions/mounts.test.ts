@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import type { ExtensionMount, PackageMounts } from '../../../plugins/extensions/contract.ts';
-import { createMounts, type LoadFailure } from '../../../plugins/extensions/library.ts';
+import type { ExtensionMount, PackageMountRegistry } from '../../../plugins/extensions/contract.ts';
+import { createPackageMountRegistry, type LoadFailure } from '../../../plugins/extensions/library.ts';
 import type { RouteMount } from '../../../plugins/http/contract.ts';
 import { RouteMountTable } from '../../../plugins/http/mount-table.ts';
 import { pathClaimOf } from '../../../plugins/http/path-claims.ts';
 import { TEST_ROUTE_DESCRIPTION } from '../../support/route-descriptions.ts';
 
-describe('createMounts', () => {
+describe('createPackageMountRegistry', () => {
   let warned: string[];
-  let mounts: PackageMounts;
+  let mounts: PackageMountRegistry;
   let table: readonly RouteMount[];
   let answered: string[];
   beforeEach(() => {
@@ -19,7 +19,7 @@ describe('createMounts', () => {
       (path) => ({ method: 'GET', path, description: TEST_ROUTE_DESCRIPTION, handle() {} }) as const,
     );
     const reserved = new Set(['files', 'graphql']);
-    mounts = createMounts({
+    mounts = createPackageMountRegistry({
       routing: { claimOf: (path) => pathClaimOf(path, { routes, reserved, mounts: table }) },
       contribute(mount) {
         table = [...table, mount];

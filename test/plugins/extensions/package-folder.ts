@@ -4,19 +4,19 @@ import { dirname, join } from 'node:path';
 import { stopBundler } from '../../../plugins/extensions/packages/bundler.ts';
 
 /** Contents of files to write, by path; objects are written as JSON. */
-export type Files = Readonly<Record<string, unknown>>;
+export type FileContentsByPath = Readonly<Record<string, unknown>>;
 
 export interface PackageFolder {
   readonly path: string;
-  write(files: Files): Promise<void>;
+  write(files: FileContentsByPath): Promise<void>;
   drop(...paths: string[]): Promise<void>;
   remove(): Promise<void>;
 }
 
 /** Creates a temporary folder with these files. */
-export async function createPackageFolder(files: Files = {}): Promise<PackageFolder> {
+export async function createPackageFolder(files: FileContentsByPath = {}): Promise<PackageFolder> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'tenon-extensions-')));
-  const write = async (more: Files) => {
+  const write = async (more: FileContentsByPath) => {
     for (const [name, content] of Object.entries(more)) {
       await mkdir(dirname(join(path, name)), { recursive: true });
       await writeFile(join(path, name), typeof content === 'string' ? content : JSON.stringify(content));

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { DiscoveredExtension, EntryOutcome } from '../../../plugins/extensions/contract.ts';
+import type { BundleEntryOutcome, DiscoveredExtension } from '../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
-import { type PackageSlot, toExtensionRow } from '../../../plugins/extensions/load/slot.ts';
-import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/info-record.ts';
+import { type ExtensionLoadSlot, toExtensionRow } from '../../../plugins/extensions/load/slot.ts';
+import { createFailureReasonRedactor, toExtensionInfoRecord } from '../../../plugins/extensions/records/info-record.ts';
 import { redactDetail, redactGateDetail } from '../../../plugins/extensions/records/redact.ts';
 
-const asReason = createToReason((text) => text.replaceAll('hunter2hunter2', '<redacted>'));
+const asReason = createFailureReasonRedactor((text) => text.replaceAll('hunter2hunter2', '<redacted>'));
 const nothing = (text: string) => text;
 const found = (more: Partial<DiscoveredExtension>): DiscoveredExtension => ({
   id: 'id',
@@ -19,7 +19,8 @@ const found = (more: Partial<DiscoveredExtension>): DiscoveredExtension => ({
   ...more,
 });
 const manifest = { type: 'endpoint', host: '^1.0.0', path: 'dist/index.js' } as const;
-const record = (slot: PackageSlot, since?: LoadFailure) => toInfoRecord(toExtensionRow(slot, asReason, since));
+const record = (slot: ExtensionLoadSlot, since?: LoadFailure) =>
+  toExtensionInfoRecord(toExtensionRow(slot, asReason, since));
 
 describe('toRecord', () => {
   const forClients = {
@@ -99,14 +100,14 @@ describe('toRecord', () => {
       type: 'bundle',
       manifest: { type: 'bundle', host: '*', path, entries, runtime: 'confined-server' },
     });
-    const bad = (name: string, type: string): EntryOutcome => ({
+    const bad = (name: string, type: string): BundleEntryOutcome => ({
       name,
       type,
       status: 'failed',
       reason: { code: 'ROUTE_COLLISION', detail: 'taken' },
     });
-    const loaded = (...outcomes: EntryOutcome[]) => ({ entries: outcomes, remove: async () => {} });
-    const good = (name: string, type: string): EntryOutcome => ({ name, type, status: 'loaded' });
+    const loaded = (...outcomes: BundleEntryOutcome[]) => ({ entries: outcomes, remove: async () => {} });
+    const good = (name: string, type: string): BundleEntryOutcome => ({ name, type, status: 'loaded' });
 
     it('each entry of a full bundle has the status of the bundle', () => {
       expect(record({ extension: full, loaded: loaded() })).to.deep.include({
@@ -142,7 +143,7 @@ describe('toRecord', () => {
       expect(failed.status).to.equal('failed');
       expect(failed.reason).to.include({ code: 'ROUTE_COLLISION' });
       const gate = record({ extension: confined, failure: new LoadFailure('CRASH', 'it died'), failedAtGate: true });
-      expect((gate.entries as EntryOutcome[]).map(({ status }) => status)).to.deep.equal([
+      expect((gate.entries as BundleEntryOutcome[]).map(({ status }) => status)).to.deep.equal([
         'failed',
         'failed',
         'loaded',

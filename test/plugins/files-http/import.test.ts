@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { fetchFile } from '../../../plugins/files/import/fetch.ts';
 import { createImportDeadline } from '../../../plugins/files/import/import-deadline.ts';
-import { nameFromUrl } from '../../../plugins/files/import/name-from-url.ts';
-import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
+import { fileNameFromUrl } from '../../../plugins/files/import/name-from-url.ts';
+import type { OutboundRequest, StreamedOutboundResponse } from '../../../plugins/outbound/contract.ts';
 import { captureError } from '../../support/plugin.ts';
 
 const never = new Promise<never>(() => {});
 const clientSignal = new AbortController().signal;
 
 describe('imports of files by URL', () => {
-  it('nameFromUrl takes the last segment of the path, decoded', () => {
-    const name = (path: string) => nameFromUrl(new URL(path, 'http://a.example/'));
+  it('fileNameFromUrl takes the last segment of the path, decoded', () => {
+    const name = (path: string) => fileNameFromUrl(new URL(path, 'http://a.example/'));
     expect(name('/a/b%20c.txt?d=e.txt#f')).to.equal('b c.txt');
     expect(name('/a/b/')).to.equal('b');
     expect(name('/')).to.equal(undefined);
@@ -51,7 +51,7 @@ describe('imports of files by URL', () => {
     function outside(then: () => Promise<IteratorResult<Uint8Array>>, status = 200) {
       const seen: OutboundRequest[] = [];
       const left: number[] = [];
-      const open = async (request: OutboundRequest): Promise<OutboundStream> => {
+      const open = async (request: OutboundRequest): Promise<StreamedOutboundResponse> => {
         seen.push(request);
         let count = 0;
         const next = () => (count++ === 0 ? Promise.resolve({ value: Buffer.from('x') }) : then());
@@ -87,7 +87,7 @@ describe('imports of files by URL', () => {
     it('fetchFile may reach private networks at every redirect', async () => {
       const deadline = createImportDeadline({ timeout: 5000, idleTimeout: 5000 }, clientSignal);
       const { outbound, seen } = outside(async () => ({ done: true, value: undefined }));
-      const redirecting = async (request: OutboundRequest): Promise<OutboundStream> => {
+      const redirecting = async (request: OutboundRequest): Promise<StreamedOutboundResponse> => {
         const answer = await outbound.open(request);
         return seen.length > 1 ? answer : { ...answer, status: 302, headers: { location: '/b.txt' } };
       };

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** A client that sends raw bytes, and reads the responses afterwards. */
-export interface RawClient {
+export interface RawHttpClient {
   readonly socket: Socket;
   write(text: string | Buffer): Promise<void>;
   /** The received text, once `count` responses are complete or the connection is closed. */
@@ -9,7 +9,7 @@ export interface RawClient {
   close(): void;
 }
 
-export async function connectRaw(url: string): Promise<RawClient> {
+export async function connectRawHttpClient(url: string): Promise<RawHttpClient> {
   const { port } = new URL(url);
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
   let text = '';

@@ -17,16 +17,16 @@ export async function readStoredFilesState(database: FreshDatabase, folder: stri
 }
 
 /** Polls until rows and objects match, since the clean-up after a disconnected client sends no notification. */
-export async function waitUntilConsistent(database: FreshDatabase, folder: string): Promise<StoredFilesState> {
+export async function waitUntilFilesConsistent(database: FreshDatabase, folder: string): Promise<StoredFilesState> {
   const deadline = Date.now() + 30_000;
   for (;;) {
     const kept = await readStoredFilesState(database, folder);
-    if (isConsistent(kept) || Date.now() > deadline) return kept;
+    if (areStoredFilesConsistent(kept) || Date.now() > deadline) return kept;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-export const isConsistent = ({ rows, orphanEntries, objects }: StoredFilesState): boolean =>
+export const areStoredFilesConsistent = ({ rows, orphanEntries, objects }: StoredFilesState): boolean =>
   orphanEntries === 0 && rows.join() === objects.map((path) => path.split('/').at(-1)).join();
 
 async function objectsIn(folder: string): Promise<readonly string[]> {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ADMIN, runCli } from '../../support/service.ts';
-import { byteChunks, type FilesGround, filesGround } from './files-fixture.ts';
+import { FIRST_ADMIN_CREDENTIALS, runCli } from '../../support/service.ts';
+import { byteChunks, type FilesFixture, startFilesFixture } from './files-fixture.ts';
 
 describe('command "files check"', () => {
-  let ground: FilesGround;
+  let ground: FilesFixture;
   before(async () => {
-    ground = await filesGround();
+    ground = await startFilesFixture();
   });
   after(() => ground.stop());
 
@@ -19,8 +19,8 @@ describe('command "files check"', () => {
       LOG_LEVEL: 'error',
       DB_CONNECTION_STRING: ground.database.url,
       SECRET: 'a secret that only tests know, long enough',
-      ADMIN_EMAIL: ADMIN.email,
-      ADMIN_PASSWORD: ADMIN.password,
+      ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+      ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
       DATA_PATH: ground.folder,
       STORAGE_LOCATIONS: 'local,second',
       STORAGE_LOCAL_ROOT: ground.folder,

@@ -7,19 +7,19 @@ import { files } from '../../../plugins/files/contract.ts';
 import { storage } from '../../../plugins/storage/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { filesIn } from '../../support/files-in.ts';
-import { writePlugins } from '../../support/plugin.ts';
+import { writeTestPluginPackages } from '../../support/plugin.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
 
 const REFS = { files, lock, presence, storage };
 const hold = (host: Host) => host.use(REFS);
 
-export interface FilesGround extends InProcessService, ReturnType<typeof hold> {
+export interface FilesFixture extends InProcessService, ReturnType<typeof hold> {
   readonly host: Host;
   readonly admin: InProcessService['admin'] & { readonly caller: Caller };
   /** Folder of the storage location `local`. The location `second` has the folder `other` in it. */
   readonly folder: string;
   /** Reads the row of a file by SQL, without permissions. */
-  row(id: string): Promise<Row>;
+  row(id: string): Promise<PlatformFilesRow>;
   /** Reads the bytes of a file from the storage folder. */
   bytes(id: string): Promise<Buffer>;
   orphanEntries(): Promise<readonly { storage: string; name: string; writer: string | null }[]>;
@@ -27,22 +27,22 @@ export interface FilesGround extends InProcessService, ReturnType<typeof hold> {
   objects(location?: 'local' | 'second'): Promise<readonly string[]>;
 }
 
-export interface Row extends Record<string, unknown> {
+export interface PlatformFilesRow extends Record<string, unknown> {
   readonly id: string;
   readonly storage: string;
   readonly filename_disk: string;
 }
 
-export type GroundOptions = ServiceOptions & {
+export type FilesFixtureOptions = ServiceOptions & {
   /** Events that the test's plugin may listen to. */
   readonly events?: { readonly filter?: readonly string[]; readonly action?: readonly string[] };
 };
 
 /** Starts a service with two storage locations in a temporary folder, and returns internal services for the test to call. */
-export async function filesGround(options: GroundOptions = {}): Promise<FilesGround> {
+export async function startFilesFixture(options: FilesFixtureOptions = {}): Promise<FilesFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
   let host: Host | undefined;
-  const { composition, remove } = await writePlugins([
+  const { composition, remove } = await writeTestPluginPackages([
     {
       name: 'files-holder',
       manifest: {
@@ -80,7 +80,7 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
       [service.admin.email],
     );
     const row = async (id: string) => {
-      const [found] = await database.query<Row>('select * from platform_files where id = $1', [id]);
+      const [found] = await database.query<PlatformFilesRow>('select * from platform_files where id = $1', [id]);
       if (!found) throw new Error(`there is no file ${id}`);
       return found;
     };
@@ -100,7 +100,7 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
         return readFile(join(place(location), name));
       },
       orphanEntries: () => database.query('select storage, name, writer from platform_orphaned_objects order by name'),
-      objects: (location = 'local') => objectsIn(place(location)),
+      objects: (location = 'local') => listLocalObjectPaths(place(location)),
       async stop() {
         await service.stop();
         await clean();
@@ -113,7 +113,7 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
 }
 
 /** Paths of all files in the folder of the location `local`: objects, variants and unfinished writes. */
-export async function objectsIn(folder: string): Promise<readonly string[]> {
+export async function listLocalObjectPaths(folder: string): Promise<readonly string[]> {
   return (await filesIn(folder)).filter((name) => !name.startsWith('other/'));
 }
 

@@ -4,10 +4,10 @@ import pg from 'pg';
 import { NOTIFY_CHANNEL, renderBusMessage } from '../../../plugins/cluster/notify-sql.ts';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { ORPHANS_CHANNEL } from '../../../plugins/files/orphan-triggers.ts';
-import { serverUrl } from '../../support/database.ts';
+import { databaseServerUrl } from '../../support/database.ts';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../../support/until.ts';
-import { byteChunks, type FilesGround, filesGround } from './files-fixture.ts';
+import { byteChunks, type FilesFixture, startFilesFixture } from './files-fixture.ts';
 
 const text = (bytes: AsyncIterable<Uint8Array>): IncomingFile => ({
   bytes,
@@ -32,9 +32,9 @@ function held() {
 }
 
 describe('the janitor of stored objects', () => {
-  let ground: FilesGround;
+  let ground: FilesFixture;
   before(async () => {
-    ground = await filesGround();
+    ground = await startFilesFixture();
   });
   after(() => ground.stop());
 
@@ -83,7 +83,7 @@ describe('the janitor of stored objects', () => {
     const { bytes, first, go } = held();
     const writing = ground.files.create(ground.admin.caller, text(bytes));
     await first;
-    const other = await filesGround({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
+    const other = await startFilesFixture({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
     try {
       await call();
       await until(async () => (await ground.orphanEntries()).length === 1);
@@ -161,7 +161,7 @@ describe('the janitor of stored objects', () => {
     let release = () => {};
     let held = () => {};
     const isHeld = new Promise<void>((resolve) => (held = resolve));
-    const other = await filesGround({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
+    const other = await startFilesFixture({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
     try {
       const working = other.lock.attempt('files janitor local', () => {
         held();
@@ -226,8 +226,8 @@ describe('the janitor of stored objects', () => {
     });
 
     it('an upload of a process that others count as ended fails with SERVICE_UNAVAILABLE and leaves nothing', async () => {
-      const other = await filesGround({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
-      const server = new pg.Client({ connectionString: serverUrl() });
+      const other = await startFilesFixture({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
+      const server = new pg.Client({ connectionString: databaseServerUrl() });
       await server.connect();
       const open = (yes: boolean) => server.query(`alter database "${ground.database.name}" allow_connections ${yes}`);
       try {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
 import { withForm } from '../../../plugins/files/multipart/with-form.ts';
-import { BodyMemory } from '../../../plugins/http/body-memory.ts';
+import { UnfinishedBodyMemoryBudget } from '../../../plugins/http/body-memory.ts';
 import { captureError } from '../../support/plugin.ts';
 
 interface Read {
@@ -69,7 +69,7 @@ describe('withForm, the parser of multipart forms', () => {
     const result = new Promise<Read>((resolve, reject) => {
       take = (req) =>
         withForm(
-          { req, state: { settings: { idleTimeout, memory: new BodyMemory(1e9) } } } as never,
+          { req, state: { settings: { idleTimeout, memory: new UnfinishedBodyMemoryBudget(1e9) } } } as never,
           maxFiles === undefined ? {} : { maxFiles },
           work,
         ).then((got) => resolve(got as Read), reject);

@@ -1,15 +1,19 @@
 import { expect } from 'chai';
 import { defaultDownloadName, toDownloadName } from '../../../plugins/files/names/download-name.ts';
-import { createMimeTypeFilter, guessTypeByName, parseMimeType } from '../../../plugins/files/names/mime-type.ts';
-import { objectExtensionFor } from '../../../plugins/files/names/object-extension.ts';
-import { toTitle } from '../../../plugins/files/names/title.ts';
+import {
+  createMimeTypeFilter,
+  guessMimeTypeByFilename,
+  parseMimeType,
+} from '../../../plugins/files/names/mime-type.ts';
+import { fileExtensionForStoredObject } from '../../../plugins/files/names/object-extension.ts';
+import { fileNameToTitle } from '../../../plugins/files/names/title.ts';
 import { createObjectName, parseObjectNameStem } from '../../../plugins/files/object-names.ts';
-import { isPlainText } from '../../../plugins/files/upload/plain-text.ts';
+import { isHeadPlainText } from '../../../plugins/files/upload/plain-text.ts';
 import { variantPrefix } from '../../../plugins/storage/library.ts';
 
 const ID = '0b7f3a4e-9a1c-4b52-8c3d-2f6f1f0e9d11';
 
-describe('toTitle', () => {
+describe('fileNameToTitle', () => {
   for (const [name, title] of [
     ['b-c_d.txt', 'B C D'],
     ['holiday.2026.jpeg', 'Holiday 2026'],
@@ -20,12 +24,12 @@ describe('toTitle', () => {
     ['élan-vital.md', 'Élan Vital'],
   ] as const) {
     it(`the title of ${name} is ${title}`, () => {
-      expect(toTitle(name)).to.equal(title);
+      expect(fileNameToTitle(name)).to.equal(title);
     });
   }
 
   it('a title is cut to 255 characters', () => {
-    expect([...toTitle('😀'.repeat(300))]).to.have.length(255);
+    expect([...fileNameToTitle('😀'.repeat(300))]).to.have.length(255);
   });
 });
 
@@ -68,12 +72,12 @@ describe('toDownloadName and defaultName', () => {
 
 describe('names of objects in storage', () => {
   it('an object has the extension of the name if that is valid, else the extension of the type', () => {
-    expect(objectExtensionFor('a.JPG', 'text/plain')).to.equal('jpg');
-    expect(objectExtensionFor('a.tar.gz', undefined)).to.equal('gz');
-    expect(objectExtensionFor('a.b c', 'image/webp')).to.equal('webp');
-    expect(objectExtensionFor('a.ex/e', 'image/webp')).to.equal('webp');
-    expect(objectExtensionFor(`a.${'x'.repeat(17)}`, undefined)).to.equal(undefined);
-    expect(objectExtensionFor(undefined, 'x/unknown')).to.equal(undefined);
+    expect(fileExtensionForStoredObject('a.JPG', 'text/plain')).to.equal('jpg');
+    expect(fileExtensionForStoredObject('a.tar.gz', undefined)).to.equal('gz');
+    expect(fileExtensionForStoredObject('a.b c', 'image/webp')).to.equal('webp');
+    expect(fileExtensionForStoredObject('a.ex/e', 'image/webp')).to.equal('webp');
+    expect(fileExtensionForStoredObject(`a.${'x'.repeat(17)}`, undefined)).to.equal(undefined);
+    expect(fileExtensionForStoredObject(undefined, 'x/unknown')).to.equal(undefined);
   });
 
   it('parseStem reads the stem of an object name and of the names of its variants', () => {
@@ -103,12 +107,12 @@ describe('MIME types of files', () => {
       expect(parseMimeType(none), String(none)).to.equal(undefined);
   });
 
-  it('guessTypeByName knows types by extension', () => {
-    expect([guessTypeByName('a.png'), guessTypeByName('a.nothing'), guessTypeByName(undefined)]).to.deep.equal([
-      'image/png',
-      undefined,
-      undefined,
-    ]);
+  it('guessMimeTypeByFilename knows types by extension', () => {
+    expect([
+      guessMimeTypeByFilename('a.png'),
+      guessMimeTypeByFilename('a.nothing'),
+      guessMimeTypeByFilename(undefined),
+    ]).to.deep.equal(['image/png', undefined, undefined]);
   });
 
   it('createTypeFilter matches types by patterns', () => {
@@ -124,13 +128,13 @@ describe('MIME types of files', () => {
   });
 });
 
-describe('isPlainText', () => {
+describe('isHeadPlainText', () => {
   it('text without markup and control bytes is plain text', () => {
     for (const text of ['', 'hello\n', '{"a":1}', 'grüße'.repeat(900), 'a,b\r\n1,2'])
-      expect(isPlainText(Buffer.from(text).subarray(0, 4096)), text.slice(0, 20)).to.equal(true);
+      expect(isHeadPlainText(Buffer.from(text).subarray(0, 4096)), text.slice(0, 20)).to.equal(true);
     for (const other of ['<svg/>', ' \n<?xml?>', '%PDF-1.7', '{\\rtf1', 'a\0b', 'a\x01'])
-      expect(isPlainText(Buffer.from(other)), other).to.equal(false);
-    expect(isPlainText(Buffer.from([0x89, 0x50, 0x4e, 0x47]))).to.equal(false);
-    expect(isPlainText(Buffer.from([0x41, 0xff, 0x41]))).to.equal(false);
+      expect(isHeadPlainText(Buffer.from(other)), other).to.equal(false);
+    expect(isHeadPlainText(Buffer.from([0x89, 0x50, 0x4e, 0x47]))).to.equal(false);
+    expect(isHeadPlainText(Buffer.from([0x41, 0xff, 0x41]))).to.equal(false);
   });
 });

@@ -4,8 +4,8 @@ import type { Caller } from '#kernel';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
-import { makePerson, makeRole, type PermissionInput } from '../users/test-users.ts';
-import { byteChunks, createThrowingByteSource, type FilesGround, filesGround } from './files-fixture.ts';
+import { createTestUserAccount, makeRole, type PermissionInput } from '../users/test-users.ts';
+import { byteChunks, createThrowingByteSource, type FilesFixture, startFilesFixture } from './files-fixture.ts';
 
 const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile => ({
   bytes: byteChunks(content),
@@ -16,10 +16,10 @@ const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile =
 });
 
 describe('files.replace', () => {
-  let ground: FilesGround;
+  let ground: FilesFixture;
   let admin: Caller;
   before(async () => {
-    ground = await filesGround();
+    ground = await startFilesFixture();
     admin = ground.admin.caller;
   });
   after(() => ground.stop());
@@ -40,7 +40,7 @@ describe('files.replace', () => {
   /** Creates a user whose only permission is this one to update files. */
   const changer = async (grant: Partial<PermissionInput>): Promise<Caller> => {
     const role = await makeRole(ground, {}, [{ collection: 'platform_files', action: 'update', ...grant }]);
-    const { id } = await makePerson(ground, role);
+    const { id } = await createTestUserAccount(ground, role);
     return createCaller({ user: id, role });
   };
 

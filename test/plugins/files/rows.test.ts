@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { errorCodeOf, makePerson, makeRole, statusAndCodeOf } from '../users/test-users.ts';
-import { byteChunks, type FilesGround, filesGround } from './files-fixture.ts';
+import { createTestUserAccount, errorCodeOf, makeRole, statusAndCodeOf } from '../users/test-users.ts';
+import { byteChunks, type FilesFixture, startFilesFixture } from './files-fixture.ts';
 
 describe('rows of files written without bytes', () => {
-  let ground: FilesGround;
+  let ground: FilesFixture;
   before(async () => {
-    ground = await filesGround();
+    ground = await startFilesFixture();
     const { request, admin } = ground;
     const created = await request('POST', '/collections', {
       token: admin.token,
@@ -112,7 +112,7 @@ describe('rows of files written without bytes', () => {
   });
 
   it('a caller who may write two fields creates a row, whose other fields get their defaults', async () => {
-    const caller = await makePerson(
+    const caller = await createTestUserAccount(
       ground,
       await makeRole(ground, {}, [
         { collection: 'platform_files', action: 'create', fields: ['type', 'title'] },
@@ -130,11 +130,11 @@ describe('rows of files written without bytes', () => {
   it('a caller without permission for a file gets FORBIDDEN, not what is wrong with the values', async () => {
     const id = await upload({ title: 'Other' });
     const updatesMine = { collection: 'platform_files', action: 'update', permissions: { title: { _eq: 'Mine' } } };
-    const ofOthers = await makePerson(
+    const ofOthers = await createTestUserAccount(
       ground,
       await makeRole(ground, {}, [{ collection: 'platform_files', action: 'read' }, updatesMine]),
     );
-    const none = await makePerson(ground, await makeRole(ground));
+    const none = await createTestUserAccount(ground, await makeRole(ground));
     for (const [method, path, body, { token }] of [
       ['PATCH', `/files/${id}`, { storage: 'second' }, ofOthers],
       ['POST', '/files', {}, none],

@@ -9,8 +9,8 @@ import { createCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../../support/until.ts';
 import { withIptc } from '../media/metadata-blocks.ts';
-import { makePerson, makeRole } from '../users/test-users.ts';
-import { byteChunks, createThrowingByteSource, type FilesGround, filesGround } from './files-fixture.ts';
+import { createTestUserAccount, makeRole } from '../users/test-users.ts';
+import { byteChunks, createThrowingByteSource, type FilesFixture, startFilesFixture } from './files-fixture.ts';
 
 const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile => ({
   bytes: byteChunks(content),
@@ -23,10 +23,10 @@ const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile =
 const uploads: Record<string, unknown>[] = [];
 
 describe('files.create and files.check', () => {
-  let ground: FilesGround;
+  let ground: FilesFixture;
   let admin: Caller;
   before(async () => {
-    ground = await filesGround({
+    ground = await startFilesFixture({
       env: { FILES_MAX_UPLOAD_SIZE: '1mb', FILES_MIME_TYPE_ALLOW_LIST: 'text/*,image/*,application/octet-stream' },
       events: { action: ['files.upload'] },
     });
@@ -38,7 +38,7 @@ describe('files.create and files.check', () => {
   /** Creates a user whose only permission is this one to create files. */
   const creator = async (grant: Record<string, unknown>): Promise<Caller> => {
     const role = await makeRole(ground, {}, [{ collection: 'platform_files', action: 'create', ...grant }]);
-    const { id } = await makePerson(ground, role);
+    const { id } = await createTestUserAccount(ground, role);
     return createCaller({ user: id, role });
   };
 
@@ -377,7 +377,7 @@ describe('files: events that extensions receive', () => {
   const events: unknown[] = [];
   Object.assign(globalThis, { [Symbol.for('tenon.test.files')]: events });
   let folder: string;
-  let ground: FilesGround;
+  let ground: FilesFixture;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-hook-'));
     const place = join(folder, 'service-extension-ear');
@@ -393,7 +393,7 @@ describe('files: events that extensions receive', () => {
       }),
     );
     await writeFile(join(place, 'index.js'), HOOK);
-    ground = await filesGround({ env: { EXTENSIONS_PATH: folder } });
+    ground = await startFilesFixture({ env: { EXTENSIONS_PATH: folder } });
   });
   after(async () => {
     await ground.stop();

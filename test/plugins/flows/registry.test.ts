@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import {
   type FlowOperationKind,
-  type FlowOperations,
+  type FlowOperationRegistry,
   flowOperations,
   operations,
 } from '../../../plugins/flows/contract.ts';
-import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 
 const operation = (id: string, owner?: string): FlowOperationKind => ({
   id,
@@ -16,8 +16,8 @@ const operation = (id: string, owner?: string): FlowOperationKind => ({
 type Add = (operation: FlowOperationKind) => () => void;
 
 /** Boots `flows` and calls `work` with the registry of operations and a function that contributes one. */
-async function withRegistry(work: (registry: FlowOperations, add: Add) => void): Promise<void> {
-  let registry: FlowOperations | undefined;
+async function withRegistry(work: (registry: FlowOperationRegistry, add: Add) => void): Promise<void> {
+  let registry: FlowOperationRegistry | undefined;
   let add: Add = () => () => {};
   const runner: TestPlugin = {
     name: 'runner',
@@ -27,7 +27,9 @@ async function withRegistry(work: (registry: FlowOperations, add: Add) => void):
       add = (one) => host.contribute(flowOperations, one);
     },
   };
-  await withPlugins([runner], () => work(registry as FlowOperations, add), { product: ['http', 'flows'] });
+  await withBootedTestPlugins([runner], () => work(registry as FlowOperationRegistry, add), {
+    product: ['http', 'flows'],
+  });
 }
 
 describe('registry of flows.operations', () => {
@@ -80,8 +82,8 @@ describe('registry of flows.operations', () => {
       register: (host) => void host.contribute<FlowOperationKind>('flows.operations', operation(id)),
     });
     const product = ['http', 'flows'];
-    await withPlugins([author(['shout'], 'shout')], () => {}, { product });
-    const failure = await captureError(withPlugins([author(['shout'], 'whisper')], () => {}, { product }));
+    await withBootedTestPlugins([author(['shout'], 'shout')], () => {}, { product });
+    const failure = await captureError(withBootedTestPlugins([author(['shout'], 'whisper')], () => {}, { product }));
     expect(failure.message).to.match(/the operation whisper is not declared/);
   });
 });

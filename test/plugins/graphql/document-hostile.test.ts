@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { processorTime } from '../../support/processor-time.ts';
 import { HOSTILE_DOCUMENTS } from './document-hostile.ts';
-import { createDocumentTestSchema, createTestDocuments, findDocumentRefusal } from './document-schema.ts';
+import { createDocumentTestSchema, createTestDocumentCache, findDocumentRefusal } from './document-schema.ts';
 
 /** Milliseconds of CPU that one document may take, during which other requests wait. */
 const LONGEST = 50;
 
-type Documents = ReturnType<typeof createTestDocuments>;
+type Documents = ReturnType<typeof createTestDocumentCache>;
 
 describe('hostile GraphQL documents', () => {
   for (const others of [0, 500]) {
     describe(`in a schema of ${others + 1} collections`, () => {
-      const documents = createTestDocuments({}, createDocumentTestSchema(others));
+      const documents = createTestDocumentCache({}, createDocumentTestSchema(others));
 
       for (const [what, text] of Object.entries(HOSTILE_DOCUMENTS)) {
         it(`${what} (${text.length} characters): does not block the process`, () => {
@@ -26,7 +26,7 @@ describe('hostile GraphQL documents', () => {
   }
 
   it('the error of a refused document is short', () => {
-    const documents = createTestDocuments();
+    const documents = createTestDocumentCache();
     const lengths = Object.entries(HOSTILE_DOCUMENTS).map(([what, text]) => [what, answerTo(documents, text).length]);
     expect(lengths.filter(([, length]) => Number(length) > 20_000)).to.deep.equal([]);
   });

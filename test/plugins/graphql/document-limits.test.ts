@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createTestDocuments, type DEFAULT_LIMITS, expectRefusal } from './document-schema.ts';
+import { createTestDocumentCache, type DEFAULT_DOCUMENT_LIMITS, expectDocumentRefusal } from './document-schema.ts';
 
 /** Renders `count` items in a row, such as `a0: id a1: id …`. */
 const many = (count: number, one: (at: number) => string) =>
@@ -59,19 +59,19 @@ describe('limits of GraphQL documents', () => {
       refused: 'query A { posts { id title views author { id } } } query B { posts { id title views author { id } } }',
       message: 'Document asks for 12 fields, fragments spread out, more than the 10 allowed (QUERY_MAX_NODES).',
     },
-  ] as const satisfies readonly { limit: keyof typeof DEFAULT_LIMITS; [other: string]: unknown }[]) {
+  ] as const satisfies readonly { limit: keyof typeof DEFAULT_DOCUMENT_LIMITS; [other: string]: unknown }[]) {
     it(`${limit} refuses: ${refused.length > 60 ? `${refused.slice(0, 60)}…` : refused}`, () => {
-      const documents = createTestDocuments({ [limit]: most });
+      const documents = createTestDocumentCache({ [limit]: most });
       documents.get(accepted);
-      const failure = expectRefusal(documents, refused);
+      const failure = expectDocumentRefusal(documents, refused);
       expect(failure.toClientView()).to.deep.equal({ code, message });
       expect(failure.isSchemaIndependent).to.equal(true);
-      createTestDocuments().get(refused);
+      createTestDocumentCache().get(refused);
     });
   }
 
   it('nesting, names, lines and NUL characters are limited whatever the settings are', () => {
-    const documents = createTestDocuments();
+    const documents = createTestDocumentCache();
     const brackets = (open: string, close: string, count: number) => open.repeat(count) + close.repeat(count);
     for (const [text, code, message] of [
       [`${'\n'.repeat(10_001)}{ posts { id } }`, 'INVALID_PAYLOAD', 'more than 10000 lines'],
@@ -90,14 +90,14 @@ describe('limits of GraphQL documents', () => {
       ['{ posts(filter: { id: { _eq: "\\u0000" } }) { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'a NUL character'],
       ['{ posts(filter: { id: { _eq: """\0""" } }) { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'a NUL character'],
     ] as const) {
-      const failure = expectRefusal(documents, text);
+      const failure = expectDocumentRefusal(documents, text);
       expect(failure.toClientView().code, text.slice(0, 60)).to.equal(code);
       expect(failure.message, text.slice(0, 60)).to.contain(message);
     }
   });
 
   it('GRAPHQL_QUERY_TOKEN_LIMIT also limits lines and comments', () => {
-    createTestDocuments({ tokens: 20_000 }).get(`${'\n'.repeat(10_001)}${'#\n'.repeat(5001)}{ posts { id } }`);
+    createTestDocumentCache({ tokens: 20_000 }).get(`${'\n'.repeat(10_001)}${'#\n'.repeat(5001)}{ posts { id } }`);
   });
 
   it('nested fragments are limited in any order of their definitions', () => {
@@ -107,21 +107,21 @@ describe('limits of GraphQL documents', () => {
       [...chain, last],
       [last, ...[...chain].reverse()],
     ]) {
-      const failure = expectRefusal(createTestDocuments(), `{ posts { ...F0 } } ${fragments.join(' ')}`);
+      const failure = expectDocumentRefusal(createTestDocumentCache(), `{ posts { ...F0 } } ${fragments.join(' ')}`);
       expect(failure.message).to.contain('deeper than the 100 levels allowed');
     }
-    createTestDocuments().get(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
+    createTestDocumentCache().get(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
   });
 
   it('fragments that spread themselves are refused by name', () => {
     const text = '{ posts { ...F } } fragment F on posts { author { ...G } } fragment G on posts { comments { ...F } }';
-    expect(expectRefusal(createTestDocuments(), text).message).to.equal(
+    expect(expectDocumentRefusal(createTestDocumentCache(), text).message).to.equal(
       'Cannot spread fragment "F" within itself via "G".',
     );
   });
 
   it('a field may be repeated, but not so often that comparing the repetitions takes long', () => {
-    const documents = createTestDocuments();
+    const documents = createTestDocumentCache();
     documents.get(`{ posts { ${'author { id } '.repeat(100)} } }`);
     documents.get(`{ posts { ${many(50, () => 'comments(limit: 1) { id title }')} } }`);
     for (const text of [
@@ -130,6 +130,6 @@ describe('limits of GraphQL documents', () => {
       `{ posts { ${many(120, () => 'comments(filter: { id: { _in: [1 2 3 4 5 6 7 8 9] } }) { id }')} } }`,
       `{ posts { ${many(150, (at) => `...F${at}`)} } } ${many(150, (at) => `fragment F${at} on posts { field_${at % 15} }`)}`,
     ])
-      expect(expectRefusal(documents, text).message, text.slice(0, 80)).to.contain('too often in one place');
+      expect(expectDocumentRefusal(documents, text).message, text.slice(0, 80)).to.contain('too often in one place');
   });
 });

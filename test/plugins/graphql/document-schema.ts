@@ -8,7 +8,7 @@ import { GraphqlDocumentFailure } from '../../../plugins/graphql/document/failur
 type DocumentLimits = Parameters<typeof createGraphqlDocumentCaches>[0];
 
 /** The default limits of GraphQL documents. */
-export const DEFAULT_LIMITS: DocumentLimits = {
+export const DEFAULT_DOCUMENT_LIMITS: DocumentLimits = {
   tokens: 5000,
   aliases: 100,
   rootFields: 50,
@@ -38,10 +38,10 @@ export function createDocumentTestSchema(others = 0): GraphQLSchema {
 
 /** Creates the caches of parsed documents of several schemas, which share one memory limit. */
 export const createTestDocumentCaches = (limits: Partial<DocumentLimits> = {}) =>
-  createGraphqlDocumentCaches({ ...DEFAULT_LIMITS, ...limits });
+  createGraphqlDocumentCaches({ ...DEFAULT_DOCUMENT_LIMITS, ...limits });
 
 /** Creates the cache of parsed documents of one schema. */
-export const createTestDocuments = (
+export const createTestDocumentCache = (
   limits: Partial<DocumentLimits> = {},
   schema = createDocumentTestSchema(),
 ): GraphqlDocumentCache => createTestDocumentCaches(limits)(schema);
@@ -58,7 +58,7 @@ export function findDocumentRefusal(documents: GraphqlDocumentCache, text: strin
 }
 
 /** Returns the failure of a document that must be invalid. @throws Error for a valid one. */
-export function expectRefusal(documents: GraphqlDocumentCache, text: string): GraphqlDocumentFailure {
+export function expectDocumentRefusal(documents: GraphqlDocumentCache, text: string): GraphqlDocumentFailure {
   const failure = findDocumentRefusal(documents, text);
   if (failure) return failure;
   throw new Error(`not refused: ${text.slice(0, 100)}`);

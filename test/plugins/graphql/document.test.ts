@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import { type GraphQLFormattedError, getIntrospectionQuery } from 'graphql';
 import {
   createDocumentTestSchema,
+  createTestDocumentCache,
   createTestDocumentCaches,
-  createTestDocuments,
-  expectRefusal,
+  expectDocumentRefusal,
 } from './document-schema.ts';
 
 describe('createDocumentCaches', () => {
-  const documents = createTestDocuments();
+  const documents = createTestDocumentCache();
   const errorsOf = (text: string) =>
-    expectRefusal(documents, text).extensions.graphqlErrors as readonly GraphQLFormattedError[];
+    expectDocumentRefusal(documents, text).extensions.graphqlErrors as readonly GraphQLFormattedError[];
 
   it('answers operations and fragments by name, the anonymous operation by an empty name', () => {
     const several = documents.get('query A { posts { ...F } } query B { posts { ...F } } fragment F on posts { id }');
@@ -31,7 +31,9 @@ describe('createDocumentCaches', () => {
     expect(first.get('{ posts { id } }').id).not.to.equal(second.get('{ posts { id } }').id);
     const wider = make(createDocumentTestSchema(1));
     wider.get('{ collection_0 { id } }');
-    expect(expectRefusal(first, '{ collection_0 { id } }').message).to.contain('Cannot query field "collection_0"');
+    expect(expectDocumentRefusal(first, '{ collection_0 { id } }').message).to.contain(
+      'Cannot query field "collection_0"',
+    );
   });
 
   it('evicts old documents by size, in one cache for all schemas', () => {
@@ -50,18 +52,20 @@ describe('createDocumentCaches', () => {
     documents.get(text('[GraphQLStringOrFloat]'));
     documents.get(text('[GraphQLStringOrFloat!]!'));
     documents.get('query ($a: GraphQLGeoJSON) { posts(near: $a) { id } }');
-    expect(expectRefusal(documents, text('[GraphQLString]')).message).to.contain('Unknown type "GraphQLString"');
-    expect(expectRefusal(documents, 'query ($a: GraphQLBigInt) { posts(limit: $a) { id } }').message).to.contain(
-      '"BigInt"',
+    expect(expectDocumentRefusal(documents, text('[GraphQLString]')).message).to.contain(
+      'Unknown type "GraphQLString"',
     );
-    expect(expectRefusal(documents, 'query ($a: constructor) { posts(limit: $a) { id } }').message).to.contain(
+    expect(
+      expectDocumentRefusal(documents, 'query ($a: GraphQLBigInt) { posts(limit: $a) { id } }').message,
+    ).to.contain('"BigInt"');
+    expect(expectDocumentRefusal(documents, 'query ($a: constructor) { posts(limit: $a) { id } }').message).to.contain(
       'Unknown type',
     );
   });
 
   describe('an invalid document', () => {
     it('an invalid document is INVALID_PAYLOAD when it cannot be parsed, in any schema', () => {
-      const failure = expectRefusal(documents, '{ posts {\n');
+      const failure = expectDocumentRefusal(documents, '{ posts {\n');
       expect(failure.toClientView()).to.deep.equal({
         code: 'INVALID_PAYLOAD',
         message: 'Syntax Error: Expected Name, found <EOF>.',
@@ -73,7 +77,7 @@ describe('createDocumentCaches', () => {
     });
 
     it('an invalid document is GRAPHQL_VALIDATION_EXCEPTION when it does not match the schema, which a newer schema might change', () => {
-      const failure = expectRefusal(documents, '{ posts { titel } }');
+      const failure = expectDocumentRefusal(documents, '{ posts { titel } }');
       expect(failure.toClientView().code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
       expect(failure).to.deep.include({
         status: 400,
@@ -84,7 +88,7 @@ describe('createDocumentCaches', () => {
     });
 
     it('an invalid document has its first error as the message, and a few more in graphqlErrors', () => {
-      const failure = expectRefusal(documents, '{ posts { a b c d e f g h } }');
+      const failure = expectDocumentRefusal(documents, '{ posts { a b c d e f g h } }');
       expect(failure.message).to.contain('"a"');
       expect(errorsOf('{ posts { a b c d e f g h } }').map(({ message }) => message.slice(0, 22))).to.deep.equal([
         ...['a', 'b', 'c', 'd', 'e'].map((name) => `Cannot query field "${name}"`),
@@ -114,15 +118,17 @@ describe('createDocumentCaches', () => {
         'subscription { posts { id } }',
         '{ posts { id } } { posts { title } }',
       ])
-        expect(expectRefusal(documents, text).toClientView().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+        expect(expectDocumentRefusal(documents, text).toClientView().code, text).to.equal(
+          'GRAPHQL_VALIDATION_EXCEPTION',
+        );
     });
   });
 
   describe('an introspection document', () => {
-    const withoutIntrospection = createTestDocuments({ introspection: false });
+    const withoutIntrospection = createTestDocumentCache({ introspection: false });
 
     it('an introspection document is accepted as tools send it, whatever the limits for rows are', () => {
-      createTestDocuments({ nodes: 10, relations: 2, rootFields: 1 }).get(getIntrospectionQuery());
+      createTestDocumentCache({ nodes: 10, relations: 2, rootFields: 1 }).get(getIntrospectionQuery());
       documents.get('{ __type(name: "posts") { fields { name type { name ofType { name } } } } }');
     });
 
@@ -132,16 +138,20 @@ describe('createDocumentCaches', () => {
       const deepest =
         '{ __schema { types { fields { args { type { inputFields { type { possibleTypes { name } } } } } } } } }';
       for (const text of [`{ __schema { ${lists.join(' ')} } }`, deepest])
-        expect(expectRefusal(documents, text).toClientView().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+        expect(expectDocumentRefusal(documents, text).toClientView().code, text).to.equal(
+          'GRAPHQL_VALIDATION_EXCEPTION',
+        );
       expect(() => documents.get(deep)).not.to.throw();
       const hidden = `query { ...F } fragment F on Query { __schema { ...G } } fragment G on __Schema { ${lists.join(' ')} }`;
-      expect(expectRefusal(documents, hidden).message).to.contain('more of the schema than twice all of it');
+      expect(expectDocumentRefusal(documents, hidden).message).to.contain('more of the schema than twice all of it');
     });
 
     it('an introspection document is refused without suggestions when introspection is off', () => {
       for (const text of [getIntrospectionQuery(), '{ __type(name: "posts") { name } }'])
-        expect(expectRefusal(withoutIntrospection, text).message).to.contain('GraphQL introspection has been disabled');
-      expect(expectRefusal(withoutIntrospection, '{ posts { titel } }').message).to.equal(
+        expect(expectDocumentRefusal(withoutIntrospection, text).message).to.contain(
+          'GraphQL introspection has been disabled',
+        );
+      expect(expectDocumentRefusal(withoutIntrospection, '{ posts { titel } }').message).to.equal(
         'Cannot query field "titel" on type "posts".',
       );
       withoutIntrospection.get('{ __typename posts { __typename } }');

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../support/random.ts';
-import { type ColumnKind, REFERENCE_TABLES, type Row, type Table } from './reference-rows.ts';
+import { type ColumnKind, REFERENCE_TABLES, type ReferenceTable, type ReferenceTableRow } from './reference-rows.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,10 @@ const SORTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns a generator of argument values, by the name of the argument and the collection. */
-export function createArgumentValues(random: SeededRandom, all: ReadonlyMap<string, readonly Row[]>) {
+export function createArgumentValueGenerator(
+  random: SeededRandom,
+  all: ReadonlyMap<string, readonly ReferenceTableRow[]>,
+) {
   function operation(kind: ColumnKind, values: readonly unknown[]): Value {
     const name = random.one(OPERATORS[kind]);
     const value = () => (values.length > 0 ? random.one(values) : '0');
@@ -36,7 +39,7 @@ export function createArgumentValues(random: SeededRandom, all: ReadonlyMap<stri
 
   /** Generates a random filter for a collection. */
   function filter(name: string, depth: number): Value {
-    const { columns, one, many, any, functions } = REFERENCE_TABLES[name] as Table;
+    const { columns, one, many, any, functions } = REFERENCE_TABLES[name] as ReferenceTable;
     const kinds = ['column', 'column', 'column', 'one', 'many', 'any', 'function', 'logic'];
     const filterInput: Record<string, unknown> = {};
     for (let left = 1 + random.upTo(2); left > 0; left--) {
@@ -68,7 +71,7 @@ export function createArgumentValues(random: SeededRandom, all: ReadonlyMap<stri
   }
 
   const sortable = (name: string): readonly string[] => {
-    const { columns } = REFERENCE_TABLES[name] as Table;
+    const { columns } = REFERENCE_TABLES[name] as ReferenceTable;
     const own = Object.entries(columns).flatMap(([field, kind]) =>
       kind === 'other' || kind === 'flag' ? [] : [field],
     );

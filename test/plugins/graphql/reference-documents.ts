@@ -9,17 +9,17 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
-import { createRandom } from '../../support/random.ts';
-import { createArgumentValues } from './reference-arguments.ts';
-import { createValueWriter } from './reference-literals.ts';
-import type { Row } from './reference-rows.ts';
+import { createSeededRandom } from '../../support/random.ts';
+import { createArgumentValueGenerator } from './reference-arguments.ts';
+import { createArgumentValueWriter } from './reference-literals.ts';
+import type { ReferenceTableRow } from './reference-rows.ts';
 
-export interface GeneratedDocument {
+export interface GeneratedGraphqlDocument {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-type Rows = ReadonlyMap<string, readonly Row[]>;
+type Rows = ReadonlyMap<string, readonly ReferenceTableRow[]>;
 type Fields = Readonly<Record<string, GraphQLField<unknown, unknown>>>;
 
 /** Unusual response keys for aliases: names that mean something in JavaScript, SQL or the schema, and long ones. */
@@ -37,10 +37,10 @@ const KEYS = [
 ];
 
 /** Generates a random GraphQL document, the same for the same seed. Some documents are invalid. */
-export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number): GeneratedDocument {
-  const random = createRandom(seed);
-  const { variables, declared, variable, writeValue } = createValueWriter(random);
-  const valueFor = createArgumentValues(random, all);
+export function generateGraphqlDocument(schema: GraphQLSchema, all: Rows, seed: number): GeneratedGraphqlDocument {
+  const random = createSeededRandom(seed);
+  const { variables, declared, variable, writeValue } = createArgumentValueWriter(random);
+  const valueFor = createArgumentValueGenerator(random, all);
   const fragments: { readonly name: string; readonly on: string; readonly text: string }[] = [];
   const textByVariant = new Map<string, string>();
   let budget = 12 + random.upTo(40);

@@ -2,7 +2,7 @@ import { type GraphQLInputType, getNamedType, isInputObjectType, isLeafType, isL
 import type { SeededRandom } from '../../support/random.ts';
 
 /** Creates a writer of argument values, which renders some of them, or parts of them, as variables and the others as literals. */
-export function createValueWriter(random: SeededRandom) {
+export function createArgumentValueWriter(random: SeededRandom) {
   const variables: Record<string, unknown> = {};
   const declared: string[] = [];
 

@@ -1,9 +1,9 @@
 import type { GraphQLFieldResolver } from 'graphql';
-import { type ColumnKind, REFERENCE_TABLES, type Row, type Table } from './reference-rows.ts';
+import { type ColumnKind, REFERENCE_TABLES, type ReferenceTable, type ReferenceTableRow } from './reference-rows.ts';
 import {
   aggregateValues,
-  applyFunction,
-  compareValues,
+  compareColumnValues,
+  computeQueryFunction,
   type FilterOperators,
   matchesOperators,
   slicePage,
@@ -11,32 +11,32 @@ import {
 
 // Resolvers of the reference implementation, as simple as possible: rows in memory, one resolver call for each value.
 
-type Rows = ReadonlyMap<string, readonly Row[]>;
+type Rows = ReadonlyMap<string, readonly ReferenceTableRow[]>;
 type Args = Readonly<Record<string, unknown>>;
 /** Represents a missing many-to-one row: all its fields are null, its lists empty. */
-const NO_ROW = { __typename: '' } as Row;
+const NO_ROW = { __typename: '' } as ReferenceTableRow;
 
 export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> {
-  const tableOf = (name: string): Table => REFERENCE_TABLES[name] as Table;
-  const rowsOf = (name: string): readonly Row[] => all.get(name) ?? [];
-  const byKey = (name: string, key: unknown): Row | null =>
+  const tableOf = (name: string): ReferenceTable => REFERENCE_TABLES[name] as ReferenceTable;
+  const rowsOf = (name: string): readonly ReferenceTableRow[] => all.get(name) ?? [];
+  const byKey = (name: string, key: unknown): ReferenceTableRow | null =>
     rowsOf(name).find(({ id }) => key !== null && String(id) === String(key)) ?? null;
-  const relatedRows = (name: string, row: Row, field: string): readonly Row[] => {
-    const { of, by } = tableOf(name).many[field] as Table['many'][string];
+  const relatedRows = (name: string, row: ReferenceTableRow, field: string): readonly ReferenceTableRow[] => {
+    const { of, by } = tableOf(name).many[field] as ReferenceTable['many'][string];
     return rowsOf(of).filter((one) => one[by] !== null && one[by] === row.id);
   };
-  const anyOf = (name: string, row: Row, field: string): Row | null => {
-    const { by, of } = tableOf(name).any[field] as Table['any'][string];
+  const anyOf = (name: string, row: ReferenceTableRow, field: string): ReferenceTableRow | null => {
+    const { by, of } = tableOf(name).any[field] as ReferenceTable['any'][string];
     return of.includes(row[by] as string) ? byKey(row[by] as string, row[field] ?? null) : null;
   };
-  function applyTo(name: string, row: Row, field: string, fn: string, path?: string): unknown {
+  function applyTo(name: string, row: ReferenceTableRow, field: string, fn: string, path?: string): unknown {
     if (row === NO_ROW) return null;
     return tableOf(name).many[field]
       ? relatedRows(name, row, field).length
-      : applyFunction(fn, row[field] ?? null, path);
+      : computeQueryFunction(fn, row[field] ?? null, path);
   }
 
-  function matches(name: string, row: Row, filter: FilterOperators): boolean {
+  function matches(name: string, row: ReferenceTableRow, filter: FilterOperators): boolean {
     const { columns, one, many } = tableOf(name);
     return Object.entries(filter).every(([key, rule]) => {
       if (rule === null || rule === undefined) return true;
@@ -78,7 +78,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
   }
 
   /** The value of an entry of `sort` or `groupBy`: `title`, `author.name`, `year(published)`. */
-  function valueAt(name: string, row: Row, path: string): [value: unknown, kind: ColumnKind] {
+  function valueAt(name: string, row: ReferenceTableRow, path: string): [value: unknown, kind: ColumnKind] {
     const [first = '', ...rest] = path.split('.');
     const to = tableOf(name).one[first];
     if (rest.length > 0 && to) return valueAt(to, byKey(to, row[first] ?? null) ?? NO_ROW, rest.join('.'));
@@ -87,7 +87,12 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
     return [row[path] ?? null, tableOf(name).columns[path] ?? 'other'];
   }
 
-  function listRows(name: string, rows: readonly Row[], args: Args, order?: string): readonly Row[] {
+  function listRows(
+    name: string,
+    rows: readonly ReferenceTableRow[],
+    args: Args,
+    order?: string,
+  ): readonly ReferenceTableRow[] {
     const { filter, search, sort, limit, offset, page } = args;
     const sorts = (sort as readonly string[] | null | undefined) ?? (order === undefined ? [] : [order]);
     const found = rows
@@ -98,7 +103,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
           const path = entry.replace(/^-/, '');
           const [one, kind] = valueAt(name, a, path);
           const [other] = valueAt(name, b, path);
-          const before = compareValues(kind, one, other);
+          const before = compareColumnValues(kind, one, other);
           if (before !== 0) return entry.startsWith('-') ? -before : before;
         }
         return 0;
@@ -107,11 +112,14 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
   }
 
   /** The row behind a many-to-one if it matches filter and search, else null. */
-  const matchingOne = (name: string, row: Row | null, { filter, search }: Args): Row | null =>
-    row ? (listRows(name, [row], { filter, search })[0] ?? null) : null;
+  const matchingOne = (
+    name: string,
+    row: ReferenceTableRow | null,
+    { filter, search }: Args,
+  ): ReferenceTableRow | null => (row ? (listRows(name, [row], { filter, search })[0] ?? null) : null);
 
   /** Searches texts, text keys included, but no keys that are numbers or UUIDs. */
-  function isFound(name: string, row: Row, search: string): boolean {
+  function isFound(name: string, row: ReferenceTableRow, search: string): boolean {
     const { columns, one, any } = tableOf(name);
     const texts = Object.keys(columns).filter((field) => columns[field] === 'text' || columns[field] === 'key');
     return [...texts, ...Object.keys(one), ...Object.keys(any)].some((field) => {
@@ -123,7 +131,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
   function groupRows(name: string, args: Args): readonly object[] {
     const by = ((args.groupBy ?? []) as readonly string[]).filter((one) => one !== null);
     const rows = rowsOf(name).filter((row) => matches(name, row, (args.filter ?? {}) as FilterOperators));
-    const groups = new Map<string, Row[]>(by.length === 0 ? [['', []]] : []);
+    const groups = new Map<string, ReferenceTableRow[]>(by.length === 0 ? [['', []]] : []);
     for (const row of rows) {
       const key = by.length === 0 ? '' : JSON.stringify(by.map((path) => valueAt(name, row, path)[0]));
       groups.set(key, [...(groups.get(key) ?? []), row]);
@@ -131,8 +139,8 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
     const groupList = [...groups.values()].map((members) => ({ name, members, by }));
     const ordered = groupList.toSorted((a, b) => {
       for (const path of by) {
-        const [one, kind] = valueAt(name, a.members[0] as Row, path);
-        const before = compareValues(kind, one, valueAt(name, b.members[0] as Row, path)[0]);
+        const [one, kind] = valueAt(name, a.members[0] as ReferenceTableRow, path);
+        const before = compareColumnValues(kind, one, valueAt(name, b.members[0] as ReferenceTableRow, path)[0]);
         if (before !== 0) return before;
       }
       return 0;
@@ -143,7 +151,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
   return (source, args, _context, { fieldName, parentType: { name: parent } }) => {
     if (parent === 'Query') return root(fieldName, args);
     const { many, one, any, functions } = REFERENCE_TABLES[parent] ?? {};
-    const row = source as Row;
+    const row = source as ReferenceTableRow;
     const list = many?.[fieldName];
     if (list) return listRows(list.of, relatedRows(parent, row, fieldName), args, list.order);
     const to = one?.[fieldName];
@@ -153,7 +161,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
     if (field !== fieldName && functions?.[field]) return { name: parent, row, field };
     if (REFERENCE_TABLES[parent]) return row[fieldName] ?? null;
     if (/_functions?$|_func$/.test(parent)) {
-      const of = source as { name: string; row: Row; field: string };
+      const of = source as { name: string; row: ReferenceTableRow; field: string };
       return applyTo(of.name, of.row, of.field, fieldName, args.path as string | undefined);
     }
     return aggregateField(source as Group, fieldName);
@@ -166,7 +174,7 @@ export function createReferenceResolver(all: Rows): GraphQLFieldResolver<unknown
     return tableOf(name).singleton ? (rowsOf(name)[0] ?? null) : listRows(name, rowsOf(name), args);
   }
 
-  type Group = { name: string; members: readonly Row[]; by: readonly string[]; fn?: string };
+  type Group = { name: string; members: readonly ReferenceTableRow[]; by: readonly string[]; fn?: string };
 
   function aggregateField(group: Group, fieldName: string): unknown {
     const { name, members, by, fn } = group;

@@ -1,13 +1,13 @@
-import { createRandom, type SeededRandom } from '../../support/random.ts';
+import { createSeededRandom, type SeededRandom } from '../../support/random.ts';
 
 // A data model with every kind of relation, as SQL tables for the service and as rows in memory for the reference.
 
-export type Row = Readonly<Record<string, unknown>> & { readonly __typename: string };
+export type ReferenceTableRow = Readonly<Record<string, unknown>> & { readonly __typename: string };
 
 /** How the values of a column are compared, and which operators it has. */
 export type ColumnKind = 'text' | 'number' | 'whole' | 'big' | 'moment' | 'flag' | 'key' | 'other';
 
-export interface Table {
+export interface ReferenceTable {
   readonly sql: string;
   readonly columns: Readonly<Record<string, ColumnKind>>;
   /** Many-to-one columns, with the collection to which they refer. */
@@ -23,7 +23,7 @@ export interface Table {
 
 const NO_RELATIONS = { one: {}, many: {}, any: {}, functions: {} } as const;
 
-export const REFERENCE_TABLES: Readonly<Record<string, Table>> = {
+export const REFERENCE_TABLES: Readonly<Record<string, ReferenceTable>> = {
   person: {
     ...NO_RELATIONS,
     sql: 'create table person (id int primary key, name text not null, nick text, born date, boss int references person)',
@@ -122,15 +122,15 @@ const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0
 const pad = (n: number) => String(n).padStart(2, '0');
 
 /** Generates the rows of all tables, the same in every run, with many null values. */
-export function createRows(): ReadonlyMap<string, readonly Row[]> {
-  const random: SeededRandom = createRandom(20_260_101);
+export function createReferenceRows(): ReadonlyMap<string, readonly ReferenceTableRow[]> {
+  const random: SeededRandom = createSeededRandom(20_260_101);
   const maybe = <T>(value: T, share = 0.75): T | null => (random.chance(share) ? value : null);
   const word = () => random.one(WORDS);
   const words = () => `${word()} "${word()}"\n\\ ${word()}`;
   const day = () => `20${pad(20 + random.upTo(6))}-${pad(1 + random.upTo(12))}-${pad(1 + random.upTo(28))}`;
   const clock = () => `${pad(random.upTo(24))}:${pad(random.upTo(60))}:${pad(random.upTo(60))}`;
   const from = (keys: readonly unknown[]) => maybe(random.one(keys), 0.85);
-  const all = new Map<string, readonly Row[]>();
+  const all = new Map<string, readonly ReferenceTableRow[]>();
   const fill = (name: string, count: number, row: (n: number) => object) =>
     all.set(
       name,

@@ -27,7 +27,7 @@ export function aggregateValues(fn: string, input: readonly unknown[]): number |
 }
 
 /** Compares two values for an ascending sort, with null last. */
-export function compareValues(kind: ColumnKind, a: unknown, b: unknown): number {
+export function compareColumnValues(kind: ColumnKind, a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   if (kind === 'big') return BigInt(a as string) < BigInt(b as string) ? -1 : a === b ? 0 : 1;
   const [one, other] = kind === 'number' || kind === 'whole' ? [Number(a), Number(b)] : [a as string, b as string];
@@ -47,7 +47,7 @@ export function matchesOperators(kind: ColumnKind, value: unknown, rules: Filter
     if (operator.startsWith('_n') && operator !== '_neq')
       return !matchesOperators(kind, value, { [operator.replace('_n', '_')]: operand });
     const order = (other: unknown) =>
-      kind === 'key' ? (String(value) === String(other) ? 0 : 1) : compareValues(kind, value, other);
+      kind === 'key' ? (String(value) === String(other) ? 0 : 1) : compareColumnValues(kind, value, other);
     switch (operator) {
       case '_eq':
         return order(operand) === 0;
@@ -82,7 +82,7 @@ export function matchesOperators(kind: ColumnKind, value: unknown, rules: Filter
 const DAY = 86_400_000;
 
 /** Computes a function of the query language on a date, a time, a list or a JSON value. */
-export function applyFunction(fn: string, value: unknown, path?: string): unknown {
+export function computeQueryFunction(fn: string, value: unknown, path?: string): unknown {
   if (value === null) return null;
   if (fn === 'count') return Array.isArray(value) ? value.length : null;
   if (fn === 'json') return readJsonPath(value, path as string);

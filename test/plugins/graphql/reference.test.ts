@@ -3,9 +3,9 @@ import { buildSchema, execute, type GraphQLSchema, parse, validate } from 'graph
 import { requestAsAdmin } from '../../http/test-users.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
-import { generateDocument } from './reference-documents.ts';
+import { generateGraphqlDocument } from './reference-documents.ts';
 import { createReferenceResolver } from './reference-resolvers.ts';
-import { createRows, REFERENCE_TABLES } from './reference-rows.ts';
+import { createReferenceRows, REFERENCE_TABLES } from './reference-rows.ts';
 
 const DOCUMENTS = 600;
 
@@ -18,7 +18,7 @@ describe('/graphql answers generated documents like the executor of the graphql 
   let database: FreshDatabase;
   let service: InProcessService;
   let schema: GraphQLSchema;
-  const rows = createRows();
+  const rows = createReferenceRows();
   const fieldResolver = createReferenceResolver(rows);
 
   before(async () => {
@@ -61,7 +61,7 @@ describe('/graphql answers generated documents like the executor of the graphql 
     const differences: string[] = [];
     let compared = 0;
     for (let seed = 1; compared < DOCUMENTS; seed++) {
-      const generated = generateDocument(schema, rows, seed);
+      const generated = generateGraphqlDocument(schema, rows, seed);
       const document = parse(generated.query);
       if (validate(schema, document).length > 0) continue;
       compared++;

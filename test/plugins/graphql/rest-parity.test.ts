@@ -9,12 +9,12 @@ import {
   runCaseAsJsonText,
 } from '../query/query-cases.ts';
 import { INEXPRESSIBLE_NUMBER } from './cases/conditions.ts';
-import { Inexpressible } from './cases/entries.ts';
+import { InexpressibleInGraphqlError } from './cases/entries.ts';
 import { INEXPRESSIBLE_KEY_TEXT } from './cases/query-paths.ts';
 import { INEXPRESSIBLE_NAME_CLASH } from './cases/requested-fields.ts';
 import { hasSameAnswerAsRest, removeRowLineBreaks, toGraphqlAnswer } from './cases/rest-to-graphql-answer.ts';
-import { type CaseAnswer, runDocument, schemaOfCase } from './cases/run.ts';
-import { type TranslatedCase, translateCase } from './cases/translate.ts';
+import { buildGraphqlSchemaOfCase, type GraphqlCaseAnswer, runGraphqlDocumentOfCase } from './cases/run.ts';
+import { type TranslatedQueryCase, translateQueryCaseToGraphql } from './cases/translate.ts';
 
 const folder = new URL('../query/cases/', import.meta.url);
 const names = (await readdir(folder)).sort();
@@ -79,9 +79,12 @@ describe('GraphQL answers the same as REST for each query case', () => {
     it(name, async () => {
       const ground = grounds.get(one.schema) as QueryTestDatabase;
       const ask = (
-        more: Pick<Parameters<typeof translateCase>[1], 'includesHiddenNames' | 'sendsFilterAsVariable'> = {},
+        more: Pick<
+          Parameters<typeof translateQueryCaseToGraphql>[1],
+          'includesHiddenNames' | 'sendsFilterAsVariable'
+        > = {},
       ) =>
-        translateCase(one, {
+        translateQueryCaseToGraphql(one, {
           snapshot: ground.schema,
           keysOf: (collection) => keys.get(one.schema)?.get(collection) ?? new Set(),
           ...more,
@@ -89,16 +92,18 @@ describe('GraphQL answers the same as REST for each query case', () => {
       const translation = translateOrReason(ask);
       if (typeof translation === 'string') return void reasons.set(translation, (reasons.get(translation) ?? 0) + 1);
       const expected = await answerByRest(one, ground, translation);
-      const answered = await runDocument(one, ground, translation);
+      const answered = await runGraphqlDocumentOfCase(one, ground, translation);
       assertSameAnswer(answered, expected, translation);
       // Asks again with the filter as a variable, since GraphQL coerces variables in another way than literals.
       const withVariable = ask({ sendsFilterAsVariable: true });
       if (withVariable.text !== translation.text)
-        assertSameAnswer(await runDocument(one, ground, withVariable), expected, withVariable);
+        assertSameAnswer(await runGraphqlDocumentOfCase(one, ground, withVariable), expected, withVariable);
       // GraphQL must refuse documents that select names which REST leaves out silently.
       const withHiddenNames = translateOrReason(() => ask({ includesHiddenNames: true }));
       if (typeof withHiddenNames !== 'string' && withHiddenNames.text !== translation.text) {
-        expect(await runDocument(one, ground, withHiddenNames), withHiddenNames.text).to.have.property('refused');
+        expect(await runGraphqlDocumentOfCase(one, ground, withHiddenNames), withHiddenNames.text).to.have.property(
+          'refused',
+        );
         tally.hiddenNames++;
       }
       if ('refused' in expected) tally.refused++;
@@ -120,17 +125,17 @@ describe('GraphQL answers the same as REST for each query case', () => {
 
   it('builds a valid schema for every case', () => {
     for (const one of cases.values()) {
-      const schema = schemaOfCase(one, grounds.get(one.schema) as QueryTestDatabase);
+      const schema = buildGraphqlSchemaOfCase(one, grounds.get(one.schema) as QueryTestDatabase);
       expect(validateSchema(schema).map(({ message }) => message)).to.deep.equal([]);
     }
   });
 });
 
-function translateOrReason(ask: () => TranslatedCase): TranslatedCase | string {
+function translateOrReason(ask: () => TranslatedQueryCase): TranslatedQueryCase | string {
   try {
     return ask();
   } catch (error) {
-    if (error instanceof Inexpressible) return error.reason;
+    if (error instanceof InexpressibleInGraphqlError) return error.reason;
     throw error;
   }
 }
@@ -139,8 +144,8 @@ function translateOrReason(ask: () => TranslatedCase): TranslatedCase | string {
 async function answerByRest(
   one: QueryCase,
   ground: QueryTestDatabase,
-  { key, of }: TranslatedCase,
-): Promise<CaseAnswer> {
+  { key, of }: TranslatedQueryCase,
+): Promise<GraphqlCaseAnswer> {
   try {
     const { data } = await runCaseAsJsonText(one, ground);
     return { data: `{${JSON.stringify(key)}:${data === null ? 'null' : toGraphqlAnswer(data, of)}}` };
@@ -150,7 +155,11 @@ async function answerByRest(
   }
 }
 
-function assertSameAnswer(answered: CaseAnswer, expected: CaseAnswer, { text, variables }: TranslatedCase): void {
+function assertSameAnswer(
+  answered: GraphqlCaseAnswer,
+  expected: GraphqlCaseAnswer,
+  { text, variables }: TranslatedQueryCase,
+): void {
   const about = `${text} ${JSON.stringify(variables)}`;
   if ('data' in expected) expect(answered, about).to.deep.equal(expected);
   else

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { BodyMemory, type BodyReservation } from '../../../plugins/http/body-memory.ts';
+import { type BodyReservation, UnfinishedBodyMemoryBudget } from '../../../plugins/http/body-memory.ts';
 
 const KIB = 1024;
 const LIMIT = 1024 * KIB;
 
-describe('BodyMemory, which counts bodies that have not arrived completely', () => {
-  let memory: BodyMemory;
+describe('UnfinishedBodyMemoryBudget, which counts bodies that have not arrived completely', () => {
+  let memory: UnfinishedBodyMemoryBudget;
   let refused: string[];
   beforeEach(() => {
-    memory = new BodyMemory(LIMIT);
+    memory = new UnfinishedBodyMemoryBudget(LIMIT);
     refused = [];
   });
 

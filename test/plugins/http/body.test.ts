@@ -5,14 +5,14 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { createBodyReader } from '../../../plugins/http/body.ts';
-import { BodyMemory } from '../../../plugins/http/body-memory.ts';
+import { UnfinishedBodyMemoryBudget } from '../../../plugins/http/body-memory.ts';
 import { enableLingeringClose } from '../../../plugins/http/lingering-close.ts';
-import { type Echo, startEcho } from './echo.ts';
+import { type EchoServer, startEchoServer } from './echo.ts';
 
 describe('JSON bodies', () => {
-  let echo: Echo;
+  let echo: EchoServer;
   before(async () => {
-    echo = await startEcho({ MAX_PAYLOAD_SIZE: '10kb' });
+    echo = await startEchoServer({ MAX_PAYLOAD_SIZE: '10kb' });
   });
   after(() => echo.stop());
 
@@ -61,7 +61,9 @@ describe('JSON bodies', () => {
     const over: Promise<unknown>[] = [];
     const begun: (() => void)[] = [];
     const app = new Koa().use((ctx) => {
-      const read = createBodyReader({ maxBytes: 1000, idleTimeout: 0, memory: new BodyMemory(10_000) })(ctx);
+      const read = createBodyReader({ maxBytes: 1000, idleTimeout: 0, memory: new UnfinishedBodyMemoryBudget(10_000) })(
+        ctx,
+      );
       over.push(read.catch((error: unknown) => error));
       for (const tell of begun.splice(0)) tell();
       return read as Promise<void>;

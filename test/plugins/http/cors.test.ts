@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startEcho } from './echo.ts';
+import { startEchoServer } from './echo.ts';
 
 const preflight = { origin: 'https://a.example', 'access-control-request-method': 'SEARCH' };
 const names = [
@@ -12,7 +12,7 @@ const names = [
 ] as const;
 
 async function headersOf(environment: Record<string, string>, method: string, headers: Record<string, string>) {
-  const echo = await startEcho(environment);
+  const echo = await startEchoServer(environment);
   try {
     const reply = await echo.request(method, '/fixed', { headers });
     return [reply.status, ...names.map((name) => reply.headers.get(`access-control-${name}`))];

@@ -3,8 +3,8 @@ import type { Route, RouteDescription } from '../../../plugins/http/contract.ts'
 import {
   describeJsonBody,
   errorCodesOf,
-  exactObject,
-  isValidBody,
+  exactObjectSchema,
+  hasBodyMatchingRouteSchema,
   listSchema,
   pathParameterNames,
   schemaRef,
@@ -47,27 +47,30 @@ describe('pathParameterNames', () => {
   });
 });
 
-describe('isValidBody', () => {
+describe('hasBodyMatchingRouteSchema', () => {
   const note = described({
-    body: describeJsonBody(exactObject({ title: TEXT_SCHEMA, tags: listSchema(schemaRef('Tag')) })),
+    body: describeJsonBody(exactObjectSchema({ title: TEXT_SCHEMA, tags: listSchema(schemaRef('Tag')) })),
     components: { schemas: { Tag: { type: 'string', minLength: 1 } } },
   });
 
   it('accepts bodies that match the schema, references included', async () => {
-    expect(await isValidBody(note, { title: 'a', tags: ['b'] })).to.equal(true);
+    expect(await hasBodyMatchingRouteSchema(note, { title: 'a', tags: ['b'] })).to.equal(true);
     for (const body of [{ title: 'a', tags: [''] }, { title: 1, tags: [] }, { title: 'a' }, [], null])
-      expect(await isValidBody(note, body), JSON.stringify(body)).to.equal(false);
+      expect(await hasBodyMatchingRouteSchema(note, body), JSON.stringify(body)).to.equal(false);
   });
 
   it('accepts a missing body only if the description does not require one', async () => {
-    expect(await isValidBody(note, undefined)).to.equal(false);
+    expect(await hasBodyMatchingRouteSchema(note, undefined)).to.equal(false);
     expect(
-      await isValidBody(described({ body: describeJsonBody(TEXT_SCHEMA, { required: false }) }), undefined),
+      await hasBodyMatchingRouteSchema(
+        described({ body: describeJsonBody(TEXT_SCHEMA, { required: false }) }),
+        undefined,
+      ),
     ).to.equal(true);
   });
 
   it('throws for a description without a schema for JSON', async () => {
-    const { message } = await captureError(isValidBody(described({}), {}));
+    const { message } = await captureError(hasBodyMatchingRouteSchema(described({}), {}));
     expect(message).to.include('no schema for a JSON body');
   });
 });

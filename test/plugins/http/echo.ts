@@ -1,12 +1,18 @@
 import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import { type Route, routes } from '../../../plugins/http/contract.ts';
-import { bodyOf, clientInfoOf, rawQueryOf, sendData, sendJson } from '../../../plugins/http/library.ts';
-import { silentSettings, writePlugins } from '../../support/plugin.ts';
+import {
+  bodyOf,
+  clientInfoOf,
+  parsedQueryStringOf,
+  sendData,
+  sendJsonTextInEnvelope,
+} from '../../../plugins/http/library.ts';
+import { silentSettings, writeTestPluginPackages } from '../../support/plugin.ts';
 import { TEST_ROUTE_DESCRIPTION } from '../../support/route-descriptions.ts';
 import { createSender, type SendRequest } from '../../support/send.ts';
 
-export interface Echo {
+export interface EchoServer {
   readonly url: string;
   readonly request: SendRequest;
   /** Parsed log lines so far. */
@@ -15,8 +21,8 @@ export interface Echo {
 }
 
 /** Starts the http plugin alone, with routes that echo the request. */
-export async function startEcho(environment: Record<string, string> = {}): Promise<Echo> {
-  const { composition, remove } = await writePlugins([
+export async function startEchoServer(environment: Record<string, string> = {}): Promise<EchoServer> {
+  const { composition, remove } = await writeTestPluginPackages([
     {
       name: 'echo',
       manifest: { contributes: { 'http.routes': { prefixes: ['/echo', '/fixed'] } } },
@@ -52,10 +58,10 @@ export async function startEcho(environment: Record<string, string> = {}): Promi
 const body: Route['handle'] = (ctx) => sendData(ctx, { body: bodyOf(ctx) ?? null });
 const echoRoutes: readonly Omit<Route, 'description'>[] = [
   ...(['POST', 'PATCH', 'DELETE', 'SEARCH'] as const).map((method) => ({ method, path: '/echo/body', handle: body })),
-  { method: 'GET', path: '/echo/query', handle: (ctx) => sendData(ctx, rawQueryOf(ctx)) },
+  { method: 'GET', path: '/echo/query', handle: (ctx) => sendData(ctx, parsedQueryStringOf(ctx)) },
   { method: 'GET', path: '/echo/client', handle: (ctx) => sendData(ctx, clientInfoOf(ctx)) },
   { method: 'GET', path: '/echo/items/:id', handle: (ctx) => sendData(ctx, { route: 'one', ...ctx.params }) },
   { method: 'GET', path: '/echo/items/me', handle: (ctx) => sendData(ctx, { route: 'me' }) },
   { method: 'GET', path: '/echo/nothing', handle: (ctx) => sendData(ctx, undefined) },
-  { method: 'GET', path: '/fixed', handle: (ctx) => sendJson(ctx, '[1]', '{"total_count":1}') },
+  { method: 'GET', path: '/fixed', handle: (ctx) => sendJsonTextInEnvelope(ctx, '[1]', '{"total_count":1}') },
 ];

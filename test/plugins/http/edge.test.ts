@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { redactSecrets } from '../../../plugins/http/request-log.ts';
-import { type Echo, startEcho } from './echo.ts';
+import { type EchoServer, startEchoServer } from './echo.ts';
 
 describe('the middleware edge', () => {
-  let echo: Echo;
+  let echo: EchoServer;
   before(async () => {
-    echo = await startEcho({ IP_TRUST_PROXY: '2', QUERYSTRING_MAX_PARSE_DEPTH: '2' });
+    echo = await startEchoServer({ IP_TRUST_PROXY: '2', QUERYSTRING_MAX_PARSE_DEPTH: '2' });
   });
   after(() => echo.stop());
 
@@ -71,7 +71,7 @@ describe('the middleware edge', () => {
     expect(await ip()).to.equal('127.0.0.1');
     expect(await ip('6.6.6.6, 1.2.3.4, 10.0.0.1')).to.equal('1.2.3.4');
     expect(await ip('1.2.3.4')).to.equal('1.2.3.4');
-    const untrusting = await startEcho();
+    const untrusting = await startEchoServer();
     try {
       const { body } = await untrusting.request('GET', '/echo/client', {
         headers: { 'x-forwarded-for': '1.2.3.4', 'user-agent': 'test' },
@@ -90,9 +90,9 @@ describe('the middleware edge', () => {
 });
 
 describe('routes', () => {
-  let echo: Echo;
+  let echo: EchoServer;
   before(async () => {
-    echo = await startEcho();
+    echo = await startEchoServer();
   });
   after(() => echo.stop());
   const data = async (path: string) => (await echo.request('GET', path)).body.data;

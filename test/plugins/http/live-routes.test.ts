@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import {
   type PathClaimKind,
   type RouteMount,
-  type Routing,
+  type RoutingService,
   reservedSegments,
   routeMounts,
   routes,
   routing,
 } from '../../../plugins/http/contract.ts';
-import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 import { TEST_ROUTE_DESCRIPTION } from '../../support/route-descriptions.ts';
 
 interface Hands {
-  readonly routing: Routing;
+  readonly routing: RoutingService;
   addRoute(path: string): () => void;
   addMount(path: string, answer: string): () => void;
 }
@@ -57,7 +57,7 @@ async function withServer(
   work: (hands: Hands, get: (path: string) => Promise<string>) => Promise<void>,
 ): Promise<void> {
   let hands: Hands | undefined;
-  await withPlugins(
+  await withBootedTestPlugins(
     [author((received) => (hands = received))],
     async ({ kernel }) => {
       await kernel.migrate();
@@ -126,7 +126,7 @@ describe('routes and mounts of a running service', () => {
       manifest: { contributes: { 'http.mounts': {} } },
       register: (host) => void host.contribute(routeMounts, { path: '/x', handle: async () => {} }),
     };
-    await withPlugins(
+    await withBootedTestPlugins(
       [thirdParty],
       async ({ kernel, log }) => {
         await kernel.migrate();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Failure, Failures, fail } from '#kernel';
-import { toWriteError } from '../../../plugins/items/write/database-errors.ts';
+import { translatePostgresWriteError } from '../../../plugins/items/write/database-errors.ts';
 import { prefixErrorPath } from '../../../plugins/items/write/row-path.ts';
 import type { Collection, Field } from '../../../plugins/schema/contract.ts';
 
@@ -12,12 +12,12 @@ const collection = { name: 'thing', fields } as unknown as Collection;
 const postgresError = (code: string, parts: Record<string, string> = {}) =>
   Object.assign(new Error(parts.message ?? 'no'), { code, severity: 'ERROR', ...parts });
 const translated = (code: string, parts?: Record<string, string>) =>
-  toWriteError(postgresError(code, parts), collection, {
+  translatePostgresWriteError(postgresError(code, parts), collection, {
     paramCount: 3,
     fieldOfParam: (param) => fields.get(['mail', 'n', 'up'][param - 1] ?? ''),
   }) as Failure;
 
-describe('toWriteError', () => {
+describe('translatePostgresWriteError', () => {
   const CASES: readonly [code: string, parts: Record<string, string>, expected: Record<string, unknown>][] = [
     ['23505', { detail: 'Key (mail_column)=(a@b.c) already exists.' }, { code: 'RECORD_NOT_UNIQUE', field: 'mail' }],
     [
@@ -78,7 +78,7 @@ describe('toWriteError', () => {
 
   it('returns other errors and translated failures unchanged', () => {
     for (const error of [new Error('a bug'), fail('FORBIDDEN'), postgresError('XX000')])
-      expect(toWriteError(error, collection)).to.equal(error);
+      expect(translatePostgresWriteError(error, collection)).to.equal(error);
   });
 
   it('prefixes the path with the relation fields that lead to the row', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { castSql, toSqlParameter } from '../../../plugins/items/write/values.ts';
+import { renderParameterCastSql, toSqlParameter } from '../../../plugins/items/write/values.ts';
 import type { Column, Field, FieldType } from '../../../plugins/schema/contract.ts';
 
 const field = (type: FieldType, column: Partial<Column> = {}): Field => ({
@@ -17,7 +17,7 @@ const field = (type: FieldType, column: Partial<Column> = {}): Field => ({
 const arrayOf = (type: FieldType, sqlType: string): Field =>
   field('json', { array: true, sqlType: `${sqlType}[]`, element: { type, sqlType, dataType: sqlType } });
 
-describe('toParameter and castSql', () => {
+describe('toParameter and renderParameterCastSql', () => {
   const BECOME: readonly [field: Field, value: unknown, param: unknown][] = [
     [field('integer'), 7, '7'],
     [field('integer'), ' 7.0 ', '7'],
@@ -81,8 +81,12 @@ describe('toParameter and castSql', () => {
     });
   }
 
-  it('castSql casts by the column’s own type', () => {
-    expect(castSql(field('string', { sqlType: '"public"."mood"' }), '$1')).to.equal('$1::"public"."mood"');
-    expect(castSql(field('geometry.Point'), '$2')).to.equal('ST_SetSRID(ST_GeomFromGeoJSON($2::text), 4326)');
+  it('renderParameterCastSql casts by the column’s own type', () => {
+    expect(renderParameterCastSql(field('string', { sqlType: '"public"."mood"' }), '$1')).to.equal(
+      '$1::"public"."mood"',
+    );
+    expect(renderParameterCastSql(field('geometry.Point'), '$2')).to.equal(
+      'ST_SetSRID(ST_GeomFromGeoJSON($2::text), 4326)',
+    );
   });
 });

@@ -3,7 +3,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
 import { IMAGE_FORMATS } from '../../../plugins/media/contract.ts';
-import { cornersOf, createCornersImage, type MediaGround, openMediaGround, resize } from './media-fixture.ts';
+import {
+  createCornersImage,
+  createResizeOperation,
+  type MediaFixture,
+  openMediaFixture,
+  readCornerColours,
+} from './media-fixture.ts';
 import { mediaWorkersCpuTime } from './media-workers.ts';
 import { gifBomb, jpegBomb, pngBomb } from './oversized-images.ts';
 
@@ -40,9 +46,9 @@ const animation = (format: 'gif' | 'webp', side = 16) => {
 };
 
 describe('media.transform', () => {
-  let studio: MediaGround;
+  let studio: MediaFixture;
   before(async () => {
-    studio = await openMediaGround();
+    studio = await openMediaFixture();
   });
   after(() => studio.close());
 
@@ -55,31 +61,31 @@ describe('media.transform', () => {
 
         const result = await studio.make(source);
         expect(result).to.include({ width: 40, height: 20 });
-        expect(await cornersOf(result.path)).to.deep.equal(SEEN);
+        expect(await readCornerColours(result.path)).to.deep.equal(SEEN);
         expect((await sharp(result.path).metadata()).orientation).to.equal(undefined);
 
         const stored = await studio.make(source, { orient: false });
-        expect(await cornersOf(stored.path)).to.deep.equal(await cornersOf(bytes));
+        expect(await readCornerColours(stored.path)).to.deep.equal(await readCornerColours(bytes));
         expect([stored.width, stored.height]).to.deep.equal(orientation < 5 ? [40, 20] : [20, 40]);
       });
     }
 
     it('the orientation is applied before all operations', async () => {
       const source = await studio.put('turned.jpg', await oriented(6));
-      const narrow = await studio.make(source, { operations: [resize(20)] });
+      const narrow = await studio.make(source, { operations: [createResizeOperation(20)] });
       expect(narrow).to.include({ width: 20, height: 10 });
       const part = await studio.make(source, { operations: [['extract', { left: 30, top: 0, width: 10, height: 5 }]] });
-      expect(await cornersOf(part.path)).to.deep.equal(Array(4).fill('green'));
+      expect(await readCornerColours(part.path)).to.deep.equal(Array(4).fill('green'));
       const turned = await studio.make(source, { operations: [['rotate', 90]] });
       expect(turned).to.include({ width: 20, height: 40 });
-      expect(await cornersOf(turned.path)).to.deep.equal(['blue', 'red', 'white', 'green']);
+      expect(await readCornerColours(turned.path)).to.deep.equal(['blue', 'red', 'white', 'green']);
     });
 
     it('the orientation is applied in WebP and TIFF too', async () => {
       for (const format of ['webp', 'tiff'] as const) {
         const source = await studio.put(`oriented.${format}`, await oriented(6, format));
         expect(await studio.media.inspect(source), format).to.include({ width: 40, height: 20 });
-        expect(await cornersOf((await studio.make(source)).path), format).to.deep.equal(SEEN);
+        expect(await readCornerColours((await studio.make(source)).path), format).to.deep.equal(SEEN);
       }
     });
   });
@@ -122,7 +128,7 @@ describe('media.transform', () => {
           expect(space, format).to.be.oneOf(['srgb', 'b-w']);
           expect(depth, format).to.equal('uchar');
           if (name === 'grey JPEG') continue;
-          const found = (await cornersOf(result.path)).filter((_, at) => !(isInk && at === 1));
+          const found = (await readCornerColours(result.path)).filter((_, at) => !(isInk && at === 1));
           expect(found, format).to.deep.equal(seen);
         }
       });
@@ -176,7 +182,11 @@ describe('media.transform', () => {
         it(`an animation keeps frames, delays and loops from ${from} to ${to}`, async () => {
           const source = await studio.put(`moving.${from}`, await animation(from).toBuffer());
           expect(await studio.media.inspect(source)).to.include({ type: `image/${from}`, width: 16, height: 16 });
-          const result = await studio.make(source, { animated: true, format: to, operations: [resize(8, 8)] });
+          const result = await studio.make(source, {
+            animated: true,
+            format: to,
+            operations: [createResizeOperation(8, 8)],
+          });
           expect(result).to.include({ width: 8, height: 8 });
           const { pages, pageHeight, delay, loop } = await sharp(result.path, { animated: true }).metadata();
           expect({ pages, pageHeight, delay, loop }).to.deep.equal({
@@ -204,7 +214,7 @@ describe('media.transform', () => {
         const result = await studio.make(source, { animated, format });
         expect(result, format).to.include({ width: 16, height: 16 });
         expect((await sharp(result.path).metadata()).pages ?? 1, format).to.equal(1);
-        expect(await cornersOf(result.path), format).to.deep.equal(Array(4).fill('red'));
+        expect(await readCornerColours(result.path), format).to.deep.equal(Array(4).fill('red'));
       }
     });
 
@@ -220,7 +230,7 @@ describe('media.transform', () => {
       expect((await sharp(long).metadata()).pages).to.equal(6);
       expect(await studio.refusal(longer, { ...limits, animated: true })).to.include({ reason: 'tooLarge' });
       expect(await studio.make(longer, { ...limits, animated: false })).to.include({ width: 16 });
-      const enlarged = { animated: true, format: 'webp', operations: [resize(6000, 6000)] } as const;
+      const enlarged = { animated: true, format: 'webp', operations: [createResizeOperation(6000, 6000)] } as const;
       expect(await studio.refusal(longer, enlarged)).to.include({ reason: 'tooLarge' });
     });
 
@@ -251,7 +261,7 @@ describe('media.transform', () => {
         const source = await studio.put(`bomb-${name}`, await make());
         const used = mediaWorkersCpuTime();
         expect(await studio.media.inspect(source)).to.include({ width: 30_000, height: 30_000 });
-        const error = await studio.refusal(source, { operations: [resize(10)] });
+        const error = await studio.refusal(source, { operations: [createResizeOperation(10)] });
         expect(error).to.include({ reason: 'tooLarge' });
         expect(error.message).to.contain('30000 × 30000');
         expect(mediaWorkersCpuTime() - used).to.be.lessThan(1500);
@@ -282,7 +292,7 @@ describe('media.transform', () => {
         expect(await studio.refusal(source, { failOn }), failOn).to.include({ reason: 'damaged' });
       const result = await studio.make(source, { failOn: 'none' });
       expect(result).to.include({ width: 400, height: 400 });
-      expect((await cornersOf(result.path)).slice(0, 2)).to.deep.equal(['red', 'green']);
+      expect((await readCornerColours(result.path)).slice(0, 2)).to.deep.equal(['red', 'green']);
     });
 
     it('a truncated image of every format is damaged', async () => {
@@ -322,7 +332,7 @@ describe('media.transform', () => {
   it('an image is recognised by its content, not by its name', async () => {
     const source = await studio.put('really-png.jpg', await createCornersImage().png().toBuffer());
     expect(await studio.media.inspect(source, 'image/jpeg')).to.include({ type: 'image/png', width: 40 });
-    expect(await cornersOf((await studio.make(source, { format: 'jpeg' })).path)).to.deep.equal(SEEN);
+    expect(await readCornerColours((await studio.make(source, { format: 'jpeg' })).path)).to.deep.equal(SEEN);
   });
 
   it('a script behind an image is not in the result', async () => {

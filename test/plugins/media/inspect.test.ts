@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { createCornersImage, type MediaGround, openMediaGround } from './media-fixture.ts';
+import { createCornersImage, type MediaFixture, openMediaFixture } from './media-fixture.ts';
 import { mediaWorkersCpuTime } from './media-workers.ts';
 import { exifBlock, withExif, withIptc, withXmp } from './metadata-blocks.ts';
 import { mp3, mp4, wav } from './silent-media-files.ts';
@@ -47,9 +47,9 @@ const XMP = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.
 <dc:subject><rdf:Bag><rdf:li>sea</rdf:li><rdf:li>sand</rdf:li></rdf:Bag></dc:subject></rdf:Description></rdf:RDF></x:xmpmeta>`;
 
 describe('media.inspect', () => {
-  let studio: MediaGround;
+  let studio: MediaFixture;
   before(async () => {
-    studio = await openMediaGround();
+    studio = await openMediaFixture();
   });
   after(() => studio.close());
 

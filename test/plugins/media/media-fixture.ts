@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
-import type { ImageInfo, ImageOperation, ImagePlan } from '../../../plugins/media/contract.ts';
+import type { ImageOperation, ImageTransformPlan, ImageTransformResult } from '../../../plugins/media/contract.ts';
 import { MediaError } from '../../../plugins/media/library.ts';
 import { buildMediaWorkerPoolOptions } from '../../../plugins/media/processes.ts';
-import { createMedia } from '../../../plugins/media/service.ts';
+import { createMediaService } from '../../../plugins/media/service.ts';
 import { openWorkerPool } from '../../support/worker-pool.ts';
 
-export const IMAGE_PLAN: ImagePlan = {
+export const IMAGE_PLAN: ImageTransformPlan = {
   operations: [],
   format: 'png',
   animated: false,
@@ -21,10 +21,10 @@ export const IMAGE_PLAN: ImagePlan = {
 };
 
 /** Opens the service `media` with its own worker processes and a temporary folder for images. */
-export async function openMediaGround(options?: Parameters<typeof buildMediaWorkerPoolOptions>[0]) {
+export async function openMediaFixture(options?: Parameters<typeof buildMediaWorkerPoolOptions>[0]) {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-media-'));
   const pool = openWorkerPool(buildMediaWorkerPoolOptions(options));
-  const media = createMedia(pool);
+  const media = createMediaService(pool);
   let count = 0;
   const place = (name: string) => join(folder, name);
   const fresh = () => place(`made-${count++}`);
@@ -40,12 +40,15 @@ export async function openMediaGround(options?: Parameters<typeof buildMediaWork
       return place(name);
     },
     /** Transforms an image into a new file; returns its properties and path. */
-    async make(source: string, plan: Partial<ImagePlan> = {}): Promise<ImageInfo & { readonly path: string }> {
+    async make(
+      source: string,
+      plan: Partial<ImageTransformPlan> = {},
+    ): Promise<ImageTransformResult & { readonly path: string }> {
       const path = fresh();
       return { ...(await media.transform(source, path, { ...IMAGE_PLAN, ...plan })), path };
     },
     /** Returns the error of a transformation that must fail, and asserts that it leaves no file. */
-    async refusal(source: string, plan: Partial<ImagePlan> = {}): Promise<MediaError> {
+    async refusal(source: string, plan: Partial<ImageTransformPlan> = {}): Promise<MediaError> {
       const before = await readdir(folder);
       const error = await media.transform(source, fresh(), { ...IMAGE_PLAN, ...plan }).then(
         (image) => expect.fail(`it was count: ${JSON.stringify(image)}`),
@@ -63,7 +66,7 @@ export async function openMediaGround(options?: Parameters<typeof buildMediaWork
   };
 }
 
-export type MediaGround = Awaited<ReturnType<typeof openMediaGround>>;
+export type MediaFixture = Awaited<ReturnType<typeof openMediaFixture>>;
 
 /** A black image with a red, a green, a blue and a white corner, so that tests detect each rotation and flip. */
 export function createCornersImage(width = 40, height = 20): Sharp {
@@ -89,7 +92,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Reads the colours of the corners, row by row from the upper left, without applying the EXIF orientation. */
-export async function cornersOf(image: string | Buffer): Promise<readonly string[]> {
+export async function readCornerColours(image: string | Buffer): Promise<readonly string[]> {
   const { data, info } = await sharp(image)
     .removeAlpha()
     .toColourspace('srgb')
@@ -104,4 +107,4 @@ export async function cornersOf(image: string | Buffer): Promise<readonly string
   return [at(1, 1), at(right, 1), at(1, bottom), at(right, bottom)];
 }
 
-export const resize = (...args: unknown[]): ImageOperation => ['resize', ...args];
+export const createResizeOperation = (...args: unknown[]): ImageOperation => ['resize', ...args];

@@ -9,13 +9,13 @@ const textOf = (path: string): string => {
 };
 export const parentProcessIdOf = (pid: number): number =>
   Number(/^PPid:\s+(\d+)/m.exec(textOf(`/proc/${pid}/status`))?.[1]);
-export const isAlive = (pid: number): boolean => /^State:\s+[^ZX]/m.test(textOf(`/proc/${pid}/status`));
+export const isRunningProcess = (pid: number): boolean => /^State:\s+[^ZX]/m.test(textOf(`/proc/${pid}/status`));
 
 /** Process ids of the running media workers that this process started; empty on systems without /proc. */
 export const findMediaWorkers = (parent = process.pid): readonly number[] =>
   names('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && parentProcessIdOf(pid) === parent && isAlive(pid))
+    .filter((pid) => pid > 0 && parentProcessIdOf(pid) === parent && isRunningProcess(pid))
     .filter((pid) => textOf(`/proc/${pid}/cmdline`).includes('media/child/entry.ts'));
 
 /** Milliseconds of CPU that the running media workers have used so far. */

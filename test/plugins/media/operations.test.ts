@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
 import type { ImageOperation } from '../../../plugins/media/contract.ts';
-import { cornersOf, createCornersImage, type MediaGround, openMediaGround, resize } from './media-fixture.ts';
+import {
+  createCornersImage,
+  createResizeOperation,
+  type MediaFixture,
+  openMediaFixture,
+  readCornerColours,
+} from './media-fixture.ts';
 import { mediaWorkersCpuTime } from './media-workers.ts';
 
 const region = { left: 0, top: 0, width: 10, height: 5 };
@@ -82,10 +88,10 @@ const OPERATIONS: Readonly<Record<string, { good: readonly unknown[][]; bad: rea
 };
 
 describe('operations of media.transform', () => {
-  let studio: MediaGround;
+  let studio: MediaFixture;
   let source: string;
   before(async () => {
-    studio = await openMediaGround();
+    studio = await openMediaFixture();
     source = await studio.put('source.png', await createCornersImage().png().toBuffer());
   });
   after(() => studio.close());
@@ -107,7 +113,7 @@ describe('operations of media.transform', () => {
 
   it('operations change pixels as sharp documents', async () => {
     const cornersAfter = async (...operations: ImageOperation[]) =>
-      cornersOf((await studio.make(source, { operations })).path);
+      readCornerColours((await studio.make(source, { operations })).path);
     expect(await cornersAfter(['rotate', 180])).to.deep.equal(['white', 'blue', 'green', 'red']);
     expect(await cornersAfter(['flip'])).to.deep.equal(['blue', 'white', 'red', 'green']);
     expect(await cornersAfter(['flop'])).to.deep.equal(['green', 'red', 'white', 'blue']);
@@ -123,10 +129,10 @@ describe('operations of media.transform', () => {
     ]);
     expect(await cornersAfter(['extractChannel', 'red'])).to.deep.equal(['white', 'black', 'black', 'white']);
     expect(await cornersAfter(['threshold', 250])).to.deep.equal(['black', 'black', 'black', 'white']);
-    expect(await cornersAfter(resize(80, 80, { fit: 'contain', background: 'red' }))).to.deep.equal(
+    expect(await cornersAfter(createResizeOperation(80, 80, { fit: 'contain', background: 'red' }))).to.deep.equal(
       Array(4).fill('red'),
     );
-    expect(await cornersAfter(resize(20, 20, { fit: 'cover', position: 'left' }))).to.deep.equal([
+    expect(await cornersAfter(createResizeOperation(20, 20, { fit: 'cover', position: 'left' }))).to.deep.equal([
       'red',
       'black',
       'blue',
@@ -136,23 +142,25 @@ describe('operations of media.transform', () => {
 
   it('resize, extend, rotate and extract give the expected sizes', async () => {
     const sizes: readonly [ImageOperation[], number, number][] = [
-      [[resize(20)], 20, 10],
-      [[resize(null, 5)], 10, 5],
-      [[resize(10, 10)], 10, 10],
-      [[resize({ width: 10, height: 10, fit: 'inside' })], 10, 5],
-      [[resize({ width: 10, height: 10, fit: 'outside' })], 20, 10],
-      [[resize({ width: 400, withoutEnlargement: true })], 40, 20],
-      [[resize(10), ['extend', 3]], 16, 11],
-      [[['rotate', 90], resize(10)], 10, 20],
-      [[['extract', { left: 0, top: 0, width: 10, height: 10 }], resize(40)], 40, 40],
-      [[resize(80), ['extract', { left: 70, top: 0, width: 10, height: 8 }]], 10, 8],
+      [[createResizeOperation(20)], 20, 10],
+      [[createResizeOperation(null, 5)], 10, 5],
+      [[createResizeOperation(10, 10)], 10, 10],
+      [[createResizeOperation({ width: 10, height: 10, fit: 'inside' })], 10, 5],
+      [[createResizeOperation({ width: 10, height: 10, fit: 'outside' })], 20, 10],
+      [[createResizeOperation({ width: 400, withoutEnlargement: true })], 40, 20],
+      [[createResizeOperation(10), ['extend', 3]], 16, 11],
+      [[['rotate', 90], createResizeOperation(10)], 10, 20],
+      [[['extract', { left: 0, top: 0, width: 10, height: 10 }], createResizeOperation(40)], 40, 40],
+      [[createResizeOperation(80), ['extract', { left: 70, top: 0, width: 10, height: 8 }]], 10, 8],
     ];
     for (const [operations, width, height] of sizes)
       expect(await studio.make(source, { operations }), JSON.stringify(operations)).to.include({ width, height });
   });
 
   it('of repeated operations the last one counts', async () => {
-    expect(await studio.make(source, { operations: [resize(10), resize(20)] })).to.include({ width: 20, height: 10 });
+    expect(
+      await studio.make(source, { operations: [createResizeOperation(10), createResizeOperation(20)] }),
+    ).to.include({ width: 20, height: 10 });
   });
 
   it('format operations set options of the result format only', async () => {
@@ -214,17 +222,17 @@ describe('operations of media.transform', () => {
   describe('results over maxResult', () => {
     const limits = { maxSource: 100, maxResult: 100 };
     const large: readonly ImageOperation[][] = [
-      [resize(101)],
-      [resize(10, 101)],
-      [resize(null, 51)],
-      [resize({ width: 101 })],
-      [resize(10, 60, { fit: 'outside' })],
-      [resize(10), ['extend', 50]],
+      [createResizeOperation(101)],
+      [createResizeOperation(10, 101)],
+      [createResizeOperation(null, 51)],
+      [createResizeOperation({ width: 101 })],
+      [createResizeOperation(10, 60, { fit: 'outside' })],
+      [createResizeOperation(10), ['extend', 50]],
       [['extend', { left: 61 }]],
-      [['rotate', 90], resize(60)],
-      [resize(101), ['extract', region]],
-      [resize(200, 100, { fit: 'contain', withoutEnlargement: true })],
-      [resize(100), ['rotate', 45]],
+      [['rotate', 90], createResizeOperation(60)],
+      [createResizeOperation(101), ['extract', region]],
+      [createResizeOperation(200, 100, { fit: 'contain', withoutEnlargement: true })],
+      [createResizeOperation(100), ['rotate', 45]],
     ];
     for (const operations of large) {
       it(`${JSON.stringify(operations)} is tooLarge`, async () => {
@@ -234,7 +242,7 @@ describe('operations of media.transform', () => {
 
     it('a result that is too large is rejected before decoding', async () => {
       const used = mediaWorkersCpuTime();
-      expect(await studio.refusal(source, { operations: [resize(100_000, 100_000)] })).to.include({
+      expect(await studio.refusal(source, { operations: [createResizeOperation(100_000, 100_000)] })).to.include({
         reason: 'tooLarge',
       });
       expect(await studio.refusal(source, { operations: [['extend', 100_000]] })).to.include({ reason: 'tooLarge' });
@@ -243,12 +251,12 @@ describe('operations of media.transform', () => {
 
     it('a result within maxResult is accepted, although an option names a larger size', async () => {
       const fine: readonly ImageOperation[][] = [
-        [resize({ width: 1000, withoutEnlargement: true })],
-        [resize(100, 50)],
-        [resize({ width: 1000, height: 40, fit: 'inside' })],
-        [resize({ width: 40, height: 100, fit: 'fill' })],
-        [resize({ height: 100, fit: 'fill' })],
-        [['extract', region], resize(100)],
+        [createResizeOperation({ width: 1000, withoutEnlargement: true })],
+        [createResizeOperation(100, 50)],
+        [createResizeOperation({ width: 1000, height: 40, fit: 'inside' })],
+        [createResizeOperation({ width: 40, height: 100, fit: 'fill' })],
+        [createResizeOperation({ height: 100, fit: 'fill' })],
+        [['extract', region], createResizeOperation(100)],
       ];
       for (const operations of fine)
         expect(
@@ -258,7 +266,7 @@ describe('operations of media.transform', () => {
     });
 
     it('a result larger than WebP can hold is tooLarge', async () => {
-      const plan = { maxResult: 20_000, format: 'webp', operations: [resize(17_000, 1)] } as const;
+      const plan = { maxResult: 20_000, format: 'webp', operations: [createResizeOperation(17_000, 1)] } as const;
       expect(await studio.refusal(source, plan)).to.include({ reason: 'tooLarge' });
     });
   });

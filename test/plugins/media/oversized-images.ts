@@ -1,7 +1,7 @@
 import { crc32, deflateSync, constants as zlib } from 'node:zlib';
 import { createCornersImage } from './media-fixture.ts';
 
-export function chunk(type: string, data: Buffer): Buffer {
+export function encodePngChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
@@ -21,10 +21,10 @@ export function pngBomb(side: number): Buffer {
   const rows = Buffer.alloc(side * (1 + Math.ceil(side / 8)));
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', header),
-    chunk('PLTE', Buffer.from([255, 0, 0, 0, 0, 255])),
-    chunk('IDAT', deflateSync(rows, { level: 9, strategy: zlib.Z_RLE })),
-    chunk('IEND', Buffer.alloc(0)),
+    encodePngChunk('IHDR', header),
+    encodePngChunk('PLTE', Buffer.from([255, 0, 0, 0, 0, 255])),
+    encodePngChunk('IDAT', deflateSync(rows, { level: 9, strategy: zlib.Z_RLE })),
+    encodePngChunk('IEND', Buffer.alloc(0)),
   ]);
 }
 

@@ -9,28 +9,28 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import type { ImagePlan } from '../../../plugins/media/contract.ts';
+import type { ImageTransformPlan } from '../../../plugins/media/contract.ts';
 import { MEDIA_PROCESS_LIMITS } from '../../../plugins/media/limits.ts';
-import { garbageCollector } from '../../support/garbage.ts';
+import { createForcedGarbageCollector } from '../../support/garbage.ts';
 import { until } from '../../support/until.ts';
 import {
-  cornersOf,
   createCornersImage,
+  createResizeOperation,
   IMAGE_PLAN,
-  type MediaGround,
-  openMediaGround,
-  resize,
+  type MediaFixture,
+  openMediaFixture,
+  readCornerColours,
 } from './media-fixture.ts';
-import { findMediaWorkers, isAlive } from './media-workers.ts';
+import { findMediaWorkers, isRunningProcess } from './media-workers.ts';
 import { pngBomb } from './oversized-images.ts';
 
 /** Members of a plan whose transformation takes many seconds. */
-const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_000 };
+const ENDLESS: Partial<ImageTransformPlan> = { operations: [['median', 25]], timeout: 30_000 };
 
 // These tests find the processes in /proc and are skipped on systems without it.
 (existsSync('/proc/self/status') ? describe : describe.skip)('media: processes', () => {
   let noise: Buffer;
-  let studio: MediaGround;
+  let studio: MediaFixture;
   let large: string;
   let small: string;
 
@@ -40,7 +40,7 @@ const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_
       .toBuffer();
   });
   beforeEach(async () => {
-    studio = await openMediaGround();
+    studio = await openMediaFixture();
     large = await studio.put('large.png', noise);
     small = await studio.put('small.png', await createCornersImage().png().toBuffer());
   });
@@ -63,7 +63,7 @@ const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_
 
   it('fifty concurrent jobs are all done', async () => {
     const jobs = Array.from({ length: 50 }, (_, at) =>
-      studio.make(small, { format: 'jpeg', operations: [resize(20 + at)] }),
+      studio.make(small, { format: 'jpeg', operations: [createResizeOperation(20 + at)] }),
     );
     expect(studio.media.pending).to.equal(50);
     const results = await Promise.all(jobs);
@@ -72,7 +72,7 @@ const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_
   });
 
   it('jobs are done in the order of their requests', async () => {
-    const lonely = await openMediaGround({ count: 1 });
+    const lonely = await openMediaFixture({ count: 1 });
     const order: number[] = [];
     try {
       await Promise.all(Array.from({ length: 20 }, (_, at) => lonely.make(small).then(() => order.push(at))));
@@ -99,7 +99,7 @@ const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_
     expect(error).to.include({ reason: 'timeout' });
     expect(performance.now() - started).to.be.at.least(290);
     expect(findMediaWorkers()).not.to.include(first);
-    expect(await cornersOf((await studio.make(small)).path)).to.deep.equal(['red', 'green', 'blue', 'white']);
+    expect(await readCornerColours((await studio.make(small)).path)).to.deep.equal(['red', 'green', 'blue', 'white']);
   });
 
   it('a process whose job hangs is killed after the timeout', async () => {
@@ -110,7 +110,7 @@ const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_
   });
 
   it('the timeout of a job does not include its time in the queue', async () => {
-    const lonely = await openMediaGround({ count: 1 });
+    const lonely = await openMediaFixture({ count: 1 });
     try {
       const waiting = Array.from({ length: 3 }, () =>
         lonely.refusal(large, { ...ENDLESS, timeout: 2000 }).catch(() => null),
@@ -149,7 +149,7 @@ const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_
   });
 
   it('the pool keeps no reference to requests of finished jobs', async () => {
-    const collect = garbageCollector();
+    const collect = createForcedGarbageCollector();
     const requests = new AsyncLocalStorage<object>();
     const held: WeakRef<object>[] = [];
     const ask = async () => {
@@ -168,7 +168,7 @@ const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_
   });
 
   it('idle processes end, and no job is lost', async () => {
-    const hasty = await openMediaGround({ idle: 200 });
+    const hasty = await openMediaFixture({ idle: 200 });
     try {
       await hasty.make(small);
       await until(() => findMediaWorkers().length === 0);
@@ -249,8 +249,8 @@ const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_
         file,
         `const { createWorkerPool } = await import('${new URL('plugins/workers/pool.ts', root)}');
 const { buildMediaWorkerPoolOptions } = await import('${new URL('plugins/media/processes.ts', root)}');
-const { createMedia } = await import('${new URL('plugins/media/service.ts', root)}');
-const pool = createWorkerPool(buildMediaWorkerPoolOptions()); const media = createMedia(pool);
+const { createMediaService } = await import('${new URL('plugins/media/service.ts', root)}');
+const pool = createWorkerPool(buildMediaWorkerPoolOptions()); const media = createMediaService(pool);
 const [small, large, folder] = process.argv.slice(2);
 const plan = ${JSON.stringify({ ...IMAGE_PLAN, ...ENDLESS })};
 ${script}`,
@@ -282,7 +282,7 @@ ${script}`,
         const started = findMediaWorkers(child.pid);
         expect(started).to.have.length(1);
         child.kill('SIGKILL');
-        await until(() => started.every((pid) => !isAlive(pid)), 15_000);
+        await until(() => started.every((pid) => !isRunningProcess(pid)), 15_000);
       }
     });
 

@@ -1,12 +1,20 @@
 import { expect } from 'chai';
-import { parseImageInfo, parseInspection, parseMediaFailure } from '../../../plugins/media/worker-reply.ts';
-import { sourcesIn } from '../../support/sources.ts';
+import {
+  parseFileInspection,
+  parseImageTransformResult,
+  parseMediaFailure,
+} from '../../../plugins/media/worker-reply.ts';
+import { readTypeScriptFiles } from '../../support/sources.ts';
 
 describe('replies of media processes', () => {
   it('a valid reply is accepted', () => {
     const found = { type: 'image/png', width: 1, height: 2, duration: 0, metadata: { exif: { ISO: 1 } } };
-    expect(parseInspection(found)).to.deep.equal(found);
-    expect(parseImageInfo({ width: 10, height: 10, size: 5 }, 10)).to.deep.equal({ width: 10, height: 10, size: 5 });
+    expect(parseFileInspection(found)).to.deep.equal(found);
+    expect(parseImageTransformResult({ width: 10, height: 10, size: 5 }, 10)).to.deep.equal({
+      width: 10,
+      height: 10,
+      size: 5,
+    });
     expect(parseMediaFailure({ failed: 'damaged', message: 'why' })).to.include({ reason: 'damaged', message: 'why' });
   });
 
@@ -27,7 +35,7 @@ describe('replies of media processes', () => {
       { metadata: { exif: 'x' } },
       { metadata: { exif: { text: 'x'.repeat(70_000) } } },
     ];
-    for (const lie of lies) expect(parseInspection(lie), JSON.stringify(lie)?.slice(0, 60)).to.deep.equal({});
+    for (const lie of lies) expect(parseFileInspection(lie), JSON.stringify(lie)?.slice(0, 60)).to.deep.equal({});
     for (const lie of [
       null,
       {},
@@ -35,13 +43,13 @@ describe('replies of media processes', () => {
       { width: 1, height: 1, size: -1 },
       { width: 0, height: 1, size: 1 },
     ])
-      expect(parseImageInfo(lie, 10), JSON.stringify(lie)).to.equal(undefined);
+      expect(parseImageTransformResult(lie, 10), JSON.stringify(lie)).to.equal(undefined);
     expect(parseMediaFailure({ failed: 'admin', message: 'x' })).to.equal(undefined);
     expect(parseMediaFailure({ failed: 'invalid', message: `a\n${'b'.repeat(999)}` })?.message).to.match(/^a b{298}$/);
   });
 
   it('only files under child/ import decoders', () => {
-    const inside = sourcesIn('plugins/media').filter(({ path }) => !path.includes('/child/'));
+    const inside = readTypeScriptFiles('plugins/media').filter(({ path }) => !path.includes('/child/'));
     expect(inside.length).to.be.greaterThan(5);
     const loads = inside.flatMap(({ path, imports }) =>
       imports

@@ -1,15 +1,15 @@
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
-import { captureError, withPlugins } from '../../support/plugin.ts';
+import { createOutboundAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
+import { captureError, withBootedTestPlugins } from '../../support/plugin.ts';
 
 const listAllowed = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) => {
-  const policy = createAddressPolicy(denied, allowed);
+  const policy = createOutboundAddressPolicy(denied, allowed);
   return addresses.filter((address) => policy(address));
 };
 
-describe('createAddressPolicy', () => {
+describe('createOutboundAddressPolicy', () => {
   const PUBLIC = [
     '93.184.216.34',
     '8.8.8.8',
@@ -89,7 +89,7 @@ describe('createAddressPolicy', () => {
   ] as const) {
     it(`the start fails on an invalid address list: ${key}=${value}`, async () => {
       const failure = await captureError<BootFailure>(
-        withPlugins([], () => {}, { product: ['broker', 'outbound'], environment: { [key]: value } }),
+        withBootedTestPlugins([], () => {}, { product: ['broker', 'outbound'], environment: { [key]: value } }),
       );
       expect(failure).to.include({ name: 'BootFailure', plugin: '@tenon/outbound' });
       expect(failure.remedy).to.include(key);
@@ -97,7 +97,7 @@ describe('createAddressPolicy', () => {
   }
 
   it('reach private allows private networks and no other addresses that are not public', () => {
-    const policy = createAddressPolicy(['10.9.0.0/16'], []);
+    const policy = createOutboundAddressPolicy(['10.9.0.0/16'], []);
     const reached = (all: readonly string[]) => all.filter((address) => policy(address, 'private'));
     const inside = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '::ffff:10.0.0.1', 'fd00::1', '8.8.8.8'];
     expect(reached(inside)).to.deep.equal(inside);

@@ -1,16 +1,26 @@
 import { expect } from 'chai';
 import { fail, findJsonSchemaProblems, type GrantHolder, type Host } from '#kernel';
-import { type Broker, broker, type Invocation, type Secrets } from '../../../plugins/broker/contract.ts';
+import {
+  broker,
+  type ConfinedCodeInvocation,
+  type InvocationSecretReferences,
+  type PackageGrantBroker,
+} from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
-import { requestCapability } from '../../../plugins/outbound/capability/capability.ts';
-import type { Outbound, OutboundRequest, OutboundResponse, SendOptions } from '../../../plugins/outbound/contract.ts';
+import { createRequestCapability } from '../../../plugins/outbound/capability/capability.ts';
+import type {
+  ConfinedOutboundRequest,
+  OutboundRequest,
+  OutboundResponse,
+  OutboundService,
+} from '../../../plugins/outbound/contract.ts';
 import { OutboundFailure } from '../../../plugins/outbound/failure.ts';
-import { captureError, withPlugins } from '../../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../../support/plugin.ts';
 import { processorTime } from '../../support/processor-time.ts';
 import { startRecordingServer } from './recording-server.ts';
 
 const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as GrantHolder;
-const invocationWith = (secrets: Secrets = new InvocationSecrets()): Invocation => ({
+const invocationWith = (secrets: InvocationSecretReferences = new InvocationSecrets()): ConfinedCodeInvocation => ({
   id: '1',
   caller: null,
   signal: new AbortController().signal,
@@ -20,7 +30,7 @@ const invocationWith = (secrets: Secrets = new InvocationSecrets()): Invocation 
 /** A fake `outbound` that records requests and returns the answer of the test. */
 function createFakeOutbound(answer: Partial<OutboundResponse> | Error = {}) {
   const seen: OutboundRequest[] = [];
-  const outbound: Pick<Outbound, 'send'> = {
+  const outbound: Pick<OutboundService, 'send'> = {
     async send(request) {
       seen.push(request);
       if (answer instanceof Error) throw answer;
@@ -30,13 +40,13 @@ function createFakeOutbound(answer: Partial<OutboundResponse> | Error = {}) {
   return { outbound, seen };
 }
 
-type RequestGrant = Parameters<ReturnType<typeof requestCapability>['describe']>[0];
+type RequestGrant = Parameters<ReturnType<typeof createRequestCapability>['describe']>[0];
 
 const GRANT: RequestGrant = { origins: ['https://api.example.com'], methods: ['GET', 'POST'] };
 const URL_OF = 'https://api.example.com/a';
 
 describe('outbound: the capability request', () => {
-  const { schema, describe: authoritiesOf, widens } = requestCapability(createFakeOutbound().outbound);
+  const { schema, describe: authoritiesOf, widens } = createRequestCapability(createFakeOutbound().outbound);
   const sentences = (grant: RequestGrant) => renderAuthorities(authoritiesOf(grant));
   const fits = (grant: unknown) => findJsonSchemaProblems(schema, grant).length === 0;
 
@@ -84,7 +94,7 @@ describe('outbound: the capability request', () => {
 
     it('binding validates the grant again', async () => {
       const bind = () =>
-        requestCapability(createFakeOutbound().outbound).bind(origins('https://a.example:99999'), subject);
+        createRequestCapability(createFakeOutbound().outbound).bind(origins('https://a.example:99999'), subject);
       expect(await captureError(bind)).to.include({ code: 'CAPABILITY_DENIED' });
     });
 
@@ -108,15 +118,19 @@ describe('outbound: the capability request', () => {
 
   describe('host.request.send', () => {
     const answered = async (
-      options: SendOptions,
+      options: ConfinedOutboundRequest,
       {
         grant = GRANT,
         secrets,
         ...fake
-      }: { grant?: RequestGrant; secrets?: Secrets; answer?: Parameters<typeof createFakeOutbound>[0] } = {},
+      }: {
+        grant?: RequestGrant;
+        secrets?: InvocationSecretReferences;
+        answer?: Parameters<typeof createFakeOutbound>[0];
+      } = {},
     ) => {
       const { outbound, seen } = createFakeOutbound(fake.answer);
-      const api = requestCapability(outbound).bind(grant, subject);
+      const api = createRequestCapability(outbound).bind(grant, subject);
       return { value: await api.send(options, invocationWith(secrets)), seen: seen[0] as OutboundRequest };
     };
     const refusalOf = async (...args: Parameters<typeof answered>) => {
@@ -256,14 +270,14 @@ describe('outbound: the capability request', () => {
     it('answers to one package may hold at most 8 MiB at a time over all its entries', async () => {
       const open: (() => void)[] = [];
       const body = Buffer.alloc(2 * 1024 * 1024 - 1000, 'x');
-      const outbound: Pick<Outbound, 'send'> = {
+      const outbound: Pick<OutboundService, 'send'> = {
         async send({ canBuffer }) {
           if (!canBuffer?.(body.length)) throw fail('REQUESTS_EXCEEDED', 'too much');
           await new Promise<void>((resolve) => void open.push(resolve));
           return { status: 200, headers: {}, body };
         },
       };
-      const capability = requestCapability(outbound);
+      const capability = createRequestCapability(outbound);
       const parts = [capability.bind(GRANT, subject), capability.bind({ ...GRANT }, subject)];
       const ask = (at: number) =>
         parts[at % 2]?.send({ url: URL_OF }, invocationWith()).then(
@@ -396,10 +410,10 @@ describe('outbound: the capability request', () => {
       response.setHeader('content-type', 'application/json').end('{"ok":1}'),
     );
     const origin = `http://127.0.0.1:${inside.port}`;
-    let subjects: Broker | undefined;
+    let subjects: PackageGrantBroker | undefined;
     const register = (host: Host) => void (subjects = host.use({ broker }).broker);
     try {
-      await withPlugins(
+      await withBootedTestPlugins(
         [{ name: 'runner', manifest: { uses: { broker: '^1.0.0' } }, register }],
         async () => {
           const grants = { request: { origins: [origin] } };

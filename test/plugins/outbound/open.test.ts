@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
+import type { OutboundRequest, StreamedOutboundResponse } from '../../../plugins/outbound/contract.ts';
 import { captureError } from '../../support/plugin.ts';
 import {
   createTestOutbound,
@@ -17,7 +17,7 @@ const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequ
   maxBytes: 10_000_000,
   ...more,
 });
-const textOf = async ({ body }: OutboundStream) => {
+const textOf = async ({ body }: StreamedOutboundResponse) => {
   const parts: Uint8Array[] = [];
   for await (const part of body) parts.push(part);
   return Buffer.concat(parts).toString();

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
+import { createOutboundAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import { createHostResolver } from '../../../plugins/outbound/host-resolver.ts';
-import { createOutbound } from '../../../plugins/outbound/service.ts';
+import { createOutboundService } from '../../../plugins/outbound/service.ts';
 
 export interface ReceivedRequest {
   readonly method: string | undefined;
@@ -20,22 +20,22 @@ export interface RecordingServer {
 }
 
 /** A host name resolver of a test. */
-export type TestResolver = Parameters<typeof createOutbound>[0]['resolve'];
+export type TestHostResolver = Parameters<typeof createOutboundService>[0]['resolve'];
 
 /** A resolver under which every host name has the address 127.0.0.1. */
-export const loopbackResolver: TestResolver = async () => [{ address: '127.0.0.1', family: 4 }];
+export const loopbackResolver: TestHostResolver = async () => [{ address: '127.0.0.1', family: 4 }];
 
 interface TestOutbound {
   /** Resolver of host names; `system` is the one of the service. Default: no name has an address. */
-  readonly resolve?: TestResolver | 'system';
+  readonly resolve?: TestHostResolver | 'system';
   /** Addresses that are allowed although they are not public. Default: 127.0.0.1. */
   readonly allowed?: string[];
 }
 
 /** Creates the service `outbound` with the host names and allowed addresses of a test. */
 export const createTestOutbound = ({ resolve = async () => [], allowed = ['127.0.0.1'] }: TestOutbound = {}) =>
-  createOutbound({
-    policy: createAddressPolicy([], allowed),
+  createOutboundService({
+    policy: createOutboundAddressPolicy([], allowed),
     resolve: resolve === 'system' ? createHostResolver() : resolve,
   });
 

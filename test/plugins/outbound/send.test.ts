@@ -9,7 +9,7 @@ import {
   loopbackResolver,
   type RecordingServer,
   startRecordingServer,
-  type TestResolver,
+  type TestHostResolver,
 } from './recording-server.ts';
 
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
@@ -104,7 +104,7 @@ describe('outbound.send', () => {
   it('one deadline covers name resolution, connection and answer', async () => {
     for (const path of ['/slow', '/never'])
       expect(await reasonOf(createTestOutbound().send(request(at(path), { timeout: 100 }))), path).to.equal('timeout');
-    const stuck: TestResolver = () => new Promise(() => {});
+    const stuck: TestHostResolver = () => new Promise(() => {});
     expect(
       await reasonOf(createTestOutbound({ resolve: stuck }).send(request('http://a.example/', { timeout: 50 }))),
     ).to.equal('timeout');
@@ -146,7 +146,7 @@ describe('outbound.send', () => {
     }
 
     it('a name with one private address is denied', async () => {
-      const mixed: TestResolver = async () => [
+      const mixed: TestHostResolver = async () => [
         { address: '93.184.216.34', family: 4 },
         { address: '10.0.0.1', family: 4 },
       ];
@@ -161,7 +161,7 @@ describe('outbound.send', () => {
 
     it('a name is resolved once, and the connection uses the checked address', async () => {
       let lookups = 0;
-      const turning: TestResolver = async () => {
+      const turning: TestHostResolver = async () => {
         lookups++;
         return [{ address: lookups === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
       };
@@ -173,7 +173,7 @@ describe('outbound.send', () => {
     });
 
     it('an unknown name is SERVICE_UNAVAILABLE', async () => {
-      const missing: TestResolver = async () => {
+      const missing: TestHostResolver = async () => {
         throw new Error('ENOTFOUND a.example');
       };
       for (const options of [{ resolve: missing }, {}])

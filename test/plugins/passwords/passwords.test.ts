@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { hashProcessOptions } from '../../../plugins/passwords/hash-pool-options.ts';
+import { buildPasswordHashPoolOptions } from '../../../plugins/passwords/hash-pool-options.ts';
 import { createPasswordService } from '../../../plugins/passwords/service.ts';
 import { openWorkerPool } from '../../support/worker-pool.ts';
 
 describe('passwords', () => {
   const cost = { memory: 1024, time: 2, parallelism: 1 };
-  const pool = openWorkerPool(hashProcessOptions(2, cost));
+  const pool = openWorkerPool(buildPasswordHashPoolOptions(2, cost));
   const passwords = createPasswordService({ pool, processes: 2, cost });
   after(() => pool.stop());
 

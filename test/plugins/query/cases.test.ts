@@ -5,7 +5,7 @@ import {
   createQueryTestDatabase,
   type QueryCase,
   type QueryTestDatabase,
-  runCase,
+  runQueryCase,
 } from './query-cases.ts';
 
 const folder = new URL('./cases/', import.meta.url);
@@ -40,7 +40,7 @@ describe('query fixtures', () => {
   for (const [name, one] of cases) {
     it(`${name} has the expected statement and answer`, async () => {
       const testSchema = testSchemas.get(one.schema) as QueryTestDatabase;
-      const answer = await runCase(one, testSchema);
+      const answer = await runQueryCase(one, testSchema);
       // Undefined where the parser refuses the query.
       const sql = statementOf(one, testSchema);
       if (update) await write(name, sql, answer);

@@ -68,7 +68,7 @@ const KEYS_OF_SOME: Rules = {
   },
 };
 
-describe('rewriteToForeignKey', () => {
+describe('rewriteRelatedKeyCondition', () => {
   let ground: QueryTestDatabase;
   before(async () => {
     ground = await createQueryTestDatabase('library');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type SchemaFixture, startSchemaFixture } from '../schema/schema-fixture.ts';
-import { type QueryTestDatabase, runCase } from './query-cases.ts';
+import { type QueryTestDatabase, runQueryCase } from './query-cases.ts';
 
 type Query = Record<string, unknown>;
 
@@ -88,7 +88,7 @@ describe('malformed and hostile queries', function () {
     const failed: string[] = [];
     let answered = 0;
     for (const query of queries) {
-      const answer = await runCase({ collection, query, caller: CALLER }, ground).catch((error: Error) => error);
+      const answer = await runQueryCase({ collection, query, caller: CALLER }, ground).catch((error: Error) => error);
       const code = answer instanceof Error ? answer.message : (answer.error?.code ?? '');
       if (code === '') answered++;
       if (!['', 'INVALID_QUERY', 'FORBIDDEN'].includes(code))

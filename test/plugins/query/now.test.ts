@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseNow, timestampOfNowOffset } from '../../../plugins/query/now.ts';
+import { parseNowExpression, timestampOfNowOffset } from '../../../plugins/query/now.ts';
 
 const now = new Date('2026-03-31T12:00:00.000Z');
 const cases: Readonly<Record<string, string | undefined>> = {
@@ -17,10 +17,10 @@ const cases: Readonly<Record<string, string | undefined>> = {
   today: undefined,
 };
 
-describe('parseNow and timestampAt', () => {
+describe('parseNowExpression and timestampAt', () => {
   for (const [text, expected] of Object.entries(cases)) {
     it(`${text} is ${expected ?? 'no dynamic value'}`, () => {
-      const moment = parseNow(text);
+      const moment = parseNowExpression(text);
       expect(moment && timestampOfNowOffset(moment, now)).to.equal(expected);
     });
   }

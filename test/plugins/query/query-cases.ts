@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '#kernel';
 import type { Permission, PermissionSet } from '../../../plugins/access/contract.ts';
 import { createFieldVisibility } from '../../../plugins/access/readable-fields.ts';
-import { restrictRead } from '../../../plugins/access/restrict/read.ts';
-import { createRowRules } from '../../../plugins/access/restrict/rules.ts';
+import { restrictReadByPermissions } from '../../../plugins/access/restrict/read.ts';
+import { createPermissionRowRules } from '../../../plugins/access/restrict/rules.ts';
 import type {
   DynamicValue,
   GroupSelection,
@@ -13,14 +13,14 @@ import type {
   RawQuery,
   ReadNode,
   ReadResultText,
-  Selection,
+  RowSelection,
 } from '../../../plugins/query/contract.ts';
 import { timestampOfNowOffset } from '../../../plugins/query/now.ts';
 import type { Collection, SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createPermissionSet } from '../../support/permissions.ts';
-import { CEILINGS, type Ceilings, createQueryEngine } from './query-engine.ts';
-import { buildSketchedSchema, renderCreateTables, type Sketch } from './schema-sketch.ts';
+import { createQueryEngine, TEST_QUERY_CEILINGS, type TestQueryCeilings } from './query-engine.ts';
+import { buildSketchedSchema, renderCreateTables, type SchemaSketch } from './schema-sketch.ts';
 
 /** One test case of the query engine: the content of `query.json` in its folder. */
 export interface QueryCase {
@@ -32,7 +32,7 @@ export interface QueryCase {
   readonly caller?: { readonly user: string | null; readonly role: string | null };
   /** Read permissions of the caller by collection; without them the caller is an admin. */
   readonly rules?: Readonly<Record<string, Rule | readonly Rule[]>>;
-  readonly ceilings?: Partial<Ceilings>;
+  readonly ceilings?: Partial<TestQueryCeilings>;
   readonly single?: boolean;
   readonly keys?: readonly (string | number)[];
   readonly unlimited?: boolean;
@@ -53,7 +53,7 @@ export interface QueryTestDatabase {
   readonly database: FreshDatabase;
 }
 
-const readSketch = async (name: string): Promise<Sketch> =>
+const readSketch = async (name: string): Promise<SchemaSketch> =>
   JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
 
 /** Creates a database with the tables and rows of a folder in `schemas/`. */
@@ -68,18 +68,18 @@ export async function createQueryTestDatabase(name: string): Promise<QueryTestDa
 type CaseQuery = Omit<QueryCase, 'row' | 'schema'>;
 
 /** Builds the read permissions of the caller of a query case. */
-export const createPermissions = ({ rules }: CaseQuery): PermissionSet =>
+export const createQueryCasePermissions = ({ rules }: CaseQuery): PermissionSet =>
   createPermissionSet(rules ? createPermissionRows(rules) : 'admin');
 
 /** Parses the query of a case, or a selection in its place, adds the permissions, and compiles it to a statement. */
 export function compileCaseToSql(
   one: CaseQuery,
   schema: SchemaOverview,
-  selection?: Selection | GroupSelection,
+  selection?: RowSelection | GroupSelection,
 ): PreparedStatement {
-  const engine = createQueryEngine({ ...CEILINGS, ...one.ceilings });
+  const engine = createQueryEngine({ ...TEST_QUERY_CEILINGS, ...one.ceilings });
   const collection = schema.collections.get(one.collection) as Collection;
-  const set = one.rules && createPermissions(one);
+  const set = one.rules && createQueryCasePermissions(one);
   const { single, keys, unlimited } = one;
   const options: ParseOptions = {
     schema,
@@ -90,7 +90,7 @@ export function compileCaseToSql(
     selection,
   };
   const tree = engine.parse(collection, one.query, options);
-  const read = set ? restrictRead(tree, { set, schema, rules: createRowRules(engine) }) : tree;
+  const read = set ? restrictReadByPermissions(tree, { set, schema, rules: createPermissionRowRules(engine) }) : tree;
   return engine.prepare(read as PermissionRestricted<ReadNode>, schema);
 }
 
@@ -108,7 +108,7 @@ const createPermissionRows = (rules: NonNullable<QueryCase['rules']>): readonly 
     ),
   );
 
-export interface CaseAnswer {
+export interface QueryCaseAnswer {
   readonly data?: unknown;
   readonly meta?: unknown;
   readonly error?: { readonly code: string; readonly path?: unknown };
@@ -118,16 +118,16 @@ export interface CaseAnswer {
 export async function runCaseAsJsonText(
   one: CaseQuery,
   { schema, database }: QueryTestDatabase,
-  selection?: Selection | GroupSelection,
+  selection?: RowSelection | GroupSelection,
 ): Promise<ReadResultText> {
   const prepared = compileCaseToSql(one, schema, selection);
   const { user = null, role = null } = one.caller ?? {};
   const statement = { ...prepared, params: prepared.params.map(resolveNow) };
-  return createQueryEngine(CEILINGS, database).run(statement as PreparedStatement, { user, role });
+  return createQueryEngine(TEST_QUERY_CEILINGS, database).run(statement as PreparedStatement, { user, role });
 }
 
 /** Runs a query case and returns its answer, or the code and path of its Failure. Other errors are thrown. */
-export async function runCase(one: CaseQuery, ground: QueryTestDatabase): Promise<CaseAnswer> {
+export async function runQueryCase(one: CaseQuery, ground: QueryTestDatabase): Promise<QueryCaseAnswer> {
   try {
     const { data, meta } = await runCaseAsJsonText(one, ground);
     return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };

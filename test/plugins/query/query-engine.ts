@@ -4,13 +4,16 @@ import queryPlugin from '../../../plugins/query/index.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 
 /** Limits of queries in tests: names in a path, nodes of a query, default `limit`, and largest `limit` (-1: none). */
-export const CEILINGS = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
-export type Ceilings = Readonly<typeof CEILINGS>;
+export const TEST_QUERY_CEILINGS = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
+export type TestQueryCeilings = Readonly<typeof TEST_QUERY_CEILINGS>;
 
 type Host = Parameters<typeof queryPlugin.register>[0];
 
 /** Creates the service `query` without a kernel. Without a database it parses and compiles, but runs nothing. */
-export function createQueryEngine(ceilings = CEILINGS as Ceilings, database?: FreshDatabase): QueryEngine {
+export function createQueryEngine(
+  ceilings = TEST_QUERY_CEILINGS as TestQueryCeilings,
+  database?: FreshDatabase,
+): QueryEngine {
   const provided = new Map<string, unknown>();
   queryPlugin.register({
     config: {

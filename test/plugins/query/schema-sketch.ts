@@ -19,7 +19,7 @@ import { createCompositeField } from '../../../plugins/schema/snapshot/keys.ts';
  * `joint role film|actor` is a composite foreign key of these columns, in the order of the key of `role`. `$` has words about
  * the collection: `singleton`, `sort=<field>`.
  */
-export type Sketch = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type SchemaSketch = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const SQL: Partial<Record<FieldType, [type: string, dataType: string]>> = {
   integer: ['integer', 'integer'],
@@ -42,13 +42,13 @@ const SQL: Partial<Record<FieldType, [type: string, dataType: string]>> = {
   geometry: ['geometry', 'geometry'],
 };
 
-const keysOf = (fields: Sketch[string]): readonly string[] =>
+const keysOf = (fields: SchemaSketch[string]): readonly string[] =>
   columnsAndAliases(fields).flatMap(([name, words]) => (words.split(' ').includes('key') ? [name] : []));
 
 /** The name of the key column of a collection whose key is one column. */
-const keyOf = (fields: Sketch[string]): string => keysOf(fields)[0] ?? 'id';
+const keyOf = (fields: SchemaSketch[string]): string => keysOf(fields)[0] ?? 'id';
 
-const columnsAndAliases = (fields: Sketch[string]) => Object.entries(fields).filter(([name]) => name !== '$');
+const columnsAndAliases = (fields: SchemaSketch[string]) => Object.entries(fields).filter(([name]) => name !== '$');
 
 /** The value of `<name>=` in the notation of a field, such as `sort=place`; undefined where it is missing. */
 const wordValue = (words: string, name: string): string | undefined =>
@@ -58,7 +58,7 @@ const wordValue = (words: string, name: string): string | undefined =>
     ?.slice(name.length + 1)
     .replaceAll('_', ' ');
 
-export function buildSketchedSchema(tables: Sketch, schema = 'public'): SchemaOverview {
+export function buildSketchedSchema(tables: SchemaSketch, schema = 'public'): SchemaOverview {
   const relations: Relation[] = [];
   for (const [collection, fields] of Object.entries(tables)) {
     for (const [field, words] of columnsAndAliases(fields)) {
@@ -105,7 +105,7 @@ export function buildSketchedSchema(tables: Sketch, schema = 'public'): SchemaOv
 }
 
 /** Renders SQL that creates the tables of a sketch. */
-export function renderCreateTables(tables: Sketch): string {
+export function renderCreateTables(tables: SchemaSketch): string {
   return Object.entries(tables)
     .map(([name, fields]) => {
       const columns = columnsAndAliases(fields).flatMap(([field, words]) => {
@@ -121,13 +121,13 @@ export function renderCreateTables(tables: Sketch): string {
     .join('\n');
 }
 
-const typeOf = (tables: Sketch, collection: string): FieldType => {
+const typeOf = (tables: SchemaSketch, collection: string): FieldType => {
   const fields = tables[collection] ?? {};
   return (fields[keyOf(fields)] ?? 'integer').split(' ')[0] as FieldType;
 };
 
 function fieldOf(
-  tables: Sketch,
+  tables: SchemaSketch,
   relations: readonly Relation[],
   collection: string,
   name: string,
@@ -206,13 +206,13 @@ function endOf(relation: Relation, words: string): RelationEnd {
 }
 
 /** Builds the meta of a relation from the notation of its to-many alias, which names the sort field. */
-function metaOf(tables: Sketch, collection: string, field: string): Relation['meta'] {
+function metaOf(tables: SchemaSketch, collection: string, field: string): Relation['meta'] {
   const aliases = Object.values(tables).flatMap((fields) => Object.values(fields));
   const sorted = aliases.find((words) => words.startsWith(`many ${collection}.${field} sort=`));
   return sorted ? ({ sort_field: wordValue(sorted, 'sort') } as Relation['meta']) : null;
 }
 
-function relationOf(tables: Sketch, schema: string, collection: string, field: string, words: string): Relation {
+function relationOf(tables: SchemaSketch, schema: string, collection: string, field: string, words: string): Relation {
   const [, related = '', columns] = words.split(' ');
   const to = keysOf(tables[related] ?? {});
   const from = isJoint(words) ? columns?.split('|') : undefined;

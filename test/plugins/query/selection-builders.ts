@@ -1,13 +1,13 @@
 import { Failure } from '#kernel';
-import type { GroupSelection, Selection, SelectionItem } from '../../../plugins/query/contract.ts';
-import { type CaseAnswer, type QueryCase, type QueryTestDatabase, runCaseAsJsonText } from './query-cases.ts';
+import type { GroupSelection, RowSelection, SelectionItem } from '../../../plugins/query/contract.ts';
+import { type QueryCase, type QueryCaseAnswer, type QueryTestDatabase, runCaseAsJsonText } from './query-cases.ts';
 
 export const columnSelectionItem = (field: string, key = field): SelectionItem => ({ kind: 'column', key, field });
 
 export const relatedSelectionItem = (
   field: string,
   shown: readonly SelectionItem[],
-  terms: Selection['parameters'] = {},
+  terms: RowSelection['parameters'] = {},
   key = field,
 ): SelectionItem => ({ kind: 'related', key, field, selection: { parameters: terms, items: shown } });
 
@@ -24,9 +24,9 @@ export const typenameSelectionItem = (
 export async function runSelection(
   ground: QueryTestDatabase,
   collection: string,
-  selection: Selection | GroupSelection,
+  selection: RowSelection | GroupSelection,
   rest: Partial<QueryCase> = {},
-): Promise<CaseAnswer> {
+): Promise<QueryCaseAnswer> {
   try {
     const { data, meta } = await runCaseAsJsonText({ query: {}, ...rest, collection }, ground, selection);
     return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Selection, SelectionItem } from '../../../plugins/query/contract.ts';
+import type { RowSelection, SelectionItem } from '../../../plugins/query/contract.ts';
 import { createQueryTestDatabase, type QueryCase, type QueryTestDatabase } from './query-cases.ts';
 import {
   columnSelectionItem,
@@ -15,12 +15,12 @@ describe('selections under permissions and ceilings', () => {
   });
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
-  const ask = (schema: string, collection: string, selection: Selection, rest: Partial<QueryCase> = {}) =>
+  const ask = (schema: string, collection: string, selection: RowSelection, rest: Partial<QueryCase> = {}) =>
     runSelection(grounds.get(schema) as QueryTestDatabase, collection, selection, rest);
   const readArticles = (
     shown: readonly SelectionItem[],
     rules: QueryCase['rules'],
-    terms: Selection['parameters'] = {},
+    terms: RowSelection['parameters'] = {},
   ) => ask('people', 'article', { items: shown, parameters: { sort: ['id'], ...terms } }, rules ? { rules } : {});
   const codeOf = async (...args: Parameters<typeof readArticles>) => (await readArticles(...args)).error?.code;
 
@@ -75,7 +75,7 @@ describe('selections under permissions and ceilings', () => {
 
   it('rows of an unreadable collection behind a many-to-any are null', async () => {
     const rules = { page_block: { fields: ['*'] }, hero: { fields: ['title'] } };
-    const of: Readonly<Record<string, Selection>> = {
+    const of: Readonly<Record<string, RowSelection>> = {
       hero: { items: [columnSelectionItem('title')] },
       quote: { items: [typenameSelectionItem('quote')] },
     };
@@ -140,7 +140,7 @@ describe('selections under permissions and ceilings', () => {
   });
 
   it('a selection has the ceilings of a query', async () => {
-    const code = async (selection: Selection, ceilings: QueryCase['ceilings']) =>
+    const code = async (selection: RowSelection, ceilings: QueryCase['ceilings']) =>
       (await ask('site', 'page', selection, ceilings ? { ceilings } : {})).error?.code;
     const deep = (levels: number): SelectionItem =>
       levels === 0 ? columnSelectionItem('id') : relatedSelectionItem('parent', [deep(levels - 1)]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Selection, SelectionItem } from '../../../plugins/query/contract.ts';
+import type { RowSelection, SelectionItem } from '../../../plugins/query/contract.ts';
 import {
   compileCaseToSql,
   createQueryTestDatabase,
@@ -22,9 +22,9 @@ describe('selections', () => {
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
   const ground = (name: string) => grounds.get(name) as QueryTestDatabase;
-  const ask = (schema: string, collection: string, selection: Selection, rest: Partial<QueryCase> = {}) =>
+  const ask = (schema: string, collection: string, selection: RowSelection, rest: Partial<QueryCase> = {}) =>
     runSelection(ground(schema), collection, selection, rest);
-  const sqlOf = (schema: string, collection: string, selection: Selection) =>
+  const sqlOf = (schema: string, collection: string, selection: RowSelection) =>
     compileCaseToSql({ query: {}, collection }, ground(schema).schema, selection).text;
 
   it('columns and constants have the keys and the order of the selection', async () => {
@@ -247,13 +247,13 @@ describe('selections', () => {
   });
 
   it('a many-to-any shows rows of the selected collections, and rows of other collections are null', async () => {
-    const item = (of: Readonly<Record<string, Selection>>): SelectionItem => ({
+    const item = (of: Readonly<Record<string, RowSelection>>): SelectionItem => ({
       kind: 'any',
       key: 'item',
       field: 'item',
       of,
     });
-    const hero: Selection = {
+    const hero: RowSelection = {
       items: [
         typenameSelectionItem('hero'),
         columnSelectionItem('title'),
@@ -379,7 +379,7 @@ describe('selections', () => {
   });
 
   it('the shape of a selection has no keys of the document', () => {
-    const selection: Selection = {
+    const selection: RowSelection = {
       items: [
         typenameSelectionItem('book'),
         columnSelectionItem('title', 'secret'),
@@ -412,7 +412,7 @@ describe('selections', () => {
   });
 
   it('errors have the path of keys to the cause', async () => {
-    const at = async (selection: Selection) => (await ask('library', 'person', selection)).error;
+    const at = async (selection: RowSelection) => (await ask('library', 'person', selection)).error;
     expect(await at({ items: [columnSelectionItem('id')], parameters: { limit: -2 } })).to.deep.equal({
       code: 'INVALID_QUERY',
       path: ['limit'],

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Log } from '#kernel';
 import type { PreparedStatement } from '../../../plugins/query/contract.ts';
-import { createSlowLog } from '../../../plugins/query/slow-log.ts';
+import { createSlowReadLog } from '../../../plugins/query/slow-log.ts';
 
-describe('createSlowLog', () => {
+describe('createSlowReadLog', () => {
   const lines: object[] = [];
   const log = { warn: (line: object) => void lines.push(line) } as unknown as Log;
   let rendered = 0;
@@ -18,7 +18,7 @@ describe('createSlowLog', () => {
   });
 
   it('a slow read is logged with its user or its plugin', () => {
-    const record = createSlowLog(log, 100);
+    const record = createSlowReadLog(log, 100);
     record(prepared, { user: 'u', role: 'r' }, 100.4);
     record(prepared, { user: null, role: null, owner: 'reports@1.0.0' }, 2000);
     expect(lines).to.deep.equal([
@@ -29,8 +29,8 @@ describe('createSlowLog', () => {
 
   it('a fast read renders no shape, and a threshold of zero logs nothing', () => {
     rendered = 0;
-    createSlowLog(log, 100)(prepared, { user: null, role: null }, 99.9);
-    createSlowLog(log, 0)(prepared, { user: null, role: null }, 5000);
+    createSlowReadLog(log, 100)(prepared, { user: null, role: null }, 99.9);
+    createSlowReadLog(log, 0)(prepared, { user: null, role: null }, 5000);
     expect([lines, rendered]).to.deep.equal([[], 0]);
   });
 });

@@ -2,19 +2,19 @@ import { expect } from 'chai';
 import { requestScope } from '#kernel';
 import { HOST_CALL_LIMITS } from '../../../plugins/sandbox/host-call-dispatcher.ts';
 import {
-  type Behaviour,
   createFakeLauncher,
   echoBehaviour,
+  type FakeChildBehaviour,
   type FakeLauncher,
 } from '../../sandbox/supervisor/fake-launcher.ts';
-import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
+import { waitForCondition } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { createCaller } from '../../support/caller.ts';
-import { createRunRequest, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
+import { createTestInvocationRequest, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
 
 type Called = readonly [method: string, args: unknown, call?: number];
 
 /** A fake guest program that makes the host calls listed in its input and returns the replies in their order. */
-function caller(): Behaviour {
+function caller(): FakeChildBehaviour {
   const runs = new Map<number, { replies: unknown[]; left: number }>();
   return (child, message, body) => {
     if (message.type === 'invoke') {
@@ -43,7 +43,7 @@ describe('sandbox: calls of the host', () => {
     return withSandbox(async () => launcher, config, work);
   };
   const replies = async ({ open }: SandboxFixture, calls: readonly Called[]): Promise<Reply[]> =>
-    (await open('calls').invoke(createRunRequest(calls))).value as Reply[];
+    (await open('calls').invoke(createTestInvocationRequest(calls))).value as Reply[];
   const codes = async (fixture: SandboxFixture, calls: readonly Called[]) =>
     (await replies(fixture, calls)).map(([ok, value]) => (ok ? value : (value as { code: string }).code));
 
@@ -89,7 +89,7 @@ describe('sandbox: calls of the host', () => {
   it('host calls without a grant are denied', () =>
     withCalls(async ({ open, registerPackage, ledger }) => {
       const guest = open('calls', { brokerAccess: registerPackage({}) });
-      const { value } = await guest.invoke(createRunRequest([['desk.echo', []]]));
+      const { value } = await guest.invoke(createTestInvocationRequest([['desk.echo', []]]));
       expect((value as Reply[])[0]).to.deep.equal([
         false,
         { code: 'denied', message: 'The capability "desk" is not granted.' },
@@ -131,7 +131,7 @@ describe('sandbox: calls of the host', () => {
     withCalls(async (fixture) => {
       const waiting = Array.from({ length: 20 }, (): Called => ['desk.wait', []]);
       const answer = codes(fixture, waiting);
-      await until(() => fixture.desk.working === HOST_CALL_LIMITS.inFlight);
+      await waitForCondition(() => fixture.desk.working === HOST_CALL_LIMITS.inFlight);
       fixture.desk.release();
       expect(await answer).to.deep.equal([...Array(16).fill('waited'), ...Array(4).fill('rate_limited')]);
       // Calls with an invalid argument list count towards the total although they are not executed.
@@ -156,7 +156,7 @@ describe('sandbox: calls of the host', () => {
         users.map((user) =>
           requestScope.run({ id: `request of ${user}` }, () =>
             guest.invoke(
-              createRunRequest([['desk.look', []]], {
+              createTestInvocationRequest([['desk.look', []]], {
                 caller: createCaller({ user, role: 'r', app: true, ip: '1.2.3.4' }),
               }),
             ),
@@ -166,7 +166,7 @@ describe('sandbox: calls of the host', () => {
       expect(answers.map(({ value }) => (value as [[boolean, { user: string }]])[0][1].user)).to.deep.equal(users);
       expect(desk.seen.map(({ scope }) => scope)).to.deep.equal(users.map((user) => `request of ${user}`));
       expect(new Set(desk.seen.map(({ invocation }) => invocation.id)).size).to.equal(2);
-      await guest.invoke(createRunRequest([['desk.look', []]]));
+      await guest.invoke(createTestInvocationRequest([['desk.look', []]]));
       const last = desk.seen[2];
       expect(last?.invocation.caller).to.equal(null);
       // Without a request the invocation itself is the request scope.
@@ -188,14 +188,14 @@ describe('sandbox: calls of the host', () => {
       const guest = open('calls');
       const gone = new AbortController();
       const answer = guest
-        .invoke(createRunRequest([['desk.wait', []]], { signal: gone.signal }))
+        .invoke(createTestInvocationRequest([['desk.wait', []]], { signal: gone.signal }))
         .catch(({ code }) => code);
-      await until(() => desk.working === 1);
+      await waitForCondition(() => desk.working === 1);
       gone.abort();
       expect(await answer).to.equal('timeout');
       expect(desk.aborted).to.equal(1);
       desk.release();
-      await until(() => desk.working === 0);
+      await waitForCondition(() => desk.working === 0);
       const got = launcher.children.flatMap(({ received }) => received.map(({ type }) => type));
       expect(got).to.include('cancel').and.not.include('reply');
     }, {}));
@@ -204,7 +204,7 @@ describe('sandbox: calls of the host', () => {
     withCalls(async (fixture) => {
       const { log, open } = fixture;
       const { value } = await open('calls').invoke(
-        createRunRequest([
+        createTestInvocationRequest([
           ['log.info', ['hello', { a: 1 }], 0],
           ['desk.look', [], 0],
           ['log.warn', '"no list"', 0],
@@ -219,7 +219,7 @@ describe('sandbox: calls of the host', () => {
         { length: HOST_CALL_LIMITS.logs + 50 },
         (_, at): Called => ['log.info', [`line ${at}`], 0],
       );
-      await open('calls').invoke(createRunRequest(flood));
+      await open('calls').invoke(createTestInvocationRequest(flood));
       expect(lines().filter(({ msg }) => String(msg).startsWith('line'))).to.have.length(HOST_CALL_LIMITS.logs);
       expect(lines().filter(({ msg }) => /dropped/.test(String(msg)))).to.have.length(1);
     }));
@@ -228,14 +228,14 @@ describe('sandbox: calls of the host', () => {
     withCalls(async ({ open, desk }) => {
       const guest = open('calls');
       await guest.invoke(
-        createRunRequest(null, {
+        createTestInvocationRequest(null, {
           prepare: ({ secrets }) => {
             secrets.conceal('hunter2-hunter2');
             return JSON.stringify([['desk.look', []]]);
           },
         }),
       );
-      await guest.invoke(createRunRequest([['desk.look', []]]));
+      await guest.invoke(createTestInvocationRequest([['desk.look', []]]));
       const scrubbed = desk.seen.map(({ invocation }) => invocation.secrets.scrub('hunter2-hunter2'));
       expect(scrubbed).to.deep.equal(['--redact--', 'hunter2-hunter2']);
     }));

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import type { GuestProgram, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import { sandbox as service } from '../../../plugins/sandbox/contract.ts';
-import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
+import { waitForCondition } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { createCaller } from '../../support/caller.ts';
-import { type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 import {
-  type Child,
-  createConfinedLauncher,
-  createRunRequest,
+  createRealLauncherFactory,
+  createTestInvocationRequest,
   getFailureCode,
   type SandboxFixture,
+  type SandboxLauncherChild,
   withSandbox,
 } from './sandbox-fixture.ts';
 
@@ -33,10 +33,10 @@ const EVERYTHING = script(`
 /** Runs `work` with the service `sandbox` on the real launcher and runner; `children` are the processes it has started. */
 async function withReal(
   config: Record<string, string>,
-  work: (ground: SandboxFixture, children: Child[]) => Promise<void>,
+  work: (ground: SandboxFixture, children: SandboxLauncherChild[]) => Promise<void>,
 ): Promise<void> {
-  const children: Child[] = [];
-  const launch = createConfinedLauncher((child) => void children.push(child));
+  const children: SandboxLauncherChild[] = [];
+  const launch = createRealLauncherFactory((child) => void children.push(child));
   await withSandbox(launch, config, async (ground) => {
     const { state, reason } = await ground.sandbox.runtime();
     expect(state, reason).to.equal('available');
@@ -45,7 +45,8 @@ async function withReal(
   await Promise.all(children.map(({ ended }) => ended));
 }
 
-const ask = async (guest: GuestProgram, input: unknown) => (await guest.invoke(createRunRequest(input))).value;
+const ask = async (guest: GuestProgram, input: unknown) =>
+  (await guest.invoke(createTestInvocationRequest(input))).value;
 
 describe('sandbox: real processes', function () {
   this.timeout(120_000);
@@ -62,7 +63,7 @@ describe('sandbox: real processes', function () {
         { body: 1 },
         { body: 1 },
       ]);
-      expect(await getFailureCode(guest.invoke(createRunRequest({ throw: 1 })))).to.equal('guest-error');
+      expect(await getFailureCode(guest.invoke(createTestInvocationRequest({ throw: 1 })))).to.equal('guest-error');
       const many = await Promise.all(Array.from({ length: 50 }, (_, echo) => ask(guest, { echo: echo + 1 })));
       expect(many).to.deep.equal(Array.from({ length: 50 }, (_, at) => ({ body: at + 1 })));
     }));
@@ -72,7 +73,7 @@ describe('sandbox: real processes', function () {
       const fields = { user: 'ann', role: 'r', admin: false, app: true };
       const caller = createCaller(fields);
       const granted = open(EVERYTHING, { brokerAccess: registerPackage({ log: true, template: true }) });
-      const { value } = await granted.invoke(createRunRequest({ render: 'text' }, { caller }));
+      const { value } = await granted.invoke(createTestInvocationRequest({ render: 'text' }, { caller }));
       expect(value).to.deep.equal({ body: { ok: true, value: fields } });
       expect(desk.seen).to.have.length(1);
       const denied = await ask(open(EVERYTHING), { render: 'text' });
@@ -82,7 +83,7 @@ describe('sandbox: real processes', function () {
         ['denied', 'template.renderLiquid: not granted'],
       ]);
       await ask(granted, { log: 1 });
-      await until(() => log.some(({ msg, owner }) => msg === 'a line' && owner === 'ext'));
+      await waitForCondition(() => log.some(({ msg, owner }) => msg === 'a line' && owner === 'ext'));
       expect(log.find(({ msg }) => msg === 'a line')).to.deep.include({ meta: { of: 'the guest' }, level: 30 });
     }));
 
@@ -93,7 +94,10 @@ describe('sandbox: real processes', function () {
       for (const input of [{ loop: 1 }, { never: 1 }]) {
         const from = performance.now();
         // On a slow machine the wall-clock deadline is reached before the limit of CPU time.
-        expect(await getFailureCode(guest.invoke(createRunRequest(input)))).to.be.oneOf(['cpu-limit', 'timeout']);
+        expect(await getFailureCode(guest.invoke(createTestInvocationRequest(input)))).to.be.oneOf([
+          'cpu-limit',
+          'timeout',
+        ]);
         // The limits are 2 s of CPU time and 3 s of wall-clock time.
         expect(performance.now() - from).to.be.within(1900, 20_000);
         expect(await ask(guest, { echo: 2 })).to.deep.equal({ body: 2 });
@@ -104,11 +108,11 @@ describe('sandbox: real processes', function () {
     withReal({ EXTENSIONS_SANDBOX_TIMEOUT: '5s' }, async ({ open }, children) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
-      const never = getFailureCode(guest.invoke(createRunRequest({ never: 1 })));
+      const never = getFailureCode(guest.invoke(createTestInvocationRequest({ never: 1 })));
       await new Promise((resolve) => setTimeout(resolve, 2500));
       const slept = ask(guest, { sleep: 3500 });
       expect([await never, await slept]).to.deep.equal(['timeout', { body: 'slept' }]);
-      await until(() => children.length === 2);
+      await waitForCondition(() => children.length === 2);
     }));
 
   it('a memory bomb ends its own process only, and the program starts again', () =>
@@ -116,7 +120,7 @@ describe('sandbox: real processes', function () {
       const bomber = open(EVERYTHING);
       const other = open(EVERYTHING);
       await Promise.all([ask(bomber, { echo: 1 }), ask(other, { echo: 1 })]);
-      const bomb = getFailureCode(bomber.invoke(createRunRequest({ bomb: 1 })));
+      const bomb = getFailureCode(bomber.invoke(createTestInvocationRequest({ bomb: 1 })));
       expect(await ask(other, { echo: 2 })).to.deep.equal({ body: 2 });
       expect(await bomb).to.be.oneOf(['crash', 'timeout', 'guest-error', 'cpu-limit']);
       expect(await ask(other, { echo: 3 })).to.deep.equal({ body: 3 });
@@ -128,21 +132,21 @@ describe('sandbox: real processes', function () {
       const guest = open(EVERYTHING);
       /** Invokes until a call succeeds: `kill` ends the spare process too, so that for a while no process is available. */
       const answering = async () => {
-        while ((await getFailureCode(guest.invoke(createRunRequest({ echo: 1 })))) !== 'none')
+        while ((await getFailureCode(guest.invoke(createTestInvocationRequest({ echo: 1 })))) !== 'none')
           await new Promise((resolve) => setTimeout(resolve, 20));
       };
       const kill = async () => {
         await answering();
-        const answer = getFailureCode(guest.invoke(createRunRequest({ never: 1 })));
+        const answer = getFailureCode(guest.invoke(createTestInvocationRequest({ never: 1 })));
         for (const child of children) child.kill();
         return answer;
       };
       for (let crash = 0; crash < 5; crash++) {
         expect(await kill()).to.equal('crash');
-        await until(() => guest.state() !== 'waiting');
+        await waitForCondition(() => guest.state() !== 'waiting');
       }
       expect(guest.state()).to.equal('parked');
-      await until(() => parked.length > 0);
+      await waitForCondition(() => parked.length > 0);
       expect(parked[0]?.code).to.equal('RUNTIME_CRASHED');
       guest.restart();
       await answering();
@@ -153,7 +157,7 @@ describe('sandbox: real processes', function () {
     withReal({}, async ({ open }, children) => {
       const guest = open(EVERYTHING);
       await ask(guest, { echo: 1 });
-      await until(() => children.length === 2);
+      await waitForCondition(() => children.length === 2);
       const next = open(EVERYTHING);
       await ask(next, { echo: 1 });
       await next.close();
@@ -171,7 +175,7 @@ describe('sandbox: real processes', function () {
       },
     };
     let late: Promise<string> | undefined;
-    await withPlugins(
+    await withBootedTestPlugins(
       [user],
       async ({ kernel }) => {
         await kernel.migrate();

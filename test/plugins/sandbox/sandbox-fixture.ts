@@ -1,8 +1,8 @@
 import { authorities, type Capability, capabilities, fail, type LedgerEntry, type Log, requestScope } from '#kernel';
 import {
-  type Broker,
   broker,
-  type Invocation,
+  type ConfinedCodeInvocation,
+  type PackageGrantBroker,
   type PackageHandle,
   type RemoteCapabilityMethods,
   remoteMethods,
@@ -11,18 +11,18 @@ import { BrokerRefusal } from '../../../plugins/broker/library.ts';
 import type { GuestProgram, InvocationRequest, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import type { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import { createSandbox } from '../../../plugins/sandbox/service.ts';
-import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { type BootedKernel, type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { createConfinedChildLauncher } from '../../../sandbox/host/launch/launcher.ts';
+import { type BootedKernel, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 
 type SandboxConfig = Parameters<typeof createSandbox>[0];
 /** A function that creates the launcher of the service `sandbox`: the real one or a fake. */
 export type CreateLauncher = Parameters<typeof createSandbox>[1];
-export type Launcher = Awaited<ReturnType<CreateLauncher>>;
-export type LauncherOptions = Parameters<CreateLauncher>[0];
+export type SandboxLauncher = Awaited<ReturnType<CreateLauncher>>;
+export type SandboxLauncherOptions = Parameters<CreateLauncher>[0];
 
 /** State of the test capability, whose methods confined code calls as `desk.<method>`. */
 export interface DeskCapabilityState {
-  readonly seen: { invocation: Invocation; scope: string | undefined }[];
+  readonly seen: { invocation: ConfinedCodeInvocation; scope: string | undefined }[];
   /** Calls in flight; `aborted` counts those whose signal has aborted. */
   working: number;
   aborted: number;
@@ -126,13 +126,13 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Lo
 export const createTestSandbox = (launch: CreateLauncher, config: Partial<SandboxConfig>, log = silent) =>
   createSandbox({ ...DEFAULT_CONFIG, ...config }, launch, log);
 
-export type Child = ReturnType<Launcher['launch']>;
+export type SandboxLauncherChild = ReturnType<SandboxLauncher['launch']>;
 
 /** A launcher of real confined processes, which run `program`, by default the runner; `onLaunch` receives each process. */
-export const createConfinedLauncher =
-  (onLaunch: (child: Child) => void, program?: string): CreateLauncher =>
+export const createRealLauncherFactory =
+  (onLaunch: (child: SandboxLauncherChild) => void, program?: string): CreateLauncher =>
   async (options) => {
-    const launcher = await createLauncher(options);
+    const launcher = await createConfinedChildLauncher(options);
     return {
       posture: launcher.posture,
       close: () => launcher.close(),
@@ -151,7 +151,7 @@ export async function withSandbox(
   work: (ground: SandboxFixture) => Promise<void>,
 ): Promise<void> {
   const desk = createDeskCapabilityState();
-  let subjects: Broker | undefined;
+  let subjects: PackageGrantBroker | undefined;
   const owner: TestPlugin = {
     name: 'desk',
     manifest: {
@@ -173,7 +173,7 @@ export async function withSandbox(
     const { sandbox, stop } = createTestSandbox(launch, config, own);
     const parked: SandboxFixture['parked'] = [];
     const registerPackage = (grants: Record<string, unknown> = { desk: true, log: true }) =>
-      (subjects as Broker).register({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
+      (subjects as PackageGrantBroker).register({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
     try {
       await work({
         sandbox,
@@ -190,10 +190,13 @@ export async function withSandbox(
       await stop();
     }
   };
-  await withPlugins([owner], run, { product: ['broker'], environment: { LOG_LEVEL: 'debug' } });
+  await withBootedTestPlugins([owner], run, { product: ['broker'], environment: { LOG_LEVEL: 'debug' } });
 }
 
-export const createRunRequest = (input: unknown = null, more: Partial<InvocationRequest> = {}): InvocationRequest => ({
+export const createTestInvocationRequest = (
+  input: unknown = null,
+  more: Partial<InvocationRequest> = {},
+): InvocationRequest => ({
   entry: '',
   contributionId: 'ext',
   activation: { type: 'json-endpoint' },

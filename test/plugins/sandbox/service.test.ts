@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import { behaviourOnInvoke, createFakeLauncher } from '../../sandbox/supervisor/fake-launcher.ts';
-import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
+import { waitForCondition } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { captureError } from '../../support/plugin.ts';
 import {
-  createRunRequest,
+  createTestInvocationRequest,
   getFailureCode,
-  type Launcher,
-  type LauncherOptions,
+  type SandboxLauncher,
+  type SandboxLauncherOptions,
   withSandbox,
 } from './sandbox-fixture.ts';
 
-const refusing = (posture: Partial<Launcher['posture']>): Launcher => {
+const refusing = (posture: Partial<SandboxLauncher['posture']>): SandboxLauncher => {
   const launcher = createFakeLauncher();
   return { ...launcher, posture: { ...launcher.posture, decision: 'refuse', ...posture } };
 };
@@ -38,8 +38,8 @@ describe('sandbox: the runtime', () => {
   });
 
   it('the launcher receives mode, memory and process count of the settings', async () => {
-    let received: LauncherOptions | undefined;
-    const launch = async (options: LauncherOptions) => {
+    let received: SandboxLauncherOptions | undefined;
+    const launch = async (options: SandboxLauncherOptions) => {
       received = options;
       return createFakeLauncher();
     };
@@ -59,7 +59,7 @@ describe('sandbox: the runtime', () => {
       const state = await sandbox.runtime();
       expect(state).to.deep.include({ state: 'unavailable', posture: null });
       expect(state.reason).to.contain('EXTENSIONS_SANDBOX_TIMEOUT');
-      expect(await getFailureCode(open('echo').invoke(createRunRequest()))).to.equal('internal');
+      expect(await getFailureCode(open('echo').invoke(createTestInvocationRequest()))).to.equal('internal');
       expect(await getFailureCode(sandbox.probe('echo'))).to.equal('internal');
       expect(sandbox.maxArtifact()).to.equal(8 * 1024 * 1024);
     });
@@ -72,7 +72,7 @@ describe('sandbox: the runtime', () => {
       const { state, posture, reason } = await sandbox.runtime();
       expect([state, posture?.decision]).to.deep.equal(['unavailable', 'refuse']);
       expect(reason).to.match(/seccomp\.$/);
-      expect(await getFailureCode(open('echo').invoke(createRunRequest()))).to.equal('internal');
+      expect(await getFailureCode(open('echo').invoke(createTestInvocationRequest()))).to.equal('internal');
     });
   });
 
@@ -100,9 +100,9 @@ describe('sandbox: the runtime', () => {
       async ({ sandbox, open }) => {
         await sandbox.runtime();
         const guest = open('never');
-        late = getFailureCode(guest.invoke(createRunRequest()));
-        again = () => getFailureCode(guest.invoke(createRunRequest()));
-        await until(() => guest.state() === 'running');
+        late = getFailureCode(guest.invoke(createTestInvocationRequest()));
+        again = () => getFailureCode(guest.invoke(createTestInvocationRequest()));
+        await waitForCondition(() => guest.state() === 'running');
       },
     );
     expect(await late).to.equal('crash');
@@ -124,14 +124,17 @@ describe('sandbox: programs', () => {
         }),
       {},
       async ({ open }) => {
-        expect(await open('echo').invoke(createRunRequest({ a: 'é' }))).to.deep.equal({
+        expect(await open('echo').invoke(createTestInvocationRequest({ a: 'é' }))).to.deep.equal({
           text: '{"a":"é"}',
           value: { a: 'é' },
         });
-        expect(await open('none').invoke(createRunRequest())).to.deep.equal({ text: undefined, value: undefined });
-        const error = await captureError(open('broken').invoke(createRunRequest()));
+        expect(await open('none').invoke(createTestInvocationRequest())).to.deep.equal({
+          text: undefined,
+          value: undefined,
+        });
+        const error = await captureError(open('broken').invoke(createTestInvocationRequest()));
         expect(error).to.be.instanceOf(GuestFailure).with.property('code', 'invalid-result');
-        expect(await getFailureCode(open('deep').invoke(createRunRequest()))).to.equal('invalid-result');
+        expect(await getFailureCode(open('deep').invoke(createTestInvocationRequest()))).to.equal('invalid-result');
       },
     ));
 
@@ -146,14 +149,14 @@ describe('sandbox: programs', () => {
       async ({ open, parked }) => {
         const guest = open('dies');
         while (guest.state() !== 'parked') {
-          const code = await getFailureCode(guest.invoke(createRunRequest()));
+          const code = await getFailureCode(guest.invoke(createTestInvocationRequest()));
           expect(['crash', 'busy']).to.include(code);
         }
-        await until(() => parked.length > 0);
+        await waitForCondition(() => parked.length > 0);
         expect(parked).to.have.length(1);
         expect(parked[0]?.code).to.equal('RUNTIME_CRASHED');
         guest.restart();
-        expect((await guest.invoke(createRunRequest())).value).to.equal(1);
+        expect((await guest.invoke(createTestInvocationRequest())).value).to.equal(1);
       },
     );
   });

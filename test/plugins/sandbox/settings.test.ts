@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseSandboxSettings, type SandboxConfig, SettingError } from '../../../plugins/sandbox/settings.ts';
+import { parseSandboxSettings, type SandboxConfig, SandboxSettingError } from '../../../plugins/sandbox/settings.ts';
 
 const MB = 1024 * 1024;
 const plain: SandboxConfig = {
@@ -38,7 +38,7 @@ describe('sandbox: settings', () => {
     expect([processes(256 * MB), processes(GB), processes(2 * GB)]).to.deep.equal([1, 3, 4]);
     expect([processes(64 * GB, '32'), processes(256 * MB, '1')]).to.deep.equal([32, 1]);
     expect(() => processes(GB, '4'))
-      .to.throw(SettingError)
+      .to.throw(SandboxSettingError)
       .with.property('message')
       .that.contains('EXTENSIONS_SANDBOX_MAX_PROCESSES');
   });
@@ -70,7 +70,7 @@ describe('sandbox: settings', () => {
         try {
           parseSandboxSettings({ ...plain, [name]: value }, 64 * GB);
         } catch (error) {
-          expect(error).to.be.instanceOf(SettingError);
+          expect(error).to.be.instanceOf(SandboxSettingError);
           message = (error as Error).message;
         }
         expect(message, value).to.contain(name);

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Lock } from '../../../plugins/cluster/contract.ts';
+import type { InterProcessLock } from '../../../plugins/cluster/contract.ts';
 import type { ScheduledJob } from '../../../plugins/schedule/contract.ts';
-import { createSchedule } from '../../../plugins/schedule/schedule.ts';
+import { createJobScheduler } from '../../../plugins/schedule/schedule.ts';
 import { until } from '../../support/until.ts';
 
 /** Fake claims and locks that the schedules of several simulated processes share. */
@@ -14,7 +14,7 @@ function openCluster() {
     claimed.set(name, tick.getTime());
     return true;
   };
-  const lock: Pick<Lock, 'attempt'> = {
+  const lock: Pick<InterProcessLock, 'attempt'> = {
     async attempt(name, work) {
       if (locked.has(name)) return undefined;
       locked.add(name);
@@ -25,7 +25,7 @@ function openCluster() {
       }
     },
   };
-  return { claimed, process: () => createSchedule({ claim, lock }) };
+  return { claimed, process: () => createJobScheduler({ claim, lock }) };
 }
 
 const nothing = () => {};

@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { createClaimTick, createTicksMigration } from '../../../plugins/schedule/ticks.ts';
+import { createScheduleTickClaimer, createScheduleTicksMigration } from '../../../plugins/schedule/ticks.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, writePlugins } from '../../support/plugin.ts';
+import { silentSettings, writeTestPluginPackages } from '../../support/plugin.ts';
 
 const folders = ['workers', 'database', 'cluster', 'schedule'].map(
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
 );
 
-describe('createClaimTick()', () => {
+describe('createScheduleTickClaimer()', () => {
   let database: FreshDatabase;
   before(async () => {
     database = await freshDatabase('ticks');
@@ -20,7 +20,7 @@ describe('createClaimTick()', () => {
   /** Runs `work` with `host.db` of a plugin that owns the table of the schedules. */
   async function run<T>(work: (db: Db) => Promise<T>): Promise<T> {
     let host: Host | undefined;
-    const { composition, remove } = await writePlugins([
+    const { composition, remove } = await writeTestPluginPackages([
       {
         name: 'holder',
         manifest: { capabilities: { database: { own: ['platform_extension_ticks'] } } },
@@ -43,7 +43,7 @@ describe('createClaimTick()', () => {
 
   it('claims each tick once, and never a tick before the last one', async () => {
     await run(async (db) => {
-      const claimTick = createClaimTick(db);
+      const claimTick = createScheduleTickClaimer(db);
       const claims = await Promise.all(Array.from({ length: 8 }, () => claimTick('race', at(1))));
       expect(claims.filter(Boolean)).to.have.length(1);
       expect([await claimTick('race', at(3)), await claimTick('race', at(2))]).to.deep.equal([true, false]);
@@ -57,8 +57,8 @@ describe('createClaimTick()', () => {
       '2026-11-21-extension-ticks',
     ]);
     await run(async (db) => {
-      const claimTick = createClaimTick(db);
-      expect(createTicksMigration(db).id).to.equal('2026-11-21-extension-ticks');
+      const claimTick = createScheduleTickClaimer(db);
+      expect(createScheduleTicksMigration(db).id).to.equal('2026-11-21-extension-ticks');
       expect([await claimTick('race', at(3)), await claimTick('race', at(4))]).to.deep.equal([false, true]);
     });
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Log } from '#kernel';
-import type { CatalogReading } from '../../../plugins/schema/catalog/source.ts';
+import type { CatalogReadResult } from '../../../plugins/schema/catalog/source.ts';
 import type { SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { createSchemaCache } from '../../../plugins/schema/freshness/schema-cache.ts';
 
@@ -12,7 +12,7 @@ function openSchemaCache() {
       database.checks++;
       return String(database.state);
     },
-    read: async () => ({ fingerprint: String(database.state), digest: String(database.state) }) as CatalogReading,
+    read: async () => ({ fingerprint: String(database.state), digest: String(database.state) }) as CatalogReadResult,
   };
   const cache = createSchemaCache({
     source: source as never,

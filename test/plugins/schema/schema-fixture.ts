@@ -4,18 +4,18 @@ import type { Db } from '../../../plugins/database/contract.ts';
 import {
   type Collection,
   type Field,
-  type Schema,
+  type SchemaService,
   type SchemaWrites,
   schema,
   schemaWrites,
 } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, writePlugins } from '../../support/plugin.ts';
+import { silentSettings, writeTestPluginPackages } from '../../support/plugin.ts';
 
 /** A kernel with the plugin `schema` on a database, and the services and members of `host` of a test plugin in it. */
 export interface SchemaFixture {
   readonly kernel: Kernel;
-  readonly schema: Schema;
+  readonly schema: SchemaService;
   readonly writes: SchemaWrites;
   readonly db: Db;
   readonly events: Host['events'];
@@ -44,8 +44,8 @@ export async function startSchemaFixture(
   options: SchemaFixtureOptions = {},
 ): Promise<SchemaFixture> {
   let host: Host | undefined;
-  let used: { schema: Schema; schemaWrites: SchemaWrites } | undefined;
-  const sketched = await writePlugins([
+  let used: { schema: SchemaService; schemaWrites: SchemaWrites } | undefined;
+  const sketched = await writeTestPluginPackages([
     {
       name: 'probe',
       manifest: {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Caller } from '#kernel';
 import type { SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { createCollectionNotFoundFailure } from '../../../plugins/schema/not-found.ts';
-import { findUnservedTables, renderUnservedMessage } from '../../../plugins/schema/unserved-tables.ts';
+import { findUnservedTables, renderUnservedTablesWarning } from '../../../plugins/schema/unserved-tables.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 
 describe('findUnservedTables', () => {
@@ -79,18 +79,18 @@ describe('createCollectionNotFoundFailure', () => {
   });
 });
 
-describe('renderUnservedMessage', () => {
+describe('renderUnservedTablesWarning', () => {
   it('the message names the first twenty tables and counts the rest', () => {
     const tables = Array.from({ length: 500 }, (_, at) => ({
       schema: 'public',
       name: `t${at}`,
       reason: 'it has no key',
     }));
-    const message = renderUnservedMessage(tables);
+    const message = renderUnservedTablesWarning(tables);
     expect(message).to.match(/^500 of the database's tables are not served: public\.t0 \(it has no key\); /);
     expect(message).to.match(/public\.t19 \(it has no key\); and 480 more, which GET \/collections names$/);
-    expect(renderUnservedMessage(tables.map((one) => ({ ...one, reason: 'x'.repeat(1000) })))).to.have.length.at.most(
-      4000,
-    );
+    expect(
+      renderUnservedTablesWarning(tables.map((one) => ({ ...one, reason: 'x'.repeat(1000) }))),
+    ).to.have.length.at.most(4000);
   });
 });

@@ -4,7 +4,7 @@ import type { BootFailure } from '#kernel';
 import { parseMasterKey } from '../../../plugins/secrets/master-key.ts';
 import { createSecretCipher } from '../../../plugins/secrets/secret-cipher.ts';
 import { renderBootFailure } from '../../../scripts/render-boot-failure.ts';
-import { captureError, withPlugins } from '../../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../../support/plugin.ts';
 
 const keyText = (bytes = 32) => randomBytes(bytes).toString('base64');
 const store = (text: string | undefined = keyText()) => createSecretCipher(parseMasterKey(text));
@@ -30,7 +30,7 @@ describe('SECRETS_ENCRYPTION_KEY', () => {
   ] as const) {
     it(`stops the start for ${what}, without printing the value`, async () => {
       const failure = await captureError<BootFailure>(
-        withPlugins([], () => {}, { product: ['secrets'], environment: { SECRETS_ENCRYPTION_KEY: text } }),
+        withBootedTestPlugins([], () => {}, { product: ['secrets'], environment: { SECRETS_ENCRYPTION_KEY: text } }),
       );
       expect(failure).to.include({ name: 'BootFailure', plugin: '@tenon/secrets', phase: 'config' });
       expect(renderBootFailure(failure)).to.include('SECRETS_ENCRYPTION_KEY').and.not.include(text);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { makePerson, makeRole } from '../users/test-users.ts';
+import { createTestUserAccount, makeRole } from '../users/test-users.ts';
 
 describe('routes of the server', () => {
   let service: InProcessService;
@@ -36,7 +36,7 @@ describe('routes of the server', () => {
     const publicView = (await service.request('GET', '/server/info')).body.data;
     expect(publicView).to.have.keys('project');
     expect(publicView.project).to.include({ default_language: 'en-US', project_logo: null });
-    const { ask } = await makePerson(service, await makeRole(service));
+    const { ask } = await createTestUserAccount(service, await makeRole(service));
     const someone = (await ask('GET', '/server/info')).body.data;
     expect(someone).to.have.keys('project', 'rateLimit', 'rateLimitGlobal', 'websocket', 'queryLimit');
     expect(someone.queryLimit).to.deep.equal({ default: 100, max: 500 });

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeDriverConformance } from '../storage/conformance.ts';
-import { openTestDriver } from './test-driver.ts';
+import { describeStorageDriverConformance } from '../storage/conformance.ts';
+import { openTestLocalDriver } from './test-driver.ts';
 
 describe('storage-local: conformance of the driver', () => {
   let folder: string;
@@ -11,5 +11,5 @@ describe('storage-local: conformance of the driver', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  describeDriverConformance(() => openTestDriver(folder));
+  describeStorageDriverConformance(() => openTestLocalDriver(folder));
 });

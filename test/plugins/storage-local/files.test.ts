@@ -19,26 +19,26 @@ import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { captureError } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
-import { bytes, createHeldSource, inParts, readAllBytes } from '../storage/bytes.ts';
-import { openTestDriver } from './test-driver.ts';
+import { createPausedByteSource, createTestBytes, readAllBytes, yieldByteChunks } from '../storage/bytes.ts';
+import { openTestLocalDriver } from './test-driver.ts';
 
 describe('storage-local: files of objects', () => {
   let root: string;
   let driver: StorageDriver;
-  const open = () => openTestDriver(root);
+  const open = () => openTestLocalDriver(root);
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'tenon-uploads-'));
     driver = await open();
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  const write = (name: string, data: Uint8Array) => driver.write(name, inParts(data));
+  const write = (name: string, data: Uint8Array) => driver.write(name, yieldByteChunks(data));
   const partials = () => readdir(join(root, '.partial'));
   const visible = async () => (await readdir(root)).filter((name) => !name.startsWith('.'));
 
   it('an object is a file with its name and bytes', async () => {
-    await write('a.jpg', bytes(100_000));
-    expect(sha256(await readFile(join(root, 'a.jpg')))).to.equal(sha256(bytes(100_000)));
+    await write('a.jpg', createTestBytes(100_000));
+    expect(sha256(await readFile(join(root, 'a.jpg')))).to.equal(sha256(createTestBytes(100_000)));
     expect(await visible()).to.deep.equal(['a.jpg']);
     expect(await partials()).to.deep.equal([]);
   });
@@ -51,13 +51,13 @@ describe('storage-local: files of objects', () => {
 
   it('path() leads to the file of an object and of a variant', async () => {
     for (const name of ['b.jpg', 'b__1.webp']) {
-      await write(name, bytes(50));
+      await write(name, createTestBytes(50));
       expect((await stat(driver.path?.(name) as string)).size).to.equal(50);
     }
   });
 
   it('variants lie in .groups, and their folder is removed with the last one', async () => {
-    for (const name of ['b.jpg', 'b__1.webp', 'b__2.webp', 'c__1.webp']) await write(name, bytes(50));
+    for (const name of ['b.jpg', 'b__1.webp', 'b__2.webp', 'c__1.webp']) await write(name, createTestBytes(50));
     expect(await visible()).to.deep.equal(['b.jpg']);
     const groups = () => readdir(join(root, '.groups')).then((names) => names.sort());
     await driver.remove('b__1.webp');
@@ -72,7 +72,7 @@ describe('storage-local: files of objects', () => {
       Array.from({ length: 8 }, async (_, at) => {
         for (let round = 0; round < 25; round++) {
           const name = `busy__${at}-${round}`;
-          await write(name, bytes(3));
+          await write(name, createTestBytes(3));
           written.push(name);
           if (round % 5 !== 4) await driver.remove(name);
         }
@@ -84,7 +84,7 @@ describe('storage-local: files of objects', () => {
   });
 
   it('a file being written lies in .partial until it is complete', async () => {
-    const { source, reached, goOn } = createHeldSource(bytes(1000));
+    const { source, reached, goOn } = createPausedByteSource(createTestBytes(1000));
     const writing = driver.write('d.bin', source);
     await reached;
     expect(await visible()).to.deep.equal([]);
@@ -114,14 +114,14 @@ describe('storage-local: files of objects', () => {
 
   it('a name too long for the file system leaves no file', async () => {
     const name = `${'x'.repeat(300)}.bin`;
-    expect((await captureError(write(name, bytes(10)))).message).to.contain('ENAMETOOLONG');
+    expect((await captureError(write(name, createTestBytes(10)))).message).to.contain('ENAMETOOLONG');
     expect(await partials()).to.deep.equal([]);
     expect(await visible()).to.deep.equal([]);
   });
 
   it('a write that cannot be moved into place leaves no file', async () => {
     await mkdir(join(root, 'taken.bin'));
-    expect((await captureError(write('taken.bin', bytes(10)))).message).to.match(/EISDIR|EEXIST|ENOTEMPTY/);
+    expect((await captureError(write('taken.bin', createTestBytes(10)))).message).to.match(/EISDIR|EEXIST|ENOTEMPTY/);
     expect(await partials()).to.deep.equal([]);
     expect(await driver.open('taken.bin')).to.equal(undefined);
     expect(await driver.stat('taken.bin')).to.equal(undefined);
@@ -129,12 +129,12 @@ describe('storage-local: files of objects', () => {
 
   it('a write fails if the root folder is gone, and does not create it', async () => {
     await rm(root, { recursive: true });
-    expect((await captureError(write('i.bin', bytes(10)))).message).to.contain('ENOENT');
+    expect((await captureError(write('i.bin', createTestBytes(10)))).message).to.contain('ENOENT');
     expect((await captureError(stat(root))).message).to.contain('ENOENT');
   });
 
   it('remove() fails if the root folder is gone, so that the ledger keeps the object', async () => {
-    await write('kept.bin', bytes(10));
+    await write('kept.bin', createTestBytes(10));
     await rename(root, `${root}-away`);
     for (const name of ['kept.bin', 'kept__made.bin'])
       expect((await captureError(driver.remove(name))).message, name).to.contain('ENOENT');
@@ -150,10 +150,10 @@ describe('storage-local: files of objects', () => {
     // Mounts a file system of one megabyte in the mount namespace of a child process.
     const module = (path: string) => new URL(`../../../${path}`, import.meta.url).href;
     const script = `
-      const { openLocalDriver } = await import('${module('plugins/storage-local/driver.ts')}');
-      const { prepareRoot } = await import('${module('plugins/storage-local/root.ts')}');
+      const { openLocalStorageDriver } = await import('${module('plugins/storage-local/driver.ts')}');
+      const { prepareStorageRootFolder } = await import('${module('plugins/storage-local/root.ts')}');
       const { readdirSync } = await import('node:fs');
-      const driver = openLocalDriver(await prepareRoot({ location: 'local', setting: () => process.argv[1] }, ''));
+      const driver = openLocalStorageDriver(await prepareStorageRootFolder({ location: 'local', setting: () => process.argv[1] }, ''));
       const parts = async function* (count) { for (let at = 0; at < count; at++) yield Buffer.alloc(100_000); };
       const results = [];
       for (const [name, count] of [['full.bin', 30], ['one.bin', 30], ['one.bin', 5], ['two__full.bin', 30], ['two.bin', 3]])
@@ -175,7 +175,7 @@ describe('storage-local: files of objects', () => {
 
   it('reads end with the file, and lists have no folders and dangling links', async () => {
     await mkdir(join(root, 'folder.bin'));
-    await write('k.bin', bytes(10));
+    await write('k.bin', createTestBytes(10));
     await symlink(join(root, 'nowhere'), join(root, 'dangling.bin'));
     const names: string[] = [];
     for await (const { name } of driver.list('')) names.push(name);
@@ -185,17 +185,17 @@ describe('storage-local: files of objects', () => {
   });
 
   it('a file that gets shorter while it is read fails its reader', async () => {
-    await write('l.bin', bytes(1_000_000));
+    await write('l.bin', createTestBytes(1_000_000));
     const opened = await driver.open('l.bin');
     await truncate(join(root, 'l.bin'), 300_000);
     expect((await captureError(readAllBytes(opened?.bytes as never))).message).to.contain('shorter');
   });
 
   it('a removed file is still read to its end by an open reader', async () => {
-    await write('m.bin', bytes(1_000_000));
+    await write('m.bin', createTestBytes(1_000_000));
     const opened = await driver.open('m.bin');
     await driver.remove('m.bin');
-    expect(sha256(await readAllBytes(opened?.bytes as never))).to.equal(sha256(bytes(1_000_000)));
+    expect(sha256(await readAllBytes(opened?.bytes as never))).to.equal(sha256(createTestBytes(1_000_000)));
   });
 
   it('every way to end a reader closes its file', async function () {
@@ -206,8 +206,8 @@ describe('storage-local: files of objects', () => {
       );
     const before = await handles();
     if (before === undefined) return this.skip();
-    await write('n.bin', bytes(2_000_000));
-    await write('empty.bin', bytes(0));
+    await write('n.bin', createTestBytes(2_000_000));
+    await write('empty.bin', createTestBytes(0));
     await Promise.all(
       Array.from({ length: 200 }, async (_, at) => {
         const opened = await driver.open(at % 5 === 4 ? 'empty.bin' : 'n.bin');
@@ -224,7 +224,7 @@ describe('storage-local: files of objects', () => {
       }),
     );
     for (let at = 0; at < 50; at++) {
-      const { source, fail } = createHeldSource(bytes(5));
+      const { source, fail } = createPausedByteSource(createTestBytes(5));
       fail(new Error('no'));
       await captureError(driver.write(`o${at}`, source));
     }

@@ -1,4 +1,4 @@
-import { describeDriverConformance } from '../storage/conformance.ts';
+import { describeStorageDriverConformance } from '../storage/conformance.ts';
 import { type S3Server, startS3Server } from './s3-server.ts';
 
 describe('storage-s3: conformance of the driver', function () {
@@ -10,5 +10,5 @@ describe('storage-s3: conformance of the driver', function () {
   after(() => server?.stop());
 
   // `many` exceeds one page of a list: 1,000 objects on other servers, 20 on the Swift server of the tests.
-  describeDriverConformance(async () => server.open(), { many: process.env.TEST_S3_URL ? 1050 : 50 });
+  describeStorageDriverConformance(async () => server.open(), { many: process.env.TEST_S3_URL ? 1050 : 50 });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { captureError } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
-import { bytes, inParts, readAllBytes } from '../storage/bytes.ts';
+import { createTestBytes, readAllBytes, yieldByteChunks } from '../storage/bytes.ts';
 import { type S3Relay, startS3Relay } from './relay.ts';
 import { type S3Server, type S3Settings, startS3Server } from './s3-server.ts';
 
@@ -29,7 +29,7 @@ describe('storage-s3: connections', function () {
     await server?.stop();
   });
 
-  const write = (name: string, data: Uint8Array, to = driver) => to.write(name, inParts(data));
+  const write = (name: string, data: Uint8Array, to = driver) => to.write(name, yieldByteChunks(data));
   const hashAt = async (name: string, from = driver) => {
     const object = await from.open(name);
     return object && sha256(await readAllBytes(object.bytes));
@@ -50,7 +50,7 @@ describe('storage-s3: connections', function () {
     let at = 0;
     relay.decide(() => fates[at++] ?? 'pass');
     const name = newName();
-    await write(name, bytes(1000), through());
+    await write(name, createTestBytes(1000), through());
     expect(at).to.equal(4);
     expect((await driver.stat(name))?.size).to.equal(1000);
   });
@@ -59,7 +59,7 @@ describe('storage-s3: connections', function () {
     let cuts = 0;
     relay.decide((line) => (line.includes('partNumber=2') && cuts++ < 2 ? 'cut' : 'pass'));
     const name = newName();
-    const data = bytes(17 * MIB, 9);
+    const data = createTestBytes(17 * MIB, 9);
     await write(name, data, through());
     expect(cuts).to.equal(3);
     expect(await hashAt(name)).to.equal(sha256(data));
@@ -73,7 +73,7 @@ describe('storage-s3: connections', function () {
       return answers++ === 0 ? 'lose the answer' : { status: 404 };
     });
     const name = newName();
-    const data = bytes(9 * MIB, 10);
+    const data = createTestBytes(9 * MIB, 10);
     expect(await write(name, data, through())).to.equal(data.length);
     expect(answers).to.equal(2);
     expect(await hashAt(name)).to.equal(sha256(data));
@@ -82,7 +82,7 @@ describe('storage-s3: connections', function () {
   it('an upload that the server does not complete fails and leaves nothing', async () => {
     relay.decide((line) => (line.startsWith('POST') && line.includes('uploadId') ? { status: 404 } : 'pass'));
     const name = newName();
-    const error = await captureError(write(name, bytes(9 * MIB, 10), through()));
+    const error = await captureError(write(name, createTestBytes(9 * MIB, 10), through()));
     expect(error.message).to.include(`completing ${name} in the bucket ${server.settings.bucket}`);
     expect(await driver.stat(name)).to.equal(undefined);
     const place = { Bucket: server.settings.bucket, Prefix: server.settings.root + name };
@@ -101,13 +101,13 @@ describe('storage-s3: connections', function () {
   it('an object whose responses are all lost is removed', async () => {
     relay.decide((line) => (line.startsWith('PUT') ? 'lose the answer' : 'pass'));
     const name = newName();
-    expect(await captureError(write(name, bytes(1000), through()))).to.be.an('error');
+    expect(await captureError(write(name, createTestBytes(1000), through()))).to.be.an('error');
     expect(await driver.stat(name)).to.equal(undefined);
   });
 
   it('a download fails when its connection breaks', async () => {
     const name = newName();
-    await write(name, bytes(9 * MIB, 11));
+    await write(name, createTestBytes(9 * MIB, 11));
     const object = await through().open(name);
     const failed = captureError(
       (async () => {
@@ -119,7 +119,7 @@ describe('storage-s3: connections', function () {
 
   it('a destroyed body closes its connection', async () => {
     const name = newName();
-    await write(name, bytes(9 * MIB, 12));
+    await write(name, createTestBytes(9 * MIB, 12));
     const one = through();
     const objects = await Promise.all(Array.from({ length: 8 }, () => one.open(name)));
     expect(relay.connections()).to.equal(8);
@@ -129,7 +129,7 @@ describe('storage-s3: connections', function () {
 
   it('sixty stalled downloads do not block other requests', async () => {
     const name = newName();
-    await write(name, bytes(1000));
+    await write(name, createTestBytes(1000));
     relay.decide((line) => (line.startsWith('GET') ? 'fall silent' : 'pass'));
     const one = through();
     const objects = await Promise.all(Array.from({ length: 60 }, () => one.open(name)));
@@ -148,8 +148,8 @@ describe('storage-s3: connections', function () {
   it('writes send the settings ACL and SERVER_SIDE_ENCRYPTION', async () => {
     const one = through({ acl: 'public-read', encryption: 'AES256' });
     const begins = [
-      ['PUT', bytes(10)],
-      ['POST', bytes(9 * MIB)],
+      ['PUT', createTestBytes(10)],
+      ['POST', createTestBytes(9 * MIB)],
     ] as const;
     for (const [method, data] of begins) {
       const { message } = await captureError(write(newName(), data, one));
@@ -163,7 +163,7 @@ describe('storage-s3: connections', function () {
 
   it('bodies carry a signed hash, and checksums only with CHECKSUMS=true', async () => {
     for (const checksums of [false, true]) {
-      for (const data of [bytes(10), bytes(9 * MIB)]) {
+      for (const data of [createTestBytes(10), createTestBytes(9 * MIB)]) {
         const name = newName();
         await write(name, data, through({ checksums }));
         expect(await hashAt(name)).to.equal(sha256(data));

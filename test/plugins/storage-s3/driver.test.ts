@@ -8,9 +8,9 @@ import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { captureError } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
 import { until } from '../../support/until.ts';
-import { bytes, createHeldSource, inParts, readAllBytes } from '../storage/bytes.ts';
+import { createPausedByteSource, createTestBytes, readAllBytes, yieldByteChunks } from '../storage/bytes.ts';
 import { startS3Relay } from './relay.ts';
-import { type PartPlan, type S3Server, type S3Settings, startS3Server } from './s3-server.ts';
+import { type S3PartPlan, type S3Server, type S3Settings, startS3Server } from './s3-server.ts';
 
 const MIB = 2 ** 20;
 const newName = () => `${randomUUID()}.bin`;
@@ -20,7 +20,7 @@ describe('storage-s3: driver', function () {
   let server: S3Server;
   let driver: StorageDriver;
   const opened: StorageDriver[] = [];
-  const open = (settings: Partial<S3Settings> = {}, plan?: PartPlan) => {
+  const open = (settings: Partial<S3Settings> = {}, plan?: S3PartPlan) => {
     const one = server.open(settings, plan);
     opened.push(one);
     return one;
@@ -37,7 +37,7 @@ describe('storage-s3: driver', function () {
     await server?.stop();
   });
 
-  const write = (name: string, data: Uint8Array, to = driver) => to.write(name, inParts(data));
+  const write = (name: string, data: Uint8Array, to = driver) => to.write(name, yieldByteChunks(data));
   const hashAt = async (name: string, from = driver) => {
     const object = await from.open(name);
     return object && sha256(await readAllBytes(object.bytes));
@@ -57,7 +57,7 @@ describe('storage-s3: driver', function () {
   describe('objects', () => {
     it('an object of several parts is read as it was written', async () => {
       const name = newName();
-      const data = bytes(29 * MIB + 3, 1);
+      const data = createTestBytes(29 * MIB + 3, 1);
       expect(await write(name, data)).to.equal(data.length);
       expect(await hashAt(name)).to.equal(sha256(data));
       expect((await server.s3.headObject(place(name))).ETag, 'made of four parts').to.match(/-4"$/);
@@ -71,7 +71,7 @@ describe('storage-s3: driver', function () {
     it('an object of exactly one or two parts is read as it was written', async () => {
       for (const size of [8 * MIB, 16 * MIB]) {
         const name = newName();
-        const data = bytes(size, 2);
+        const data = createTestBytes(size, 2);
         await write(name, data);
         expect(await hashAt(name)).to.equal(sha256(data));
       }
@@ -80,7 +80,7 @@ describe('storage-s3: driver', function () {
     it('an object keeps its Content-Type', async () => {
       for (const size of [10, 9 * MIB]) {
         const name = newName();
-        await driver.write(name, inParts(bytes(size)), { type: 'image/avif' });
+        await driver.write(name, yieldByteChunks(createTestBytes(size)), { type: 'image/avif' });
         expect((await server.s3.headObject(place(name))).ContentType).to.equal('image/avif');
       }
     });
@@ -88,7 +88,7 @@ describe('storage-s3: driver', function () {
     it('the driver has no path()', () => expect(driver.path).to.equal(undefined));
 
     it('writing and reading 160 MiB needs flat process memory', async () => {
-      const [chunk, name] = [bytes(MIB, 3), newName()];
+      const [chunk, name] = [createTestBytes(MIB, 3), newName()];
       const count = 160;
       let most = 0;
       let from = 0;
@@ -113,7 +113,7 @@ describe('storage-s3: driver', function () {
   });
 
   describe('larger parts', () => {
-    const plan: PartPlan = [
+    const plan: S3PartPlan = [
       { upTo: 2, size: 5 * MIB, kept: 'memory' },
       { upTo: 3, size: 6 * MIB, kept: 'disk' },
       { upTo: 4, size: 7 * MIB, kept: 'disk' },
@@ -145,7 +145,7 @@ describe('storage-s3: driver', function () {
 
     it('large parts wait in temporary files, which are deleted afterwards', async () => {
       const name = newName();
-      const data = bytes(18 * MIB + 7, 4);
+      const data = createTestBytes(18 * MIB + 7, 4);
       await write(name, data, open({}, plan));
       expect(await hashAt(name)).to.equal(sha256(data));
       expect((await server.s3.headObject(place(name))).ETag, 'made of four parts').to.match(/-4"$/);
@@ -154,7 +154,7 @@ describe('storage-s3: driver', function () {
 
     it('a failing source leaves no temporary files', async () => {
       const name = newName();
-      const { source, reached, fail } = createHeldSource(bytes(17 * MIB, 5));
+      const { source, reached, fail } = createPausedByteSource(createTestBytes(17 * MIB, 5));
       const failed = captureError(open({}, plan).write(name, source));
       await reached;
       expect(await readdir(folder), 'in files meanwhile').not.to.deep.equal([]);
@@ -166,11 +166,11 @@ describe('storage-s3: driver', function () {
 
     it('a temporary file deleted by hand fails the write before its timeout', async () => {
       const name = newName();
-      const { source, reached, goOn } = createHeldSource(bytes(17 * MIB, 5));
+      const { source, reached, goOn } = createPausedByteSource(createTestBytes(17 * MIB, 5));
       const failed = captureError(open({}, plan).write(name, source));
       await reached;
       for (const file of await readdir(folder)) await rm(join(folder, file));
-      goOn(bytes(5 * MIB, 7));
+      goOn(createTestBytes(5 * MIB, 7));
       expect((await failed).message).to.include(name);
       expect(await unfinished(name)).to.equal(0);
     });
@@ -181,7 +181,7 @@ describe('storage-s3: driver', function () {
         let failures = 0;
         relay.decide((line) => (line.includes('partNumber=3') && failures++ < 2 ? { status: 503 } : 'pass'));
         const name = newName();
-        const data = bytes(17 * MIB, 6);
+        const data = createTestBytes(17 * MIB, 6);
         await write(name, data, open({ endpoint: relay.url }, plan));
         expect(failures).to.be.above(2);
         expect(await hashAt(name)).to.equal(sha256(data));
@@ -193,7 +193,7 @@ describe('storage-s3: driver', function () {
 
     it('an object larger than a bucket can keep is rejected and leaves nothing', async () => {
       const name = newName();
-      const error = await captureError(write(name, bytes(24 * MIB, 7), open({}, plan)));
+      const error = await captureError(write(name, createTestBytes(24 * MIB, 7), open({}, plan)));
       expect(error.message).to.equal('the object is larger than a bucket can keep');
       expect(await driver.stat(name)).to.equal(undefined);
       expect(await unfinished(name)).to.equal(0);
@@ -204,7 +204,7 @@ describe('storage-s3: driver', function () {
   describe('a write that fails', () => {
     it('a failed write leaves no object and no unfinished upload', async () => {
       const name = newName();
-      const { source, reached, fail } = createHeldSource(bytes(20 * MIB, 8));
+      const { source, reached, fail } = createPausedByteSource(createTestBytes(20 * MIB, 8));
       const failed = captureError(driver.write(name, source));
       await reached;
       expect(await unfinished(name), 'while it is written').to.equal(1);
@@ -220,7 +220,7 @@ describe('storage-s3: driver', function () {
       const name = randomUUID();
       const others = [`${name}.jpg`, `${name}-1`, `${name}__x`];
       for (const one of [name, name, name, ...others]) await server.s3.createMultipartUpload(place(one));
-      await write(name, bytes(100));
+      await write(name, createTestBytes(100));
       await driver.remove(name);
       expect(await unfinished(name)).to.equal(others.length);
       expect(await driver.stat(name)).to.equal(undefined);
@@ -237,9 +237,9 @@ describe('storage-s3: driver', function () {
         StorageDriver,
         StorageDriver,
       ];
-      await write('a.txt', bytes(10), outer);
-      await write('a.txt', bytes(20), one);
-      await write('b.txt', bytes(30), other);
+      await write('a.txt', createTestBytes(10), outer);
+      await write('a.txt', createTestBytes(20), one);
+      await write('b.txt', createTestBytes(30), other);
       expect([await namesIn(outer), await namesIn(one), await namesIn(other)]).to.deep.equal([
         ['a.txt'],
         ['a.txt'],
@@ -259,11 +259,11 @@ describe('storage-s3: driver', function () {
       const credentials = { accessKeyId: server.settings.credentials?.accessKeyId as string, secretAccessKey: 'wrong' };
       const wrongSecret = open({ credentials });
       const name = newName();
-      await write(name, bytes(10));
+      await write(name, createTestBytes(10));
       const bucket = server.settings.bucket;
       const mismatch = /SignatureDoesNotMatch: .*signature/;
       const attempts = [
-        () => write(newName(), bytes(10), wrongSecret),
+        () => write(newName(), createTestBytes(10), wrongSecret),
         () => wrongSecret.open(name),
         () => wrongSecret.remove(name),
       ];
@@ -285,7 +285,7 @@ describe('storage-s3: driver', function () {
       Object.assign(process.env, { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey });
       try {
         const name = newName();
-        await write(name, bytes(10), open({ credentials: undefined }));
+        await write(name, createTestBytes(10), open({ credentials: undefined }));
         expect((await driver.stat(name))?.size).to.equal(10);
       } finally {
         delete process.env.AWS_ACCESS_KEY_ID;
@@ -305,7 +305,7 @@ describe('storage-s3: driver', function () {
         () => gone.open('a'),
         () => gone.stat('a'),
         () => gone.remove('a'),
-        () => write('a', bytes(1), gone),
+        () => write('a', createTestBytes(1), gone),
       ];
       for (const attempt of attempts) {
         expect((await captureError(attempt())).message).to.match(/ECONNREFUSED/);

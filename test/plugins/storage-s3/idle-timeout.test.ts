@@ -4,16 +4,16 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { withIdleTimeout } from '../../../plugins/storage-s3/idle-timeout.ts';
+import { withDownloadIdleTimeout } from '../../../plugins/storage-s3/idle-timeout.ts';
 import { captureError } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
-import { bytes as bytesOf, readAllBytes } from '../storage/bytes.ts';
+import { createTestBytes as bytesOf, readAllBytes } from '../storage/bytes.ts';
 
 /** Idle timeout of the tested downloads, in milliseconds. */
 const LIMIT = 1000;
 const DATA = bytesOf(8 * 2 ** 20);
 
-describe('withIdleTimeout, the idle timeout of downloads', () => {
+describe('withDownloadIdleTimeout, the idle timeout of downloads', () => {
   let server: Server;
   let answer: (response: ServerResponse) => void;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -32,7 +32,7 @@ describe('withIdleTimeout, the idle timeout of downloads', () => {
     const body = await new Promise<IncomingMessage>((resolve, reject) => {
       get({ host: '127.0.0.1', port, agent }, resolve).on('error', reject);
     });
-    return { bytes: withIdleTimeout(body, 'a.bin', LIMIT), socket: body.socket };
+    return { bytes: withDownloadIdleTimeout(body, 'a.bin', LIMIT), socket: body.socket };
   };
 
   it('a download fails if the server sends nothing for the idle timeout', async () => {

@@ -12,13 +12,13 @@ import { prepareSwiftPython } from './swift-packages.ts';
 
 export type S3Settings = Parameters<typeof openS3Driver>[0];
 /** Sizes of the parts of large objects, and where the parts wait. */
-export type PartPlan = Parameters<typeof openS3Driver>[1];
+export type S3PartPlan = Parameters<typeof openS3Driver>[1];
 
 /** An S3 server with a bucket for tests. */
 export interface S3Server {
   readonly settings: S3Settings;
   /** Opens the driver on the bucket, with these settings changed. The test closes the driver. */
-  open(settings?: Partial<S3Settings>, plan?: PartPlan): ReturnType<typeof openS3Driver>;
+  open(settings?: Partial<S3Settings>, plan?: S3PartPlan): ReturnType<typeof openS3Driver>;
   /** Environment variables that configure a storage location of this name on the bucket. */
   env(location: string): Record<string, string>;
   /** A client of the AWS SDK, by which tests inspect the bucket without the driver. */

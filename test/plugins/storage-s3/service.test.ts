@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { captureError } from '../../support/plugin.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { sha256 } from '../../support/sha256.ts';
-import { bytes } from '../storage/bytes.ts';
+import { createTestBytes } from '../storage/bytes.ts';
 import { type S3Server, startS3Server } from './s3-server.ts';
 
 const MIB = 2 ** 20;
@@ -46,7 +46,7 @@ describe('storage-s3: files and assets', function () {
   };
 
   it('an upload is stored in the bucket, served whole and in ranges, and removed', async () => {
-    const data = bytes(20 * MIB + 5, 1);
+    const data = createTestBytes(20 * MIB + 5, 1);
     const file = await upload(data, 'large.bin', 'application/octet-stream');
     expect(file).to.include({ storage: 'media', filename_download: 'large.bin' });
     expect(Number(file.filesize)).to.equal(data.length);
@@ -65,9 +65,9 @@ describe('storage-s3: files and assets', function () {
   });
 
   it('a replacement leaves one object in the bucket', async () => {
-    const file = await upload(bytes(1000, 2), 'a.bin', 'application/octet-stream');
-    await upload(bytes(2000, 3), 'b.bin', 'application/octet-stream', 'PATCH', `/files/${file.id}`);
-    expect(await hashIn(await asset(file.id))).to.equal(sha256(bytes(2000, 3)));
+    const file = await upload(createTestBytes(1000, 2), 'a.bin', 'application/octet-stream');
+    await upload(createTestBytes(2000, 3), 'b.bin', 'application/octet-stream', 'PATCH', `/files/${file.id}`);
+    expect(await hashIn(await asset(file.id))).to.equal(sha256(createTestBytes(2000, 3)));
     expect(await inBucket()).to.have.length(1);
     await fetch(`${service.url}/files/${file.id}`, { method: 'DELETE', headers: bearer });
   });
@@ -99,7 +99,7 @@ describe('storage-s3: files and assets', function () {
     const sent = request({ hostname, port, method: 'POST', path: '/files', headers });
     const broken = captureError(once(sent, 'response'));
     sent.write('--border\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n');
-    sent.write(bytes(20 * MIB, 4));
+    sent.write(createTestBytes(20 * MIB, 4));
     const place = { Bucket: server.settings.bucket, Prefix: server.settings.root };
     const uploads = async () => ((await server.s3.listMultipartUploads(place)).Uploads ?? []).length;
     while ((await uploads()) === 0);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 /** Pseudo-random bytes, the same in every run. They differ at each position, so that tests detect misplaced ranges. */
-export function bytes(length: number, seed = 1): Buffer {
+export function createTestBytes(length: number, seed = 1): Buffer {
   const words = new Uint32Array(Math.ceil(length / 4));
   for (let at = 0; at < words.length; at++) {
     let word = (at + seed * 0x9e3779b1) | 0;
@@ -12,12 +12,12 @@ export function bytes(length: number, seed = 1): Buffer {
 }
 
 /** Yields the data in chunks of this size, as a connection does. */
-export async function* inParts(data: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
+export async function* yieldByteChunks(data: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < data.length; at += size) yield data.subarray(at, at + size);
 }
 
 /** A Node stream of the data in chunks of this size. */
-export const asStream = (data: Uint8Array, size?: number): Readable => Readable.from(inParts(data, size));
+export const toByteStream = (data: Uint8Array, size?: number): Readable => Readable.from(yieldByteChunks(data, size));
 
 export async function readAllBytes(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
@@ -26,7 +26,7 @@ export async function readAllBytes(source: AsyncIterable<Uint8Array>): Promise<B
 }
 
 /** A byte source that yields `data` and then waits until the test calls `goOn` or `fail`. */
-export function createHeldSource(data: Uint8Array): {
+export function createPausedByteSource(data: Uint8Array): {
   readonly source: AsyncIterable<Uint8Array>;
   /** Resolves when the reader has requested more than `data`. */
   readonly reached: Promise<void>;
@@ -38,7 +38,7 @@ export function createHeldSource(data: Uint8Array): {
   // Prevents an unhandled rejection where no reader awaits the rest.
   rest.promise.catch(() => {});
   async function* source() {
-    yield* inParts(data);
+    yield* yieldByteChunks(data);
     reached.resolve();
     yield await rest.promise;
   }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import type { ByteRange, OpenedObject, StorageDriver } from '../../../plugins/storage/contract.ts';
-import { garbageCollector } from '../../support/garbage.ts';
+import type { ByteRange, OpenedStorageObject, StorageDriver } from '../../../plugins/storage/contract.ts';
+import { createForcedGarbageCollector } from '../../support/garbage.ts';
 import { captureError } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
-import { asStream, bytes, createHeldSource, inParts, readAllBytes } from './bytes.ts';
+import { createPausedByteSource, createTestBytes, readAllBytes, toByteStream, yieldByteChunks } from './bytes.ts';
 
 const MIB = 1024 * 1024;
 
@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
  * Declares the tests that every storage driver has to pass. Call it in a `describe` of the driver. `open` is called once, and the
  * tests close the driver. Its storage may hold other objects. `many` is a number of objects above one page of a list.
  */
-export function describeDriverConformance(open: () => Promise<StorageDriver>, { many = 1050 } = {}): void {
+export function describeStorageDriverConformance(open: () => Promise<StorageDriver>, { many = 1050 } = {}): void {
   let driver: StorageDriver;
   before(async () => {
     driver = await open();
@@ -23,7 +23,8 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
   });
 
   const newName = (extension = '.bin') => `${randomUUID()}${extension}`;
-  const write = (name: string, data: Uint8Array) => driver.write(name, inParts(data), { type: 'application/x-test' });
+  const write = (name: string, data: Uint8Array) =>
+    driver.write(name, yieldByteChunks(data), { type: 'application/x-test' });
   const readBack = async (name: string, range?: ByteRange) => {
     const opened = await driver.open(name, range);
     return opened && { size: opened.size, data: await readAllBytes(opened.bytes) };
@@ -43,7 +44,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
     for (const size of [0, 1, 65_535, 65_536, 65_537, 262_144, MIB + 1, 5 * MIB, 5 * MIB + 12_345, 11 * MIB + 7]) {
       it(`${size.toLocaleString('en')} bytes are read as they were written`, async () => {
         const name = newName();
-        const data = bytes(size);
+        const data = createTestBytes(size);
         expect(await write(name, data), 'bytes written').to.equal(size);
         const back = await readBack(name);
         expect(back?.size, 'size of the object').to.equal(size);
@@ -55,7 +56,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
 
     it('a source may yield chunks of any size, empty ones and views included', async () => {
       const name = newName();
-      const large = bytes(3 * MIB + 5, 2);
+      const large = createTestBytes(3 * MIB + 5, 2);
       const parts = [
         ...Array.from({ length: 300 }, (_, at) => new Uint8Array([at & 255])),
         new Uint8Array(0),
@@ -73,8 +74,8 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
       this.timeout(120_000);
       const name = newName();
       const [step, count] = [4 * MIB, 20];
-      const part = bytes(step, 4);
-      const collect = garbageCollector();
+      const part = createTestBytes(step, 4);
+      const collect = createForcedGarbageCollector();
       const inUse = () => {
         // Collects twice, since the second collection frees what the first only finds.
         collect();
@@ -87,14 +88,14 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
       async function* source() {
         for (let at = 0; at < count; at++) {
           // Copies each chunk, so that chunks which the driver keeps show in the measurement.
-          yield* inParts(Buffer.from(part));
+          yield* yieldByteChunks(Buffer.from(part));
           // Measures at every eighth chunk and the last one, since a measurement takes longer than a write.
           if (at % 8 === 3) most = Math.max(most, inUse() - before);
         }
       }
       expect(await driver.write(name, source())).to.equal(step * count);
       let [got, checkedAt] = [0, 0];
-      const opened = (await driver.open(name)) as OpenedObject;
+      const opened = (await driver.open(name)) as OpenedStorageObject;
       for await (const chunk of opened.bytes) {
         got += chunk.length;
         if (got - checkedAt < 8 * step && got < step * count) continue;
@@ -109,7 +110,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
 
   describe('ranges of an object', () => {
     const size = 5 * MIB + 777;
-    const data = bytes(size, 5);
+    const data = createTestBytes(size, 5);
     const name = newName();
     before(() => write(name, data));
 
@@ -166,7 +167,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
     it('a removed object is gone, and objects with similar names stay', async () => {
       const name = newName('');
       const others = [`${name}.a`, `${name}-1`, `${name}__x.webp`, `${name}_`];
-      for (const one of [name, ...others]) await write(one, bytes(10));
+      for (const one of [name, ...others]) await write(one, createTestBytes(10));
       await driver.remove(name);
       expect(await driver.open(name)).to.equal(undefined);
       expect(await driver.stat(name)).to.equal(undefined);
@@ -177,7 +178,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
 
     it('remove() does not disturb the write of an object whose name starts alike', async () => {
       const name = newName('');
-      const { source, reached, goOn } = createHeldSource(bytes(100_000));
+      const { source, reached, goOn } = createPausedByteSource(createTestBytes(100_000));
       const writing = driver.write(`${name}.jpg`, source);
       await reached;
       await driver.remove(name);
@@ -190,12 +191,12 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
   describe('a write that is not complete', () => {
     it('an incomplete object cannot be opened or listed', async () => {
       const name = newName();
-      const data = bytes(6 * MIB, 6);
-      const { source, reached, goOn } = createHeldSource(data);
+      const data = createTestBytes(6 * MIB, 6);
+      const { source, reached, goOn } = createPausedByteSource(data);
       const writing = driver.write(name, source);
       await reached;
       await expectNothing(name);
-      goOn(bytes(3));
+      goOn(createTestBytes(3));
       expect(await writing).to.equal(data.length + 3);
       expect((await readBack(name))?.size).to.equal(data.length + 3);
     });
@@ -203,14 +204,14 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
     for (const size of [0, 1000, 6 * MIB]) {
       it(`a source that fails after ${size.toLocaleString('en')} bytes leaves no object`, async () => {
         const name = newName();
-        const { source, reached, fail } = createHeldSource(bytes(size));
+        const { source, reached, fail } = createPausedByteSource(createTestBytes(size));
         const writing = captureError(driver.write(name, source));
         await reached;
         fail(new Error('the line is dead'));
         expect((await writing).message).to.equal('the line is dead');
         await expectNothing(name);
         // The name can be written again after the failed write.
-        await write(name, bytes(10));
+        await write(name, createTestBytes(10));
         expect((await readBack(name))?.size).to.equal(10);
       });
     }
@@ -219,7 +220,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
       for (const error of [undefined, new Error('cut')]) {
         const name = newName();
         const source = new Readable({ read() {} });
-        source.push(bytes(100_000));
+        source.push(createTestBytes(100_000));
         const writing = captureError(driver.write(name, source));
         source.on('error', () => {});
         source.once('resume', () => setImmediate(() => source.destroy(error)));
@@ -231,7 +232,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
 
     it('remove() after a failed write leaves nothing', async () => {
       const name = newName();
-      const { source, reached, fail } = createHeldSource(bytes(6 * MIB));
+      const { source, reached, fail } = createPausedByteSource(createTestBytes(6 * MIB));
       const writing = captureError(driver.write(name, source));
       await reached;
       fail(new Error('gone'));
@@ -244,9 +245,9 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
   describe('a name that is written again', () => {
     it('a second write of a name is rejected or replaces the object as a whole', async () => {
       const name = newName();
-      const [first, second] = [bytes(2 * MIB, 7), bytes(3 * MIB, 8)];
+      const [first, second] = [createTestBytes(2 * MIB, 7), createTestBytes(3 * MIB, 8)];
       await write(name, first);
-      const { source, reached, goOn } = createHeldSource(second);
+      const { source, reached, goOn } = createPausedByteSource(second);
       const again = driver.write(name, source).then(
         () => true,
         () => false,
@@ -263,7 +264,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
 
     it('concurrent writes of a name end with all bytes of one of them', async () => {
       const name = newName();
-      const all = [11, 12, 13].map((seed) => bytes(MIB + seed, seed));
+      const all = [11, 12, 13].map((seed) => createTestBytes(MIB + seed, seed));
       const written = await Promise.allSettled(all.map((data) => write(name, data)));
       expect(written.some(({ status }) => status === 'fulfilled')).to.equal(true);
       const back = await readBack(name);
@@ -276,16 +277,18 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
     it('concurrent writes and reads of many objects are not mixed up', async () => {
       const all = Array.from({ length: 24 }, (_, at) => ({
         name: newName(),
-        data: bytes(200_000 + at * 31_111, at + 20),
+        data: createTestBytes(200_000 + at * 31_111, at + 20),
       }));
-      await Promise.all(all.map(({ name, data }) => driver.write(name, asStream(data, 10_000 + (data.length % 7)))));
+      await Promise.all(
+        all.map(({ name, data }) => driver.write(name, toByteStream(data, 10_000 + (data.length % 7)))),
+      );
       const back = await Promise.all(all.map(({ name }) => readBack(name)));
       expect(back.map((one) => sha256(one?.data as Buffer))).to.deep.equal(all.map(({ data }) => sha256(data)));
     });
 
     it('concurrent readers of one object each get their range', async () => {
       const name = newName();
-      const data = bytes(2 * MIB, 9);
+      const data = createTestBytes(2 * MIB, 9);
       await write(name, data);
       const back = await Promise.all(
         Array.from({ length: 20 }, (_, at) => readBack(name, { start: at * 1000, end: data.length - 1 })),
@@ -298,7 +301,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
     it('abandoned readers release their resources', async function () {
       this.timeout(120_000);
       const name = newName();
-      const data = bytes(5 * MIB, 10);
+      const data = createTestBytes(5 * MIB, 10);
       await write(name, data);
       for (let round = 0; round < 6; round++) {
         await Promise.all(
@@ -323,7 +326,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
     it('stat() answers name, size and modification time', async () => {
       const name = newName('.jpeg');
       const start = Date.now();
-      await write(name, bytes(4321));
+      await write(name, createTestBytes(4321));
       const about = await driver.stat(name);
       expect(about?.name).to.equal(name);
       expect(about?.size).to.equal(4321);
@@ -346,7 +349,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
         `${base}.x.png`,
         `${base}X.png`,
       ];
-      for (const name of names) await write(name, bytes(name.length));
+      for (const name of names) await write(name, createTestBytes(name.length));
       const beginning = (prefix: string) => names.filter((name) => name.startsWith(prefix)).sort();
       const prefixes = ['', '.', '-', '_', '__', '__1', '__11.webp', '-0a', '-0a__', '_x', 'X', 'x', '__3', '_X'];
       for (const prefix of prefixes) {
@@ -365,7 +368,7 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
       const prefix = `many-${randomUUID()}-`;
       const names = Array.from({ length: many }, (_, at) => `${prefix}${String(at).padStart(4, '0')}`);
       const all = [...names];
-      const one = bytes(1);
+      const one = createTestBytes(1);
       const writers = Array.from({ length: 16 }, async () => {
         for (let name = all.pop(); name; name = all.pop()) await write(name, one);
       });
@@ -387,10 +390,10 @@ export function describeDriverConformance(open: () => Promise<StorageDriver>, { 
       const longest = `${begin}${'l'.repeat(251 - begin.length)}.bin`;
       const group = `${begin}__${'g'.repeat(251 - begin.length - 2)}.bin`;
       for (const name of [longest, group, `${begin}_A-b.c.D_0`, `_${begin}`, `${begin}__`]) {
-        await write(name, bytes(100));
+        await write(name, createTestBytes(100));
         expect((await readBack(name))?.size, name).to.equal(100);
         expect(await namesOf(name), name).to.deep.equal([name]);
-        const { source, fail } = createHeldSource(bytes(10));
+        const { source, fail } = createPausedByteSource(createTestBytes(10));
         fail(new Error('again'));
         await captureError(driver.write(`${name.slice(0, -1)}Z`, source));
         await driver.remove(name);

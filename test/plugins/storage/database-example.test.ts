@@ -2,13 +2,13 @@ import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { type Storage, type StorageLocation, storage } from '../../../plugins/storage/contract.ts';
+import { type StorageLocation, type StorageService, storage } from '../../../plugins/storage/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { captureError, type TestComposition, writePlugins } from '../../support/plugin.ts';
+import { captureError, type TestComposition, writeTestPluginPackages } from '../../support/plugin.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { sha256 } from '../../support/sha256.ts';
-import { bytes, createHeldSource, inParts, readAllBytes } from './bytes.ts';
-import { describeDriverConformance } from './conformance.ts';
+import { createPausedByteSource, createTestBytes, readAllBytes, yieldByteChunks } from './bytes.ts';
+import { describeStorageDriverConformance } from './conformance.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/storage-database/', import.meta.url));
 const CHUNK = 256 * 1024;
@@ -18,7 +18,7 @@ describe('example extension storage-database', () => {
   let database: FreshDatabase;
   let extension: TestComposition;
   let service: InProcessService;
-  let used: Storage;
+  let used: StorageService;
   let location: StorageLocation;
 
   const start = () =>
@@ -34,7 +34,7 @@ describe('example extension storage-database', () => {
   before(async function () {
     this.timeout(120_000);
     database = await createMigratedDatabase('stored');
-    extension = await writePlugins([
+    extension = await writeTestPluginPackages([
       {
         name: 'user',
         thirdParty: true,
@@ -54,13 +54,13 @@ describe('example extension storage-database', () => {
     await extension?.remove();
   });
 
-  const write = (name: string, data: Uint8Array) => location.write(name, inParts(data));
+  const write = (name: string, data: Uint8Array) => location.write(name, yieldByteChunks(data));
   const rows = async (table: string) =>
     Number((await database.query<{ count: string }>(`select count(*) from platform_stored_${table}`))[0]?.count);
 
   // `many` exceeds one page: the example lists 500 objects at a time.
   describe('storage-database: conformance of the driver', () =>
-    describeDriverConformance(async () => location, { many: 510 }));
+    describeStorageDriverConformance(async () => location, { many: 510 }));
 
   it('the audit lists only the grants that the extension needs', () => {
     const line = service.kernel.audit().find(({ name }) => name === 'storage-database');
@@ -81,7 +81,7 @@ describe('example extension storage-database', () => {
     const { token } = service.admin;
     const form = new FormData();
     form.append('title', 'In the database');
-    form.append('file', new Blob([bytes(2_000_000)]), 'large.bin');
+    form.append('file', new Blob([createTestBytes(2_000_000)]), 'large.bin');
     const created = await service.request('POST', '/files', { token, body: form });
     expect(created.status, JSON.stringify(created.body)).to.equal(200);
     const { id, storage: kept, filename_disk } = created.body.data;
@@ -90,7 +90,9 @@ describe('example extension storage-database', () => {
     const headers = { authorization: `Bearer ${token}`, range: 'bytes=300000-299999999' };
     const part = await fetch(`${service.url}/assets/${id}`, { headers });
     expect(part.status).to.equal(206);
-    expect(sha256(Buffer.from(await part.arrayBuffer()))).to.equal(sha256(bytes(2_000_000).subarray(300_000)));
+    expect(sha256(Buffer.from(await part.arrayBuffer()))).to.equal(
+      sha256(createTestBytes(2_000_000).subarray(300_000)),
+    );
     expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
     expect(await location.stat(filename_disk)).to.equal(undefined);
   });
@@ -101,19 +103,19 @@ describe('example extension storage-database', () => {
   });
 
   it('objects survive a restart of the service', async () => {
-    await write('kept.bin', bytes(700_000));
+    await write('kept.bin', createTestBytes(700_000));
     await service.stop();
     service = await start();
     location = used.at('db');
     expect(sha256(await readAllBytes((await location.open('kept.bin'))?.bytes as never))).to.equal(
-      sha256(bytes(700_000)),
+      sha256(createTestBytes(700_000)),
     );
     await location.remove('kept.bin');
   });
 
   it('two locations do not share objects', async () => {
-    await write('same.bin', bytes(10, 1));
-    await used.at('archive').write('same.bin', inParts(bytes(20, 2)));
+    await write('same.bin', createTestBytes(10, 1));
+    await used.at('archive').write('same.bin', yieldByteChunks(createTestBytes(20, 2)));
     expect((await location.stat('same.bin'))?.size).to.equal(10);
     await location.remove('same.bin');
     expect((await used.at('archive').stat('same.bin'))?.size).to.equal(20);
@@ -127,12 +129,12 @@ describe('example extension storage-database', () => {
   });
 
   it('a range reads only the rows that hold it', async () => {
-    await write('large.bin', bytes(20 * CHUNK));
+    await write('large.bin', createTestBytes(20 * CHUNK));
     // Deletes the other rows of the object, which a read of the range must not need.
     await database.query('delete from platform_stored_chunks where part not in (7, 8)');
     const opened = await location.open('large.bin', { start: 8 * CHUNK - 5, end: 8 * CHUNK + 4 });
     expect(await readAllBytes(opened?.bytes as never)).to.deep.equal(
-      bytes(20 * CHUNK).subarray(8 * CHUNK - 5, 8 * CHUNK + 5),
+      createTestBytes(20 * CHUNK).subarray(8 * CHUNK - 5, 8 * CHUNK + 5),
     );
     const broken = await location.open('large.bin', { start: 0, end: 9 * CHUNK });
     expect((await captureError(readAllBytes(broken?.bytes as never))).message).to.contain('removed while it was read');
@@ -141,13 +143,13 @@ describe('example extension storage-database', () => {
 
   it('failed writes, replaced and removed objects leave no rows', async () => {
     const before = [await rows('objects'), await rows('chunks')];
-    await write('a.bin', bytes(3 * CHUNK));
-    await write('a.bin', bytes(CHUNK + 1));
+    await write('a.bin', createTestBytes(3 * CHUNK));
+    await write('a.bin', createTestBytes(CHUNK + 1));
     expect([await rows('objects'), await rows('chunks')]).to.deep.equal([
       (before[0] as number) + 1,
       (before[1] as number) + 2,
     ]);
-    const { source, reached, fail } = createHeldSource(bytes(2 * CHUNK));
+    const { source, reached, fail } = createPausedByteSource(createTestBytes(2 * CHUNK));
     const failing = captureError(location.write('b.bin', source));
     await reached;
     expect(await rows('chunks')).to.equal((before[1] as number) + 4);
@@ -158,7 +160,7 @@ describe('example extension storage-database', () => {
   });
 
   it('a write fails if its object is removed meanwhile', async () => {
-    const { source, reached, goOn } = createHeldSource(bytes(2 * CHUNK));
+    const { source, reached, goOn } = createPausedByteSource(createTestBytes(2 * CHUNK));
     const writing = captureError(location.write('c.bin', source));
     await reached;
     await location.remove('c.bin');
@@ -169,10 +171,10 @@ describe('example extension storage-database', () => {
   });
 
   it('slow readers and writers hold no database connection', async () => {
-    await write('slow.bin', bytes(8 * CHUNK));
+    await write('slow.bin', createTestBytes(8 * CHUNK));
     const readers = await Promise.all(Array.from({ length: 30 }, () => location.open('slow.bin')));
     const writers = Array.from({ length: 30 }, (_, at) => {
-      const { source, reached, goOn } = createHeldSource(bytes(CHUNK));
+      const { source, reached, goOn } = createPausedByteSource(createTestBytes(CHUNK));
       return { reached, goOn, done: location.write(`slow-${at}.bin`, source) };
     });
     await Promise.all(writers.map(({ reached }) => reached));

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 
-export interface MemoryDriver extends StorageDriver {
+export interface MemoryStorageDriver extends StorageDriver {
   readonly objects: Map<string, { data: Buffer; modified: Date }>;
   /** The names and prefixes of all calls of the driver. */
   readonly seen: string[];
@@ -9,8 +9,8 @@ export interface MemoryDriver extends StorageDriver {
 }
 
 /** A storage driver that keeps objects in memory and records the names it is called with. */
-export function memoryDriver(): MemoryDriver {
-  const objects: MemoryDriver['objects'] = new Map();
+export function createMemoryStorageDriver(): MemoryStorageDriver {
+  const objects: MemoryStorageDriver['objects'] = new Map();
   const seen: string[] = [];
   const about = (name: string) => {
     seen.push(name);

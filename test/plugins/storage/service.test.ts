@@ -7,11 +7,11 @@ import { expect } from 'chai';
 import { facet } from '#kernel';
 import type { Kernel } from '#kernel/boot';
 import { type HealthCheck, health } from '../../../plugins/server/contract.ts';
-import { type Storage, type StorageDriver, storage } from '../../../plugins/storage/contract.ts';
-import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { type StorageDriver, type StorageService, storage } from '../../../plugins/storage/contract.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
-import { bytes, inParts, readAllBytes } from './bytes.ts';
-import { type MemoryDriver, memoryDriver } from './memory-driver.ts';
+import { createTestBytes, readAllBytes, yieldByteChunks } from './bytes.ts';
+import { createMemoryStorageDriver, type MemoryStorageDriver } from './memory-driver.ts';
 
 /** A third-party plugin that contributes a driver. It names the facet by its id, without an import. */
 const brings = (driver: StorageDriver, declared: readonly string[] = ['memory']): TestPlugin => ({
@@ -23,37 +23,37 @@ const brings = (driver: StorageDriver, declared: readonly string[] = ['memory'])
 
 describe('service storage', () => {
   let folder: string;
-  let driver: MemoryDriver;
+  let driver: MemoryStorageDriver;
   let checks: () => readonly HealthCheck[];
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-storage-'));
-    driver = memoryDriver();
+    driver = createMemoryStorageDriver();
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   /** Boots the service with the locations `local` and `mem`, the second one on a third-party driver. */
   async function started<T>(
-    work: (used: Storage, kernel: Kernel) => Promise<T>,
-    { drivers = [brings(driver)], onStart }: { drivers?: TestPlugin[]; onStart?: (used: Storage) => void } = {},
+    work: (used: StorageService, kernel: Kernel) => Promise<T>,
+    { drivers = [brings(driver)], onStart }: { drivers?: TestPlugin[]; onStart?: (used: StorageService) => void } = {},
   ): Promise<T> {
-    let used: Storage | undefined;
+    let used: StorageService | undefined;
     const user: TestPlugin = {
       name: 'user',
       manifest: { uses: { storage: '^1.0.0' }, facets: ['health'] },
       register(host) {
         used = host.use({ storage }).storage;
-        host.onStart(() => onStart?.(used as Storage));
+        host.onStart(() => onStart?.(used as StorageService));
         // Defines the facet in place of the plugin `server`, and reads the checks as its health route does.
         host.define(health);
         checks = () => host.read(health);
       },
     };
-    return withPlugins(
+    return withBootedTestPlugins(
       [user, ...drivers],
       async ({ kernel }) => {
         await kernel.migrate();
         await kernel.start();
-        return work(used as Storage, kernel);
+        return work(used as StorageService, kernel);
       },
       {
         product: ['storage', 'storage-local'],
@@ -68,10 +68,10 @@ describe('service storage', () => {
       for (const name of used.locations) {
         const location = used.at(name);
         expect(location.name).to.equal(name);
-        expect(await location.write('a.txt', inParts(bytes(1000)))).to.equal(1000);
+        expect(await location.write('a.txt', yieldByteChunks(createTestBytes(1000)))).to.equal(1000);
         const opened = await location.open('a.txt', { start: 10, end: 19 });
         expect(opened?.size).to.equal(1000);
-        expect(await readAllBytes(opened?.bytes as never)).to.deep.equal(bytes(1000).subarray(10, 20));
+        expect(await readAllBytes(opened?.bytes as never)).to.deep.equal(createTestBytes(1000).subarray(10, 20));
         expect((await location.stat('a.txt'))?.size).to.equal(1000);
       }
       expect([...driver.objects.keys()]).to.deep.equal(['a.txt']);
@@ -135,7 +135,7 @@ describe('service storage', () => {
         for (const attempt of [
           () => location.open(name),
           () => location.stat(name),
-          () => location.write(name, inParts(bytes(1))),
+          () => location.write(name, yieldByteChunks(createTestBytes(1))),
           () => location.remove(name),
           () => location.asFile(name, async () => 'done'),
         ]) {
@@ -169,11 +169,11 @@ describe('service storage', () => {
 
     it('asFile() of a local object gives the path of the object itself', () =>
       started(async (used) => {
-        await used.at('local').write('a.jpg', inParts(bytes(100_000)));
+        await used.at('local').write('a.jpg', yieldByteChunks(createTestBytes(100_000)));
         const seen = await used
           .at('local')
           .asFile('a.jpg', async (path) => ({ path, hash: sha256(readFileSync(path)) }));
-        expect(seen?.hash).to.equal(sha256(bytes(100_000)));
+        expect(seen?.hash).to.equal(sha256(createTestBytes(100_000)));
         expect(existsSync(seen?.path as string)).to.equal(true);
         expect(['local', 'mem'].map((name) => used.at(name).copies)).to.deep.equal([false, true]);
       }));
@@ -181,9 +181,9 @@ describe('service storage', () => {
     it('asFile() of another driver gives a copy with the same name and deletes it afterwards', () =>
       started(async (used) => {
         const before = await copies();
-        await used.at('mem').write('a.jpg', inParts(bytes(100_000)));
+        await used.at('mem').write('a.jpg', yieldByteChunks(createTestBytes(100_000)));
         const seen = await used.at('mem').asFile('a.jpg', async (path) => ({ path, hash: sha256(readFileSync(path)) }));
-        expect(seen?.hash).to.equal(sha256(bytes(100_000)));
+        expect(seen?.hash).to.equal(sha256(createTestBytes(100_000)));
         expect(basename(seen?.path as string)).to.equal('a.jpg');
         expect(await copies()).to.deep.equal(before);
       }));
@@ -191,7 +191,7 @@ describe('service storage', () => {
     it('asFile() deletes its copy if the work or the read fails', () =>
       started(async (used) => {
         const before = await copies();
-        await used.at('mem').write('a.jpg', inParts(bytes(100)));
+        await used.at('mem').write('a.jpg', yieldByteChunks(createTestBytes(100)));
         const failed = used.at('mem').asFile('a.jpg', async (path) => {
           expect(existsSync(path)).to.equal(true);
           throw new Error('no picture');
@@ -199,7 +199,7 @@ describe('service storage', () => {
         expect((await captureError(failed)).message).to.equal('no picture');
         const failing = () => used.at('mem').asFile('a.jpg', async () => expect.fail('it ran'));
         const torn = async function* () {
-          yield bytes(5);
+          yield createTestBytes(5);
           throw new Error('torn');
         };
         driver.open = async () => ({ size: 10, bytes: Readable.from(torn()) });
@@ -239,7 +239,7 @@ describe('service storage', () => {
           }),
       };
       const failure = await captureError(
-        withPlugins(
+        withBootedTestPlugins(
           [brings(driver), failing],
           async ({ kernel }) => {
             await kernel.migrate();

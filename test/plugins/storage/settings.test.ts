@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { type Storage, storage } from '../../../plugins/storage/contract.ts';
+import { type StorageService, storage } from '../../../plugins/storage/contract.ts';
 import { storageVariableOf } from '../../../plugins/storage/library.ts';
-import { parseLocations } from '../../../plugins/storage/settings.ts';
-import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
-import { inParts } from './bytes.ts';
+import { parseStorageLocations } from '../../../plugins/storage/settings.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
+import { yieldByteChunks } from './bytes.ts';
 
 describe('settings of storage locations', () => {
   const parse = (locations: readonly string[], set: Record<string, string> = {}) =>
-    parseLocations({ STORAGE_LOCATIONS: locations, 'STORAGE_*': set });
+    parseStorageLocations({ STORAGE_LOCATIONS: locations, 'STORAGE_*': set });
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-settings-'));
@@ -42,7 +42,7 @@ describe('settings of storage locations', () => {
   /** Starts the service with these environment variables and returns the failure. */
   const failedStart = (environment: Record<string, string>) =>
     captureError<BootFailure>(
-      withPlugins(
+      withBootedTestPlugins(
         [],
         async ({ kernel }) => {
           await kernel.migrate();
@@ -118,16 +118,16 @@ describe('settings of storage locations', () => {
       name: 'reader',
       manifest: { uses: { storage: '^1.0.0' } },
       register(host) {
-        const used: Storage = host.use({ storage }).storage;
+        const used: StorageService = host.use({ storage }).storage;
         host.onStart(async () => {
           for (const location of used.locations.map((name) => used.at(name))) {
-            await location.write('where.txt', inParts(Buffer.alloc(0)));
+            await location.write('where.txt', yieldByteChunks(Buffer.alloc(0)));
             found.push((await location.asFile('where.txt', async (path) => path)) as string);
           }
         });
       },
     };
-    await withPlugins(
+    await withBootedTestPlugins(
       [reader],
       async ({ kernel }) => {
         await kernel.migrate();

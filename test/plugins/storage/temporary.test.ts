@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createTemporaryFilePath, createTemporaryFolder } from '../../../plugins/storage/library.ts';
-import { removeAbandonedTemporaries } from '../../../plugins/storage/temporary-files.ts';
+import { removeAbandonedTemporaryFiles } from '../../../plugins/storage/temporary-files.ts';
 
 describe('temporary files and folders of storage', () => {
   const { TMPDIR } = process.env;
@@ -18,7 +18,7 @@ describe('temporary files and folders of storage', () => {
     await rm(place, { recursive: true, force: true });
   });
 
-  it('removeAbandonedTemporaries deletes our own entries older than a day and nothing else', async () => {
+  it('removeAbandonedTemporaryFiles deletes our own entries older than a day and nothing else', async () => {
     const old = await createTemporaryFolder('asset');
     const young = await createTemporaryFolder('object');
     const others = ['tenon-asset-of-somebody', 'tenon-backup-abcdef', 'else'].map((name) => join(place, name));
@@ -30,7 +30,7 @@ describe('temporary files and folders of storage', () => {
     const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
     for (const path of [old, oldFile, ...others, join(place, 'tenon-part-abcdef')])
       await utimes(path, longAgo, longAgo);
-    await removeAbandonedTemporaries();
+    await removeAbandonedTemporaryFiles();
     const left = [young, youngFile, ...others, join(place, 'tenon-part-abcdef')];
     expect((await readdir(place)).map((name) => join(place, name)).sort()).to.deep.equal(left.sort());
   });

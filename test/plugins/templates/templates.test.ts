@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import type { GrantHolder } from '#kernel';
-import type { Secrets } from '../../../plugins/broker/contract.ts';
+import type { InvocationSecretReferences } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
-import { templateCapability, templateRemoteMethods } from '../../../plugins/templates/capability.ts';
+import { createTemplateCapability, templateRemoteMethods } from '../../../plugins/templates/capability.ts';
 import type { TemplateDelimiters } from '../../../plugins/templates/contract.ts';
-import { createTemplates } from '../../../plugins/templates/service.ts';
-import { createTemplatePoolOptions } from '../../../plugins/templates/template-pool-options.ts';
+import { createTemplateService } from '../../../plugins/templates/service.ts';
+import { buildTemplateWorkerPoolOptions } from '../../../plugins/templates/template-pool-options.ts';
 import { watchEventLoop } from '../../support/event-loop.ts';
 import { captureError } from '../../support/plugin.ts';
 import { openWorkerPool } from '../../support/worker-pool.ts';
 
 const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as GrantHolder;
-const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
+const invocation = (secrets: InvocationSecretReferences = new InvocationSecrets()) => ({
   id: '1',
   caller: null,
   signal: new AbortController().signal,
@@ -21,12 +21,12 @@ const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
 describe('templates.render', () => {
   let pool: ReturnType<typeof openWorkerPool>;
   before(() => {
-    pool = openWorkerPool(createTemplatePoolOptions());
+    pool = openWorkerPool(buildTemplateWorkerPoolOptions());
   });
   after(() => pool.stop());
 
   const render = (template: string, data?: Record<string, unknown>, delimiters?: TemplateDelimiters) =>
-    createTemplates(pool).render(template, data, delimiters);
+    createTemplateService(pool).render(template, data, delimiters);
   const refused = async (template: string, data?: Record<string, unknown>) => {
     const failure = await captureError(render(template, data));
     expect(failure).to.include({ code: 'INVALID_PAYLOAD' });
@@ -126,8 +126,8 @@ describe('templates.render', () => {
   });
 
   it('render() is refused after the service has stopped', async () => {
-    const own = openWorkerPool(createTemplatePoolOptions());
-    const ownTemplates = createTemplates(own);
+    const own = openWorkerPool(buildTemplateWorkerPoolOptions());
+    const ownTemplates = createTemplateService(own);
     const running = captureError(ownTemplates.render('x'));
     const stopped = own.stop();
     expect(await running).to.include({ code: 'SERVICE_UNAVAILABLE' });
@@ -136,8 +136,8 @@ describe('templates.render', () => {
   });
 
   describe('host.template.renderLiquid', () => {
-    const capability = () => templateCapability(createTemplates(pool));
-    const call = async (grant: boolean, args: unknown[], secrets?: Secrets) => {
+    const capability = () => createTemplateCapability(createTemplateService(pool));
+    const call = async (grant: boolean, args: unknown[], secrets?: InvocationSecretReferences) => {
       const { renderLiquid } = templateRemoteMethods.methods;
       return renderLiquid?.call(capability().bind(grant, subject), invocation(secrets), ...args);
     };
@@ -167,7 +167,7 @@ describe('templates.render', () => {
     it('a ninth template of one package at a time is rate_limited while other packages render', async () => {
       const open: (() => void)[] = [];
       const slow = { render: () => new Promise<string>((resolve) => open.push(() => resolve('done'))) };
-      const { bind } = templateCapability(slow);
+      const { bind } = createTemplateCapability(slow);
       const [one, same, other] = [subject, { ...subject }, { ...subject, name: 'another' }].map((who) =>
         bind(true, who),
       );

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Bus } from '../../../plugins/cluster/contract.ts';
+import type { InterProcessBus } from '../../../plugins/cluster/contract.ts';
 import { createLocker } from '../../../plugins/tus/locker.ts';
 import { captureError } from '../../support/plugin.ts';
 
@@ -9,7 +9,7 @@ const never = new AbortController().signal;
 function cluster() {
   const locked = new Set<string>();
   const handlers: ((payload: unknown) => void)[] = [];
-  const bus: Bus = {
+  const bus: InterProcessBus = {
     publish: async (_channel, payload) => handlers.forEach((handle) => void handle(payload)),
     subscribe: (_channel, handle) => void handlers.push(handle),
     onReconnect: () => {},

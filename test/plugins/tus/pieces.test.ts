@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { assertPiecesComplete, joinPieces, receivePieces } from '../../../plugins/tus/pieces.ts';
+import { assertUploadPiecesComplete, joinUploadPieces, receiveUploadPieces } from '../../../plugins/tus/pieces.ts';
 import { splitBytes } from '../../../plugins/tus/split.ts';
 import { captureError } from '../../support/plugin.ts';
 
@@ -72,21 +72,21 @@ describe('pieces of tus uploads', () => {
         return found && { size: found.length, bytes: [Uint8Array.from(found)] };
       },
     };
-    const deps = { uploads, location, log: { warn() {} } } as unknown as Parameters<typeof receivePieces>[0];
+    const deps = { uploads, location, log: { warn() {} } } as unknown as Parameters<typeof receiveUploadPieces>[0];
     return { objects, names, events, deps };
   }
 
   it('a piece is recorded before it is written, and counted after it', async () => {
     const { deps, events, objects } = memory();
-    expect(await receivePieces(deps, 'a', 10, chunks(6), 4)).to.equal(16);
+    expect(await receiveUploadPieces(deps, 'a', 10, chunks(6), 4)).to.equal(16);
     expect(events).to.deep.equal(['named 10', 'written 4', 'kept 10+4', 'named 14', 'written 2', 'kept 14+2']);
     const pieces = [
       { name: 'a.part-10', start: 0, size: 4 },
       { name: 'a.part-14', start: 4, size: 2 },
     ];
-    expect(await read(joinPieces(deps.location, pieces))).to.deep.equal(upTo(6));
+    expect(await read(joinUploadPieces(deps.location, pieces))).to.deep.equal(upTo(6));
     objects.delete('a.part-14');
-    expect((await captureError(read(joinPieces(deps.location, pieces)))).message).to.contain('a.part-14');
+    expect((await captureError(read(joinUploadPieces(deps.location, pieces)))).message).to.contain('a.part-14');
   });
 
   it('a piece whose source fails is removed and forgotten', async () => {
@@ -95,14 +95,14 @@ describe('pieces of tus uploads', () => {
       yield* chunks(5);
       throw new Error('broken');
     }
-    expect((await captureError(receivePieces(deps, 'a', 0, breaking(), 4))).message).to.equal('broken');
+    expect((await captureError(receiveUploadPieces(deps, 'a', 0, breaking(), 4))).message).to.equal('broken');
     expect([...objects.keys()]).to.deep.equal(['a.part-0']);
     expect([...names]).to.deep.equal(['a.part-0']);
   });
 
   it('a piece is removed with 423 if the upload has moved on', async () => {
     const { deps, objects, names } = memory(() => false);
-    expect((await captureError(receivePieces(deps, 'a', 0, chunks(5), 4))).status).to.equal(423);
+    expect((await captureError(receiveUploadPieces(deps, 'a', 0, chunks(5), 4))).status).to.equal(423);
     expect([objects.size, names.size]).to.deep.equal([0, 0]);
   });
 
@@ -110,7 +110,7 @@ describe('pieces of tus uploads', () => {
     const { deps, objects, names } = memory(() => {
       throw new Error('the connection was lost');
     });
-    expect((await captureError(receivePieces(deps, 'a', 0, chunks(3), 4))).message).to.contain('lost');
+    expect((await captureError(receiveUploadPieces(deps, 'a', 0, chunks(3), 4))).message).to.contain('lost');
     expect([objects.size, names.size]).to.deep.equal([1, 1]);
   });
 
@@ -118,14 +118,14 @@ describe('pieces of tus uploads', () => {
     const first = { name: 'a', start: 0, size: 4 };
     const second = { name: 'b', start: 4, size: 2 };
     const broken = { name: 'c', start: 4, size: null };
-    expect(assertPiecesComplete([first, broken, second], 6)).to.deep.equal([first, second]);
+    expect(assertUploadPiecesComplete([first, broken, second], 6)).to.deep.equal([first, second]);
     for (const wrong of [
       [first],
       [second],
       [first, second, { ...second, name: 'd' }],
       [first, { ...second, start: 5 }],
     ]) {
-      expect(() => assertPiecesComplete(wrong, 6)).to.throw();
+      expect(() => assertUploadPiecesComplete(wrong, 6)).to.throw();
     }
   });
 });

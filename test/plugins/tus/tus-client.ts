@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import * as tus from 'tus-js-client';
 import { filesIn } from '../../support/files-in.ts';
-import type { Service } from '../../support/service.ts';
+import type { RunningTestService } from '../../support/service.ts';
 
 /** Size of one piece in these tests (TUS_CHUNK_SIZE), in bytes. */
 export const TUS_PIECE_SIZE = 65_536;
@@ -33,7 +33,7 @@ export async function createTusStorageFolder(env: Readonly<Record<string, string
 }
 
 export const someBytes = (size: number): Buffer => randomBytes(size);
-export const idOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
+export const uploadIdOfUrl = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
 export const renderUploadMetadata = (pairs: Readonly<Record<string, string>>): string =>
   Object.entries(pairs)
@@ -52,8 +52,8 @@ export interface FinishedUpload {
 }
 
 /** Starts an upload with tus-js-client; `finished` resolves at its end. `bytes` may be a stream. */
-export function upload(
-  service: Pick<Service, 'url'>,
+export function startTusUpload(
+  service: Pick<RunningTestService, 'url'>,
   bytes: unknown,
   { token, ...options }: UploadOptions = {},
 ): { readonly client: tus.Upload; readonly finished: Promise<FinishedUpload> } {
@@ -68,7 +68,7 @@ export function upload(
     onBeforeRequest: (request) => {
       sent.push(`${request.getMethod()} ${request.getHeader('Upload-Offset') ?? ''}`.trim());
     },
-    onSuccess: () => resolve({ url: client.url as string, id: idOf(client.url as string), sent }),
+    onSuccess: () => resolve({ url: client.url as string, id: uploadIdOfUrl(client.url as string), sent }),
     onError: reject,
   });
   client.start();
@@ -95,7 +95,7 @@ export function createStallingHttpStack(size: number): tus.HttpStack {
 }
 
 /** Reads the row and the bytes of a stored file; undefined where there is no row. */
-export async function readStoredFile(service: Service, { root }: TusStorageFolder, id: string) {
+export async function readStoredFile(service: RunningTestService, { root }: TusStorageFolder, id: string) {
   const [row] = await service.database.query<Record<string, string | null>>(
     'select * from platform_files where id = $1',
     [id],
@@ -104,7 +104,7 @@ export async function readStoredFile(service: Service, { root }: TusStorageFolde
   return { row, bytes: await readFile(join(root, row.filename_disk as string)) };
 }
 
-export interface RawReply {
+export interface TusReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -112,12 +112,12 @@ export interface RawReply {
 }
 
 /** Sends a request with the headers of tus. With `body: 'open'` the test writes and ends the body itself. */
-export function send(
-  service: Pick<Service, 'url'>,
+export function sendTusRequest(
+  service: Pick<RunningTestService, 'url'>,
   method: string,
   path: string,
   { token, headers = {}, body }: { token?: string; headers?: Record<string, string>; body?: Uint8Array | 'open' } = {},
-): { readonly request: ClientRequest; readonly reply: Promise<RawReply> } {
+): { readonly request: ClientRequest; readonly reply: Promise<TusReply> } {
   const request = httpRequest(service.url + path, {
     method,
     agent: false,
@@ -129,7 +129,7 @@ export function send(
       ...headers,
     },
   });
-  const { promise, resolve, reject } = Promise.withResolvers<RawReply>();
+  const { promise, resolve, reject } = Promise.withResolvers<TusReply>();
   request.once('error', reject);
   request.once('response', async (response) => {
     let text = '';
@@ -153,11 +153,11 @@ export function send(
 
 /** Creates an upload by POST /files/tus and returns its path. */
 export async function createTusUpload(
-  service: Pick<Service, 'url'>,
+  service: Pick<RunningTestService, 'url'>,
   size: number | null,
   { token, metadata = { filename: 'bytes.bin' } }: { token?: string; metadata?: Record<string, string> } = {},
 ): Promise<string> {
-  const { reply } = send(service, 'POST', '/files/tus', {
+  const { reply } = sendTusRequest(service, 'POST', '/files/tus', {
     token,
     headers: {
       ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
@@ -170,10 +170,13 @@ export async function createTusUpload(
 }
 
 /** Reads from the database how many bytes of an upload are stored. */
-export async function readReceivedByteCount(service: Pick<Service, 'database'>, path: string): Promise<number> {
+export async function readReceivedByteCount(
+  service: Pick<RunningTestService, 'database'>,
+  path: string,
+): Promise<number> {
   const rows = await service.database.query<{ received: string }>(
     'select received from platform_uploads where id = $1',
-    [idOf(path)],
+    [uploadIdOfUrl(path)],
   );
   return Number(rows[0]?.received ?? Number.NaN);
 }

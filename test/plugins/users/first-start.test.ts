@@ -1,7 +1,13 @@
 import { expect } from 'chai';
-import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../../plugins/access/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { QUICK_HASH_SETTINGS, runCli, type Service, startService, TEST_SECRET } from '../../support/service.ts';
+import {
+  QUICK_HASH_SETTINGS,
+  type RunningTestService,
+  runCli,
+  startService,
+  TEST_SECRET,
+} from '../../support/service.ts';
 
 describe('the first start', () => {
   let database: FreshDatabase;
@@ -33,7 +39,7 @@ describe('the first start', () => {
       app_access: true,
       icon: 'verified',
     });
-    expect(roles[1]).to.include({ id: PUBLIC_ROLE, key: 'public', admin_access: false, app_access: false });
+    expect(roles[1]).to.include({ id: PUBLIC_ROLE_ID, key: 'public', admin_access: false, app_access: false });
     expect(roles).to.have.length(2);
     expect(await people()).to.deep.equal([{ email: 'admin@example.com', status: 'active' }]);
   });
@@ -58,7 +64,7 @@ describe('the first start', () => {
 
   it('of two processes at the same moment creates one admin', async function () {
     this.timeout(120_000);
-    const both: Service[] = await Promise.all([1, 2].map(() => startService({ database })));
+    const both: RunningTestService[] = await Promise.all([1, 2].map(() => startService({ database })));
     await Promise.all(both.map((one) => one.stop()));
     expect(await people()).to.have.length(1);
     expect(await database.query('select 1 from platform_roles')).to.have.length(2);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { createUserSender, makePerson, makeRole, type SendAsUser, statusAndCodeOf } from './test-users.ts';
+import { createTestUserAccount, createUserSender, makeRole, type SendAsUser, statusAndCodeOf } from './test-users.ts';
 
 const REFUSED = [422, 'UNPROCESSABLE_ENTITY'] as const;
 
@@ -55,13 +55,13 @@ describe('the last admin', () => {
   });
 
   it('can be deleted once there is another admin', async () => {
-    await makePerson(service, me.role);
+    await createTestUserAccount(service, me.role);
     expect((await admin('PATCH', `/users/${me.id}`, { status: 'suspended' })).status).to.be.oneOf([200, 204]);
     expect(await actives()).to.equal(1);
   });
 
   it('remains when one request deletes all admins', async () => {
-    const other = await makePerson(service, me.role);
+    const other = await createTestUserAccount(service, me.role);
     const both = [
       { id: me.id, status: 'suspended' },
       { id: other.id, status: 'suspended' },
@@ -72,13 +72,13 @@ describe('the last admin', () => {
   });
 
   it('does not include admins that are not active', async () => {
-    await makePerson(service, me.role, { status: 'suspended' });
+    await createTestUserAccount(service, me.role, { status: 'suspended' });
     expect(statusAndCodeOf(await admin('DELETE', `/users/${me.id}`))).to.deep.equal(REFUSED);
   });
 
   it('remains when two requests delete the last two at the same moment', async function () {
     this.timeout(120_000);
-    const other = await makePerson(service, me.role);
+    const other = await createTestUserAccount(service, me.role);
     for (const [body, restore] of [
       [{ status: 'suspended' }, `update platform_users set status = 'active'`],
       [{ role: plain }, `update platform_users set role = '${me.role}'`],

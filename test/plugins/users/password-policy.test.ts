@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type HttpReply, type InProcessService, startService } from '../../support/service.ts';
-import { createUserSender, makePerson, makeRole, type SendAsUser, statusAndCodeOf } from './test-users.ts';
+import { createTestUserAccount, createUserSender, makeRole, type SendAsUser, statusAndCodeOf } from './test-users.ts';
 
 const POLICY = '/^(?=.*\\d).{8,}$/';
 const BAD = 'no digit';
@@ -30,7 +30,7 @@ describe('auth_password_policy', () => {
     let me: SendAsUser;
     before(async () => {
       role = await makeRole(service, { app_access: true }, [{ collection: 'platform_users', action: 'update' }]);
-      const person = await makePerson(service, role, { password: GOOD });
+      const person = await createTestUserAccount(service, role, { password: GOOD });
       ({ id, ask: me } = person);
     });
 

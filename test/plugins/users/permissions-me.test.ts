@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
-  makePerson,
   makeRole,
-  type Person,
   type SendAsUser,
   statusAndCodeOf,
+  type TestUserAccount,
 } from './test-users.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
@@ -19,9 +19,9 @@ const NOTHING = { update: { access: false }, delete: { access: false }, share: {
 describe('/roles/me and /permissions/me', () => {
   let service: InProcessService;
   let admin: SendAsUser;
-  let ann: Person;
-  let app: Person;
-  let plain: Person;
+  let ann: TestUserAccount;
+  let app: TestUserAccount;
+  let plain: TestUserAccount;
   before(async function () {
     this.timeout(120_000);
     service = await startService();
@@ -33,7 +33,7 @@ describe('/roles/me and /permissions/me', () => {
     const meta = { meta: { singleton: true } };
     expect((await admin('PATCH', '/collections/page', meta)).status).to.equal(200);
     const own = { owner: { _eq: '$CURRENT_USER' } };
-    ann = await makePerson(
+    ann = await createTestUserAccount(
       service,
       await makeRole(service, {}, [
         { collection: 'article', action: 'create', fields: ['title'], presets: { state: 'draft' } },
@@ -45,7 +45,7 @@ describe('/roles/me and /permissions/me', () => {
         { collection: 'page', action: 'update', permissions: { title: { _neq: 'locked' } }, fields: ['title'] },
       ]),
     );
-    app = await makePerson(
+    app = await createTestUserAccount(
       service,
       await makeRole(service, { app_access: true }, [
         {
@@ -57,7 +57,7 @@ describe('/roles/me and /permissions/me', () => {
         { collection: 'platform_users', action: 'update', fields: ['*', 'token'] },
       ]),
     );
-    plain = await makePerson(service, await makeRole(service));
+    plain = await createTestUserAccount(service, await makeRole(service));
     await service.database.query(`insert into article (title, owner, state) values
       ('hers', '${ann.id}', 'draft'), ('public', null, 'public'), ('hidden', null, null)`);
   });
@@ -73,7 +73,7 @@ describe('/roles/me and /permissions/me', () => {
     expect(await dataOf(app.ask, '/roles/me?fields=id,app_access')).to.deep.equal([{ id: app.role, app_access: true }]);
     expect(await dataOf(ann.ask, '/roles/me?fields=id,app_access')).to.deep.equal([{ id: ann.role }]);
     expect(await dataOf(admin, '/roles/me?fields=admin_access')).to.deep.equal([{ admin_access: true }]);
-    const roleless = await makePerson(service, null as never);
+    const roleless = await createTestUserAccount(service, null as never);
     expect(await dataOf(roleless.ask, '/roles/me')).to.deep.equal([]);
     expect(statusAndCodeOf(await createUserSender(service, null)('GET', '/roles/me'))).to.deep.equal([
       401,

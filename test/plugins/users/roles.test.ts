@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../../plugins/access/contract.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import {
   createTestPermission,
+  createTestUserAccount,
   createUserSender,
   errorCodeOf,
-  makePerson,
   makeRole,
   type SendAsUser,
   statusAndCodeOf,
@@ -59,7 +59,7 @@ describe('roles', () => {
   it('DELETE /roles deletes the permissions and suspends the users', async () => {
     const role = await makeRole(service);
     await createTestPermission(service, role, { collection: 'platform_roles', action: 'read' });
-    const { id, ask } = await makePerson(service, role);
+    const { id, ask } = await createTestUserAccount(service, role);
     expect((await ask('GET', '/roles')).status).to.equal(200);
     expect((await admin('DELETE', `/roles/${role}`)).status).to.equal(204);
     expect((await admin('GET', `/users/${id}`)).body.data).to.include({ role: null, status: 'suspended' });
@@ -71,7 +71,10 @@ describe('roles', () => {
 
   describe('the Public role', () => {
     it('cannot be deleted and accepts neither users nor flags', async () => {
-      expect(statusAndCodeOf(await admin('DELETE', `/roles/${PUBLIC_ROLE}`))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await admin('DELETE', `/roles/${PUBLIC_ROLE_ID}`))).to.deep.equal([
+        400,
+        'INVALID_PAYLOAD',
+      ]);
       const [someone] = (await admin('GET', '/users?fields=id&limit=1')).body.data;
       const changes = [
         { admin_access: true },
@@ -82,12 +85,12 @@ describe('roles', () => {
       ];
       for (const change of changes) {
         expect(
-          statusAndCodeOf(await admin('PATCH', `/roles/${PUBLIC_ROLE}`, change)),
+          statusAndCodeOf(await admin('PATCH', `/roles/${PUBLIC_ROLE_ID}`, change)),
           JSON.stringify(change),
         ).to.deep.equal([400, 'INVALID_PAYLOAD']);
       }
       expect(
-        (await admin('PATCH', `/roles/${PUBLIC_ROLE}`, { name: 'Everybody', icon: 'x', description: 'y' })).status,
+        (await admin('PATCH', `/roles/${PUBLIC_ROLE_ID}`, { name: 'Everybody', icon: 'x', description: 'y' })).status,
       ).to.equal(200);
     });
 

@@ -9,7 +9,7 @@ export const createUserSender =
   (method, path, body, options = {}) =>
     service.request(method, path, { token, body, ...options });
 
-export interface Person {
+export interface TestUserAccount {
   readonly id: string;
   readonly role: string;
   readonly email: string;
@@ -55,11 +55,11 @@ export async function createTestPermission(
 }
 
 /** Creates a user of this role with a static token, so that the test needs no sign-in. */
-export async function makePerson(
+export async function createTestUserAccount(
   service: InProcessService,
   role: string,
   more: Record<string, unknown> = {},
-): Promise<Person> {
+): Promise<TestUserAccount> {
   const admin = createUserSender(service, service.admin.token);
   const token = `static-token-of-person-${++count}`;
   const account = { email: `person${count}@example.com`, password: `password ${count}`, role, token, ...more };

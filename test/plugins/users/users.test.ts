@@ -1,7 +1,14 @@
 import { expect } from 'chai';
-import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
+import { PUBLIC_ROLE_ID } from '../../../plugins/access/contract.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { createUserSender, errorCodeOf, makePerson, makeRole, type SendAsUser, statusAndCodeOf } from './test-users.ts';
+import {
+  createTestUserAccount,
+  createUserSender,
+  errorCodeOf,
+  makeRole,
+  type SendAsUser,
+  statusAndCodeOf,
+} from './test-users.ts';
 
 describe('users', () => {
   let service: InProcessService;
@@ -29,7 +36,7 @@ describe('users', () => {
   });
 
   it('a mask that a client sends back leaves the password unchanged', async () => {
-    const { id, email, password } = await makePerson(service, plain);
+    const { id, email, password } = await createTestUserAccount(service, plain);
     expect(
       (await admin('PATCH', `/users/${id}`, { password: '**********', token: '**********', first_name: 'Bo' })).status,
     ).to.equal(200);
@@ -45,8 +52,8 @@ describe('users', () => {
       { collection: 'platform_roles', action: 'update' },
       { collection: 'platform_roles', action: 'create' },
     ]);
-    const manager = await makePerson(service, role);
-    const other = await makePerson(service, plain);
+    const manager = await createTestUserAccount(service, role);
+    const other = await createTestUserAccount(service, plain);
     for (const change of [{ password: 'mine now' }, { email: 'mine@example.com' }]) {
       expect((await manager.ask('PATCH', `/users/${boss}`, change)).status, JSON.stringify(change)).to.equal(403);
       expect((await manager.ask('PATCH', '/users', { keys: [other.id, boss], data: change })).status).to.equal(403);
@@ -72,7 +79,7 @@ describe('users', () => {
   });
 
   it('an e-mail address is unique whatever its case', async () => {
-    const [one, two] = [await makePerson(service, plain), await makePerson(service, plain)];
+    const [one, two] = [await createTestUserAccount(service, plain), await createTestUserAccount(service, plain)];
     expect(errorCodeOf(await make({ email: one.email.toUpperCase() }))).to.equal('RECORD_NOT_UNIQUE');
     expect(errorCodeOf(await admin('PATCH', `/users/${two.id}`, { email: one.email }))).to.equal('RECORD_NOT_UNIQUE');
     expect((await admin('PATCH', `/users/${two.id}`, { email: two.email.toUpperCase() })).status).to.equal(200);
@@ -85,7 +92,7 @@ describe('users', () => {
   });
 
   it('callers without permission cannot find out whether an e-mail address is in use', async () => {
-    const { ask, email } = await makePerson(service, plain);
+    const { ask, email } = await createTestUserAccount(service, plain);
     expect(statusAndCodeOf(await ask('POST', '/users', { email }))).to.deep.equal([403, 'FORBIDDEN']);
     expect(statusAndCodeOf(await createUserSender(service, null)('POST', '/users', { email }))).to.deep.equal([
       403,
@@ -94,7 +101,7 @@ describe('users', () => {
   });
 
   it('tfa_secret cannot be written', async () => {
-    const { id } = await makePerson(service, plain);
+    const { id } = await createTestUserAccount(service, plain);
     expect(statusAndCodeOf(await admin('PATCH', `/users/${id}`, { tfa_secret: null }))).to.deep.equal([
       400,
       'INVALID_PAYLOAD',
@@ -105,7 +112,7 @@ describe('users', () => {
     const role = await makeRole(service, {}, [
       { collection: 'platform_users', action: 'update', fields: ['*', 'provider', 'external_identifier'] },
     ]);
-    const { id, ask } = await makePerson(service, role);
+    const { id, ask } = await createTestUserAccount(service, role);
     for (const change of [{ provider: 'x' }, { external_identifier: 'y' }]) {
       expect(statusAndCodeOf(await ask('PATCH', '/users/me', change))).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
@@ -121,15 +128,15 @@ describe('users', () => {
       { status: null },
       { password: '' },
       { password: 5 },
-      { role: PUBLIC_ROLE },
-      { role: { id: PUBLIC_ROLE } },
+      { role: PUBLIC_ROLE_ID },
+      { role: { id: PUBLIC_ROLE_ID } },
     ]) {
       expect(statusAndCodeOf(await make(user)), JSON.stringify(user)).to.deep.equal([400, 'INVALID_PAYLOAD']);
     }
   });
 
   it('PATCH /users/me/track/page needs no permission', async () => {
-    const { ask, id } = await makePerson(service, plain);
+    const { ask, id } = await createTestUserAccount(service, plain);
     expect((await ask('PATCH', '/users/me/track/page', { last_page: '/content/place' })).status).to.equal(204);
     const rows = await service.database.query('select last_page from platform_users where id = $1', [id]);
     expect(rows).to.deep.equal([{ last_page: '/content/place' }]);
@@ -150,8 +157,8 @@ describe('users', () => {
         permissions: { id: { _eq: '$CURRENT_USER' } },
       },
     ]);
-    const { ask } = await makePerson(service, role);
-    const other = await makePerson(service, plain);
+    const { ask } = await createTestUserAccount(service, role);
+    const other = await createTestUserAccount(service, plain);
     expect((await ask('PATCH', '/users/me', { first_name: 'Eve' })).status).to.equal(204);
     expect(statusAndCodeOf(await ask('PATCH', '/users/me', { last_name: 'X' }))).to.deep.equal([403, 'FORBIDDEN']);
     expect(statusAndCodeOf(await ask('PATCH', `/users/${other.id}`, { first_name: 'Eve' }))).to.deep.equal([

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type {
   WorkerJobOptions,
-  WorkerOutcome,
+  WorkerJobOutcome,
   WorkerPool,
   WorkerPoolOptions,
 } from '../../../plugins/workers/contract.ts';
-import { createWorkers } from '../../../plugins/workers/workers.ts';
+import { createWorkerPoolService } from '../../../plugins/workers/workers.ts';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../../support/until.ts';
 
@@ -23,7 +23,7 @@ interface Reply {
   readonly args: readonly string[];
   readonly value: unknown;
 }
-const replyOf = (outcome: WorkerOutcome): Reply => {
+const replyOf = (outcome: WorkerJobOutcome): Reply => {
   if (typeof outcome === 'string') throw new Error(`the job ended with ${outcome}`);
   return outcome.reply as Reply;
 };
@@ -38,7 +38,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 describe('workers.pool()', () => {
-  const workers = createWorkers();
+  const workers = createWorkerPoolService();
   const open = (options: Partial<WorkerPoolOptions> = {}): WorkerPool => workers.pool({ ...OPTIONS, ...options });
   afterEach(() => workers.stop());
 

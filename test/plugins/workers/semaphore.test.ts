@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { SemaphoreOptions } from '../../../plugins/workers/contract.ts';
-import { createSemaphore, createSemaphores } from '../../../plugins/workers/library.ts';
+import { createKeyedSemaphores, createSemaphore } from '../../../plugins/workers/library.ts';
 import { captureError } from '../../support/plugin.ts';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
@@ -122,9 +122,9 @@ describe('createSemaphore()', () => {
   });
 });
 
-describe('createSemaphores()', () => {
+describe('createKeyedSemaphores()', () => {
   it('limits each key separately, and keeps no state of a key without holders', async () => {
-    const semaphores = createSemaphores({ limit: 1 });
+    const semaphores = createKeyedSemaphores({ limit: 1 });
     const { started, begin, end } = work();
     const all = [
       semaphores.run('one', begin('a')),
@@ -143,7 +143,7 @@ describe('createSemaphores()', () => {
   });
 
   it('keeps a key with a holder when a refused caller leaves', async () => {
-    const semaphores = createSemaphores({ limit: 1, queue: 0 });
+    const semaphores = createKeyedSemaphores({ limit: 1, queue: 0 });
     const { begin, end } = work();
     const first = semaphores.run('one', begin('a'));
     await captureError(semaphores.run('one', begin('b')));

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSy
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
-import type { Cgroups } from '../../../sandbox/host/launch/cgroups/group.ts';
+import type { CgroupFactory } from '../../../sandbox/host/launch/cgroups/group.ts';
 import {
   findOwnCgroupV1,
   findOwnCgroupV2,
@@ -41,7 +41,7 @@ describe('findOwnGroupV1 and findOwnCgroupV2', () => {
 });
 
 describe('confinement: control groups', () => {
-  let cgroups: Cgroups | null;
+  let cgroups: CgroupFactory | null;
 
   before(async () => {
     cgroups = await openCgroups();

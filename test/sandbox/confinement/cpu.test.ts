@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import {
-  createGuestRun,
+  createTestScriptInvocation,
   createTestSupervisor,
-  getOutcome,
+  getInvocationOutcome,
   type SupervisorFixture,
 } from '../supervisor/supervisor-fixture.ts';
-import { createTestLauncher, isLinux, MEMORY, type TestLauncher } from './launcher-fixture.ts';
+import { createTestLauncher, isLinux, TEST_CHILD_MEMORY_BYTES, type TestLauncher } from './launcher-fixture.ts';
 
 const CPU = 400;
 const WALL = 60_000;
@@ -37,7 +37,7 @@ const BUILT_INS: Readonly<Record<string, string>> = {
     fixture = createTestSupervisor(
       { posture: launcher.posture, launch, close: () => launcher.close() },
       {
-        limits: { memory: MEMORY * 2, cpu: CPU, wall: WALL },
+        limits: { memory: TEST_CHILD_MEMORY_BYTES * 2, cpu: CPU, wall: WALL },
         processes: 2,
         bounds: { maxCrashes: 1000, firstDelay: 1, longestDelay: 1 },
       },
@@ -58,7 +58,7 @@ const BUILT_INS: Readonly<Record<string, string>> = {
         const times = children.map((child) => (child.cpuTime() ?? 0) - (before.get(child) ?? 0));
         used = Math.max(used, ...times);
       }, 20);
-      const code = await getOutcome(guest.invoke(createGuestRun({})));
+      const code = await getInvocationOutcome(guest.invoke(createTestScriptInvocation({})));
       clearInterval(watch);
       await guest.close();
       // Some of the code may exceed its memory limit first, which ends with crash.

@@ -3,7 +3,7 @@
  * user. Prints lines of JSON.
  */
 import { closeSync, openSync } from 'node:fs';
-import { createTestLauncher, launchProbe, listProcesses } from './launcher-fixture.ts';
+import { createTestLauncher, launchProbe, listProcessesOfChild } from './launcher-fixture.ts';
 
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const [mode, environment = '{}'] = process.argv.slice(2);
@@ -19,7 +19,7 @@ const modes: Readonly<Record<string, () => Promise<void>>> = {
   async holds() {
     const children = [await launchProbe(launcher), await launchProbe(launcher)];
     void children[1]?.ask('spin', { ms: 600_000 });
-    say({ pids: children.flatMap(({ child }) => listProcesses(child.pid)) });
+    say({ pids: children.flatMap(({ child }) => listProcessesOfChild(child.pid)) });
     setInterval(() => {}, 1_000);
   },
   /** Uses up all descriptors, starts a child, frees the descriptors and starts another child. */

@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import { until } from '../../support/until.ts';
 import {
   createTestLauncher,
-  isGone,
   isLinux,
+  isProcessGone,
   launchProbe,
-  listProcesses,
+  listProcessesOfChild,
   MIB,
   type TestLauncher,
 } from './launcher-fixture.ts';
@@ -44,13 +44,13 @@ describe('confinement: the life of a child', () => {
 
   it('kill() ends all processes of a child and removes its control groups', async () => {
     const { child } = await launchProbe(launcher);
-    const pids = listProcesses(child.pid);
+    const pids = listProcessesOfChild(child.pid);
     const groups = groupsOf(child);
     expect(groups.every((path) => existsSync(path))).to.equal(true);
     child.kill();
     child.kill();
     expect(await child.ended).to.deep.equal({ code: null, signal: 'SIGKILL', isOutOfMemory: false });
-    expect(pids.filter((pid) => !isGone(pid))).to.deep.equal([]);
+    expect(pids.filter((pid) => !isProcessGone(pid))).to.deep.equal([]);
     expect(groups.filter((path) => existsSync(path))).to.deep.equal([]);
     child.kill();
   });
@@ -59,10 +59,10 @@ describe('confinement: the life of a child', () => {
     for (const delay of [0, 1, 3, 8, 20, 50]) {
       const child = launcher.launch();
       await new Promise((resolve) => setTimeout(resolve, delay));
-      const pids = listProcesses(child.pid);
+      const pids = listProcessesOfChild(child.pid);
       child.kill();
       expect((await child.ended).code).to.equal(null);
-      await until(() => pids.every(isGone));
+      await until(() => pids.every(isProcessGone));
       expect(groupsOf(child).filter((path) => existsSync(path))).to.deep.equal([]);
     }
   });
@@ -122,10 +122,10 @@ describe('confinement: the end of a service', () => {
   it('a closed launcher leaves no process or control group', async () => {
     const launcher = await createTestLauncher();
     const { child } = await launchProbe(launcher);
-    const pids = listProcesses(child.pid);
+    const pids = listProcessesOfChild(child.pid);
     const groups = groupsOf(child);
     await launcher.close();
-    expect(pids.filter((pid) => !isGone(pid))).to.deep.equal([]);
+    expect(pids.filter((pid) => !isProcessGone(pid))).to.deep.equal([]);
     expect(groups.flatMap((path) => [path, dirname(path)]).filter((path) => existsSync(path))).to.deep.equal([]);
   });
 
@@ -143,10 +143,10 @@ describe('confinement: the end of a service', () => {
     await inFolder(async (folder) => {
       const served = startLauncherProcess({ mode: 'holds', env: { TMPDIR: folder } });
       const { pids } = (await served.next()) as { readonly pids: readonly number[] };
-      expect(pids.filter(isGone)).to.deep.equal([]);
+      expect(pids.filter(isProcessGone)).to.deep.equal([]);
       served.process.kill('SIGKILL');
       await served.ended;
-      await until(() => pids.every(isGone));
+      await until(() => pids.every(isProcessGone));
       const next = await createTestLauncher();
       const left = groupsOf(next.launch())
         .flatMap((path) => readdirSync(dirname(dirname(path))))

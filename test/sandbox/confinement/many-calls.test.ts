@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import {
-  createGuestRun,
+  createTestScriptInvocation,
   createTestSupervisor,
-  getOutcome,
+  getInvocationOutcome,
   type SupervisorFixture,
 } from '../supervisor/supervisor-fixture.ts';
 import { createTestLauncher, isLinux, type TestLauncher } from './launcher-fixture.ts';
@@ -40,7 +40,7 @@ const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(i
           setImmediate(() => reply?.(false, REFUSED));
           return true;
         };
-        answers.push(await getOutcome(guest.invoke(createGuestRun({}, { call }))));
+        answers.push(await getInvocationOutcome(guest.invoke(createTestScriptInvocation({}, { call }))));
       }
     };
     await Promise.all(Array.from({ length: AT_A_TIME }, work));

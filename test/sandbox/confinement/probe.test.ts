@@ -5,10 +5,10 @@ import { type CanaryResources, createCanaryResources } from '../../../sandbox/ho
 import {
   createTestLauncher,
   isRoot,
+  type LaunchedProbe,
   launchProbe,
-  MEMORY,
   MIB,
-  type Probe,
+  TEST_CHILD_MEMORY_BYTES,
   type TestLauncher,
 } from './launcher-fixture.ts';
 
@@ -21,8 +21,8 @@ type Layer = TestLauncher['posture']['applied'][number];
 describe('confinement: the probe program', () => {
   let launcher: TestLauncher;
   let canary: CanaryResources;
-  let ask: Probe['ask'];
-  let read: Probe['read'];
+  let ask: LaunchedProbe['ask'];
+  let read: LaunchedProbe['read'];
   let guestPid: number;
 
   before(async () => {
@@ -42,7 +42,11 @@ describe('confinement: the probe program', () => {
    * Asserts that an attempt failed with one of these codes, or with any code where none is listed, if the posture claims the
    * layer.
    */
-  const expectRefused = (layer: Layer, answer: Awaited<ReturnType<Probe['ask']>>, ...codes: readonly string[]) => {
+  const expectRefused = (
+    layer: Layer,
+    answer: Awaited<ReturnType<LaunchedProbe['ask']>>,
+    ...codes: readonly string[]
+  ) => {
     if (!has(layer)) return;
     expect(answer).to.have.property('error');
     const { error } = answer as { readonly error: string };
@@ -161,7 +165,8 @@ describe('confinement: the probe program', () => {
   it('the probe has a user of its own where the service is root', async () => {
     if (!isRoot || !has('unprivileged-user')) return;
     const other = await launchProbe(launcher);
-    const uidOf = async (identify: Probe['read']) => ((await identify('identity')) as { readonly uid: number }).uid;
+    const uidOf = async (identify: LaunchedProbe['read']) =>
+      ((await identify('identity')) as { readonly uid: number }).uid;
     expect(await uidOf(read)).not.to.equal(await uidOf(other.read));
   });
 
@@ -177,7 +182,7 @@ describe('confinement: the probe program', () => {
     const answer = await say('hoard', { bytes: 4096 * MIB });
     // The control group kills the probe, or the address space limit refuses memory. That limit allows half a gigabyte more,
     // which an isolate may reserve.
-    if ('value' in answer) expect(answer.value).to.be.below(2 * MEMORY + 896 * MIB);
+    if ('value' in answer) expect(answer.value).to.be.below(2 * TEST_CHILD_MEMORY_BYTES + 896 * MIB);
     else expect((await child.ended).isOutOfMemory).to.equal(launcher.posture.cgroupMechanic !== null);
   });
 

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { LaunchEnvironment } from './launcher-fixture.ts';
+import type { TestMachineOverrides } from './launcher-fixture.ts';
 
 const SERVICE = fileURLToPath(new URL('./launcher-process.ts', import.meta.url));
 
 export interface LauncherProcessOptions {
   readonly mode: string;
-  readonly environment?: LaunchEnvironment;
+  readonly environment?: TestMachineOverrides;
   /** User id of the process. Default: that of the tests. */
   readonly uid?: number;
   /** File descriptors that the process inherits, by their number in it. */

@@ -10,10 +10,10 @@ import {
   startItemsCapability,
   USER_ID,
 } from '../../plugins/items/capability/items-fixture.ts';
-import { createConfinedLauncher, createTestSandbox } from '../../plugins/sandbox/sandbox-fixture.ts';
+import { createRealLauncherFactory, createTestSandbox } from '../../plugins/sandbox/sandbox-fixture.ts';
 import { type EventLoopWatch, watchEventLoop } from '../../support/event-loop.ts';
-import { garbageCollector } from '../../support/garbage.ts';
-import { until } from '../supervisor/supervisor-fixture.ts';
+import { createForcedGarbageCollector } from '../../support/garbage.ts';
+import { waitForCondition } from '../supervisor/supervisor-fixture.ts';
 
 const SQL = `
   create table articles (id serial primary key, title text);
@@ -106,7 +106,7 @@ const MOST_HELD = 32 * 1024 * 1024;
  * would be gigabytes at the deadline.
  */
 const MOST_MEMORY = 384 * 1024 * 1024;
-const collect = garbageCollector();
+const collect = createForcedGarbageCollector();
 function bytesInUse(): number {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
@@ -133,7 +133,7 @@ describe('sandbox: a child process that sends forged messages', function () {
   before(async () => {
     const text = await readFile(new URL('forged/program.cjs', import.meta.url), 'utf8');
     service = await startItemsCapability(SQL);
-    const launch = createConfinedLauncher(({ pid }) => void pids.push(pid), text);
+    const launch = createRealLauncherFactory(({ pid }) => void pids.push(pid), text);
     ({ sandbox, stop } = createTestSandbox(launch, {
       EXTENSIONS_SANDBOX_TIMEOUT: String(WALL),
       EXTENSIONS_SANDBOX_MAX_PROCESSES: '4',
@@ -207,7 +207,7 @@ describe('sandbox: a child process that sends forged messages', function () {
       expect(await rows()).to.match(/^50 0 /);
       expect({}).not.to.have.any.keys('polluted', 'forged', 'limit');
       expect(process.memoryUsage.rss() - memory, 'memory').to.be.below(MOST_MEMORY);
-      await until(() => areFewHeld(held), `less than ${MOST_HELD} bytes are held`);
+      await waitForCondition(() => areFewHeld(held), `less than ${MOST_HELD} bytes are held`);
     });
   }
 
@@ -243,7 +243,7 @@ describe('sandbox: a child process that sends forged messages', function () {
       await Promise.all(guests.map((guest) => guest.close()));
     }
     expect(process.memoryUsage.rss() - memory, 'memory').to.be.below(2 * MOST_MEMORY);
-    await until(() => areFewHeld(held), `less than ${MOST_HELD} bytes are held`);
+    await waitForCondition(() => areFewHeld(held), `less than ${MOST_HELD} bytes are held`);
   });
 
   it('forged children leave no process behind', async () => {

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
-import { findTools } from '../../../sandbox/host/launch/tools.ts';
+import { findConfinementTools } from '../../../sandbox/host/launch/tools.ts';
 import {
   CONFINEMENT_LAYERS,
+  CONFINEMENT_LAYERS_OF_REQUIRED_MODE,
   type ConfinementLayer,
   MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
-  REQUIRED_MODE_LAYERS,
 } from '../../../sandbox/host/posture/posture.ts';
-import { createTestLauncher, isLinux, isRoot, type LogLine } from '../confinement/launcher-fixture.ts';
+import { createTestLauncher, isLinux, isRoot, type LauncherLogLine } from '../confinement/launcher-fixture.ts';
 import { startLauncherProcess } from '../confinement/start-launcher-process.ts';
 
-const tools = findTools();
+const tools = findConfinementTools();
 /** Layers that need bubblewrap on this machine. */
 const WRAPPED: readonly ConfinementLayer[] = ['filesystem', 'network', 'process-namespace', 'seccomp'];
 
@@ -23,7 +23,7 @@ function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Post
   expect([...applied, ...missing].sort()).to.deep.equal([...CONFINEMENT_LAYERS].sort());
   for (const list of [applied, missing])
     expect(list).to.deep.equal(CONFINEMENT_LAYERS.filter((layer) => list.includes(layer)));
-  const demanded = mode === 'required' ? REQUIRED_MODE_LAYERS : MINIMUM_CONFINEMENT_LAYERS;
+  const demanded = mode === 'required' ? CONFINEMENT_LAYERS_OF_REQUIRED_MODE : MINIMUM_CONFINEMENT_LAYERS;
   expect(decision).to.equal(demanded.every((layer) => applied.includes(layer)) ? 'run' : 'refuse');
   if (cgroupMechanic === null) expect(missing).to.include.members(['pids-limit', 'cpu-limit']);
 }
@@ -34,7 +34,7 @@ const resolved = async (...parameters: Parameters<typeof createTestLauncher>): P
   return launcher.posture;
 };
 
-describe('createLauncher: posture', () => {
+describe('createConfinedChildLauncher: posture', () => {
   const folders: string[] = [];
   after(() => {
     for (const folder of folders) rmSync(folder, { recursive: true });
@@ -65,11 +65,11 @@ describe('createLauncher: posture', () => {
   });
 
   it('the posture is logged once, with the missing layers and the reasons', async () => {
-    const lines: LogLine[] = [];
+    const lines: LauncherLogLine[] = [];
     const posture = await resolved('auto', { folders: [folderWith([])], cgroups: false }, lines);
     expect(lines.map(({ level }) => level)).to.deep.equal(['info', 'warn']);
     expect(lines[0]?.data).to.deep.include({ posture });
-    const { missing } = (lines[1] as LogLine).data as { readonly missing: object };
+    const { missing } = (lines[1] as LauncherLogLine).data as { readonly missing: object };
     expect(Object.keys(missing)).to.have.members([...posture.missing]);
   });
 
@@ -96,7 +96,7 @@ describe('createLauncher: posture', () => {
   });
 
   it('the launcher falls back to a plain process where bubblewrap fails', async () => {
-    const lines: LogLine[] = [];
+    const lines: LauncherLogLine[] = [];
     const script = '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n';
     const folder = folderWith(['setpriv', 'prlimit', 'shell', 'nice'], { bwrap: script });
     const posture = await resolved('auto', { folders: [folder] }, lines);
@@ -153,12 +153,12 @@ describe('createLauncher: posture', () => {
   });
 });
 
-describe('findTools', () => {
+describe('findConfinementTools', () => {
   it('programs are absolute paths of executables', () => {
     for (const path of Object.values(tools)) if (path !== null) accessSync(path, constants.X_OK);
   });
 
   it('programs are looked up in the listed folders only', () => {
-    expect(Object.values(findTools([]))).to.deep.equal([null, null, null, null, null]);
+    expect(Object.values(findConfinementTools([]))).to.deep.equal([null, null, null, null, null]);
   });
 });

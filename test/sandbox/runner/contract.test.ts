@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './runner-process.ts';
+import { killStartedRunnerProcesses, UnconfinedRunnerProcess } from './runner-process.ts';
 
 async function contractOf(script: string): Promise<unknown> {
-  const runner = await Runner.start();
+  const runner = await UnconfinedRunnerProcess.start();
   runner.load(script, { limits: { cpu: 1000 } });
   const answer = await runner.next('loaded', 'refused');
   runner.process.kill('SIGKILL');
@@ -13,7 +13,7 @@ const contract = (body: string): Promise<unknown> => contractOf(`(function (modu
 const entry = { key: '', id: null, handler: false, filters: [], actions: [] };
 
 describe('runner: the contract of an artifact', () => {
-  after(endRunners);
+  after(killStartedRunnerProcesses);
 
   it('the contract is one object, exported directly or as the default', async () => {
     const expected = [{ ...entry, id: 'orders', handler: true }];

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './runner-process.ts';
+import { killStartedRunnerProcesses, UnconfinedRunnerProcess } from './runner-process.ts';
 
 const limits = { cpu: 1000 };
 const BURN = 'const burn = (ms) => { const end = Date.now() + ms; while (Date.now() < end); };';
 
 describe('runner: CPU time', () => {
-  after(endRunners);
+  after(killStartedRunnerProcesses);
 
   it('an endless loop ends with timeout, and the next invocation succeeds', async () => {
     const loops = [
@@ -21,7 +21,7 @@ describe('runner: CPU time', () => {
       'for (;;) { try { for (;;); } catch {} finally { continue; } }',
       'Promise.reject({ get message() { const end = Date.now() + 1400; while (Date.now() < end); } }); return 1;',
     ];
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `module.exports = { async handler(input, { host }) {
         switch (input) { ${loops.map((loop, n) => `case ${n}: { ${loop} break; }`).join('\n')} }
         return 'served';
@@ -35,7 +35,7 @@ describe('runner: CPU time', () => {
   });
 
   it('the CPU time of an invocation adds up over its parts', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `${BURN} module.exports = { async handler(input) {
         for (let n = 0; n < 300; n++) { burn(30); await new Promise((resolve) => setTimeout(resolve, 1)); }
         return 'not stopped';
@@ -46,7 +46,7 @@ describe('runner: CPU time', () => {
   });
 
   it('a waiting invocation uses no CPU time', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `module.exports = { handler: () => new Promise((resolve) => setTimeout(() => resolve(1), 1500)) };`,
       { limits },
     );
@@ -54,7 +54,7 @@ describe('runner: CPU time', () => {
   });
 
   it('promise jobs left behind are not charged to another invocation', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `module.exports = { async handler(input, { host }) {
         if (input !== 1) return 'served';
         const again = () => { host.log.info('still here'); return Promise.resolve().then(again); };
@@ -71,7 +71,7 @@ describe('runner: CPU time', () => {
   });
 
   it('exhausted CPU time in a shared realm ends all its invocations, and the next one gets a new realm', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `let count = 0; module.exports = { async handler(input, { host }) {
         if (input === 'burn') for (;;);
         if (input === 'wait') await host.settings.get('k');

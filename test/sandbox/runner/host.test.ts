@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './runner-process.ts';
+import { killStartedRunnerProcesses, UnconfinedRunnerProcess } from './runner-process.ts';
 
-const load = (body: string, reuse = false): Promise<Runner> =>
-  Runner.load(`module.exports = { async handler(input, { host }) { ${body} } };`, { reuse });
+const load = (body: string, reuse = false): Promise<UnconfinedRunnerProcess> =>
+  UnconfinedRunnerProcess.load(`module.exports = { async handler(input, { host }) { ${body} } };`, { reuse });
 
 describe('runner: calls of the host', () => {
-  after(endRunners);
+  after(killStartedRunnerProcesses);
 
   it('a host call sends its arguments and resolves with the reply', async () => {
     const runner = await load(`const rows = await host.items.readMany('posts', { limit: 1 });
@@ -106,7 +106,7 @@ describe('runner: calls of the host', () => {
   });
 
   it('host calls after the end of the invocation are refused', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `let kept; module.exports = { async handler(input, { host }) {
         if (!kept) { kept = host; return 'kept'; }
         kept.log.info('x');

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './runner-process.ts';
+import { killStartedRunnerProcesses, UnconfinedRunnerProcess } from './runner-process.ts';
 
 const operation = { type: 'flow-operation' } as const;
 const filter = { type: 'event-filter', event: 'items.create' } as const;
 const action = { type: 'event-action', event: 'items.create' } as const;
 
 describe('runner: invocations', () => {
-  after(endRunners);
+  after(killStartedRunnerProcesses);
 
   it('an endpoint handler receives the request and the accountability', async () => {
-    const runner = await Runner.load(`exports.default = { id: 'x', greeting: 'hello',
+    const runner = await UnconfinedRunnerProcess.load(`exports.default = { id: 'x', greeting: 'hello',
       async handler(request, context) {
         const { host, ...rest } = context;
         return { status: 201, body: { greeting: this.greeting, request, rest, host: Object.keys(host) } };
@@ -32,7 +32,7 @@ describe('runner: invocations', () => {
   });
 
   it('operations, filters, actions and entries of a bundle are invoked', async () => {
-    const runner = await Runner.load(`module.exports = {
+    const runner = await UnconfinedRunnerProcess.load(`module.exports = {
       'operation:add': { handler: ({ options, input }) => options.by + input },
       'hook:change': {
         filters: { 'items.create': (payload, meta, { activation }) => payload && { ...payload, meta, activation } },
@@ -54,7 +54,7 @@ describe('runner: invocations', () => {
   });
 
   it('an exec function receives its data and no host', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       'module.exports = function (data) { return { data, received: arguments.length }; };',
     );
     expect(await runner.run(1, [1], { type: 'exec' })).to.eql({ data: [1], received: 1 });
@@ -62,13 +62,15 @@ describe('runner: invocations', () => {
   });
 
   it('undefined differs from null for filters only', async () => {
-    const runner = await Runner.load('module.exports = { handler() {}, filters: { "items.create"() {} } };');
+    const runner = await UnconfinedRunnerProcess.load(
+      'module.exports = { handler() {}, filters: { "items.create"() {} } };',
+    );
     expect(await runner.run(1, { payload: 1, meta: {} }, filter)).to.equal('none');
     expect(await runner.run(2)).to.equal(null);
   });
 
   it('failed invocations have a code', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `module.exports = { async handler({ query }) {
       switch (query) {
         case 'throw': throw new Error('private');
@@ -110,7 +112,7 @@ describe('runner: invocations', () => {
   });
 
   it('a failure carries the thrown message and stack, or the rejection of the author, within bounds', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `module.exports = { async handler({ query }, { reject }) {
       switch (query) {
         case 'throw': throw new Error('the text');
@@ -152,7 +154,7 @@ describe('runner: invocations', () => {
   });
 
   it('each invocation has a fresh realm', async () => {
-    const runner = await Runner.load(`let count = 0; module.exports = { handler() {
+    const runner = await UnconfinedRunnerProcess.load(`let count = 0; module.exports = { handler() {
       globalThis.left = (globalThis.left ?? 0) + 1; Object.prototype.tampered ??= 0; Object.prototype.tampered++;
       return [++count, left, ({}).tampered];
     } };`);
@@ -162,12 +164,14 @@ describe('runner: invocations', () => {
   });
 
   it('invocations of a stateful extension share one realm', async () => {
-    const runner = await Runner.load('let count = 0; module.exports = { handler: () => ++count };', { reuse: true });
+    const runner = await UnconfinedRunnerProcess.load('let count = 0; module.exports = { handler: () => ++count };', {
+      reuse: true,
+    });
     for (let id = 1; id <= 3; id++) expect(await runner.run(id)).to.equal(id);
   });
 
   it('an unhandled rejection does not disturb other invocations', async () => {
-    const runner = await Runner.load(`module.exports = { async handler() {
+    const runner = await UnconfinedRunnerProcess.load(`module.exports = { async handler() {
       Promise.reject(new Error('Script execution timed out.')); await null; Promise.reject(5); return 1;
     } };`);
     expect(await runner.run(1)).to.equal(1);
@@ -175,7 +179,7 @@ describe('runner: invocations', () => {
   });
 
   it('an invocation fails with guest-error where its realm cannot evaluate the artifact', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `if (Date.now() > ${Date.now() + 10_000}) throw 1; module.exports = { handler: () => 1 };`,
     );
     let id = 0;

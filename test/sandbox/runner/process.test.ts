@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { endRunners, RUNNER_LIMITS, Runner } from './runner-process.ts';
+import { killStartedRunnerProcesses, RUNNER_LIMITS, UnconfinedRunnerProcess } from './runner-process.ts';
 
 const SIMPLE = 'module.exports = { handler: () => 1 };';
 const FAILED = 70;
 
 /** Resident bytes of a process. */
-const resident = (runner: Runner): number =>
+const resident = (runner: UnconfinedRunnerProcess): number =>
   1024 * Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${runner.process.pid}/status`, 'utf8'))?.[1]);
 
 describe('runner: the process', () => {
-  after(endRunners);
+  after(killStartedRunnerProcesses);
 
   it('the runner ends when its channel closes', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       'module.exports = { handler: () => new Promise(() => setInterval(() => {}, 1)) };',
     );
     runner.invoke(1);
@@ -27,7 +27,7 @@ describe('runner: the process', () => {
       'const list = []; for (;;) list.push(1.5);',
       'for (const text = "x".repeat(200_000);;) host.log.info(text);',
     ]) {
-      const runner = await Runner.load(`module.exports = { handler(input, { host }) { ${bomb} } };`, {
+      const runner = await UnconfinedRunnerProcess.load(`module.exports = { handler(input, { host }) { ${bomb} } };`, {
         limits: { cpu: 50_000, memory: 24 * 2 ** 20, hostCall: 2 ** 20 },
       });
       runner.invoke(1);
@@ -39,27 +39,27 @@ describe('runner: the process', () => {
   }).timeout(120_000);
 
   it('the runner ends on a message that is malformed or out of order', async () => {
-    const nonsense: ((runner: Runner) => void)[] = [
+    const nonsense: ((runner: UnconfinedRunnerProcess) => void)[] = [
       (runner) => runner.channel.write(Buffer.alloc(16, 255)),
       (runner) => runner.send({ type: 'unheard-of' } as never),
       (runner) => runner.load(`(function (module) { ${SIMPLE} })`),
       (runner) => runner.send({ type: 'prepare', limits: RUNNER_LIMITS }),
     ];
     for (const say of nonsense) {
-      const runner = await Runner.load(SIMPLE);
+      const runner = await UnconfinedRunnerProcess.load(SIMPLE);
       say(runner);
       expect(await runner.ended).to.equal(FAILED);
     }
   });
 
   it('the runner ends when it is loaded before it is prepared', async () => {
-    const runner = await Runner.start();
+    const runner = await UnconfinedRunnerProcess.start();
     runner.send({ type: 'load', reuse: false }, `(function (module) { ${SIMPLE} })`);
     expect(await runner.ended).to.equal(FAILED);
   });
 
   it('the runner answers an invocation without a loaded artifact with guest-error', async () => {
-    const runner = await Runner.start();
+    const runner = await UnconfinedRunnerProcess.start();
     expect(await runner.run(1)).to.equal('guest-error');
     runner.load('5');
     await runner.next('refused');
@@ -70,7 +70,7 @@ describe('runner: the process', () => {
   const onLinux = process.platform === 'linux' ? it : () => {};
 
   onLinux('the runner does not grow with the number of invocations', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `const ballast = new Array(3000).fill('x'); module.exports = { async handler(input, { host }) {
         setTimeout(() => {}, 1e6); await host.settings.get('k'); return ballast.length;
       } };`,
@@ -95,7 +95,7 @@ describe('runner: the process', () => {
   });
 
   onLinux('the runner keeps few threads for many invocations with little time left', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `module.exports = { async handler(input) {
         const end = Date.now() + input; while (Date.now() < end); await new Promise((resolve) => setTimeout(resolve, 300));
         return 1;

@@ -6,19 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
 import type {
-  ChildMessage,
+  ChildToHostMessage,
   GuestLimits,
   HandlerContextData,
-  HostMessage,
+  HostToChildMessage,
   InvocationTrigger,
 } from '../../../sandbox/protocol/messages.ts';
 import { parseChildMessage } from '../../../sandbox/protocol/parse-child-message.ts';
-import { runnerSource } from '../../../sandbox/runner/build.ts';
-import { RUNNER_FLAGS } from '../../../sandbox/runner/flags.ts';
-import { isolatedVmBinary } from '../../../sandbox/runner/isolated-vm-addon.ts';
+import { bundleChildRunnerSource } from '../../../sandbox/runner/build.ts';
+import { CHILD_NODE_FLAGS } from '../../../sandbox/runner/flags.ts';
+import { findIsolatedVmAddonPath } from '../../../sandbox/runner/isolated-vm-addon.ts';
 
 /** A message of the runner process: the header, and the body as text. */
-export type RunnerMessage = ChildMessage & { readonly body: string };
+export type RunnerMessage = ChildToHostMessage & { readonly body: string };
 
 /** Limits that ordinary tests do not reach. Tests of limits use smaller ones. */
 export const RUNNER_LIMITS: GuestLimits = {
@@ -30,12 +30,12 @@ export const RUNNER_LIMITS: GuestLimits = {
 };
 const ANSWER_TIMEOUT_MS = 60_000;
 
-const running = new Set<Runner>();
+const running = new Set<UnconfinedRunnerProcess>();
 let folder: string | undefined;
 let file: Promise<string> | undefined;
 
 async function runnerFile(): Promise<string> {
-  const source = await runnerSource();
+  const source = await bundleChildRunnerSource();
   folder = mkdtempSync(join(tmpdir(), 'runner-'));
   const path = join(folder, 'runner.cjs');
   writeFileSync(path, source);
@@ -43,7 +43,7 @@ async function runnerFile(): Promise<string> {
 }
 
 /** Kills the runners that the tests of a file have started. */
-export function endRunners(): void {
+export function killStartedRunnerProcesses(): void {
   for (const runner of running) runner.process.kill('SIGKILL');
   running.clear();
   if (folder) rmSync(folder, { recursive: true, force: true });
@@ -52,7 +52,7 @@ export function endRunners(): void {
 }
 
 /** Starts the runner as an ordinary process, without confinement, and has the host's side of its channel. */
-export class Runner {
+export class UnconfinedRunnerProcess {
   readonly process: ChildProcess;
   readonly channel: Socket;
   readonly ended: Promise<number | null>;
@@ -62,16 +62,19 @@ export class Runner {
   #prepared = false;
   readonly #waiting = new Set<() => void>();
 
-  static async start(): Promise<Runner> {
+  static async start(): Promise<UnconfinedRunnerProcess> {
     file ??= runnerFile();
-    const runner = new Runner(await file);
+    const runner = new UnconfinedRunnerProcess(await file);
     await runner.next('hello');
     return runner;
   }
 
   /** Starts a runner and loads a script, the body of `function (module, exports)`. */
-  static async load(body: string, options: { limits?: Partial<GuestLimits>; reuse?: boolean } = {}): Promise<Runner> {
-    const runner = await Runner.start();
+  static async load(
+    body: string,
+    options: { limits?: Partial<GuestLimits>; reuse?: boolean } = {},
+  ): Promise<UnconfinedRunnerProcess> {
+    const runner = await UnconfinedRunnerProcess.start();
     runner.load(`(function (module, exports) { ${body} })`, options);
     const answer = await runner.next('loaded', 'refused');
     if (answer.type === 'refused') throw new Error(`refused: ${answer.code}`);
@@ -79,7 +82,7 @@ export class Runner {
   }
 
   private constructor(path: string) {
-    this.process = spawn(process.execPath, [...RUNNER_FLAGS, path, isolatedVmBinary()], {
+    this.process = spawn(process.execPath, [...CHILD_NODE_FLAGS, path, findIsolatedVmAddonPath()], {
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     });
@@ -99,7 +102,7 @@ export class Runner {
     this.channel.on('error', () => {});
   }
 
-  send(message: HostMessage, body: Buffer | string = ''): void {
+  send(message: HostToChildMessage, body: Buffer | string = ''): void {
     for (const part of encodeFrame(message, body)) this.channel.write(part);
   }
 
@@ -136,7 +139,7 @@ export class Runner {
     return this.outcome(id);
   }
 
-  next<T extends ChildMessage['type']>(...types: T[]): Promise<RunnerMessage & { type: T }> {
+  next<T extends ChildToHostMessage['type']>(...types: T[]): Promise<RunnerMessage & { type: T }> {
     return this.#find((message) => (types as string[]).includes(message.type)) as Promise<RunnerMessage & { type: T }>;
   }
 
@@ -164,5 +167,5 @@ export class Runner {
   }
 }
 
-const isEnd = (message: ChildMessage): message is ChildMessage & { type: 'result' | 'failure' } =>
+const isEnd = (message: ChildToHostMessage): message is ChildToHostMessage & { type: 'result' | 'failure' } =>
   message.type === 'result' || message.type === 'failure';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './runner-process.ts';
+import { killStartedRunnerProcesses, UnconfinedRunnerProcess } from './runner-process.ts';
 
 /**
  * Guest code that replaces built-ins by functions which record and throw. Host calls, timers and results must still work,
@@ -26,10 +26,10 @@ const GLOBALS = `
   globalThis isFinite isNaN parseFloat parseInt setInterval setTimeout undefined unescape`.trim();
 
 describe('runner: a realm that tampers with itself', () => {
-  after(endRunners);
+  after(killStartedRunnerProcesses);
 
   const run = async (before: string, handler: string, reuse = false): Promise<unknown> => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `${before}; module.exports = { handler: async function (input, context) {
       const { host } = context; ${handler} } };`,
       { reuse },
@@ -169,7 +169,8 @@ describe('runner: a realm that tampers with itself', () => {
       await new Promise((resolve) => { done = resolve; setTimeout(ticked, 1); });
       await { then: (resolve) => { sloppy(); resolve(); } };
       return { toJSON: answer };`;
-    const runner = await Runner.load(`${before}; module.exports = { handler: function (input, { host }) {
+    const runner =
+      await UnconfinedRunnerProcess.load(`${before}; module.exports = { handler: function (input, { host }) {
       sloppy(); return (async () => { ${handler} })(); } };`);
     runner.invoke(1);
     runner.reply(1, (await runner.next('call')).call, null);
@@ -225,7 +226,7 @@ describe('runner: a realm that tampers with itself', () => {
   });
 
   it('an invocation of a shared realm cannot answer for another or make it answer twice', async () => {
-    const runner = await Runner.load(
+    const runner = await UnconfinedRunnerProcess.load(
       `let first; module.exports = { handler: (input, { host }) => {
         if (input === 1) return { then(resolve) { first = resolve; setTimeout(() => { resolve('one'); resolve('again'); }, 5); } };
         first?.('from the other'); return 'two';

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
-import { endRunners, Runner } from './runner-process.ts';
+import { killStartedRunnerProcesses, UnconfinedRunnerProcess } from './runner-process.ts';
 
-const load = (body: string, before = '', reuse = false): Promise<Runner> =>
-  Runner.load(`${before}; module.exports = { async handler(input, { host }) { ${body} } };`, { reuse });
+const load = (body: string, before = '', reuse = false): Promise<UnconfinedRunnerProcess> =>
+  UnconfinedRunnerProcess.load(`${before}; module.exports = { async handler(input, { host }) { ${body} } };`, {
+    reuse,
+  });
 
 describe('runner: timers', () => {
-  after(endRunners);
+  after(killStartedRunnerProcesses);
 
   it('timeouts and intervals fire in order with their arguments, and cleared ones do not fire', async () => {
     const runner = await load(`const seen = [];

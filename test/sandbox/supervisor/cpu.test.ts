@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { behaviourOnInvoke, createFakeLauncher, echoBehaviour, type FakeChild } from './fake-launcher.ts';
-import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import {
+  createTestScriptInvocation,
+  getInvocationOutcome,
+  waitForCondition,
+  withSupervisor,
+} from './supervisor-fixture.ts';
 
 describe('supervisor: CPU time', () => {
   const limits = { cpu: 200, wall: 20_000 };
@@ -19,8 +24,10 @@ describe('supervisor: CPU time', () => {
     return withSupervisor(launcher, { limits, bounds }, async ({ open, parked }) => {
       const guest = open('stuck');
       const since = performance.now();
-      const answer = getOutcome(guest.invoke(createGuestRun()));
-      await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
+      const answer = getInvocationOutcome(guest.invoke(createTestScriptInvocation()));
+      await waitForCondition(() =>
+        launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')),
+      );
       const child = launcher.children.find(({ behaviour }) => behaviour);
       at(child, 1000);
       await new Promise((resolve) => setTimeout(resolve, 30));
@@ -40,8 +47,10 @@ describe('supervisor: CPU time', () => {
     );
     const launcher = createFakeLauncher({ slow });
     return withSupervisor(launcher, { limits, bounds }, async ({ open }) => {
-      const answer = getOutcome(open('slow').invoke(createGuestRun(5)));
-      await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
+      const answer = getInvocationOutcome(open('slow').invoke(createTestScriptInvocation(5)));
+      await waitForCondition(() =>
+        launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')),
+      );
       for (const child of launcher.children) at(child, 50);
       expect(await answer).to.equal('5');
     });
@@ -54,7 +63,9 @@ describe('supervisor: CPU time', () => {
     });
     return withSupervisor(createFakeLauncher({ quick }), { limits, bounds }, async ({ open }) => {
       const guest = open('quick');
-      const all = await Promise.all(Array.from({ length: 30 }, () => getOutcome(guest.invoke(createGuestRun(1)))));
+      const all = await Promise.all(
+        Array.from({ length: 30 }, () => getInvocationOutcome(guest.invoke(createTestScriptInvocation(1)))),
+      );
       expect(new Set(all)).to.deep.equal(new Set(['1']));
     });
   });
@@ -67,17 +78,19 @@ describe('supervisor: CPU time', () => {
     const launcher = createFakeLauncher({ mixed });
     return withSupervisor(launcher, { limits, bounds }, async ({ open }) => {
       const guest = open('mixed');
-      const waits = getOutcome(guest.invoke(createGuestRun('waits')));
+      const waits = getInvocationOutcome(guest.invoke(createTestScriptInvocation('waits')));
       const [child] = launcher.children;
-      await until(() => child?.received.some(({ type }) => type === 'invoke') === true);
+      await waitForCondition(() => child?.received.some(({ type }) => type === 'invoke') === true);
       // After the next invocation the supervisor sends no more until a ping confirms the first one.
-      expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('1');
-      const second = getOutcome(guest.invoke(createGuestRun('waits')));
-      await until(() => child?.received.some(({ type }) => type === 'ping') === true || child?.received.length === 5);
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(1)))).to.equal('1');
+      const second = getInvocationOutcome(guest.invoke(createTestScriptInvocation('waits')));
+      await waitForCondition(
+        () => child?.received.some(({ type }) => type === 'ping') === true || child?.received.length === 5,
+      );
       at(child, 0);
       await new Promise((resolve) => setTimeout(resolve, 30));
-      const hog = getOutcome(guest.invoke(createGuestRun('hog')));
-      await until(() => child?.received.filter(({ type }) => type === 'invoke').length === 4);
+      const hog = getInvocationOutcome(guest.invoke(createTestScriptInvocation('hog')));
+      await waitForCondition(() => child?.received.filter(({ type }) => type === 'invoke').length === 4);
       await new Promise((resolve) => setTimeout(resolve, 30));
       at(child, 5000);
       const codes = await Promise.all([waits, second, hog]);
@@ -87,6 +100,6 @@ describe('supervisor: CPU time', () => {
 
   it('the wall-clock deadline alone applies on a system that reports no CPU time', () =>
     withSupervisor(createFakeLauncher({ stuck }), { limits: { cpu: 50, wall: 500 }, bounds }, async ({ open }) => {
-      expect(await getOutcome(open('stuck').invoke(createGuestRun()))).to.equal('timeout');
+      expect(await getInvocationOutcome(open('stuck').invoke(createTestScriptInvocation()))).to.equal('timeout');
     }));
 });

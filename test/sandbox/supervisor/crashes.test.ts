@@ -2,7 +2,12 @@ import { expect } from 'chai';
 import { DEFAULT_SUPERVISOR_BOUNDS } from '../../../sandbox/host/supervisor/bounds.ts';
 import { CrashRecord } from '../../../sandbox/host/supervisor/crash-record.ts';
 import { behaviourOnInvoke, createFakeLauncher } from './fake-launcher.ts';
-import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import {
+  createTestScriptInvocation,
+  getInvocationOutcome,
+  waitForCondition,
+  withSupervisor,
+} from './supervisor-fixture.ts';
 
 describe('Stability: restart delays and parking', () => {
   const stability = () => {
@@ -70,13 +75,13 @@ describe('supervisor: crashes of a program', () => {
     let time = 0;
     return withSupervisor(createFakeLauncher({ dies: dying(count) }), { now: () => time }, async ({ open, parked }) => {
       const guest = open('dies');
-      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('crash');
-      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('crash');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('crash');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('crash');
       expect(guest.state()).to.equal('waiting');
-      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('busy');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('busy');
       time += DEFAULT_SUPERVISOR_BOUNDS.firstDelay;
       expect(guest.state()).to.equal('idle');
-      expect(await getOutcome(guest.invoke(createGuestRun(8)))).to.equal('8');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(8)))).to.equal('8');
       expect(parked).to.deep.equal([]);
     });
   });
@@ -93,7 +98,9 @@ describe('supervisor: crashes of a program', () => {
       {},
       async ({ open }) => {
         const guest = open('dies');
-        const codes = await Promise.all([1, 2, 3].map((at) => getOutcome(guest.invoke(createGuestRun(at)))));
+        const codes = await Promise.all(
+          [1, 2, 3].map((at) => getInvocationOutcome(guest.invoke(createTestScriptInvocation(at)))),
+        );
         expect(codes).to.deep.equal(['crash', 'crash', 'crash']);
         expect(seen).to.deep.equal(['1', '2', '3']);
       },
@@ -112,17 +119,17 @@ describe('supervisor: crashes of a program', () => {
       async ({ open, parked }) => {
         const guest = open('dies');
         for (let at = 0; at < 5; at++) {
-          expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('crash');
-          await until(() => guest.state() !== 'waiting');
+          expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('crash');
+          await waitForCondition(() => guest.state() !== 'waiting');
         }
         expect(guest.state()).to.equal('parked');
-        expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('crash');
-        await until(() => parked.length > 0);
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('crash');
+        await waitForCondition(() => parked.length > 0);
         expect(parked).to.have.length(1);
         expect(parked[0]).to.match(/used more memory/);
         guest.restart();
         expect(guest.state()).to.equal('idle');
-        expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('1');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(1)))).to.equal('1');
       },
     );
   });
@@ -136,11 +143,14 @@ describe('supervisor: crashes of a program', () => {
     const options = { bounds: { incidentWindow: 0 }, limits: { wall: LONG } };
     return withSupervisor(createFakeLauncher({ burning, idling }), options, async ({ open, parked }) => {
       const guest = open('burning');
-      for (let at = 0; at < 20; at++) expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('cpu-limit');
+      for (let at = 0; at < 20; at++)
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('cpu-limit');
       expect(guest.state()).to.equal('parked');
       expect(parked[0]).to.match(/CPU time/);
       const other = open('idling');
-      await Promise.all(Array.from({ length: 30 }, () => getOutcome(other.invoke(createGuestRun()))));
+      await Promise.all(
+        Array.from({ length: 30 }, () => getInvocationOutcome(other.invoke(createTestScriptInvocation()))),
+      );
       expect(other.state()).to.equal('running');
     });
   });
@@ -151,8 +161,8 @@ describe('supervisor: crashes of a program', () => {
       {},
       async ({ open }) => {
         const guest = open('bad');
-        expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('invalid-entry');
-        expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('invalid-entry');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('invalid-entry');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('invalid-entry');
         expect(guest.state()).to.equal('waiting');
       },
     ));

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { behaviourOnInvoke, createFakeLauncher, echoBehaviour } from './fake-launcher.ts';
-import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import {
+  createTestScriptInvocation,
+  getInvocationOutcome,
+  waitForCondition,
+  withSupervisor,
+} from './supervisor-fixture.ts';
 
 /** Milliseconds until the deadline of invocations in these tests, long enough for the steps before it. */
 const WALL = 1500;
@@ -14,12 +19,12 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
       { limits: { wall: WALL } },
       async ({ open, launcher }) => {
         const guest = open('some');
-        await guest.invoke(createGuestRun(1));
+        await guest.invoke(createTestScriptInvocation(1));
         const from = performance.now();
-        expect(await getOutcome(guest.invoke(createGuestRun('never')))).to.equal('timeout');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation('never')))).to.equal('timeout');
         expect(performance.now() - from).to.be.at.least(WALL - 10);
-        await until(() => guest.busy === 0);
-        expect(await getOutcome(guest.invoke(createGuestRun(2)))).to.equal('2');
+        await waitForCondition(() => guest.busy === 0);
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(2)))).to.equal('2');
         const loads = launcher.children.flatMap(({ received }) => received.filter(({ type }) => type === 'load'));
         expect(loads).to.have.length(1);
       },
@@ -37,11 +42,11 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
       { limits: { wall: WALL }, bounds: { healthTimeout: 20 } },
       async ({ open, parked }) => {
         const guest = open('stuck');
-        expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('timeout');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(1)))).to.equal('timeout');
         // The supervisor ends the process 20 ms later, since that does not answer the ping, and the second invocation with it.
-        expect(await getOutcome(guest.invoke(createGuestRun(2)))).to.equal('crash');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(2)))).to.equal('crash');
         isStuck = false;
-        expect(await getOutcome(guest.invoke(createGuestRun(3)))).to.equal('3');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(3)))).to.equal('3');
         expect(parked).to.deep.equal([]);
       },
     );
@@ -58,15 +63,15 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
       { limits: { wall: 300 } },
       async ({ open, launcher }) => {
         const guest = open('late');
-        expect(await getOutcome(guest.invoke(createGuestRun('never')))).to.equal('timeout');
-        await until(() => guest.busy === 0);
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation('never')))).to.equal('timeout');
+        await waitForCondition(() => guest.busy === 0);
         expect(launcher.children.every(({ isAlive }) => isAlive)).to.equal(true);
       },
     ));
 
   it('loading a script ends with timeout at its deadline', () =>
     withSupervisor(createFakeLauncher({ slow: () => {} }), { limits: { wall: 300 } }, async ({ open, supervisor }) => {
-      expect(await getOutcome(open('slow').invoke(createGuestRun()))).to.equal('timeout');
+      expect(await getInvocationOutcome(open('slow').invoke(createTestScriptInvocation()))).to.equal('timeout');
       expect(
         await supervisor.probe('slow').then(
           () => 'contract',
@@ -80,11 +85,11 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
     launcher.onLaunch = () => {};
     return withSupervisor(launcher, { bounds: { helloTimeout: 50, firstDelay: 20 } }, async ({ open }) => {
       const guest = open('echo');
-      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('internal');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('internal');
       launcher.onLaunch = (child) => child.send({ type: 'hello', protocol: 1 });
-      await until(() => launcher.living() === 0);
+      await waitForCondition(() => launcher.living() === 0);
       await new Promise((resolve) => setTimeout(resolve, 60));
-      expect(await getOutcome(guest.invoke(createGuestRun(5)))).to.equal('5');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(5)))).to.equal('5');
     });
   });
 
@@ -98,12 +103,14 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
       async ({ open, launcher }) => {
         const guest = open('deaf');
         const gone = new AbortController();
-        const answer = getOutcome(guest.invoke(createGuestRun(1, { signal: gone.signal })));
-        await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
+        const answer = getInvocationOutcome(guest.invoke(createTestScriptInvocation(1, { signal: gone.signal })));
+        await waitForCondition(() =>
+          launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')),
+        );
         gone.abort();
         expect(await answer).to.equal('timeout');
-        expect(await getOutcome(guest.invoke(createGuestRun(2)))).to.equal('busy');
-        await until(() => guest.busy === 0, 'the end of the deaf process');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(2)))).to.equal('busy');
+        await waitForCondition(() => guest.busy === 0, 'the end of the deaf process');
       },
     ));
 });

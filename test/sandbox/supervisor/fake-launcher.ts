@@ -1,10 +1,10 @@
 import { type Duplex, duplexPair } from 'node:stream';
-import type { ChildEnd, ConfinedChild, Launcher } from '../../../sandbox/host/confined-child.ts';
+import type { ChildProcessExit, ConfinedChild, ConfinedChildLauncher } from '../../../sandbox/host/confined-child.ts';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
-import type { ChildMessage, GuestLimits, HostMessage } from '../../../sandbox/protocol/messages.ts';
+import type { ChildToHostMessage, GuestLimits, HostToChildMessage } from '../../../sandbox/protocol/messages.ts';
 
 /** How a fake child reacts to each message. Scripts are names of behaviours: loading one selects it. */
-export type Behaviour = (child: FakeChild, message: HostMessage, body: string) => void;
+export type FakeChildBehaviour = (child: FakeChild, message: HostToChildMessage, body: string) => void;
 
 /** Limits with a long deadline (`wall`), which only a child that never answers reaches. */
 export const FAKE_CHILD_LIMITS: GuestLimits = {
@@ -21,23 +21,23 @@ let pids = 1000;
 export class FakeChild implements ConfinedChild {
   readonly pid = ++pids;
   readonly channel: Duplex;
-  readonly ended: Promise<ChildEnd>;
+  readonly ended: Promise<ChildProcessExit>;
   readonly childEnd: Duplex;
-  readonly received: HostMessage[] = [];
-  behaviour: Behaviour | undefined;
+  readonly received: HostToChildMessage[] = [];
+  behaviour: FakeChildBehaviour | undefined;
   isAlive = true;
   bytes = 40 << 20;
   /** Milliseconds of CPU time; undefined as on a system that does not report it. */
   cpu: number | undefined;
-  #end: (end: ChildEnd) => void;
+  #end: (end: ChildProcessExit) => void;
 
-  constructor(programs: ReadonlyMap<string, Behaviour>) {
+  constructor(programs: ReadonlyMap<string, FakeChildBehaviour>) {
     [this.channel, this.childEnd] = duplexPair();
-    const { promise, resolve } = Promise.withResolvers<ChildEnd>();
+    const { promise, resolve } = Promise.withResolvers<ChildProcessExit>();
     this.ended = promise;
     this.#end = resolve;
     const reader = new FrameReader({ body: 64 << 20 }, (header, body) => {
-      const message = header as unknown as HostMessage;
+      const message = header as unknown as HostToChildMessage;
       this.received.push(message);
       const text = body.toString('utf8');
       if (message.type === 'load') this.behaviour = programs.get(text);
@@ -47,7 +47,7 @@ export class FakeChild implements ConfinedChild {
     this.childEnd.on('error', () => {});
   }
 
-  send(message: ChildMessage | Record<string, unknown>, body: string | Buffer = ''): void {
+  send(message: ChildToHostMessage | Record<string, unknown>, body: string | Buffer = ''): void {
     if (this.isAlive) for (const part of encodeFrame(message, body)) this.childEnd.write(part);
   }
 
@@ -59,7 +59,7 @@ export class FakeChild implements ConfinedChild {
     this.send({ type: 'loaded', contract: [{ key: '', id: 'x', handler: true, filters: [], actions: [] }] });
   }
 
-  die(end: Partial<ChildEnd> = {}): void {
+  die(end: Partial<ChildProcessExit> = {}): void {
     if (!this.isAlive) return;
     this.isAlive = false;
     this.childEnd.destroy();
@@ -79,17 +79,23 @@ export class FakeChild implements ConfinedChild {
   }
 }
 
-export interface FakeLauncher extends Launcher {
+export interface FakeLauncher extends ConfinedChildLauncher {
   readonly children: FakeChild[];
-  readonly programs: Map<string, Behaviour>;
+  readonly programs: Map<string, FakeChildBehaviour>;
   /** Called for each launched child. Default: sends hello. */
   onLaunch: (child: FakeChild) => void;
   living(): number;
 }
 
-const posture: Launcher['posture'] = { mode: 'auto', decision: 'run', applied: [], missing: [], cgroupMechanic: null };
+const posture: ConfinedChildLauncher['posture'] = {
+  mode: 'auto',
+  decision: 'run',
+  applied: [],
+  missing: [],
+  cgroupMechanic: null,
+};
 
-export function createFakeLauncher(programs: Readonly<Record<string, Behaviour>> = {}): FakeLauncher {
+export function createFakeLauncher(programs: Readonly<Record<string, FakeChildBehaviour>> = {}): FakeLauncher {
   const children: FakeChild[] = [];
   const launcher: FakeLauncher = {
     posture,
@@ -111,7 +117,7 @@ export function createFakeLauncher(programs: Readonly<Record<string, Behaviour>>
 }
 
 /** A behaviour that loads any script, answers invocations with their input, and answers pings. */
-export const echoBehaviour: Behaviour = (child, message, body) => {
+export const echoBehaviour: FakeChildBehaviour = (child, message, body) => {
   if (message.type === 'load') child.sendLoaded();
   else if (message.type === 'invoke') child.send({ type: 'result', id: message.id }, body);
   else if (message.type === 'ping') child.send({ type: 'pong', id: message.id });
@@ -119,7 +125,7 @@ export const echoBehaviour: Behaviour = (child, message, body) => {
 
 /** A behaviour like `echo`, but with another reaction to invocations. */
 export const behaviourOnInvoke =
-  (invoked: (child: FakeChild, id: number, body: string) => void): Behaviour =>
+  (invoked: (child: FakeChild, id: number, body: string) => void): FakeChildBehaviour =>
   (child, message, body) => {
     if (message.type === 'invoke') invoked(child, message.id, body);
     else echoBehaviour(child, message, body);

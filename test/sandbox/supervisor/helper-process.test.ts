@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { behaviourOnInvoke, createFakeLauncher, echoBehaviour, type FakeChild } from './fake-launcher.ts';
-import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import {
+  createTestScriptInvocation,
+  getInvocationOutcome,
+  waitForCondition,
+  withSupervisor,
+} from './supervisor-fixture.ts';
 
 /** A launcher with the program `slow`, whose invocations stay open until the test calls `answer`. */
 function crowd() {
@@ -22,12 +27,12 @@ describe('supervisor: the helper process of a crowded program', () => {
       const guest = opened('slow');
       const all: Promise<string | undefined>[] = [];
       while (serving(open) < 2 && all.length < 60) {
-        all.push(getOutcome(guest.invoke(createGuestRun())));
+        all.push(getInvocationOutcome(guest.invoke(createTestScriptInvocation())));
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       expect(serving(open)).to.equal(2);
-      for (let at = 0; at < 6; at++) all.push(getOutcome(guest.invoke(createGuestRun())));
-      await until(() => open.length === all.length);
+      for (let at = 0; at < 6; at++) all.push(getInvocationOutcome(guest.invoke(createTestScriptInvocation())));
+      await waitForCondition(() => open.length === all.length);
       const [first, second] = [...new Set(open.map(({ child }) => child))].map(
         (one) => open.filter(({ child }) => child === one).length,
       );
@@ -35,7 +40,7 @@ describe('supervisor: the helper process of a crowded program', () => {
       expect(first).to.be.above(2);
       answer();
       expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['1']));
-      await until(() => launcher.living() === 2);
+      await waitForCondition(() => launcher.living() === 2);
       expect(guest.state()).to.equal('running');
     });
   });
@@ -44,13 +49,13 @@ describe('supervisor: the helper process of a crowded program', () => {
     const { launcher, open, answer } = crowd();
     return withSupervisor(launcher, { bounds: BOUNDS }, async ({ supervisor }) => {
       const guest = supervisor.open({ name: 'slow', script: 'slow', reuse: true, onParked() {} });
-      const all = Array.from({ length: 20 }, () => getOutcome(guest.invoke(createGuestRun())));
-      await until(() => open.length === 20);
-      all.push(getOutcome(guest.invoke(createGuestRun())));
+      const all = Array.from({ length: 20 }, () => getInvocationOutcome(guest.invoke(createTestScriptInvocation())));
+      await waitForCondition(() => open.length === 20);
+      all.push(getInvocationOutcome(guest.invoke(createTestScriptInvocation())));
       await new Promise((resolve) => setTimeout(resolve, 30));
       expect(serving(open)).to.equal(1);
       answer();
-      await until(() => open.length === 0);
+      await waitForCondition(() => open.length === 0);
       answer();
       await Promise.all(all);
     });
@@ -65,13 +70,13 @@ describe('supervisor: the helper process of a crowded program', () => {
         const guest = opened('slow');
         const all: Promise<string | undefined>[] = [];
         while (serving(open) < 2 && all.length < 60) {
-          all.push(getOutcome(guest.invoke(createGuestRun())));
+          all.push(getInvocationOutcome(guest.invoke(createTestScriptInvocation())));
           await new Promise((resolve) => setTimeout(resolve, 5));
         }
         // No process is idle, so the new program makes the helper end.
         let isOver = false;
         const answers = Promise.all(
-          ['other', 'slow'].map((name) => getOutcome(opened(name).invoke(createGuestRun(7)))),
+          ['other', 'slow'].map((name) => getInvocationOutcome(opened(name).invoke(createTestScriptInvocation(7)))),
         );
         void answers.finally(() => (isOver = true));
         while (!isOver) {
@@ -91,13 +96,13 @@ describe('supervisor: the helper process of a crowded program', () => {
       const guest = opened('slow');
       const all: Promise<string | undefined>[] = [];
       while (serving(open) < 2 && all.length < 60) {
-        all.push(getOutcome(guest.invoke(createGuestRun())));
+        all.push(getInvocationOutcome(guest.invoke(createTestScriptInvocation())));
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       const helper = open.at(-1)?.child;
       const lost = open.filter(({ child }) => child === helper).length;
       helper?.die();
-      await until(() => !helper?.isAlive);
+      await waitForCondition(() => !helper?.isAlive);
       answer();
       const codes = await Promise.all(all);
       expect(codes.filter((code) => code === 'crash')).to.have.length(lost);
@@ -109,10 +114,10 @@ describe('supervisor: the helper process of a crowded program', () => {
     const { launcher, open, answer } = crowd();
     return withSupervisor(launcher, { bounds: { ...BOUNDS, maxLag: 1 }, now: () => 0 }, async ({ open: opened }) => {
       const guest = opened('slow');
-      const all = Array.from({ length: 10 }, () => getOutcome(guest.invoke(createGuestRun())));
-      await until(() => open.length === 10);
-      all.push(getOutcome(guest.invoke(createGuestRun())));
-      await until(() => open.length === 11);
+      const all = Array.from({ length: 10 }, () => getInvocationOutcome(guest.invoke(createTestScriptInvocation())));
+      await waitForCondition(() => open.length === 10);
+      all.push(getInvocationOutcome(guest.invoke(createTestScriptInvocation())));
+      await waitForCondition(() => open.length === 11);
       const pings = open[0]?.child.received.filter(({ type }) => type === 'ping').length;
       expect(pings).to.be.above(0);
       await new Promise((resolve) => setTimeout(resolve, 30));

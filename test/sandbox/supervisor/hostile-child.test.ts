@@ -1,18 +1,23 @@
 import { expect } from 'chai';
 import { watchEventLoop } from '../../support/event-loop.ts';
 import {
-  type Behaviour,
   behaviourOnInvoke,
   createFakeLauncher,
   echoBehaviour,
   type FakeChild,
+  type FakeChildBehaviour,
 } from './fake-launcher.ts';
-import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import {
+  createTestScriptInvocation,
+  getInvocationOutcome,
+  waitForCondition,
+  withSupervisor,
+} from './supervisor-fixture.ts';
 
-const onInvocation = (what: (child: FakeChild, id: number) => void): Behaviour => behaviourOnInvoke(what);
+const onInvocation = (what: (child: FakeChild, id: number) => void): FakeChildBehaviour => behaviourOnInvoke(what);
 
 describe('supervisor: children that break the protocol', () => {
-  const broken: Readonly<Record<string, Behaviour>> = {
+  const broken: Readonly<Record<string, FakeChildBehaviour>> = {
     'no frame': onInvocation((child) => child.raw(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))),
     'an endless frame': onInvocation((child) => child.raw(Buffer.from([0, 0, 0, 2, 0xff, 0xff, 0xff, 0xff]))),
     'an unknown message': onInvocation((child) => child.send({ type: 'exec', id: 1 })),
@@ -27,7 +32,7 @@ describe('supervisor: children that break the protocol', () => {
   for (const [what, behaviour] of Object.entries(broken)) {
     it(`the supervisor ends a child that breaks the protocol: ${what}`, () =>
       withSupervisor(createFakeLauncher({ broken: behaviour }), {}, async ({ open, launcher }) => {
-        expect(await getOutcome(open('broken').invoke(createGuestRun()))).to.equal('crash');
+        expect(await getInvocationOutcome(open('broken').invoke(createTestScriptInvocation()))).to.equal('crash');
         const [child] = launcher.children.filter(({ behaviour: its }) => its === behaviour);
         expect(child?.isAlive).to.equal(false);
       }));
@@ -37,7 +42,7 @@ describe('supervisor: children that break the protocol', () => {
     const launcher = createFakeLauncher();
     launcher.onLaunch = (child) => setImmediate(() => child.send({ type: 'hello', protocol: 2 }));
     return withSupervisor(launcher, {}, async ({ open }) => {
-      expect(await getOutcome(open('echo').invoke(createGuestRun()))).to.equal('internal');
+      expect(await getInvocationOutcome(open('echo').invoke(createTestScriptInvocation()))).to.equal('internal');
     });
   });
 
@@ -54,7 +59,7 @@ describe('supervisor: children that break the protocol', () => {
       async ({ open, launcher }) => {
         const guest = open('deaf');
         const codes = await Promise.all(
-          Array.from({ length: 64 }, () => getOutcome(guest.invoke(createGuestRun(big)))),
+          Array.from({ length: 64 }, () => getInvocationOutcome(guest.invoke(createTestScriptInvocation(big)))),
         );
         const child = launcher.children.find(({ behaviour }) => behaviour) as FakeChild;
         expect(child.channel.writableLength).to.be.lessThan(40 << 20);
@@ -79,7 +84,9 @@ describe('supervisor: children that break the protocol', () => {
       { limits: { wall: 2000 } },
       async ({ open }) => {
         const from = performance.now();
-        const answer = getOutcome(open('flood').invoke(createGuestRun(1, { call: () => ++received < 0 })));
+        const answer = getInvocationOutcome(
+          open('flood').invoke(createTestScriptInvocation(1, { call: () => ++received < 0 })),
+        );
         const loop = watchEventLoop();
         expect(await answer).to.equal('timeout');
         loop.stop();
@@ -118,10 +125,10 @@ describe('supervisor: children that break the protocol', () => {
       {},
       async ({ open, launcher }) => {
         const good = open('echo');
-        await good.invoke(createGuestRun());
-        expect(await getOutcome(open('dies').invoke(createGuestRun()))).to.equal('crash');
-        expect(await getOutcome(good.invoke(createGuestRun(4)))).to.equal('4');
-        await until(() => launcher.living() <= 3);
+        await good.invoke(createTestScriptInvocation());
+        expect(await getInvocationOutcome(open('dies').invoke(createTestScriptInvocation()))).to.equal('crash');
+        expect(await getInvocationOutcome(good.invoke(createTestScriptInvocation(4)))).to.equal('4');
+        await waitForCondition(() => launcher.living() <= 3);
       },
     ));
 });

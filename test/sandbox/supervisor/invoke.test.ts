@@ -1,18 +1,21 @@
 import { expect } from 'chai';
 import { behaviourOnInvoke, createFakeLauncher, echoBehaviour } from './fake-launcher.ts';
-import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import {
+  createTestScriptInvocation,
+  getInvocationOutcome,
+  waitForCondition,
+  withSupervisor,
+} from './supervisor-fixture.ts';
 
 describe('supervisor: invocations', () => {
   it('the first invocation starts a process, and the script is loaded once', () =>
     withSupervisor(createFakeLauncher(), {}, async ({ open, launcher }) => {
       const guest = open('echo');
       expect(guest.state()).to.equal('idle');
-      expect(await getOutcome(guest.invoke(createGuestRun({ a: 1 })))).to.equal('{"a":1}');
-      expect(await Promise.all([1, 2, 3].map((at) => getOutcome(guest.invoke(createGuestRun(at)))))).to.deep.equal([
-        '1',
-        '2',
-        '3',
-      ]);
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation({ a: 1 })))).to.equal('{"a":1}');
+      expect(
+        await Promise.all([1, 2, 3].map((at) => getInvocationOutcome(guest.invoke(createTestScriptInvocation(at))))),
+      ).to.deep.equal(['1', '2', '3']);
       expect(guest.state()).to.equal('running');
       const loads = launcher.children.flatMap(({ received }) => received.filter(({ type }) => type === 'load'));
       expect(loads).to.have.length(1);
@@ -20,8 +23,8 @@ describe('supervisor: invocations', () => {
 
   it('each program has a process of its own', () =>
     withSupervisor(createFakeLauncher({ other: echoBehaviour }), {}, async ({ open, launcher }) => {
-      await open('echo').invoke(createGuestRun());
-      await open('other').invoke(createGuestRun());
+      await open('echo').invoke(createTestScriptInvocation());
+      await open('other').invoke(createTestScriptInvocation());
       const served = launcher.children.map(({ received }) => received.filter(({ type }) => type === 'invoke').length);
       expect(served.filter((count) => count > 0)).to.deep.equal([1, 1]);
     }));
@@ -33,8 +36,8 @@ describe('supervisor: invocations', () => {
       }),
       {},
       async ({ open }) => {
-        expect(await open('none').invoke(createGuestRun())).to.equal(undefined);
-        expect(await getOutcome(open('echo').invoke(createGuestRun(null)))).to.equal('null');
+        expect(await open('none').invoke(createTestScriptInvocation())).to.equal(undefined);
+        expect(await getInvocationOutcome(open('echo').invoke(createTestScriptInvocation(null)))).to.equal('null');
       },
     ));
 
@@ -46,8 +49,10 @@ describe('supervisor: invocations', () => {
       }),
       { limits: { result: 1000 } },
       async ({ open }) => {
-        expect(await getOutcome(open('bad').invoke(createGuestRun()))).to.equal('guest-error');
-        expect(await getOutcome(open('long').invoke(createGuestRun()))).to.equal('result-too-large');
+        expect(await getInvocationOutcome(open('bad').invoke(createTestScriptInvocation()))).to.equal('guest-error');
+        expect(await getInvocationOutcome(open('long').invoke(createTestScriptInvocation()))).to.equal(
+          'result-too-large',
+        );
       },
     ));
 
@@ -69,9 +74,9 @@ describe('supervisor: invocations', () => {
       async ({ open }) => {
         const guest = open('asks');
         const answers = [1, 2].map((at) =>
-          getOutcome(
+          getInvocationOutcome(
             guest.invoke(
-              createGuestRun(at, {
+              createTestScriptInvocation(at, {
                 call({ method, body, reply }) {
                   reply?.(true, JSON.stringify(`${method}${body.toString()}`));
                   return true;
@@ -100,8 +105,8 @@ describe('supervisor: invocations', () => {
         let calls = 0;
         const guest = open('late');
         const count = { call: () => ++calls > 0 };
-        expect(await getOutcome(guest.invoke(createGuestRun(1, count)))).to.equal('1');
-        expect(await getOutcome(guest.invoke(createGuestRun(1, count)))).to.equal('1');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(1, count)))).to.equal('1');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(1, count)))).to.equal('1');
         expect(calls).to.equal(0);
         expect(launcher.children.filter(({ isAlive }) => isAlive).length).to.be.greaterThan(0);
       },
@@ -113,7 +118,9 @@ describe('supervisor: invocations', () => {
       { bounds: { maxInFlight: 3 }, limits: { wall: 1000 } },
       async ({ open }) => {
         const guest = open('never');
-        const codes = await Promise.all([1, 2, 3, 4, 5].map(() => getOutcome(guest.invoke(createGuestRun()))));
+        const codes = await Promise.all(
+          [1, 2, 3, 4, 5].map(() => getInvocationOutcome(guest.invoke(createTestScriptInvocation()))),
+        );
         expect(codes.sort()).to.deep.equal(['busy', 'busy', 'timeout', 'timeout', 'timeout']);
       },
     ));
@@ -122,22 +129,28 @@ describe('supervisor: invocations', () => {
     withSupervisor(createFakeLauncher({ never: behaviourOnInvoke(() => {}) }), {}, async ({ open, launcher }) => {
       const gone = new AbortController();
       const guest = open('never');
-      const answer = getOutcome(guest.invoke(createGuestRun(1, { signal: gone.signal })));
-      await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
+      const answer = getInvocationOutcome(guest.invoke(createTestScriptInvocation(1, { signal: gone.signal })));
+      await waitForCondition(() =>
+        launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')),
+      );
       gone.abort();
       expect(await answer).to.equal('timeout');
-      await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'cancel')));
-      await until(() => guest.busy === 0);
-      expect(await getOutcome(guest.invoke(createGuestRun(1, { signal: gone.signal })))).to.equal('timeout');
+      await waitForCondition(() =>
+        launcher.children.some(({ received }) => received.some(({ type }) => type === 'cancel')),
+      );
+      await waitForCondition(() => guest.busy === 0);
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(1, { signal: gone.signal })))).to.equal(
+        'timeout',
+      );
     }));
 
   it('close() fails invocations in flight and rejects new ones', () =>
     withSupervisor(createFakeLauncher({ never: behaviourOnInvoke(() => {}) }), {}, async ({ open }) => {
       const guest = open('never');
-      const answer = getOutcome(guest.invoke(createGuestRun()));
-      await until(() => guest.busy === 1);
+      const answer = getInvocationOutcome(guest.invoke(createTestScriptInvocation()));
+      await waitForCondition(() => guest.busy === 1);
       await guest.close();
       expect(await answer).to.equal('crash');
-      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('internal');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('internal');
     }));
 });

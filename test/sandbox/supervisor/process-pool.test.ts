@@ -1,7 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect } from 'chai';
 import { behaviourOnInvoke, createFakeLauncher, echoBehaviour } from './fake-launcher.ts';
-import { createGuestRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
+import {
+  createTestScriptInvocation,
+  getInvocationOutcome,
+  waitForCondition,
+  withSupervisor,
+} from './supervisor-fixture.ts';
 
 describe('supervisor: the process pool', () => {
   it('the pool starts no process before a program is opened and then keeps a spare', () =>
@@ -9,10 +14,10 @@ describe('supervisor: the process pool', () => {
       expect(launcher.children).to.have.length(0);
       const guest = open('echo');
       expect(launcher.children).to.have.length(1);
-      await guest.invoke(createGuestRun());
+      await guest.invoke(createTestScriptInvocation());
       // The spare process became the program's, and the pool starts another spare.
       expect(launcher.children[0]?.behaviour).to.equal(echoBehaviour);
-      await until(() => launcher.living() === 2);
+      await waitForCondition(() => launcher.living() === 2);
     }));
 
   it('the pool never exceeds its limit and ends the process idle for longest', () =>
@@ -28,13 +33,13 @@ describe('supervisor: the process pool', () => {
           return child;
         };
         const [a, b, c] = ['a', 'b', 'c'].map(open);
-        await a?.invoke(createGuestRun());
-        await b?.invoke(createGuestRun());
-        await a?.invoke(createGuestRun());
-        await c?.invoke(createGuestRun());
+        await a?.invoke(createTestScriptInvocation());
+        await b?.invoke(createTestScriptInvocation());
+        await a?.invoke(createTestScriptInvocation());
+        await c?.invoke(createTestScriptInvocation());
         expect([a?.state(), b?.state(), c?.state()]).to.deep.equal(['running', 'idle', 'running']);
         expect(most).to.equal(2);
-        expect(await getOutcome(b?.invoke(createGuestRun(3)) as Promise<Buffer>)).to.equal('3');
+        expect(await getInvocationOutcome(b?.invoke(createTestScriptInvocation(3)) as Promise<Buffer>)).to.equal('3');
         expect([a?.state(), b?.state(), c?.state()]).to.deep.equal(['idle', 'running', 'running']);
         expect(most).to.equal(2);
       },
@@ -46,14 +51,16 @@ describe('supervisor: the process pool', () => {
       { processes: 1, limits: { wall: 2000 } },
       async ({ open, launcher }) => {
         const working = open('works');
-        const answer = getOutcome(working.invoke(createGuestRun()));
-        await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
+        const answer = getInvocationOutcome(working.invoke(createTestScriptInvocation()));
+        await waitForCondition(() =>
+          launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')),
+        );
         const since = performance.now();
-        expect(await getOutcome(open('other').invoke(createGuestRun()))).to.equal('busy');
+        expect(await getInvocationOutcome(open('other').invoke(createTestScriptInvocation()))).to.equal('busy');
         expect(performance.now() - since).to.be.at.least(990);
         await working.close();
         expect(await answer).to.equal('crash');
-        expect(await getOutcome(open('other').invoke(createGuestRun(1)))).to.equal('1');
+        expect(await getInvocationOutcome(open('other').invoke(createTestScriptInvocation(1)))).to.equal('1');
       },
     ));
 
@@ -62,8 +69,10 @@ describe('supervisor: the process pool', () => {
       createFakeLauncher({ a: echoBehaviour, b: echoBehaviour, c: echoBehaviour, d: echoBehaviour }),
       { processes: 2 },
       async ({ open, launcher }) => {
-        for (const name of ['a', 'b']) await open(name).invoke(createGuestRun());
-        const both = await Promise.all(['c', 'd'].map((name) => getOutcome(open(name).invoke(createGuestRun(name)))));
+        for (const name of ['a', 'b']) await open(name).invoke(createTestScriptInvocation());
+        const both = await Promise.all(
+          ['c', 'd'].map((name) => getInvocationOutcome(open(name).invoke(createTestScriptInvocation(name)))),
+        );
         expect(both).to.deep.equal(['"c"', '"d"']);
         expect(launcher.living()).to.equal(2);
       },
@@ -74,12 +83,12 @@ describe('supervisor: the process pool', () => {
     const options = { bounds: { idleTimeout: 60, sweepInterval: 10, spareDelay: 0 }, now: () => time };
     return withSupervisor(createFakeLauncher(), options, async ({ open, launcher }) => {
       const guest = open('echo');
-      await guest.invoke(createGuestRun());
-      await until(() => launcher.living() === 2);
+      await guest.invoke(createTestScriptInvocation());
+      await waitForCondition(() => launcher.living() === 2);
       time += 60;
-      await until(() => guest.state() === 'idle');
-      await until(() => launcher.living() === 0);
-      expect(await getOutcome(guest.invoke(createGuestRun(2)))).to.equal('2');
+      await waitForCondition(() => guest.state() === 'idle');
+      await waitForCondition(() => launcher.living() === 0);
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(2)))).to.equal('2');
     });
   });
 
@@ -89,11 +98,11 @@ describe('supervisor: the process pool', () => {
       const replaced = () => launcher.children.filter(({ behaviour }) => behaviour).length - 1;
       let at = 0;
       while (replaced() < 3 && at < 10_000) {
-        expect(await getOutcome(guest.invoke(createGuestRun(++at)))).to.equal(String(at));
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(++at)))).to.equal(String(at));
         await new Promise(setImmediate);
       }
       expect(replaced()).to.equal(3);
-      await until(() => launcher.living() <= 2);
+      await waitForCondition(() => launcher.living() <= 2);
     }));
 
   it('a replaced process finishes its invocations', () => {
@@ -102,10 +111,10 @@ describe('supervisor: the process pool', () => {
     );
     return withSupervisor(createFakeLauncher({ slow }), { bounds: { maxServed: 3 } }, async ({ open, launcher }) => {
       const guest = open('slow');
-      const answer = getOutcome(guest.invoke(createGuestRun('slow')));
-      for (let at = 0; at < 6; at++) await guest.invoke(createGuestRun(at));
+      const answer = getInvocationOutcome(guest.invoke(createTestScriptInvocation('slow')));
+      for (let at = 0; at < 6; at++) await guest.invoke(createTestScriptInvocation(at));
       expect(await answer).to.equal('"slow"');
-      await until(() => launcher.living() === 2);
+      await waitForCondition(() => launcher.living() === 2);
     });
   });
 
@@ -115,13 +124,13 @@ describe('supervisor: the process pool', () => {
       { processes: 1, bounds: { sweepInterval: 10 } },
       async ({ open, launcher }) => {
         const guest = open('echo');
-        await guest.invoke(createGuestRun());
+        await guest.invoke(createTestScriptInvocation());
         const [child] = launcher.children;
         await new Promise((resolve) => setTimeout(resolve, 40));
         expect(child?.isAlive).to.equal(true);
         if (child) child.bytes += 60 << 20;
-        await until(() => child?.isAlive === false);
-        expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('1');
+        await waitForCondition(() => child?.isAlive === false);
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(1)))).to.equal('1');
       },
     ));
 
@@ -132,12 +141,12 @@ describe('supervisor: the process pool', () => {
       async ({ supervisor, open, launcher }) => {
         const stateful = supervisor.open({ name: 'echo', script: 'echo', reuse: true, onParked() {} });
         const guest = open('echo');
-        await Promise.all([guest.invoke(createGuestRun()), stateful.invoke(createGuestRun())]);
+        await Promise.all([guest.invoke(createTestScriptInvocation()), stateful.invoke(createTestScriptInvocation())]);
         await new Promise((resolve) => setTimeout(resolve, 20));
         for (const child of launcher.children) child.bytes += 20 << 20;
-        await until(() => guest.state() === 'idle');
+        await waitForCondition(() => guest.state() === 'idle');
         expect(stateful.state()).to.equal('running');
-        expect(await getOutcome(guest.invoke(createGuestRun(1)))).to.equal('1');
+        expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(1)))).to.equal('1');
       },
     ));
 
@@ -149,7 +158,7 @@ describe('supervisor: the process pool', () => {
       }),
       {},
       async ({ supervisor, launcher, open }) => {
-        await open('echo').invoke(createGuestRun());
+        await open('echo').invoke(createTestScriptInvocation());
         const [entry] = await supervisor.probe('echo');
         expect(entry).to.deep.equal({ key: '', id: 'x', handler: true, filters: [], actions: [] });
         const code = (script: string) => supervisor.probe(script).catch((error) => error.code);
@@ -157,7 +166,7 @@ describe('supervisor: the process pool', () => {
         const used = launcher.children.filter(({ received }) => received.some(({ type }) => type === 'load'));
         expect(used.map(({ isAlive }) => isAlive)).to.deep.equal([true, false, false, false]);
         expect(
-          await getOutcome(open('echo').invoke(createGuestRun(1))),
+          await getInvocationOutcome(open('echo').invoke(createTestScriptInvocation(1))),
           'probes of bad scripts block no invocation',
         ).to.equal('1');
       },
@@ -170,8 +179,10 @@ describe('supervisor: the process pool', () => {
       { processes: 1, bounds: { probeTimeout: 150 }, now: () => time },
       async ({ supervisor, open, launcher }) => {
         const working = open('works');
-        const answer = getOutcome(working.invoke(createGuestRun()));
-        await until(() => launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')));
+        const answer = getInvocationOutcome(working.invoke(createTestScriptInvocation()));
+        await waitForCondition(() =>
+          launcher.children.some(({ received }) => received.some(({ type }) => type === 'invoke')),
+        );
         const refused = supervisor.probe('echo').catch(({ code }) => code);
         time += 150;
         expect(await refused).to.equal('busy');
@@ -195,13 +206,13 @@ describe('supervisor: the process pool', () => {
     return withSupervisor(launcher, { bounds: { firstDelay: 30 }, now: () => time }, async ({ open }) => {
       const guest = open('echo');
       expect(times).to.equal(1);
-      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('busy');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('busy');
       expect(times).to.equal(1);
       time += 30;
-      expect(await getOutcome(guest.invoke(createGuestRun()))).to.equal('internal');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation()))).to.equal('internal');
       launcher.launch = launch;
       time += 60;
-      expect(await getOutcome(guest.invoke(createGuestRun(9)))).to.equal('9');
+      expect(await getInvocationOutcome(guest.invoke(createTestScriptInvocation(9)))).to.equal('9');
     });
   });
 
@@ -215,8 +226,8 @@ describe('supervisor: the process pool', () => {
       return launch();
     };
     return withSupervisor(launcher, {}, async ({ open }) => {
-      await storage.run('a request', async () => void (await open('echo').invoke(createGuestRun())));
-      await until(() => seen.length === 2);
+      await storage.run('a request', async () => void (await open('echo').invoke(createTestScriptInvocation())));
+      await waitForCondition(() => seen.length === 2);
       expect(seen).to.deep.equal([undefined, undefined]);
     });
   });
@@ -225,7 +236,7 @@ describe('supervisor: the process pool', () => {
     const launcher = createFakeLauncher();
     launcher.onLaunch = () => {};
     return withSupervisor(launcher, {}, async ({ open, supervisor }) => {
-      const answer = getOutcome(open('echo').invoke(createGuestRun()));
+      const answer = getInvocationOutcome(open('echo').invoke(createTestScriptInvocation()));
       await supervisor.close();
       expect(await answer).to.equal('crash');
     });

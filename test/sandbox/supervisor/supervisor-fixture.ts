@@ -55,7 +55,7 @@ export async function withSupervisor(
 }
 
 /** An invocation of a JSON endpoint without a caller, whose host calls are all unsupported. */
-export const createGuestRun = (input: unknown = 1, more: Partial<GuestRun> = {}): GuestRun => ({
+export const createTestScriptInvocation = (input: unknown = 1, more: Partial<GuestRun> = {}): GuestRun => ({
   entry: '',
   context: { extensionId: 'x', contributionId: 'x', activation: { type: 'json-endpoint' }, accountability: null },
   input: JSON.stringify(input),
@@ -64,7 +64,7 @@ export const createGuestRun = (input: unknown = 1, more: Partial<GuestRun> = {})
 });
 
 /** Resolves with the text of an invocation's result, or with the code of its failure. */
-export async function getOutcome(promise: Promise<Buffer | undefined>): Promise<string | undefined> {
+export async function getInvocationOutcome(promise: Promise<Buffer | undefined>): Promise<string | undefined> {
   try {
     return (await promise)?.toString();
   } catch (error) {
@@ -74,7 +74,7 @@ export async function getOutcome(promise: Promise<Buffer | undefined>): Promise<
 }
 
 /** Waits for a condition. Throws when it does not hold within the deadline. */
-export async function until(condition: () => boolean, what = 'it', deadline = 30_000): Promise<void> {
+export async function waitForCondition(condition: () => boolean, what = 'it', deadline = 30_000): Promise<void> {
   const end = performance.now() + deadline;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`${what} did not come to be`);

@@ -11,7 +11,7 @@ export interface ExportColumn {
  * The columns of an exported table, by the fields of the read: nested to-one rows are flattened; lists and many-to-any
  * values stay one column each.
  */
-export const columnsOfRead = (read: ReadNode): readonly ExportColumn[] => flattenColumns(read.projections, []);
+export const exportColumnsOfRead = (read: ReadNode): readonly ExportColumn[] => flattenColumns(read.projections, []);
 
 const flattenColumns = (picks: readonly Projection[], above: readonly string[]): ExportColumn[] =>
   picks.flatMap((pick) => {
@@ -21,7 +21,7 @@ const flattenColumns = (picks: readonly Projection[], above: readonly string[]):
   });
 
 /** The columns of an exported table, by the members of rows that are all in memory. */
-export function columnsOfRows(rows: readonly unknown[]): ExportColumn[] {
+export function exportColumnsOfRows(rows: readonly unknown[]): ExportColumn[] {
   const found = new Map<string, ExportColumn>();
   const visit = (value: object, above: readonly string[]) => {
     for (const [key, inner] of Object.entries(value)) {

@@ -1,5 +1,5 @@
 import type { ReadNode, ReadResultText, RowStream } from '../../../query/contract.ts';
-import { columnsOfRead, columnsOfRows, type ExportColumn } from './columns.ts';
+import { type ExportColumn, exportColumnsOfRead, exportColumnsOfRows } from './columns.ts';
 import { parseExactJson } from './exact-numbers.ts';
 import { EXPORT_FORMATS, type ExportFormat, type ExportFormatName } from './formats.ts';
 
@@ -19,14 +19,14 @@ export function createDownload(
   const format: ExportFormat = EXPORT_FORMATS[formatName];
   const name = `${read.collection.name} ${timestampText(new Date())}.${format.extension}`;
   if ('batches' in answer) {
-    return { name, type: format.type, parts: renderParts(format, columnsOfRead(read), answer.batches) };
+    return { name, type: format.type, parts: renderParts(format, exportColumnsOfRead(read), answer.batches) };
   }
   // Groups, and rows that listeners received, are already in memory and tell their columns; a singleton is a list of
   // one.
   const parsed = parseExactJson(answer.data ?? '[]');
   const rows = Array.isArray(parsed) ? parsed : [parsed];
   const texts = rows.map((row) => JSON.stringify(row));
-  return { name, type: format.type, parts: renderParts(format, columnsOfRows(rows), [texts]) };
+  return { name, type: format.type, parts: renderParts(format, exportColumnsOfRows(rows), [texts]) };
 }
 
 /** Rendering blocks the event loop, so it runs in small parts. */

@@ -20,7 +20,8 @@ export const parseExactJson = (text: string, keep: (source: string) => unknown =
     : JSON.parse(text);
 
 /** The number of a decimal text, with all its digits; null for another text. */
-export const toExactNumber = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? exactJson.rawJSON(text) : null);
+export const decimalTextToRawJson = (text: string): unknown =>
+  /^-?\d+(\.\d+)?$/.test(text) ? exactJson.rawJSON(text) : null;
 
 /** The text of a number kept by `parseExactJson`; undefined for everything else. */
 export const exactNumberText = (value: unknown): string | undefined =>

@@ -28,18 +28,19 @@ export function makeFolder(path: string): void {
   mkdirSync(path, { recursive: true });
 }
 
-export const writeControlFile = (path: string, value: string | number): void => writeFileSync(path, String(value));
+export const writeCgroupControlFile = (path: string, value: string | number): void =>
+  writeFileSync(path, String(value));
 
-export function tryWriteControlFile(path: string, value: string | number): boolean {
+export function tryWriteCgroupControlFile(path: string, value: string | number): boolean {
   try {
-    writeControlFile(path, value);
+    writeCgroupControlFile(path, value);
     return true;
   } catch {
     return false;
   }
 }
 
-export function readControlFile(path: string): string {
+export function readCgroupControlFile(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {
@@ -48,16 +49,16 @@ export function readControlFile(path: string): string {
 }
 
 /** The number of a line such as `oom_kill 2`; 0 where there is no such line. */
-export const parseCounter = (text: string, name: string): number =>
+export const parseCgroupCounter = (text: string, name: string): number =>
   Number(text.match(new RegExp(`^${name} (\\d+)$`, 'm'))?.[1] ?? 0);
 
-export const listGroupProcesses = (folder: string): readonly number[] =>
-  readControlFile(join(folder, 'cgroup.procs')).split('\n').map(Number).filter(Boolean);
+export const listCgroupProcessIds = (folder: string): readonly number[] =>
+  readCgroupControlFile(join(folder, 'cgroup.procs')).split('\n').map(Number).filter(Boolean);
 
 /** Sends SIGKILL to all processes of a control group. The next call kills processes that were started meanwhile. */
-export function killGroupProcesses(folder: string): void {
-  if (tryWriteControlFile(join(folder, 'cgroup.kill'), 1)) return;
-  for (const pid of listGroupProcesses(folder)) {
+export function killCgroupProcesses(folder: string): void {
+  if (tryWriteCgroupControlFile(join(folder, 'cgroup.kill'), 1)) return;
+  for (const pid of listCgroupProcessIds(folder)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
@@ -67,7 +68,7 @@ export function killGroupProcesses(folder: string): void {
 }
 
 /** Kills the processes of a control group and removes its folder. False after `REMOVAL_TIMEOUT_MS`. */
-export async function removeGroupFolder(folder: string): Promise<boolean> {
+export async function killAndRemoveCgroup(folder: string): Promise<boolean> {
   const deadline = Date.now() + REMOVAL_TIMEOUT_MS;
   for (;;) {
     try {
@@ -77,22 +78,22 @@ export async function removeGroupFolder(folder: string): Promise<boolean> {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
       if (Date.now() > deadline) return false;
     }
-    killGroupProcesses(folder);
+    killCgroupProcesses(folder);
     await wait(5);
   }
 }
 
 /** Removes the cgroup folder of a launcher with the groups in it, and kills their processes. */
 export async function removeLauncherCgroup(folder: string): Promise<void> {
-  await Promise.all(subfolders(folder).map((name) => removeGroupFolder(join(folder, name))));
-  await removeGroupFolder(folder);
+  await Promise.all(subfolders(folder).map((name) => killAndRemoveCgroup(join(folder, name))));
+  await killAndRemoveCgroup(folder);
 }
 
 /** Removes cgroup folders that services which have ended left behind. */
-export async function removeLeftoverGroups(base: string): Promise<void> {
+export async function removeLeftoverCgroups(base: string): Promise<void> {
   for (const name of subfolders(base)) {
     const service = Number(name.match(/^tenon-service-(\d+)$/)?.[1]);
-    if (service > 0 && !isProcessAlive(service)) removeIfEmpty(join(base, name));
+    if (service > 0 && !isProcessAlive(service)) removeCgroupFolderIfEmpty(join(base, name));
   }
   const left = subfolders(base).filter((name) => {
     const [, service, counted] = name.match(/^tenon-(\d+)-\d+-(\d+)$/) ?? [];
@@ -108,10 +109,10 @@ export async function removeLeftoverGroups(base: string): Promise<void> {
 }
 
 /**
- * Removes a cgroup folder unless a process is in it. For folders that may hold a running service, which `removeGroupFolder`
+ * Removes a cgroup folder unless a process is in it. For folders that may hold a running service, which `killAndRemoveCgroup`
  * would kill.
  */
-export function removeIfEmpty(folder: string): void {
+export function removeCgroupFolderIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {

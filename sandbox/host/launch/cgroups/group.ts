@@ -38,7 +38,7 @@ export interface ControlGroup {
   remove(): Promise<boolean>;
 }
 
-export interface Cgroups {
+export interface CgroupFactory {
   readonly mechanic: 'cgroup-v2' | 'cgroup-v1';
   /** Throws where the kernel cannot create another group. */
   createGroup(limits: ControlGroupLimits): ControlGroup;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { readProcStatusLine } from '../proc.ts';
 import {
-  listGroupProcesses,
+  listCgroupProcessIds,
   makeFolder,
-  readControlFile,
-  removeIfEmpty,
-  tryWriteControlFile,
-  writeControlFile,
+  readCgroupControlFile,
+  removeCgroupFolderIfEmpty,
+  tryWriteCgroupControlFile,
+  writeCgroupControlFile,
 } from './folders.ts';
 
 /**
@@ -15,20 +15,21 @@ import {
  * Returns the function that moves them back; null where nothing was done.
  */
 export function moveToLeafCgroup(base: string, leaf: string): (() => Promise<void>) | null {
-  const moving = listGroupProcesses(base);
+  const moving = listCgroupProcessIds(base);
   const ours = listAncestors();
   if (moving.length === 0 || !moving.every((pid) => ours.has(pid))) return null;
   const undo = async () => {
     const control = join(base, 'cgroup.subtree_control');
     // The kernel refuses this while another launcher of this process still has groups. The service then stays in the
     // leaf.
-    for (const one of readControlFile(control).split(' ').filter(Boolean)) tryWriteControlFile(control, `-${one}`);
-    if (listGroupProcesses(leaf).every((pid) => tryWriteControlFile(join(base, 'cgroup.procs'), pid)))
-      removeIfEmpty(leaf);
+    for (const one of readCgroupControlFile(control).split(' ').filter(Boolean))
+      tryWriteCgroupControlFile(control, `-${one}`);
+    if (listCgroupProcessIds(leaf).every((pid) => tryWriteCgroupControlFile(join(base, 'cgroup.procs'), pid)))
+      removeCgroupFolderIfEmpty(leaf);
   };
   try {
     makeFolder(leaf);
-    for (const pid of moving) writeControlFile(join(leaf, 'cgroup.procs'), pid);
+    for (const pid of moving) writeCgroupControlFile(join(leaf, 'cgroup.procs'), pid);
     return undo;
   } catch {
     void undo();

@@ -2,18 +2,24 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   claimCgroupFolderName,
-  killGroupProcesses,
+  killAndRemoveCgroup,
+  killCgroupProcesses,
   makeFolder,
-  parseCounter,
-  readControlFile,
+  parseCgroupCounter,
+  readCgroupControlFile,
   releaseCgroupFolderName,
-  removeGroupFolder,
   removeLauncherCgroup,
-  removeLeftoverGroups,
-  tryWriteControlFile,
-  writeControlFile,
+  removeLeftoverCgroups,
+  tryWriteCgroupControlFile,
+  writeCgroupControlFile,
 } from './folders.ts';
-import { type Cgroups, CHILD_CPU_CORES, type ControlGroup, type ControlGroupLimits, CPU_PERIOD_US } from './group.ts';
+import {
+  type CgroupFactory,
+  CHILD_CPU_CORES,
+  type ControlGroup,
+  type ControlGroupLimits,
+  CPU_PERIOD_US,
+} from './group.ts';
 import { findOwnCgroupV1, type ProcSelfCgroupTexts, readProcSelfCgroupTexts } from './own-group.ts';
 
 /** Folder of the launcher by controller of cgroup v1. `cpu` may be missing. */
@@ -26,7 +32,7 @@ interface ControllerFolders {
 /** Opens cgroup v1 below the groups of this process. Null where it is not mounted or not writable. */
 export async function openCgroupsV1(
   procFiles: ProcSelfCgroupTexts = readProcSelfCgroupTexts(),
-): Promise<Cgroups | null> {
+): Promise<CgroupFactory | null> {
   const own = {
     memory: findOwnCgroupV1(procFiles, 'memory'),
     pids: findOwnCgroupV1(procFiles, 'pids'),
@@ -34,7 +40,7 @@ export async function openCgroupsV1(
   };
   if (own.memory === null || own.pids === null) return null;
   const { memory, pids, cpu } = own;
-  await Promise.all([memory, pids, cpu].map((base) => base && removeLeftoverGroups(base)));
+  await Promise.all([memory, pids, cpu].map((base) => base && removeLeftoverCgroups(base)));
   const name = claimCgroupFolderName();
   const at = (base: string) => join(base, name);
   const bases: ControllerFolders = { memory: at(memory), pids: at(pids), cpu: cpu && at(cpu) };
@@ -66,13 +72,13 @@ function createGroup(bases: ControllerFolders, name: string, limits: ControlGrou
   const pids = join(bases.pids, name);
   const cpu = bases.cpu && join(bases.cpu, name);
   const folders = [...new Set([memory, pids, cpu].filter((one) => one !== null))];
-  const remove = async () => (await Promise.all(folders.map(removeGroupFolder))).every(Boolean);
+  const remove = async () => (await Promise.all(folders.map(killAndRemoveCgroup))).every(Boolean);
   try {
     for (const folder of folders) mkdirSync(folder, { recursive: true });
-    writeControlFile(join(memory, 'memory.limit_in_bytes'), limits.memory);
+    writeCgroupControlFile(join(memory, 'memory.limit_in_bytes'), limits.memory);
     // The sum of memory and swap, where the kernel counts swap.
-    tryWriteControlFile(join(memory, 'memory.memsw.limit_in_bytes'), limits.memory);
-    writeControlFile(join(pids, 'pids.max'), limits.tasks);
+    tryWriteCgroupControlFile(join(memory, 'memory.memsw.limit_in_bytes'), limits.memory);
+    writeCgroupControlFile(join(pids, 'pids.max'), limits.tasks);
   } catch (error) {
     void remove();
     throw error;
@@ -81,20 +87,20 @@ function createGroup(bases: ControllerFolders, name: string, limits: ControlGrou
   return {
     procsFiles,
     join(pid) {
-      for (const procsFile of procsFiles) writeControlFile(procsFile, pid);
+      for (const procsFile of procsFiles) writeCgroupControlFile(procsFile, pid);
     },
     throttle(share = CHILD_CPU_CORES) {
-      if (cpu === null || !tryWriteControlFile(join(cpu, 'cpu.cfs_period_us'), CPU_PERIOD_US)) return;
-      tryWriteControlFile(join(cpu, 'cpu.cfs_quota_us'), Math.round(share * CPU_PERIOD_US));
+      if (cpu === null || !tryWriteCgroupControlFile(join(cpu, 'cpu.cfs_period_us'), CPU_PERIOD_US)) return;
+      tryWriteCgroupControlFile(join(cpu, 'cpu.cfs_quota_us'), Math.round(share * CPU_PERIOD_US));
     },
-    limitTasks: (tasks) => void tryWriteControlFile(join(pids, 'pids.max'), tasks),
-    tasks: () => Number(readControlFile(join(pids, 'pids.current'))),
+    limitTasks: (tasks) => void tryWriteCgroupControlFile(join(pids, 'pids.max'), tasks),
+    tasks: () => Number(readCgroupControlFile(join(pids, 'pids.current'))),
     counters: () => ({
-      outOfMemory: parseCounter(readControlFile(join(memory, 'memory.oom_control')), 'oom_kill'),
-      refused: parseCounter(readControlFile(join(pids, 'pids.events')), 'max'),
-      throttled: cpu === null ? 0 : parseCounter(readControlFile(join(cpu, 'cpu.stat')), 'nr_throttled'),
+      outOfMemory: parseCgroupCounter(readCgroupControlFile(join(memory, 'memory.oom_control')), 'oom_kill'),
+      refused: parseCgroupCounter(readCgroupControlFile(join(pids, 'pids.events')), 'max'),
+      throttled: cpu === null ? 0 : parseCgroupCounter(readCgroupControlFile(join(cpu, 'cpu.stat')), 'nr_throttled'),
     }),
-    kill: () => folders.forEach(killGroupProcesses),
+    kill: () => folders.forEach(killCgroupProcesses),
     remove,
   };
 }

@@ -2,18 +2,24 @@ import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import {
   claimCgroupFolderName,
-  killGroupProcesses,
+  killAndRemoveCgroup,
+  killCgroupProcesses,
   makeFolder,
-  parseCounter,
-  readControlFile,
+  parseCgroupCounter,
+  readCgroupControlFile,
   releaseCgroupFolderName,
-  removeGroupFolder,
   removeLauncherCgroup,
-  removeLeftoverGroups,
-  tryWriteControlFile,
-  writeControlFile,
+  removeLeftoverCgroups,
+  tryWriteCgroupControlFile,
+  writeCgroupControlFile,
 } from './folders.ts';
-import { type Cgroups, CHILD_CPU_CORES, type ControlGroup, type ControlGroupLimits, CPU_PERIOD_US } from './group.ts';
+import {
+  type CgroupFactory,
+  CHILD_CPU_CORES,
+  type ControlGroup,
+  type ControlGroupLimits,
+  CPU_PERIOD_US,
+} from './group.ts';
 import { moveToLeafCgroup } from './move-to-leaf.ts';
 import { findOwnCgroupV2, type ProcSelfCgroupTexts, readProcSelfCgroupTexts } from './own-group.ts';
 
@@ -29,13 +35,13 @@ const SERVICE_LEAF = `tenon-service-${process.pid}`;
 export async function openCgroupsV2(
   procFiles: ProcSelfCgroupTexts = readProcSelfCgroupTexts(),
   needed: readonly string[] = REQUIRED_CONTROLLERS,
-): Promise<Cgroups | null> {
+): Promise<CgroupFactory | null> {
   const found = findOwnCgroupV2(procFiles);
   if (found === null) return null;
   // An earlier launcher of this process may have moved the process to the leaf group.
   const base = basename(found) === SERVICE_LEAF ? dirname(found) : found;
-  if (!hasAll(readControlFile(join(base, 'cgroup.controllers')), needed)) return null;
-  await removeLeftoverGroups(base);
+  if (!hasAll(readCgroupControlFile(join(base, 'cgroup.controllers')), needed)) return null;
+  await removeLeftoverCgroups(base);
   const name = claimCgroupFolderName();
   const folder = join(base, name);
   let undoMove = async () => {};
@@ -74,8 +80,8 @@ const hasAll = (list: string, needed: readonly string[]) => needed.every((one) =
 function enableControllers(folder: string, needed: readonly string[]): boolean {
   const control = join(folder, 'cgroup.subtree_control');
   for (const one of [...needed, ...OPTIONAL_CONTROLLERS])
-    if (!hasAll(readControlFile(control), [one])) tryWriteControlFile(control, `+${one}`);
-  return hasAll(readControlFile(control), needed);
+    if (!hasAll(readCgroupControlFile(control), [one])) tryWriteCgroupControlFile(control, `+${one}`);
+  return hasAll(readCgroupControlFile(control), needed);
 }
 
 function createGroup(folder: string, limits: ControlGroupLimits, needed: readonly string[]): ControlGroup {
@@ -83,29 +89,29 @@ function createGroup(folder: string, limits: ControlGroupLimits, needed: readonl
   try {
     mkdirSync(folder, { recursive: true });
     if (needed.includes('memory')) {
-      writeControlFile(at('memory.max'), limits.memory);
-      tryWriteControlFile(at('memory.swap.max'), 0);
+      writeCgroupControlFile(at('memory.max'), limits.memory);
+      tryWriteCgroupControlFile(at('memory.swap.max'), 0);
       // The kernel kills the whole group at its memory limit, since a child without one of its processes cannot go on.
-      tryWriteControlFile(at('memory.oom.group'), 1);
+      tryWriteCgroupControlFile(at('memory.oom.group'), 1);
     }
-    if (needed.includes('pids')) writeControlFile(at('pids.max'), limits.tasks);
+    if (needed.includes('pids')) writeCgroupControlFile(at('pids.max'), limits.tasks);
   } catch (error) {
-    void removeGroupFolder(folder);
+    void killAndRemoveCgroup(folder);
     throw error;
   }
   return {
     procsFiles: [at('cgroup.procs')],
-    join: (pid) => writeControlFile(at('cgroup.procs'), pid),
+    join: (pid) => writeCgroupControlFile(at('cgroup.procs'), pid),
     throttle: (share = CHILD_CPU_CORES) =>
-      void tryWriteControlFile(at('cpu.max'), `${Math.round(share * CPU_PERIOD_US)} ${CPU_PERIOD_US}`),
-    limitTasks: (tasks) => void tryWriteControlFile(at('pids.max'), tasks),
-    tasks: () => Number(readControlFile(at('pids.current'))),
+      void tryWriteCgroupControlFile(at('cpu.max'), `${Math.round(share * CPU_PERIOD_US)} ${CPU_PERIOD_US}`),
+    limitTasks: (tasks) => void tryWriteCgroupControlFile(at('pids.max'), tasks),
+    tasks: () => Number(readCgroupControlFile(at('pids.current'))),
     counters: () => ({
-      outOfMemory: parseCounter(readControlFile(at('memory.events')), 'oom_kill'),
-      refused: parseCounter(readControlFile(at('pids.events')), 'max'),
-      throttled: parseCounter(readControlFile(at('cpu.stat')), 'nr_throttled'),
+      outOfMemory: parseCgroupCounter(readCgroupControlFile(at('memory.events')), 'oom_kill'),
+      refused: parseCgroupCounter(readCgroupControlFile(at('pids.events')), 'max'),
+      throttled: parseCgroupCounter(readCgroupControlFile(at('cpu.stat')), 'nr_throttled'),
     }),
-    kill: () => killGroupProcesses(folder),
-    remove: () => removeGroupFolder(folder),
+    kill: () => killCgroupProcesses(folder),
+    remove: () => killAndRemoveCgroup(folder),
   };
 }

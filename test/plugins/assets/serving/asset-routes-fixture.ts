@@ -2,20 +2,20 @@ import { Readable } from 'node:stream';
 import { fail, type Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import { createAssetCachePolicyFor } from '../../../../plugins/assets/serving/cache-policy.ts';
-import { createObjectCache } from '../../../../plugins/assets/serving/object-cache.ts';
+import { createStoredObjectCache } from '../../../../plugins/assets/serving/object-cache.ts';
 import { assetRoutes } from '../../../../plugins/assets/serving/routes.ts';
 import { createSendFile } from '../../../../plugins/assets/serving/send-file.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
 import { parseIpRange } from '../../../../plugins/outbound/library.ts';
-import type { ByteRange, OpenedObject, StorageLocation } from '../../../../plugins/storage/contract.ts';
-import { silentSettings, writePlugins } from '../../../support/plugin.ts';
+import type { ByteRange, OpenedStorageObject, StorageLocation } from '../../../../plugins/storage/contract.ts';
+import { silentSettings, writeTestPluginPackages } from '../../../support/plugin.ts';
 import { createSender, type SendRequest } from '../../../support/send.ts';
 
 type Variants = Parameters<typeof assetRoutes>[0]['variants'];
 type FileRecord = Parameters<Variants['choose']>[0];
 
 export const SERVED_FILE_ID = '0aa3e8d2-5b0e-4f4b-9d3c-1f2e3d4c5b6a';
-export const MODIFIED = new Date('2026-03-04T05:06:07.891Z');
+export const SERVED_FILE_MODIFIED_ON = new Date('2026-03-04T05:06:07.891Z');
 
 export interface AssetRoutesFixture {
   readonly url: string;
@@ -31,7 +31,10 @@ export interface AssetRoutesOptions {
   /** Later versions of the file's row, one for each time the routes read the row again because its object was missing. */
   readonly again?: readonly Partial<FileRecord>[];
   /** Bytes in the fake storage by object name, or a function that opens them. */
-  readonly objects: Record<string, Buffer | ((range?: ByteRange) => OpenedObject | Promise<OpenedObject>)>;
+  readonly objects: Record<
+    string,
+    Buffer | ((range?: ByteRange) => OpenedStorageObject | Promise<OpenedStorageObject>)
+  >;
   readonly variants?: Partial<Variants>;
   readonly environment?: Record<string, string>;
   readonly ttl?: number;
@@ -55,13 +58,13 @@ export async function startAssetRoutes(options: AssetRoutesOptions): Promise<Ass
     width: null,
     height: null,
     duration: null,
-    modified_on: MODIFIED,
+    modified_on: SERVED_FILE_MODIFIED_ON,
     focal_point_x: null,
     focal_point_y: null,
     ...options.file,
   };
   const records = [file, ...(options.again ?? []).map((other) => ({ ...file, ...other }))];
-  const objects = createObjectCache({ at: () => locationOf(options.objects, storageCalls) });
+  const objects = createStoredObjectCache({ at: () => locationOf(options.objects, storageCalls) });
   const role = async () => ({ id: '', admin: false, app: false, addresses: options.addresses?.map(parseIpRange) });
   const caching = {
     ASSETS_CACHE_TTL: options.ttl ?? 2_592_000_000,
@@ -83,7 +86,7 @@ export async function startAssetRoutes(options: AssetRoutesOptions): Promise<Ass
     cachingFor: createAssetCachePolicyFor(caching, { role }),
     sendFile: createSendFile(objects),
   });
-  const { composition, remove } = await writePlugins([
+  const { composition, remove } = await writeTestPluginPackages([
     {
       name: 'assets',
       manifest: { contributes: { 'http.routes': { prefixes: ['/assets'] } } },
@@ -130,7 +133,7 @@ function locationOf(objects: AssetRoutesOptions['objects'], storageCalls: string
       storageCalls.push(`stat ${name}`);
       const object = objects[name];
       const size = Buffer.isBuffer(object) ? object.length : (await object?.())?.size;
-      return size === undefined ? undefined : { name, size, modified: MODIFIED };
+      return size === undefined ? undefined : { name, size, modified: SERVED_FILE_MODIFIED_ON };
     },
   };
   return location as StorageLocation;

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { type AssetRoutesFixture, MODIFIED, SERVED_FILE_ID, startAssetRoutes } from './asset-routes-fixture.ts';
+import {
+  type AssetRoutesFixture,
+  SERVED_FILE_ID,
+  SERVED_FILE_MODIFIED_ON,
+  startAssetRoutes,
+} from './asset-routes-fixture.ts';
 
 describe('conditional requests for assets', () => {
   let ground: AssetRoutesFixture;
@@ -10,7 +15,7 @@ describe('conditional requests for assets', () => {
 
   const status = async (headers: Record<string, string>, method = 'GET') =>
     (await ground.request(method, `/assets/${SERVED_FILE_ID}`, { headers })).status;
-  const at = (seconds: number) => new Date(MODIFIED.getTime() + seconds * 1000).toUTCString();
+  const at = (seconds: number) => new Date(SERVED_FILE_MODIFIED_ON.getTime() + seconds * 1000).toUTCString();
 
   it('If-None-Match with the ETag answers 304 and wins over If-Modified-Since', async () => {
     for (const tags of ['"a.bin"', 'W/"a.bin"', '"x", "a.bin"', 'W/"x",W/"a.bin"', '*', ' * ']) {
@@ -48,7 +53,7 @@ describe('conditional requests for assets', () => {
     for (const name of ['content-type', 'content-length', 'transfer-encoding'])
       expect(headers.get(name), name).to.equal(null);
     expect(headers.get('etag')).to.equal('"a.bin"');
-    expect(headers.get('last-modified')).to.equal(MODIFIED.toUTCString());
+    expect(headers.get('last-modified')).to.equal(SERVED_FILE_MODIFIED_ON.toUTCString());
     expect(headers.get('cache-control')).to.equal('public, max-age=2592000');
     expect(headers.get('vary')).to.equal('Origin, Cache-Control');
   });

@@ -4,8 +4,8 @@ import { contentSecurityPolicyFor, toContentType } from '../../../../plugins/ass
 import {
   type AssetRoutesFixture,
   type AssetRoutesOptions,
-  MODIFIED,
   SERVED_FILE_ID,
+  SERVED_FILE_MODIFIED_ON,
   startAssetRoutes,
 } from './asset-routes-fixture.ts';
 
@@ -36,7 +36,7 @@ describe('headers of assets', () => {
         expect(Object.fromEntries(headers)).to.include({
           'content-type': 'text/plain; charset=utf-8',
           'content-length': '10',
-          'last-modified': MODIFIED.toUTCString(),
+          'last-modified': SERVED_FILE_MODIFIED_ON.toUTCString(),
           etag: '"a.bin"',
           'accept-ranges': 'bytes',
           'content-disposition': 'inline; filename="A.bin"',

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { createObjectCache } from '../../../../plugins/assets/serving/object-cache.ts';
-import type { Storage } from '../../../../plugins/storage/contract.ts';
+import { createStoredObjectCache } from '../../../../plugins/assets/serving/object-cache.ts';
+import type { StorageService } from '../../../../plugins/storage/contract.ts';
 
 /** A fake storage location whose objects all have this size, and which counts how often each is opened. */
 function counting(size: number) {
@@ -10,8 +10,8 @@ function counting(size: number) {
     opened.push(name);
     return { size, bytes: Readable.from([Buffer.alloc(size, name)]) };
   };
-  const storage = { at: () => ({ open }) } as unknown as Storage;
-  const objects = createObjectCache(storage);
+  const storage = { at: () => ({ open }) } as unknown as StorageService;
+  const objects = createStoredObjectCache(storage);
   const ask = async (name: string) => {
     const whole = await objects.readWhole('local', name, async () => objects.open('local', name));
     if (whole && !whole.buffer) whole.bytes.destroy();
@@ -20,7 +20,7 @@ function counting(size: number) {
   return { ask, opened };
 }
 
-describe('createObjectCache', () => {
+describe('createStoredObjectCache', () => {
   it('an object is cached with its second request', async () => {
     const { ask, opened } = counting(1000);
     for (let time = 0; time < 5; time++)
@@ -46,7 +46,7 @@ describe('createObjectCache', () => {
   });
 
   it('the cache distinguishes objects of the same name by location', async () => {
-    const objects = createObjectCache({ at: () => ({}) } as unknown as Storage);
+    const objects = createStoredObjectCache({ at: () => ({}) } as unknown as StorageService);
     const bytes = (text: string) => async () => ({ size: text.length, bytes: Readable.from([Buffer.from(text)]) });
     for (let time = 0; time < 3; time++) {
       expect(String((await objects.readWhole('one', 'a', bytes('from one')))?.buffer)).to.equal('from one');

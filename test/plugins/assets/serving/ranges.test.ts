@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { type AssetRoutesFixture, MODIFIED, SERVED_FILE_ID, startAssetRoutes } from './asset-routes-fixture.ts';
+import {
+  type AssetRoutesFixture,
+  SERVED_FILE_ID,
+  SERVED_FILE_MODIFIED_ON,
+  startAssetRoutes,
+} from './asset-routes-fixture.ts';
 
 const SMALL = Buffer.from('0123456789');
 const LARGE = Buffer.from(Array.from({ length: 600_000 }, (_, at) => at % 251));
@@ -106,9 +111,9 @@ describe('Range requests for assets', () => {
   });
 
   it('If-Range answers 206 if the validator matches, else 200', async () => {
-    const date = MODIFIED.toUTCString();
-    const earlier = new Date(MODIFIED.getTime() - 60_000).toUTCString();
-    const later = new Date(MODIFIED.getTime() + 60_000).toUTCString();
+    const date = SERVED_FILE_MODIFIED_ON.toUTCString();
+    const earlier = new Date(SERVED_FILE_MODIFIED_ON.getTime() - 60_000).toUTCString();
+    const later = new Date(SERVED_FILE_MODIFIED_ON.getTime() + 60_000).toUTCString();
     const cases: readonly (readonly [string, number])[] = [
       ['"a.bin"', 206],
       ['W/"a.bin"', 200],

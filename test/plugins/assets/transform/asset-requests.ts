@@ -1,9 +1,9 @@
-import type { Service } from '../../../support/service.ts';
+import type { RunningTestService } from '../../../support/service.ts';
 import type { SampleImage } from './sample-images.ts';
 
 /** Uploads a file by POST /files as the admin and returns its id. */
-export async function upload(
-  { url, admin }: Pick<Service, 'url' | 'admin'>,
+export async function uploadSampleImage(
+  { url, admin }: Pick<RunningTestService, 'url' | 'admin'>,
   { name, type, bytes }: Pick<SampleImage, 'name' | 'type' | 'bytes'>,
 ): Promise<string> {
   const form = new FormData();
@@ -30,7 +30,7 @@ export interface AssetReply {
 
 /** Requests GET /assets/<id> as the admin. */
 export async function requestAsset(
-  { url, admin }: Pick<Service, 'url' | 'admin'>,
+  { url, admin }: Pick<RunningTestService, 'url' | 'admin'>,
   id: string,
   query: Readonly<Record<string, string>> = {},
   accept = '*/*',

@@ -1,28 +1,33 @@
 import { expect } from 'chai';
-import { coverAround } from '../../../../plugins/assets/transform/focal-point.ts';
+import { buildFocalPointCoverOperations } from '../../../../plugins/assets/transform/focal-point.ts';
 import { createVariantChooser } from './variant-choice-fixture.ts';
 
 const SOURCE = { width: 400, height: 300 };
 
-describe('coverAround, the cut around a focal point', () => {
+describe('buildFocalPointCoverOperations, the cut around a focal point', () => {
   it('the focal point is as near to the middle of the result as the edges allow', () => {
-    expect(coverAround({ x: 300, y: 150 }, SOURCE, { width: 100, height: 150 })).to.deep.equal([
+    expect(buildFocalPointCoverOperations({ x: 300, y: 150 }, SOURCE, { width: 100, height: 150 })).to.deep.equal([
       ['resize', { fit: 'fill', height: 150, width: 200 }],
       ['extract', { height: 150, left: 100, top: 0, width: 100 }],
     ]);
-    expect(coverAround({ x: 200, y: 150 }, SOURCE, { width: 100, height: 150 })[1]).to.deep.equal([
+    expect(buildFocalPointCoverOperations({ x: 200, y: 150 }, SOURCE, { width: 100, height: 150 })[1]).to.deep.equal([
       'extract',
       { height: 150, left: 50, top: 0, width: 100 },
     ]);
-    expect(coverAround({ x: 0, y: 0 }, SOURCE, { width: 100, height: 150 })[1]?.[1]).to.include({ left: 0, top: 0 });
-    expect(coverAround({ x: 9999, y: 9999 }, SOURCE, { width: 100, height: 150 })[1]?.[1]).to.include({
+    expect(buildFocalPointCoverOperations({ x: 0, y: 0 }, SOURCE, { width: 100, height: 150 })[1]?.[1]).to.include({
+      left: 0,
+      top: 0,
+    });
+    expect(
+      buildFocalPointCoverOperations({ x: 9999, y: 9999 }, SOURCE, { width: 100, height: 150 })[1]?.[1],
+    ).to.include({
       left: 100,
       top: 0,
     });
   });
 
   it('an enlarged image is cut before it is resized', () => {
-    expect(coverAround({ x: 400, y: 300 }, SOURCE, { width: 900, height: 900 })).to.deep.equal([
+    expect(buildFocalPointCoverOperations({ x: 400, y: 300 }, SOURCE, { width: 900, height: 900 })).to.deep.equal([
       ['extract', { height: 300, left: 100, top: 0, width: 300 }],
       ['resize', { fit: 'fill', height: 900, width: 900 }],
     ]);
@@ -30,10 +35,12 @@ describe('coverAround, the cut around a focal point', () => {
 
   it('withoutEnlargement cuts a small image and does not resize it', () => {
     const options = { withoutEnlargement: true };
-    expect(coverAround({ x: 0, y: 0 }, SOURCE, { width: 350, height: 900 }, options)).to.deep.equal([
+    expect(buildFocalPointCoverOperations({ x: 0, y: 0 }, SOURCE, { width: 350, height: 900 }, options)).to.deep.equal([
       ['extract', { height: 300, left: 0, top: 0, width: 350 }],
     ]);
-    expect(coverAround({ x: 0, y: 0 }, SOURCE, { width: 900, height: 900 }, options)).to.deep.equal([]);
+    expect(buildFocalPointCoverOperations({ x: 0, y: 0 }, SOURCE, { width: 900, height: 900 }, options)).to.deep.equal(
+      [],
+    );
   });
 
   it('resize and extract stay inside the image for any sizes', () => {
@@ -44,7 +51,7 @@ describe('coverAround, the cut around a focal point', () => {
           for (const point of [0, 50, 6000]) {
             const target = { width: across, height: 77 };
             let now = { width, height };
-            for (const [name, args] of coverAround({ x: point, y: point }, now, target)) {
+            for (const [name, args] of buildFocalPointCoverOperations({ x: point, y: point }, now, target)) {
               const {
                 left = 0,
                 top = 0,

@@ -11,7 +11,7 @@ const chosen = async (query: Record<string, string>, about: Parameters<typeof ch
 const nameOf = async (query: Record<string, string>, about: Parameters<typeof choose>[1] = {}) =>
   (await chosen(query, about)).name;
 
-describe('createPlan and createVariant', () => {
+describe('createImagePlan and createVariant', () => {
   it('equivalent queries give the same object name', async () => {
     const name = await nameOf({ width: '40', height: '30', format: 'webp', quality: '70' });
     expect(name).to.match(/^6e1f7f2e-0b5a-4d6b-9a53-3f3f1f0c7b11__[0-9a-f]{32}\.webp$/);

@@ -14,7 +14,7 @@ export interface SampleImage {
 const sharp = async () => (await import('sharp')).default;
 
 /** Colours of the four quarters of a test image, all different so that tests detect each rotation, flip and crop. */
-export const QUARTERS = ['red', 'lime', 'blue', 'white'] as const;
+export const QUARTER_COLOURS = ['red', 'lime', 'blue', 'white'] as const;
 export const COLOURS = {
   red: [255, 0, 0],
   lime: [0, 255, 0],
@@ -29,7 +29,7 @@ export type Colour = keyof typeof COLOURS;
 export async function drawQuarters(
   width: number,
   height: number,
-  colours: readonly Colour[] = QUARTERS,
+  colours: readonly Colour[] = QUARTER_COLOURS,
 ): Promise<Sharp> {
   const pixels = Buffer.alloc(width * height * 3);
   for (let y = 0; y < height; y++)
@@ -47,7 +47,11 @@ async function oriented(width: number, height: number): Promise<Buffer> {
 }
 
 async function moving(width: number, height: number): Promise<Sharp> {
-  const orders: (readonly Colour[])[] = [QUARTERS, ['white', 'blue', 'lime', 'red'], ['blue', 'white', 'red', 'lime']];
+  const orders: (readonly Colour[])[] = [
+    QUARTER_COLOURS,
+    ['white', 'blue', 'lime', 'red'],
+    ['blue', 'white', 'red', 'lime'],
+  ];
   const frames = await Promise.all(
     orders.map(async (one) => (await drawQuarters(width, height, one)).png().toBuffer()),
   );

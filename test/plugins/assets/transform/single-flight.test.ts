@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { type Failure, fail } from '#kernel';
-import { createRemoteCompletion } from '../../../../plugins/assets/transform/remote-completion.ts';
-import { createVariantSingleFlight } from '../../../../plugins/assets/transform/single-flight.ts';
-import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
+import { createVariantReadyNotifications } from '../../../../plugins/assets/transform/remote-completion.ts';
+import { createImageVariantSingleFlight } from '../../../../plugins/assets/transform/single-flight.ts';
+import type { InterProcessBus, InterProcessLock } from '../../../../plugins/cluster/contract.ts';
 import type { MediaFailureReason } from '../../../../plugins/media/contract.ts';
 import { MediaError } from '../../../../plugins/media/library.ts';
 import type { StorageLocation } from '../../../../plugins/storage/contract.ts';
 import { captureError } from '../../../support/plugin.ts';
 import { createVariantChooser, JPEG_FILE_RECORD } from './variant-choice-fixture.ts';
 
-type Variant = Parameters<ReturnType<typeof createVariantSingleFlight>>[2];
+type Variant = Parameters<ReturnType<typeof createImageVariantSingleFlight>>[2];
 type Making = (variant: Variant, runs: number) => Promise<unknown>;
 
 /** A fake storage, lock and bus that several simulated processes share. */
@@ -23,7 +23,7 @@ function world(making: Making = async () => {}) {
     name: 'local',
     stat: async (name: string) => (stored.has(name) ? {} : undefined),
   } as StorageLocation;
-  const lock: Lock = {
+  const lock: InterProcessLock = {
     run: async (_name, work) => work(),
     async attempt(name, work) {
       if (held.has(name)) return undefined;
@@ -35,7 +35,7 @@ function world(making: Making = async () => {}) {
       }
     },
   };
-  const bus: Bus = {
+  const bus: InterProcessBus = {
     async publish(_channel, payload) {
       if (!deaf) for (const handle of handlers) handle(payload);
     },
@@ -45,9 +45,9 @@ function world(making: Making = async () => {}) {
     waitForConfirmation: async () => {},
   };
   const process = (maxConcurrent = 25) => {
-    const once = createVariantSingleFlight({
+    const once = createImageVariantSingleFlight({
       lock,
-      remoteCompletion: createRemoteCompletion(bus),
+      remoteCompletion: createVariantReadyNotifications(bus),
       async make(_location, _file, variant) {
         runs.push(variant.name);
         const small = await making(variant, runs.length);

@@ -1,11 +1,11 @@
-import { createVariantService, type TransformConfig } from '../../../../plugins/assets/transform/index.ts';
+import { createImageVariantService, type ImageTransformConfig } from '../../../../plugins/assets/transform/index.ts';
 import type { SettingsValues } from '../../../../plugins/settings/contract.ts';
 
-type Variants = ReturnType<typeof createVariantService>;
+type Variants = ReturnType<typeof createImageVariantService>;
 type FileRecord = Parameters<Variants['choose']>[0];
 type VariantChoice = Awaited<ReturnType<Variants['choose']>>;
 
-export const TRANSFORM_CONFIG: TransformConfig = {
+export const TRANSFORM_CONFIG: ImageTransformConfig = {
   ASSETS_TRANSFORM_MAX_OPERATIONS: 5,
   ASSETS_TRANSFORM_MAX_CONCURRENT: 25,
   ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION: 6000,
@@ -43,13 +43,13 @@ export type ChooseVariant = (
 ) => Promise<VariantChoice>;
 
 /** Returns `choose` of the asset variants, which needs settings only: storage, bus and media are fakes that throw. */
-export function createVariantChooser(config: Partial<TransformConfig> = {}): ChooseVariant {
+export function createVariantChooser(config: Partial<ImageTransformConfig> = {}): ChooseVariant {
   const nothing = () => {
     throw new Error('choosing touches nothing but the settings');
   };
   return (query, { file: changes = {}, accept, policy = {} } = {}) => {
     const settings = { storage_asset_transform: 'all', storage_asset_presets: null, ...policy };
-    const variants = createVariantService({
+    const variants = createImageVariantService({
       config: { ...TRANSFORM_CONFIG, ...config },
       settings: { current: async () => settings as SettingsValues },
       bus: {

@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { openPackageFiles } from '../../../../plugins/extensions/library.ts';
+import { openPackageFileReader } from '../../../../plugins/extensions/library.ts';
 import { buildConfinedScript } from '../../../../plugins/extensions-confined/gate/build-script.ts';
 import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../../extensions/package-folder.ts';
 import { catchLoadFailure } from './packages.ts';
@@ -23,7 +23,7 @@ describe('buildScript', () => {
   const build = async (files: Record<string, string>, entry = 'index.js', limit = LIMIT) => {
     await place.write(Object.fromEntries(Object.entries(files).map(([path, text]) => [`own/${path}`, text])));
     const folder = join(place.path, 'own');
-    return buildConfinedScript(await openPackageFiles(folder), join(folder, entry), limit);
+    return buildConfinedScript(await openPackageFileReader(folder), join(folder, entry), limit);
   };
   /** The exports of the script, evaluated as the runner does. */
   const exportsOf = (script: string) => {

@@ -5,14 +5,14 @@ import { findJsonSchemaProblems } from '#kernel';
 import type { ExtensionManifest } from '../../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../../plugins/extensions/library.ts';
 import { listAllowedContributionIds } from '../../../../plugins/extensions-confined/gate/contributions.ts';
-import { type GateDeps, runLoadGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
-import type { ArtifactEntry, InvocationFailureCode } from '../../../../plugins/sandbox/contract.ts';
+import { type GateDeps, runConfinedPackageGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
+import type { ArtifactExportSummary, InvocationFailureCode } from '../../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
 import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../../extensions/package-folder.ts';
-import { CONFINED_ENDPOINT_MANIFEST, catchLoadFailure, createDiscovered, packageJson } from './packages.ts';
+import { CONFINED_ENDPOINT_MANIFEST, catchLoadFailure, createDiscoveredExtension, packageJson } from './packages.ts';
 
 const NAME = 'service-extension-orders';
-const entry = (more: Partial<ArtifactEntry> = {}): ArtifactEntry => ({
+const entry = (more: Partial<ArtifactExportSummary> = {}): ArtifactExportSummary => ({
   key: '',
   id: 'orders',
   handler: true,
@@ -23,7 +23,7 @@ const entry = (more: Partial<ArtifactEntry> = {}): ArtifactEntry => ({
 
 describe('passGate', () => {
   let place: PackageFolder;
-  let contract: readonly ArtifactEntry[] | InvocationFailureCode;
+  let contract: readonly ArtifactExportSummary[] | InvocationFailureCode;
   let consent: LoadFailure | undefined;
   let probed: string[];
   const steps: string[] = [];
@@ -64,7 +64,7 @@ describe('passGate', () => {
     name = NAME,
   ) => {
     await place.write({ 'package.json': packageJson(name, manifest), ...files });
-    return runLoadGate(createDiscovered(place.path, name, manifest), deps());
+    return runConfinedPackageGate(createDiscoveredExtension(place.path, name, manifest), deps());
   };
   const codeOf = async (...args: Parameters<typeof pass>) => (await catchLoadFailure(pass(...args))).code;
 
@@ -88,7 +88,9 @@ describe('passGate', () => {
     const changed = async (before: object, name = NAME) => {
       await place.write({ ...SOURCES, 'package.json': packageJson(name, before) });
       return (
-        await catchLoadFailure(runLoadGate(createDiscovered(place.path, NAME, CONFINED_ENDPOINT_MANIFEST), deps()))
+        await catchLoadFailure(
+          runConfinedPackageGate(createDiscoveredExtension(place.path, NAME, CONFINED_ENDPOINT_MANIFEST), deps()),
+        )
       ).code;
     };
 
@@ -109,7 +111,7 @@ describe('passGate', () => {
         'package.json': { ...packageJson(NAME, CONFINED_ENDPOINT_MANIFEST), more: 'x'.repeat(256 * 1024) },
       });
       const failure = await catchLoadFailure(
-        runLoadGate(createDiscovered(place.path, NAME, CONFINED_ENDPOINT_MANIFEST), deps()),
+        runConfinedPackageGate(createDiscoveredExtension(place.path, NAME, CONFINED_ENDPOINT_MANIFEST), deps()),
       );
       expect(failure.code).to.equal('MANIFEST_TOO_LARGE');
     });
@@ -117,8 +119,11 @@ describe('passGate', () => {
     it('a package.json that was removed meanwhile is MANIFEST_INVALID', async () => {
       await place.write(SOURCES);
       expect(
-        (await catchLoadFailure(runLoadGate(createDiscovered(place.path, NAME, CONFINED_ENDPOINT_MANIFEST), deps())))
-          .code,
+        (
+          await catchLoadFailure(
+            runConfinedPackageGate(createDiscoveredExtension(place.path, NAME, CONFINED_ENDPOINT_MANIFEST), deps()),
+          )
+        ).code,
       ).to.equal('MANIFEST_INVALID');
     });
 
@@ -289,10 +294,10 @@ describe('passGate', () => {
   });
 
   it('any other error is VALIDATION_INCOMPLETE', async () => {
-    const found = createDiscovered(place.path, NAME, CONFINED_ENDPOINT_MANIFEST);
+    const found = createDiscoveredExtension(place.path, NAME, CONFINED_ENDPOINT_MANIFEST);
     await place.write({ 'package.json': packageJson(NAME, CONFINED_ENDPOINT_MANIFEST) });
     const broken = { ...deps(), consent: async () => Promise.reject(new Error('the database is away')) };
-    const failure = await catchLoadFailure(runLoadGate(found, broken));
+    const failure = await catchLoadFailure(runConfinedPackageGate(found, broken));
     expect(failure.code).to.equal('VALIDATION_INCOMPLETE');
     expect(failure.detail).not.to.include('database');
   });

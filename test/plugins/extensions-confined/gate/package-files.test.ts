@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { PackageFile } from '../../../../plugins/extensions/contract.ts';
-import { LoadFailure, openPackageFiles } from '../../../../plugins/extensions/library.ts';
+import { LoadFailure, openPackageFileReader } from '../../../../plugins/extensions/library.ts';
 
 describe('readCompleteFile for files that change while they are read', () => {
   let root: string;
@@ -19,7 +19,7 @@ describe('readCompleteFile for files that change while they are read', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   const found = async () => {
-    const files = await openPackageFiles(folder);
+    const files = await openPackageFileReader(folder);
     const file = (await files.find('lib/data.json')) as PackageFile;
     return { read: () => files.read(file, 1000, 'SOURCE_READ_FAILED') };
   };

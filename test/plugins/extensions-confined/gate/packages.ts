@@ -18,7 +18,7 @@ export const packageJson = (name: string, manifest: object, version = '1.0.0') =
   'service:extension': manifest,
 });
 
-export function createDiscovered(
+export function createDiscoveredExtension(
   folder: string,
   name: string,
   manifest: ExtensionManifest,

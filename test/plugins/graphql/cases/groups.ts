@@ -1,7 +1,12 @@
 import type { Collection } from '../../../../plugins/schema/contract.ts';
-import { isObject, resolveAlias, toArguments } from './conditions.ts';
-import { type Arguments, type DocumentEntry, Inexpressible } from './entries.ts';
-import { INEXPRESSIBLE_QUERY_STRING, parseCall, restFunctionKey, toList } from './query-paths.ts';
+import { isPlainRestObject, resolveAlias, toGraphqlArguments } from './conditions.ts';
+import { type GraphqlArguments, type GraphqlSelectionEntry, InexpressibleInGraphqlError } from './entries.ts';
+import {
+  INEXPRESSIBLE_QUERY_STRING,
+  parseListParameter,
+  parseQueryFunctionCall,
+  restFunctionKey,
+} from './query-paths.ts';
 import { NUMERIC_FIELD_TYPES, type ReadableSchema, valueConversionOf } from './readable-schema.ts';
 import { INEXPRESSIBLE_NAME_CLASH, parseAliases } from './requested-fields.ts';
 
@@ -14,16 +19,17 @@ export function toAggregatedSelection(
   sight: ReadableSchema,
   collection: Collection,
   raw: Record<string, unknown>,
-): { readonly args: Arguments; readonly of: readonly DocumentEntry[] } {
+): { readonly args: GraphqlArguments; readonly of: readonly GraphqlSelectionEntry[] } {
   if (typeof raw.aggregate === 'string' || typeof raw.aggregate === 'number')
-    throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
+    throw new InexpressibleInGraphqlError(INEXPRESSIBLE_QUERY_STRING);
   const aliases = parseAliases(raw.alias);
-  const groupBy = [...new Set(toList(raw.groupBy))];
+  const groupBy = [...new Set(parseListParameter(raw.groupBy))];
   const functions = Object.entries((raw.aggregate ?? {}) as Record<string, unknown>);
-  const groups = groupBy.map((name): DocumentEntry => {
+  const groups = groupBy.map((name): GraphqlSelectionEntry => {
     const meant = resolveAlias(name, aliases);
-    if (meant !== name && functions.some(([fn]) => fn === name)) throw new Inexpressible(INEXPRESSIBLE_NAME_CLASH);
-    const call = collection.fields.has(meant) ? undefined : parseCall(meant);
+    if (meant !== name && functions.some(([fn]) => fn === name))
+      throw new InexpressibleInGraphqlError(INEXPRESSIBLE_NAME_CLASH);
+    const call = collection.fields.has(meant) ? undefined : parseQueryFunctionCall(meant);
     const field = call ? undefined : collection.fields.get(meant);
     const key = call ? restFunctionKey(call) : meant;
     const as = field && ['decimal', 'float'].includes(field.type) ? valueConversionOf(collection, field) : {};
@@ -32,14 +38,14 @@ export function toAggregatedSelection(
   if (
     new Set(groups.map(({ key }) => key)).size < new Set(groups.flatMap((one) => ('from' in one ? one.from : []))).size
   )
-    throw new Inexpressible(INEXPRESSIBLE_ALIASED_GROUPS);
+    throw new InexpressibleInGraphqlError(INEXPRESSIBLE_ALIASED_GROUPS);
   return {
     args: {
       ...(groupBy.length > 0 ? { groupBy: groupBy.map((name) => resolveAlias(name, aliases)) } : {}),
-      ...toArguments(sight, collection, { ...raw, sort: undefined }, aliases),
+      ...toGraphqlArguments(sight, collection, { ...raw, sort: undefined }, aliases),
       ...(raw.sort === undefined
         ? {}
-        : { sort: toList(raw.sort).map((one) => toSort(resolveAlias(one, aliases), functions)) }),
+        : { sort: parseListParameter(raw.sort).map((one) => toSort(resolveAlias(one, aliases), functions)) }),
     },
     of: [
       ...(groups.length > 0 ? [{ kind: 'groups', key: 'group', field: 'group', of: groups } as const] : []),
@@ -50,25 +56,26 @@ export function toAggregatedSelection(
 
 /** Renames sort entries: the `count` of rows in REST is `countAll` in GraphQL. */
 const toSort = (sort: string, functions: readonly (readonly [string, unknown])[]): string =>
-  /^-?count$/.test(sort) && functions.some(([fn, fields]) => fn === 'count' && toList(fields)[0] === '*')
+  /^-?count$/.test(sort) && functions.some(([fn, fields]) => fn === 'count' && parseListParameter(fields)[0] === '*')
     ? `${sort}All`
     : sort;
 
-function functionEntries(collection: Collection, fn: string, raw: unknown): readonly DocumentEntry[] {
-  const names = fn === 'countAll' ? ['*'] : [...new Set(toList(isObject(raw) ? Object.values(raw) : raw))];
+function functionEntries(collection: Collection, fn: string, raw: unknown): readonly GraphqlSelectionEntry[] {
+  const names =
+    fn === 'countAll' ? ['*'] : [...new Set(parseListParameter(isPlainRestObject(raw) ? Object.values(raw) : raw))];
   const isRows = names.includes('*');
-  if (isRows && fn === 'countDistinct') throw new Inexpressible(INEXPRESSIBLE_DISTINCT_ROWS);
+  if (isRows && fn === 'countDistinct') throw new InexpressibleInGraphqlError(INEXPRESSIBLE_DISTINCT_ROWS);
   const others = names.filter((name) => name !== '*');
-  const rows: DocumentEntry = {
+  const rows: GraphqlSelectionEntry = {
     kind: 'column',
     key: 'countAll',
     field: 'countAll',
     from: others.length > 0 ? [fn, '*'] : [fn],
   };
-  const columns = others.map((name): DocumentEntry => {
+  const columns = others.map((name): GraphqlSelectionEntry => {
     const field = collection.fields.get(name);
     if (field && (fn === 'min' || fn === 'max') && !isNumber(field.type))
-      throw new Inexpressible(INEXPRESSIBLE_MIN_MAX);
+      throw new InexpressibleInGraphqlError(INEXPRESSIBLE_MIN_MAX);
     const as = /^count/.test(fn) ? {} : ({ as: 'number' } as const);
     return { kind: 'column', key: name, field: name, from: [name], ...as };
   });

@@ -1,4 +1,4 @@
-import { Inexpressible } from './entries.ts';
+import { InexpressibleInGraphqlError } from './entries.ts';
 
 // Parses paths and function calls of the REST query language, independently of the query engine under test.
 
@@ -7,11 +7,11 @@ export const INEXPRESSIBLE_KEY_TEXT = 'the text of a key of several columns';
 export const INEXPRESSIBLE_PATH = 'names that break the grammar of paths';
 
 /** Parses a list parameter: one text with commas, or a list of texts. */
-export function toList(value: unknown): readonly string[] {
+export function parseListParameter(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.flatMap((one) => {
-    if (typeof one !== 'string') throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
+    if (typeof one !== 'string') throw new InexpressibleInGraphqlError(INEXPRESSIBLE_QUERY_STRING);
     return splitOutsideParentheses(one, ',').flatMap((part) => part.trim() || []);
   });
 }
@@ -34,10 +34,10 @@ export interface FunctionCall {
 }
 
 /** Parses a function call such as `json(doc, a.b[0])`; undefined for a plain field. */
-export function parseCall(step: string): FunctionCall | undefined {
+export function parseQueryFunctionCall(step: string): FunctionCall | undefined {
   const [, fn, field, path] = /^(\w+)\(([^(),]+)(?:,([^()]*))?\)$/s.exec(step) ?? [];
   if (fn && field) return { fn, field: field.trim(), ...(path === undefined ? {} : { path: path.trim() }) };
-  if (/[()\0]/.test(step)) throw new Inexpressible(INEXPRESSIBLE_PATH);
+  if (/[()\0]/.test(step)) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_PATH);
   return undefined;
 }
 
@@ -51,10 +51,10 @@ function splitOutsideParentheses(text: string, mark: string): readonly string[] 
   let depth = 0;
   for (const one of text) {
     depth += one === '(' ? 1 : one === ')' ? -1 : 0;
-    if (depth < 0) throw new Inexpressible(INEXPRESSIBLE_PATH);
+    if (depth < 0) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_PATH);
     if (one === mark && depth === 0) parts.push('');
     else parts.push(parts.pop() + one);
   }
-  if (depth !== 0) throw new Inexpressible(INEXPRESSIBLE_PATH);
+  if (depth !== 0) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_PATH);
   return parts;
 }

@@ -1,5 +1,5 @@
 import type { Collection, Field, SchemaOverview } from '../../../../plugins/schema/contract.ts';
-import type { DocumentEntry } from './entries.ts';
+import type { GraphqlSelectionEntry } from './entries.ts';
 
 /** What the caller of a fixture may read of a schema, according to its rules. */
 export interface ReadableSchema {
@@ -21,4 +21,4 @@ export function valueConversionOf({ primary }: Collection, { name, type }: Field
   return type === 'decimal' || type === 'float' ? { as: 'number' } : {};
 }
 
-export const typenameEntry = (type: string): DocumentEntry => ({ kind: 'typename', key: '__typename', type });
+export const typenameEntry = (type: string): GraphqlSelectionEntry => ({ kind: 'typename', key: '__typename', type });

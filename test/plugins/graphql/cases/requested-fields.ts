@@ -1,14 +1,14 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
-import { type Aliases, INEXPRESSIBLE_NAME, isObject } from './conditions.ts';
-import { Inexpressible, isGraphqlName } from './entries.ts';
+import { INEXPRESSIBLE_NAME, isPlainRestObject, type RestFieldAliases } from './conditions.ts';
+import { InexpressibleInGraphqlError, isGraphqlName } from './entries.ts';
 import {
   type FunctionCall,
   INEXPRESSIBLE_PATH,
   INEXPRESSIBLE_QUERY_STRING,
-  parseCall,
+  parseListParameter,
+  parseQueryFunctionCall,
   restFunctionKey,
   splitQueryPath,
-  toList,
 } from './query-paths.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 
@@ -26,15 +26,15 @@ export interface RequestedFieldOfRestQuery {
   readonly scoped: Map<string, readonly string[]>;
 }
 
-export function parseAliases(raw: unknown): Aliases {
+export function parseAliases(raw: unknown): RestFieldAliases {
   if (raw === undefined || raw === null) return {};
-  if (!isObject(raw)) throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
+  if (!isPlainRestObject(raw)) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_QUERY_STRING);
   for (const [key, name] of Object.entries(raw)) {
     assertGraphqlName(key);
-    if (typeof name !== 'string') throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
-    if (splitQueryPath(name).length > 1) throw new Inexpressible(INEXPRESSIBLE_PATH);
+    if (typeof name !== 'string') throw new InexpressibleInGraphqlError(INEXPRESSIBLE_QUERY_STRING);
+    if (splitQueryPath(name).length > 1) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_PATH);
   }
-  return raw as Aliases;
+  return raw as RestFieldAliases;
 }
 
 /** The requested fields, one for each key in the answer of REST, with wildcards expanded. */
@@ -42,7 +42,7 @@ export function requestedFields(
   sight: ReadableSchema,
   collection: Collection,
   fields: readonly string[],
-  aliases: Aliases,
+  aliases: RestFieldAliases,
 ): Iterable<RequestedFieldOfRestQuery> {
   const fieldsByKey = new Map<string, RequestedFieldOfRestQuery>();
   const addField = (step: string, rest: readonly string[]): void => {
@@ -50,7 +50,7 @@ export function requestedFields(
       collection.fields.has(step) || step.includes('(') ? [step] : step.split(':');
     const isAlias = Object.hasOwn(aliases, called);
     const meant: string = isAlias ? (aliases[called] as string) : called;
-    const call = collection.fields.has(meant) ? undefined : parseCall(meant);
+    const call = collection.fields.has(meant) ? undefined : parseQueryFunctionCall(meant);
     const name = call?.field ?? meant;
     const field = sight.isFieldReadable(collection.name, name) ? collection.fields.get(name) : undefined;
     const { relation } = field ?? {};
@@ -73,15 +73,16 @@ export function requestedFields(
       scoped: new Map(),
     };
     if (JSON.stringify([known.field?.name, known.call]) !== JSON.stringify([field?.name, call]))
-      throw new Inexpressible(INEXPRESSIBLE_NAME_CLASH);
-    if (call && !isAlias && Buffer.byteLength(key) > 63) throw new Inexpressible(INEXPRESSIBLE_NAME_CLASH);
+      throw new InexpressibleInGraphqlError(INEXPRESSIBLE_NAME_CLASH);
+    if (call && !isAlias && Buffer.byteLength(key) > 63)
+      throw new InexpressibleInGraphqlError(INEXPRESSIBLE_NAME_CLASH);
     fieldsByKey.set(key, known);
     if (rest.length === 0) known.bare = true;
     else if (only === undefined) known.nested = [...known.nested, rest.join('.')];
     else known.scoped.set(only, [...(known.scoped.get(only) ?? []), rest.join('.')]);
   };
   for (const entry of fields) {
-    if (entry.includes('\0')) throw new Inexpressible(INEXPRESSIBLE_PATH);
+    if (entry.includes('\0')) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_PATH);
     const [head = '', ...rest] = splitQueryPath(entry);
     if (head !== '*') addField(head, rest);
     else
@@ -106,11 +107,11 @@ const isEmpty = ({ column, relation }: Field): boolean => column === null && rel
 
 /** Parses the parameter `fields`, a list or one text with commas. Default: `*`. */
 export const toFieldList = (raw: unknown): readonly string[] => {
-  const list = toList(raw);
+  const list = parseListParameter(raw);
   return list.length > 0 ? list : ['*'];
 };
 
 export function assertGraphqlName(name: string): string {
-  if (!isGraphqlName(name)) throw new Inexpressible(INEXPRESSIBLE_NAME);
+  if (!isGraphqlName(name)) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_NAME);
   return name;
 }

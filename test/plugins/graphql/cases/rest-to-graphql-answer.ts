@@ -1,11 +1,11 @@
-import type { DocumentEntry } from './entries.ts';
+import type { GraphqlSelectionEntry } from './entries.ts';
 import { type JsonWithText, parseJsonWithText } from './json-text.ts';
 
 /**
  * Converts a JSON answer of REST into the answer that GraphQL gives to a document: keys are renamed and ordered as in
  * the document, an `ID` is a text, a `Float` a number, functions are grouped. Everything else keeps its bytes.
  */
-export function toGraphqlAnswer(rest: string, entries: readonly DocumentEntry[]): string {
+export function toGraphqlAnswer(rest: string, entries: readonly GraphqlSelectionEntry[]): string {
   const json = parseJsonWithText(rest);
   return json.kind === 'list'
     ? `[${json.of.map((row) => renderRow(row, entries)).join(',')}]`
@@ -16,13 +16,13 @@ export function toGraphqlAnswer(rest: string, entries: readonly DocumentEntry[])
 export const removeRowLineBreaks = (json: string): string => json.replaceAll(', \n {', ', {');
 
 /** Whether GraphQL and REST must answer the same bytes, since the document renames and converts no value. */
-export const hasSameAnswerAsRest = (entries: readonly DocumentEntry[]): boolean =>
+export const hasSameAnswerAsRest = (entries: readonly GraphqlSelectionEntry[]): boolean =>
   entries.every((entry) => {
     if (entry.kind === 'column') return !entry.as && entry.from.length === 1 && entry.from[0] === entry.key;
     return entry.kind === 'rows' && entry.from[0] === entry.key && hasSameAnswerAsRest(entry.of);
   });
 
-function renderRow(row: JsonWithText, entries: readonly DocumentEntry[]): string {
+function renderRow(row: JsonWithText, entries: readonly GraphqlSelectionEntry[]): string {
   if (row.kind !== 'object') return row.text;
   // Keys longer than 63 bytes are rendered by another PostgreSQL function, which puts other spaces.
   const isLong = entries.some(({ key }) => Buffer.byteLength(key) > 63);
@@ -30,7 +30,7 @@ function renderRow(row: JsonWithText, entries: readonly DocumentEntry[]): string
   return `{${entries.map((entry) => `${JSON.stringify(entry.key)}${colon}${renderEntry(row, entry)}`).join(comma)}}`;
 }
 
-function renderEntry(row: JsonWithText, entry: DocumentEntry): string {
+function renderEntry(row: JsonWithText, entry: GraphqlSelectionEntry): string {
   switch (entry.kind) {
     case 'typename':
       return JSON.stringify(entry.type);
@@ -57,7 +57,7 @@ const renderRelated = (json: JsonWithText, one: (json: JsonWithText) => string):
  * Finds the collection of a many-to-any row by its fields, since REST does not name it. For a bare key, which REST
  * answers where no field is selected, GraphQL answers an empty object if the row exists.
  */
-function renderManyToAny(json: JsonWithText, { of, unasked }: Extract<DocumentEntry, { kind: 'any' }>): string {
+function renderManyToAny(json: JsonWithText, { of, unasked }: Extract<GraphqlSelectionEntry, { kind: 'any' }>): string {
   if (json.kind !== 'object') return json.text !== 'null' && unasked.has(JSON.parse(json.text)) ? '{}' : 'null';
   if (json.of.size === 0) return '{}';
   const fits = [...of.values()].find((entries) => {
@@ -69,7 +69,7 @@ function renderManyToAny(json: JsonWithText, { of, unasked }: Extract<DocumentEn
 }
 
 /** The keys in a REST row from which these entries take their values. */
-const restKeys = (entries: readonly DocumentEntry[]): ReadonlySet<string> =>
+const restKeys = (entries: readonly GraphqlSelectionEntry[]): ReadonlySet<string> =>
   new Set(
     entries.flatMap((entry) => {
       if (entry.kind === 'typename') return [];

@@ -3,15 +3,15 @@ import { type Caller, errorEnvelope, Failure } from '#kernel';
 import { createOperationExecutor } from '../../../../plugins/graphql/execute/execute.ts';
 import { CustomFailure } from '../../../../plugins/http/library.ts';
 import {
-  createPermissions,
+  createQueryCasePermissions,
   type QueryCase,
   type QueryTestDatabase,
   runCaseAsJsonText,
 } from '../../query/query-cases.ts';
-import { CEILINGS } from '../../query/query-engine.ts';
-import { DEFAULT_LIMITS } from '../document-schema.ts';
+import { TEST_QUERY_CEILINGS } from '../../query/query-engine.ts';
+import { DEFAULT_DOCUMENT_LIMITS } from '../document-schema.ts';
 import { createCallerSchema, prepareOperation } from '../plan/operations.ts';
-import { buildTestSchema } from '../schema/test-schema.ts';
+import { buildTestGraphqlSchema } from '../schema/test-schema.ts';
 import type { DocumentRequest } from './entries.ts';
 
 type ExecuteDeps = Parameters<typeof createOperationExecutor>[0];
@@ -19,7 +19,7 @@ type ExecuteDeps = Parameters<typeof createOperationExecutor>[0];
 /**
  * The JSON text of `data`, or the error code: `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` for an invalid document.
  */
-export type CaseAnswer = { readonly data: string } | { readonly refused: string };
+export type GraphqlCaseAnswer = { readonly data: string } | { readonly refused: string };
 
 const refuseWrite = () => {
   throw new Error('only reads are run here');
@@ -29,23 +29,24 @@ const errorLog = { debug: () => {}, error: (about: unknown) => console.error(abo
 /** Built GraphQL schemas, by schema snapshot and permissions. */
 const schemaCache = new WeakMap<QueryTestDatabase, Map<string, GraphQLSchema>>();
 
-export function schemaOfCase(one: QueryCase, ground: QueryTestDatabase): GraphQLSchema {
+export function buildGraphqlSchemaOfCase(one: QueryCase, ground: QueryTestDatabase): GraphQLSchema {
   const known = schemaCache.get(ground) ?? new Map<string, GraphQLSchema>();
   schemaCache.set(ground, known);
   const key = JSON.stringify(one.rules ?? 'everything');
-  const found = known.get(key) ?? buildTestSchema(ground.schema, { permissions: createPermissions(one) }).schema;
+  const found =
+    known.get(key) ?? buildTestGraphqlSchema(ground.schema, { permissions: createQueryCasePermissions(one) }).schema;
   known.set(key, found);
   return found;
 }
 
 /** Parses, validates and executes a document on the database of a test schema. */
-export async function runDocument(
+export async function runGraphqlDocumentOfCase(
   one: QueryCase,
   ground: QueryTestDatabase,
   { text, variables }: DocumentRequest,
-): Promise<CaseAnswer> {
-  const ceilings = { ...CEILINGS, ...one.ceilings };
-  const schema = schemaOfCase(one, ground);
+): Promise<GraphqlCaseAnswer> {
+  const ceilings = { ...TEST_QUERY_CEILINGS, ...one.ceilings };
+  const schema = buildGraphqlSchemaOfCase(one, ground);
   const deps = {
     items: {
       select: (_caller: Caller, _collection: string, { selection }: { selection: () => never }) =>
@@ -62,7 +63,7 @@ export async function runDocument(
     showsSuggestions: true,
   } as unknown as ExecuteDeps;
   try {
-    const built = createCallerSchema(schema, DEFAULT_LIMITS);
+    const built = createCallerSchema(schema, DEFAULT_DOCUMENT_LIMITS);
     const call = { caller: { admin: false } as Caller, ctx: {} as never };
     const answer = await createOperationExecutor(deps)(built, prepareOperation(built, text, variables), call);
     if (answer.kind === 'parts') throw new Error('nothing is long here');

@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
-import { isObject, toArguments } from './conditions.ts';
-import { type Arguments, type DocumentEntry, Inexpressible } from './entries.ts';
+import { isPlainRestObject, toGraphqlArguments } from './conditions.ts';
+import { type GraphqlArguments, type GraphqlSelectionEntry, InexpressibleInGraphqlError } from './entries.ts';
 import {
   type FunctionCall,
   INEXPRESSIBLE_KEY_TEXT,
@@ -27,14 +27,14 @@ export interface DeepParameters {
 }
 
 /** Converts `fields` of a REST query into the selection of a document. Wildcards are expanded. */
-export function toDocumentEntries(
+export function toGraphqlSelectionEntries(
   sight: ReadableSchema,
   collection: Collection,
   fields: readonly string[],
   { parameters, deep }: DeepParameters,
-): readonly DocumentEntry[] {
+): readonly GraphqlSelectionEntry[] {
   const aliases = parseAliases(parameters.alias);
-  const entries: DocumentEntry[] = [];
+  const entries: GraphqlSelectionEntry[] = [];
   for (const one of requestedFields(sight, collection, fields, aliases)) {
     const { key, field, call } = one;
     if (!field) entries.push(unknownEntry(one));
@@ -45,19 +45,19 @@ export function toDocumentEntries(
 }
 
 /** A selection of an unknown field, which GraphQL must refuse. */
-const unknownEntry = ({ key, call }: RequestedFieldOfRestQuery): DocumentEntry => ({
+const unknownEntry = ({ key, call }: RequestedFieldOfRestQuery): GraphqlSelectionEntry => ({
   kind: 'column',
   key,
   field: call?.field ?? key,
   from: [key],
 });
 
-function addFunction(entries: DocumentEntry[], { name, column }: Field, key: string, call: FunctionCall): void {
+function addFunction(entries: GraphqlSelectionEntry[], { name, column }: Field, key: string, call: FunctionCall): void {
   const { fn, path } = call;
-  if (fn === 'json' && column?.array) throw new Inexpressible(INEXPRESSIBLE_ARRAY_PATH);
+  if (fn === 'json' && column?.array) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_ARRAY_PATH);
   const field = `${assertGraphqlName(name)}_func`;
   const isOwn = key === restFunctionKey(call) && fn !== 'json';
-  const one: DocumentEntry = {
+  const one: GraphqlSelectionEntry = {
     kind: 'column',
     key: isOwn ? fn : assertGraphqlName(key),
     field: fn,
@@ -75,7 +75,7 @@ function fieldEntries(
   collection: Collection,
   one: RequestedFieldOfRestQuery & { readonly field: Field },
   deep: Record<string, unknown>,
-): readonly DocumentEntry[] {
+): readonly GraphqlSelectionEntry[] {
   const { key, field, nested } = one;
   const { relation } = field;
   const place = { key, field: assertGraphqlName(field.name), from: [key] };
@@ -89,8 +89,8 @@ function fieldEntries(
   }
   const args = relation.kind === 'many' ? deepArguments(sight, to, below) : assertNoArguments(below, nested);
   const more = { ...place, ...(Object.keys(args).length > 0 ? { args } : {}) };
-  if (nested.length > 0) return [{ kind: 'rows', ...more, of: toDocumentEntries(sight, to, nested, below) }];
-  if (to.primary === null) throw new Inexpressible(INEXPRESSIBLE_KEY_TEXT);
+  if (nested.length > 0) return [{ kind: 'rows', ...more, of: toGraphqlSelectionEntries(sight, to, nested, below) }];
+  if (to.primary === null) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_KEY_TEXT);
   return [{ kind: 'keys', ...more, primary: to.primary }];
 }
 
@@ -99,8 +99,8 @@ function anyEntries(
   { key, field, nested, scoped }: RequestedFieldOfRestQuery & { readonly field: Field },
   allowed: readonly string[],
   deep: Record<string, unknown>,
-): readonly DocumentEntry[] {
-  if (nested.length === 0 && scoped.size === 0) throw new Inexpressible(INEXPRESSIBLE_STORED_KEY);
+): readonly GraphqlSelectionEntry[] {
+  if (nested.length === 0 && scoped.size === 0) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_STORED_KEY);
   const open = allowed.filter((name) => sight.isCollectionReadable(name));
   const fieldsByCollection = open.map((name) => [name, [...nested, ...(scoped.get(name) ?? [])]] as const);
   const of = fieldsByCollection.flatMap(([name, fields]) => {
@@ -108,7 +108,7 @@ function anyEntries(
     const own = Object.hasOwn(deep, `${key}:${name}`) ? `${key}:${name}` : key;
     const below = deepParametersOf(deep, own);
     assertNoArguments(below, fields);
-    const shown = fields.length > 0 ? toDocumentEntries(sight, to, fields, below) : [];
+    const shown = fields.length > 0 ? toGraphqlSelectionEntries(sight, to, fields, below) : [];
     return shown.length > 0 && shown[0]?.kind !== 'typename' ? [[name, shown] as const] : [];
   });
   const unasked = open.filter((name) => !of.some(([other]) => other === name));
@@ -118,7 +118,7 @@ function anyEntries(
 
 function deepParametersOf(deep: Record<string, unknown>, key: string): DeepParameters {
   const raw = Object.hasOwn(deep, key) ? deep[key] : {};
-  if (!isObject(raw)) throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
+  if (!isPlainRestObject(raw)) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_QUERY_STRING);
   const entries = Object.entries(raw);
   const own = entries.filter(([name]) => name.startsWith('_')).map(([name, value]) => [name.slice(1), value]);
   return {
@@ -129,18 +129,22 @@ function deepParametersOf(deep: Record<string, unknown>, key: string): DeepParam
 
 const LIST_PARAMETERS = ['filter', 'sort', 'limit', 'offset', 'page', 'search'];
 
-function deepArguments(sight: ReadableSchema, to: Collection, { parameters }: DeepParameters): Arguments {
+function deepArguments(sight: ReadableSchema, to: Collection, { parameters }: DeepParameters): GraphqlArguments {
   if (parameters.aggregate !== undefined || parameters.groupBy !== undefined)
-    throw new Inexpressible(INEXPRESSIBLE_NESTED_GROUPS);
+    throw new InexpressibleInGraphqlError(INEXPRESSIBLE_NESTED_GROUPS);
   // Parameters unknown to REST are passed on, so that GraphQL refuses them.
   const others = Object.entries(parameters).filter(([name]) => !LIST_PARAMETERS.includes(name) && name !== 'alias');
-  return { ...toArguments(sight, to, parameters, parseAliases(parameters.alias)), ...Object.fromEntries(others) };
+  return {
+    ...toGraphqlArguments(sight, to, parameters, parseAliases(parameters.alias)),
+    ...Object.fromEntries(others),
+  };
 }
 
 /** To-one relations take no arguments in GraphQL. REST ignores list parameters there, except a filter. */
-function assertNoArguments({ parameters }: DeepParameters, nested: readonly string[]): Arguments {
-  if (parameters.filter !== undefined && nested.length > 0) throw new Inexpressible(INEXPRESSIBLE_ROW_CONDITION);
+function assertNoArguments({ parameters }: DeepParameters, nested: readonly string[]): GraphqlArguments {
+  if (parameters.filter !== undefined && nested.length > 0)
+    throw new InexpressibleInGraphqlError(INEXPRESSIBLE_ROW_CONDITION);
   if (parameters.aggregate !== undefined || parameters.groupBy !== undefined)
-    throw new Inexpressible(INEXPRESSIBLE_NESTED_GROUPS);
+    throw new InexpressibleInGraphqlError(INEXPRESSIBLE_NESTED_GROUPS);
   return {};
 }

@@ -1,25 +1,25 @@
 import type { Collection, SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import type { QueryCase } from '../../query/query-cases.ts';
-import { isObject, toArguments } from './conditions.ts';
+import { isPlainRestObject, toGraphqlArguments } from './conditions.ts';
 import {
-  type DocumentEntry,
   type DocumentRequest,
-  type DocumentRoot,
-  Inexpressible,
-  renderDocument,
-  Variable,
+  type DocumentRootField,
+  type GraphqlSelectionEntry,
+  GraphqlVariableValue,
+  InexpressibleInGraphqlError,
+  renderGraphqlDocument,
 } from './entries.ts';
 import { toAggregatedSelection } from './groups.ts';
 import { INEXPRESSIBLE_QUERY_STRING } from './query-paths.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 import { parseAliases, toFieldList } from './requested-fields.ts';
-import { toDocumentEntries } from './selection-entries.ts';
+import { toGraphqlSelectionEntries } from './selection-entries.ts';
 
 /** A REST query as a GraphQL document, and how the answer of REST is converted to that of GraphQL. */
-export interface TranslatedCase extends DocumentRequest {
+export interface TranslatedQueryCase extends DocumentRequest {
   /** Response key of the root field. */
   readonly key: string;
-  readonly of: readonly DocumentEntry[];
+  readonly of: readonly GraphqlSelectionEntry[];
 }
 
 interface Options {
@@ -31,16 +31,16 @@ interface Options {
 }
 
 /** Translates a query case of REST into a document. @throws Inexpressible for queries that GraphQL cannot express. */
-export function translateCase(
+export function translateQueryCaseToGraphql(
   one: QueryCase,
   { snapshot, keysOf, includesHiddenNames = false, sendsFilterAsVariable = false }: Options,
-): TranslatedCase {
+): TranslatedQueryCase {
   const { query, rules } = one;
   const collection = snapshot.collections.get(one.collection) as Collection;
-  if (query.meta !== undefined) throw new Inexpressible('meta');
-  if (query.backlink !== undefined) throw new Inexpressible('backlink');
-  if (one.keys) throw new Inexpressible('a list of keys');
-  if (one.unlimited) throw new Inexpressible('a read without ceiling');
+  if (query.meta !== undefined) throw new InexpressibleInGraphqlError('meta');
+  if (query.backlink !== undefined) throw new InexpressibleInGraphqlError('backlink');
+  if (one.keys) throw new InexpressibleInGraphqlError('a list of keys');
+  if (one.unlimited) throw new InexpressibleInGraphqlError('a read without ceiling');
   const sight: ReadableSchema = {
     snapshot,
     keysOf,
@@ -54,37 +54,42 @@ export function translateCase(
       ? groupsRoot(one, sight, collection)
       : rowsRoot(one, sight, collection);
   const moved =
-    sendsFilterAsVariable && isObject(args?.filter)
-      ? { ...args, filter: new Variable(`${collection.name}_filter`, unwrapVariables(args.filter)) }
+    sendsFilterAsVariable && isPlainRestObject(args?.filter)
+      ? { ...args, filter: new GraphqlVariableValue(`${collection.name}_filter`, unwrapVariables(args.filter)) }
       : args;
-  return { key: field, of, ...renderDocument('query', [{ field, ...(moved ? { args: moved } : {}), of }]) };
+  return { key: field, of, ...renderGraphqlDocument('query', [{ field, ...(moved ? { args: moved } : {}), of }]) };
 }
 
-type RootWithEntries = DocumentRoot & { readonly of: readonly DocumentEntry[] };
+type RootWithEntries = DocumentRootField & { readonly of: readonly GraphqlSelectionEntry[] };
 
 function groupsRoot(one: QueryCase, sight: ReadableSchema, collection: Collection): RootWithEntries {
-  if (collection.singleton) throw new Inexpressible('groups of a singleton');
+  if (collection.singleton) throw new InexpressibleInGraphqlError('groups of a singleton');
   const { args, of } = toAggregatedSelection(sight, collection, one.query);
   return { field: `${collection.name}_aggregated`, args, of };
 }
 
 function rowsRoot({ query }: QueryCase, sight: ReadableSchema, collection: Collection): RootWithEntries {
   const { alias, deep } = query;
-  const args = toArguments(sight, collection, query, parseAliases(alias));
-  if (collection.singleton && Object.keys(args).length > 0) throw new Inexpressible('conditions on a singleton');
-  if (deep !== undefined && !isObject(deep)) throw new Inexpressible(INEXPRESSIBLE_QUERY_STRING);
+  const args = toGraphqlArguments(sight, collection, query, parseAliases(alias));
+  if (collection.singleton && Object.keys(args).length > 0)
+    throw new InexpressibleInGraphqlError('conditions on a singleton');
+  if (deep !== undefined && !isPlainRestObject(deep)) throw new InexpressibleInGraphqlError(INEXPRESSIBLE_QUERY_STRING);
   // At the root of `deep` only relations have an effect.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
   const below = { parameters: { alias }, deep: Object.fromEntries(relations) };
-  return { field: collection.name, args, of: toDocumentEntries(sight, collection, toFieldList(query.fields), below) };
+  return {
+    field: collection.name,
+    args,
+    of: toGraphqlSelectionEntries(sight, collection, toFieldList(query.fields), below),
+  };
 }
 
 /** Replaces variables inside a variable by their values. */
 const unwrapVariables = (value: unknown): unknown =>
-  value instanceof Variable
+  value instanceof GraphqlVariableValue
     ? value.value
     : Array.isArray(value)
       ? value.map(unwrapVariables)
-      : isObject(value)
+      : isPlainRestObject(value)
         ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, unwrapVariables(one)]))
         : value;

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { getIntrospectionQuery } from 'graphql';
 import { fail } from '#kernel';
-import type { GraphqlCall } from '../../../../plugins/graphql/contract.ts';
+import type { GraphqlResolverContext } from '../../../../plugins/graphql/contract.ts';
 import { expectOperationRefusal } from '../document-schema.ts';
-import { createTestExecutor } from './test-executor.ts';
+import { createTestGraphqlExecutor } from './test-executor.ts';
 
 describe('executing contributed GraphQL fields', () => {
   it('a field answers the selected members of the resolved value', async () => {
     const seen: unknown[] = [];
     const state = { name: 'a', size: 1, parts: [{ name: 'b', size: 2 }, null], secret: 'x' };
-    const { answer, calls, caller, ctx } = createTestExecutor({
+    const { answer, calls, caller, ctx } = createTestGraphqlExecutor({
       fields: {
         'Query.server_state': {
-          resolve(args, call: GraphqlCall) {
+          resolve(args, call: GraphqlResolverContext) {
             seen.push(args, call);
             return state;
           },
@@ -37,7 +37,7 @@ describe('executing contributed GraphQL fields', () => {
       seen.push(args, Object.getPrototypeOf(args) === Object.prototype);
       return true;
     };
-    const { answer } = createTestExecutor({
+    const { answer } = createTestGraphqlExecutor({
       fields: { 'Mutation.sign_in': { resolve }, 'Mutation.sign_out': { resolve } },
     });
     const text = 'mutation ($name: String!, $other: String) { sign_in(name: $name) sign_out(name: $other) }';
@@ -46,7 +46,7 @@ describe('executing contributed GraphQL fields', () => {
   });
 
   it('a failed field is null, and a failed non-null field makes the whole answer null', async () => {
-    const { answer } = createTestExecutor({
+    const { answer } = createTestGraphqlExecutor({
       select: () => '[]',
       fields: {
         'Query.server_state': {
@@ -72,7 +72,7 @@ describe('executing contributed GraphQL fields', () => {
   });
 
   it('a value that does not match its type is logged, and the rest is answered', async () => {
-    const { answer, logged } = createTestExecutor({
+    const { answer, logged } = createTestGraphqlExecutor({
       fields: {
         'Query.server_state': { resolve: () => ({ name: 'a', parts: [{ name: 'b', size: 'large' }, { size: 2 }] }) },
       },
@@ -88,7 +88,9 @@ describe('executing contributed GraphQL fields', () => {
   });
 
   it('a resolver may answer null', async () => {
-    const { answer } = createTestExecutor({ fields: { 'Query.server_state': { resolve: async () => undefined } } });
+    const { answer } = createTestGraphqlExecutor({
+      fields: { 'Query.server_state': { resolve: async () => undefined } },
+    });
     const { data, errors } = await answer('{ server_state { size } }');
     expect(data).to.deep.equal({ server_state: null });
     expect(errors).to.equal(undefined);
@@ -98,7 +100,7 @@ describe('executing contributed GraphQL fields', () => {
     const me = (resolve: () => unknown) => ({ 'Query.users_me': { row: 'people', resolve } });
 
     it('fields with "row" answer the row of the resolved key', async () => {
-      const { answer, reads } = createTestExecutor({
+      const { answer, reads } = createTestGraphqlExecutor({
         select: ({ key }) => `{"id":"${key}"}`,
         fields: me(async () => 'u1'),
       });
@@ -129,10 +131,10 @@ describe('executing contributed GraphQL fields', () => {
     });
 
     it('fields with "row" answer null without a key, and an error for a row that the caller may not read', async () => {
-      const none = createTestExecutor({ fields: me(() => null) });
+      const none = createTestGraphqlExecutor({ fields: me(() => null) });
       expect((await none.answer('{ users_me { id } }')).data).to.deep.equal({ users_me: null });
       expect(none.calls).to.deep.equal([]);
-      const hidden = createTestExecutor({
+      const hidden = createTestGraphqlExecutor({
         fields: me(() => 'u1'),
         select() {
           throw fail('FORBIDDEN');
@@ -145,7 +147,7 @@ describe('executing contributed GraphQL fields', () => {
 
     it('fields with "row" precheck the selection of a mutation, and answer null when the caller may not read the row afterwards', async () => {
       const changed: unknown[] = [];
-      const { answer } = createTestExecutor({
+      const { answer } = createTestGraphqlExecutor({
         fields: {
           'Mutation.rename_me': {
             row: 'people',
@@ -178,7 +180,9 @@ describe('executing contributed GraphQL fields', () => {
       const field = (name: string) => ({ once: true as const, resolve: () => run.push(name) > 0 });
       return {
         run,
-        ground: createTestExecutor({ fields: { 'Mutation.sign_in': field('in'), 'Mutation.sign_out': field('out') } }),
+        ground: createTestGraphqlExecutor({
+          fields: { 'Mutation.sign_in': field('in'), 'Mutation.sign_out': field('out') },
+        }),
       };
     };
 
@@ -207,7 +211,7 @@ describe('executing contributed GraphQL fields', () => {
 
   describe('introspection fields', () => {
     it('introspection fields answer the schema', async () => {
-      const { answer, calls } = createTestExecutor();
+      const { answer, calls } = createTestGraphqlExecutor();
       const { data } = await answer(getIntrospectionQuery());
       const { types } = (data as { __schema: { types: { name: string }[] } }).__schema;
       expect(types.map(({ name }) => name)).to.include.members(['posts', 'posts_filter', 'Query', 'Mutation']);
@@ -215,7 +219,7 @@ describe('executing contributed GraphQL fields', () => {
     });
 
     it('introspection fields run beside reads, with variables and fragments', async () => {
-      const { answer } = createTestExecutor({ select: () => '[1]' });
+      const { answer } = createTestGraphqlExecutor({ select: () => '[1]' });
       const text = `query ($name: String!) { posts { id } type: __type(name: $name) { ...named } }
         fragment named on __Type { name kind }`;
       expect((await answer(text, { name: 'posts' })).data).to.deep.equal({

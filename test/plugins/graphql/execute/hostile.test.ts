@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ClientGone, errorEnvelope } from '#kernel';
 import { expectOperationRefusal } from '../document-schema.ts';
-import { createTestExecutor } from './test-executor.ts';
+import { createTestGraphqlExecutor } from './test-executor.ts';
 
 const fifty = (field: (at: number) => string) => Array.from({ length: 50 }, (_, at) => field(at)).join(' ');
 
@@ -9,7 +9,7 @@ describe('resources of one GraphQL request', () => {
   it('root fields run a few statements at a time, however many there are', async () => {
     let running = 0;
     let most = 0;
-    const { answer } = createTestExecutor({
+    const { answer } = createTestGraphqlExecutor({
       async select() {
         most = Math.max(most, ++running);
         await new Promise((done) => setTimeout(done, 1));
@@ -23,7 +23,7 @@ describe('resources of one GraphQL request', () => {
   });
 
   it('no further root field starts once the client has disconnected', async () => {
-    const { run, reads } = createTestExecutor({
+    const { run, reads } = createTestGraphqlExecutor({
       async select() {
         throw new ClientGone();
       },
@@ -53,7 +53,7 @@ describe('resources of one GraphQL request', () => {
       };
       return rows;
     };
-    const { answer, reads } = createTestExecutor({ select: () => ({ batches: batches(), meta: null }) });
+    const { answer, reads } = createTestGraphqlExecutor({ select: () => ({ batches: batches(), meta: null }) });
     const { data, errors } = await answer('{ a: posts(limit: -1) { title } b: posts(limit: -1) { title } }');
     expect(reads.map(({ streaming }) => streaming)).to.deep.equal(['long', 'long']);
     expect([data, errors?.map(({ path, extensions }) => [path, extensions.code])]).to.deep.equal([
@@ -66,7 +66,7 @@ describe('resources of one GraphQL request', () => {
     expect(errors?.[0]?.message).to.include('ask for long lists by themselves');
     expect([ended, batchCount]).to.deep.equal([2, 32]);
 
-    const texts = createTestExecutor({ select: async () => JSON.stringify('x'.repeat(6_000_000)) });
+    const texts = createTestGraphqlExecutor({ select: async () => JSON.stringify('x'.repeat(6_000_000)) });
     const one = await texts.answer(
       '{ a: posts_by_id(id: 1) { title } b: posts_by_id(id: 2) { title } c: about { title } }',
     );
@@ -76,13 +76,13 @@ describe('resources of one GraphQL request', () => {
   });
 
   it('a single root field has no limit beyond that of REST', async () => {
-    const { answer } = createTestExecutor({ select: async () => JSON.stringify('x'.repeat(17_000_000)) });
+    const { answer } = createTestGraphqlExecutor({ select: async () => JSON.stringify('x'.repeat(17_000_000)) });
     const { data, errors } = await answer('{ posts_by_id(id: 1) { title } }');
     expect([String(data?.posts_by_id).length, errors]).to.deep.equal([17_000_000, undefined]);
   });
 
   it('unlimited lists beside each other are answered if their rows fit into the shared memory limit', async () => {
-    const { answer } = createTestExecutor({
+    const { answer } = createTestGraphqlExecutor({
       select: ({ selection }) => ({
         meta: null,
         batches: (async function* () {
@@ -109,18 +109,18 @@ describe('resources of one GraphQL request', () => {
       ).join(' ')}`,
     };
     for (const [what, query] of Object.entries(bombs)) {
-      const { run, reads } = createTestExecutor();
+      const { run, reads } = createTestGraphqlExecutor();
       const { message, isSchemaIndependent } = await expectOperationRefusal(run(query, { f: large }));
       expect([message, isSchemaIndependent, reads.length], what).to.deep.equal([
         'The document uses large variables too often: repeated, they make more than 250000 characters.',
         true,
         0,
       ]);
-      const small = createTestExecutor();
+      const small = createTestGraphqlExecutor();
       await small.run(query, { f: { title: { _eq: 'x' } } });
       expect(small.reads.length, what).to.be.greaterThan(0);
     }
-    const once = createTestExecutor();
+    const once = createTestGraphqlExecutor();
     await once.run('query ($f: posts_filter) { posts(filter: $f) { title } }', {
       f: { _and: Array.from({ length: 10 }, () => large) },
     });
@@ -128,7 +128,7 @@ describe('resources of one GraphQL request', () => {
   });
 
   it('the errors of large variables are not listed repeatedly', async () => {
-    const { run } = createTestExecutor();
+    const { run } = createTestGraphqlExecutor();
     const query = 'query ($f: posts_filter) { posts(filter: $f) { title } }';
     const wrong = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${at}`, 1]));
     const found = async (count: number) => {

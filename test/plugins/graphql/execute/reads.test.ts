@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { ClientGone, fail } from '#kernel';
 import type { RowStream } from '../../../../plugins/query/contract.ts';
 import { expectOperationRefusal } from '../document-schema.ts';
-import { createTestExecutor } from './test-executor.ts';
+import { createTestGraphqlExecutor } from './test-executor.ts';
 
 const failing = async (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined).catch((error) => error);
 
 describe('executing GraphQL queries', () => {
   it('runs one read for each root field and joins their JSON texts unchanged', async () => {
-    const { run, reads } = createTestExecutor({
+    const { run, reads } = createTestGraphqlExecutor({
       select: ({ collection, key }) => (key === undefined ? `[ {"of" :"${collection}"}]` : `{"key":${key} }`),
     });
     const text =
@@ -33,7 +33,7 @@ describe('executing GraphQL queries', () => {
   it('runs the root fields of a query at the same time', async () => {
     let open = 0;
     let most = 0;
-    const { answer } = createTestExecutor({
+    const { answer } = createTestGraphqlExecutor({
       async select() {
         most = Math.max(most, ++open);
         await turn();
@@ -46,7 +46,7 @@ describe('executing GraphQL queries', () => {
   });
 
   it('answers __typename and _empty without a read', async () => {
-    const { answer, calls } = createTestExecutor();
+    const { answer, calls } = createTestGraphqlExecutor();
     const { data } = await answer('{ __typename _empty kind: __typename }');
     expect(data).to.deep.equal({ __typename: 'Query', _empty: null, kind: 'Query' });
     expect(calls).to.deep.equal([]);
@@ -54,12 +54,12 @@ describe('executing GraphQL queries', () => {
   });
 
   it('answers an empty object when every root field is skipped', async () => {
-    const { answer } = createTestExecutor();
+    const { answer } = createTestGraphqlExecutor();
     expect((await answer('{ posts @skip(if: true) { id } }')).data).to.deep.equal({});
   });
 
   it('collects root fields from fragments', async () => {
-    const { answer } = createTestExecutor();
+    const { answer } = createTestGraphqlExecutor();
     const { data } = await answer(
       'query { ...a ... on Query { about { title } } } fragment a on Query { posts { id } ...b } fragment b on Query { posts { title } }',
     );
@@ -67,14 +67,14 @@ describe('executing GraphQL queries', () => {
   });
 
   it('runs the requested one of several operations', async () => {
-    const { run, reads } = createTestExecutor();
+    const { run, reads } = createTestGraphqlExecutor();
     await run('query one { posts { id } } query two { about { title } }', {}, 'two');
     expect(reads.map(({ collection }) => collection)).to.deep.equal(['about']);
   });
 
   describe('errors', () => {
     it('errors have code, location and path, and a nullable field is null', async () => {
-      const { answer, logged } = createTestExecutor({
+      const { answer, logged } = createTestGraphqlExecutor({
         select({ key }) {
           if (key !== undefined) throw fail('FORBIDDEN', 'posts has no readable row 9');
           return '[]';
@@ -95,7 +95,7 @@ describe('executing GraphQL queries', () => {
     });
 
     it('errors of a non-null list make the whole answer null', async () => {
-      const { answer } = createTestExecutor({
+      const { answer } = createTestGraphqlExecutor({
         select({ text }) {
           if (text?.includes('.bad ')) throw fail('INVALID_QUERY', 'limit: must not be above 5', { path: ['limit'] });
           return '[]';
@@ -112,7 +112,7 @@ describe('executing GraphQL queries', () => {
     });
 
     it('errors of a single list have the same form', async () => {
-      const { answer } = createTestExecutor({
+      const { answer } = createTestGraphqlExecutor({
         select() {
           throw fail('FORBIDDEN');
         },
@@ -124,7 +124,7 @@ describe('executing GraphQL queries', () => {
     });
 
     it('errors are all in the answer', async () => {
-      const { answer } = createTestExecutor({
+      const { answer } = createTestGraphqlExecutor({
         select({ key }) {
           throw fail('FORBIDDEN', String(key));
         },
@@ -136,7 +136,7 @@ describe('executing GraphQL queries', () => {
 
     it('errors that are unexpected are logged, and the client sees no details', async () => {
       const broken = new Error('the disk is on fire');
-      const { answer, logged } = createTestExecutor({
+      const { answer, logged } = createTestGraphqlExecutor({
         select() {
           throw broken;
         },
@@ -149,7 +149,7 @@ describe('executing GraphQL queries', () => {
     });
 
     it('errors of arguments are INVALID_QUERY', async () => {
-      const { answer, reads } = createTestExecutor();
+      const { answer, reads } = createTestGraphqlExecutor();
       const { data, errors } = await answer('query ($id: ID = "1") { posts_by_id(id: $id) { id } }', { id: null });
       expect(data).to.deep.equal({ posts_by_id: null });
       expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['INVALID_QUERY']);
@@ -158,7 +158,7 @@ describe('executing GraphQL queries', () => {
 
     it('errors end the operation when the client has disconnected', async () => {
       const gone = new ClientGone();
-      const { run, logged } = createTestExecutor({
+      const { run, logged } = createTestGraphqlExecutor({
         select() {
           throw gone;
         },
@@ -169,20 +169,20 @@ describe('executing GraphQL queries', () => {
     });
 
     it('errors name a field that asks for too much', async () => {
-      const { answer } = createTestExecutor({ nodes: 3 });
+      const { answer } = createTestGraphqlExecutor({ nodes: 3 });
       const { errors } = await answer('{ about { a: title b: title c: title d: title } }');
       expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['INVALID_QUERY']);
     });
 
     it('errors of too many root selections refuse the document', async () => {
-      const { run } = createTestExecutor({ nodes: 2 });
+      const { run } = createTestGraphqlExecutor({ nodes: 2 });
       await expectOperationRefusal(run('{ a: about { title } b: about { title } c: about { title } }'));
     });
   });
 
   describe('variables', () => {
     it('variables that are invalid, missing or null for a non-null type refuse the document', async () => {
-      const { run, reads } = createTestExecutor();
+      const { run, reads } = createTestGraphqlExecutor();
       const text = 'query ($id: ID!, $limit: Int) { posts_by_id(id: $id) { id } posts(limit: $limit) { id } }';
       for (const variables of [{}, { id: null }, { id: '1', limit: 'many' }, { id: { a: 1 } }]) {
         const error = await expectOperationRefusal(run(text, variables));
@@ -195,19 +195,19 @@ describe('executing GraphQL queries', () => {
     });
 
     it('variables are reported with all their errors at once', async () => {
-      const { run } = createTestExecutor();
+      const { run } = createTestGraphqlExecutor();
       const text = 'query ($a: Int!, $b: Int!) { posts(limit: $a, offset: $b) { id } }';
       const error = await expectOperationRefusal(run(text));
       expect(error.extensions.graphqlErrors).to.have.length(2);
     });
 
     it('variables that are not declared are ignored', async () => {
-      const { answer } = createTestExecutor();
+      const { answer } = createTestGraphqlExecutor();
       expect((await answer('{ posts { id } }', { other: 1, __proto__: 2 })).data).to.deep.equal({ posts: ['id'] });
     });
 
     it('variables have their default values, which null overrides', async () => {
-      const { run, reads } = createTestExecutor();
+      const { run, reads } = createTestGraphqlExecutor();
       const text = 'query ($limit: Int = 5) { posts(limit: $limit) { id } }';
       await run(text);
       await run(text, { limit: null });
@@ -216,7 +216,7 @@ describe('executing GraphQL queries', () => {
     });
 
     it('variables decide in each run which root fields are included', async () => {
-      const { prepare } = createTestExecutor();
+      const { prepare } = createTestGraphqlExecutor();
       const run = prepare('query ($a: Boolean!) { about { title } posts @include(if: $a) { id } }');
       const keys = async (a: boolean) => {
         const answer = await run({ a });
@@ -228,7 +228,7 @@ describe('executing GraphQL queries', () => {
     });
 
     it('variables that are null in @skip or @include refuse the document', async () => {
-      const { run } = createTestExecutor();
+      const { run } = createTestGraphqlExecutor();
       const text = 'query ($a: Boolean = true) { about @include(if: $a) { title } }';
       await expectOperationRefusal(run(text, { a: null }));
     });
@@ -236,7 +236,7 @@ describe('executing GraphQL queries', () => {
 
   describe('the cache key of a statement', () => {
     const textsOf = async (text: string, ...all: readonly Record<string, unknown>[]) => {
-      const { prepare, reads } = createTestExecutor({ hasCachedStatements: true });
+      const { prepare, reads } = createTestGraphqlExecutor({ hasCachedStatements: true });
       const run = prepare(text);
       for (const variables of all) await run(variables);
       return reads.map((read) => read.text);
@@ -268,7 +268,7 @@ describe('executing GraphQL queries', () => {
     });
 
     it('differs by root field, operation and document', async () => {
-      const { prepare, reads } = createTestExecutor({ hasCachedStatements: true });
+      const { prepare, reads } = createTestGraphqlExecutor({ hasCachedStatements: true });
       const text = 'query one { a: posts { id } b: posts { title } } query two { a: posts { title } c: posts { id } }';
       await prepare(text, 'one')();
       await prepare(text, 'two')();
@@ -312,7 +312,7 @@ describe('executing GraphQL queries', () => {
     it('the cache key depends on @skip and @include at the root, which decide what is merged', async () => {
       const text =
         'query ($v: Boolean!) { posts { id } ...more } fragment more on Query { posts @include(if: $v) { title } }';
-      const { prepare, reads } = createTestExecutor();
+      const { prepare, reads } = createTestGraphqlExecutor();
       const run = prepare(text);
       await run({ v: true });
       await run({ v: false });
@@ -323,11 +323,13 @@ describe('executing GraphQL queries', () => {
     it('the cache key is all that is computed for a cached statement', async () => {
       const text = '{ posts { id comments(limit: 1) { id } } }';
       // The selection exceeds the limit, so translating it would fail.
-      const { data } = await createTestExecutor({ nodes: 1, hasCachedStatements: true, select: () => '[]' }).answer(
-        text,
-      );
+      const { data } = await createTestGraphqlExecutor({
+        nodes: 1,
+        hasCachedStatements: true,
+        select: () => '[]',
+      }).answer(text);
       expect(data).to.deep.equal({ posts: [] });
-      expect((await createTestExecutor({ nodes: 1, select: () => '[]' }).answer(text)).failed).to.equal(true);
+      expect((await createTestGraphqlExecutor({ nodes: 1, select: () => '[]' }).answer(text)).failed).to.equal(true);
     });
   });
 
@@ -355,7 +357,7 @@ describe('executing GraphQL queries', () => {
       return { stream, state };
     };
     const partsOf = async (text: string, stream: RowStream) => {
-      const answer = await createTestExecutor({ select: () => stream }).run(text);
+      const answer = await createTestGraphqlExecutor({ select: () => stream }).run(text);
       if (answer.kind !== 'parts') throw new Error('the answer comes in one piece');
       return answer.parts;
     };
@@ -385,7 +387,7 @@ describe('executing GraphQL queries', () => {
     });
 
     it('a long list is read in parts beside other fields as well, which no other field is', async () => {
-      const { run, reads } = createTestExecutor();
+      const { run, reads } = createTestGraphqlExecutor();
       await run('{ posts { id } }');
       await run('{ posts { id } about { title } }');
       await run('{ about { title } }');

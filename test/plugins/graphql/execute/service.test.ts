@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { createUserWithPermissions, type Person, requestAsAdmin } from '../../../http/test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from '../../../http/test-users.ts';
 import type { FreshDatabase } from '../../../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../../support/service.ts';
-import { statementsDuring } from '../../../support/statements.ts';
+import { recordStatementsDuring } from '../../../support/statements.ts';
 
 describe('GraphQL documents run by the whole service', () => {
   let database: FreshDatabase;
   let service: InProcessService;
-  let writer: Person;
-  let reader: Person;
+  let writer: TestUserWithToken;
+  let reader: TestUserWithToken;
   before(async () => {
     database = await createMigratedDatabase('graphql_execute');
     await database.query(`
@@ -104,7 +104,7 @@ describe('GraphQL documents run by the whole service', () => {
     ]);
     expect((await data(text, { rest: false, text: 'nothing' })).post).to.deep.equal([]);
     await data(text, variables);
-    expect(await statementsDuring(() => data(text, variables))).to.have.length(1);
+    expect(await recordStatementsDuring(() => data(text, variables))).to.have.length(1);
   });
 
   it('reads the rows of a many-to-any by type', async () => {

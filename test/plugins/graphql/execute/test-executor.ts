@@ -1,9 +1,9 @@
 import type { Log } from '#kernel';
-import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
+import type { ContributedGraphqlField } from '../../../../plugins/graphql/contract.ts';
 import { createOperationExecutor } from '../../../../plugins/graphql/execute/execute.ts';
 import type { HttpContext } from '../../../../plugins/http/contract.ts';
-import type { SelectionRequest } from '../../../../plugins/items/contract.ts';
-import type { GroupSelection, ReadResultText, RowStream, Selection } from '../../../../plugins/query/contract.ts';
+import type { SelectionReadRequest } from '../../../../plugins/items/contract.ts';
+import type { GroupSelection, ReadResultText, RowSelection, RowStream } from '../../../../plugins/query/contract.ts';
 import type { SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createCaller } from '../../../support/caller.ts';
 import { prepareOperation } from '../plan/operations.ts';
@@ -12,34 +12,34 @@ import { createSmallSchema } from '../plan/small-schema.ts';
 type ExecuteDeps = Parameters<typeof createOperationExecutor>[0];
 
 /** A call of the fake items service by the executor. */
-export interface ItemsCall {
+export interface RecordedItemsCall {
   readonly verb: string;
   readonly collection: string;
   readonly args: readonly unknown[];
 }
 
-export interface ItemsRead extends Omit<SelectionRequest, 'selection'> {
+export interface RecordedItemsRead extends Omit<SelectionReadRequest, 'selection'> {
   readonly collection: string;
   /** The selection, already evaluated. */
-  readonly selection: Selection | GroupSelection;
+  readonly selection: RowSelection | GroupSelection;
 }
 
 interface Options {
   /** The fake items service's answer to a read. By default a read answers its response keys. */
-  readonly select?: (read: ItemsRead) => string | RowStream | Promise<string>;
+  readonly select?: (read: RecordedItemsRead) => string | RowStream | Promise<string>;
   /** The fake items service's answer to a write. */
-  readonly write?: (call: ItemsCall) => unknown;
+  readonly write?: (call: RecordedItemsCall) => unknown;
   readonly checkQuery?: (collection: string, query: object) => void;
-  readonly fields?: Readonly<Record<string, Partial<GraphqlField>>>;
+  readonly fields?: Readonly<Record<string, Partial<ContributedGraphqlField>>>;
   readonly nodes?: number;
   /** Behaves as if all statements were cached, so that selections are not evaluated. */
   readonly hasCachedStatements?: true;
 }
 
 /** Creates the GraphQL executor with a fake items service, which answers without a database and records its calls. */
-export function createTestExecutor(options: Options = {}) {
-  const calls: ItemsCall[] = [];
-  const reads: ItemsRead[] = [];
+export function createTestGraphqlExecutor(options: Options = {}) {
+  const calls: RecordedItemsCall[] = [];
+  const reads: RecordedItemsRead[] = [];
   const logged: { readonly level: string; readonly err?: unknown; readonly status?: number }[] = [];
   const log = {
     error: (entry: object) => void logged.push({ level: 'error', ...entry }),
@@ -113,5 +113,5 @@ export function createTestExecutor(options: Options = {}) {
   };
 }
 
-const responseKeys = ({ selection }: ItemsRead): string =>
+const responseKeys = ({ selection }: RecordedItemsRead): string =>
   JSON.stringify(('items' in selection ? selection.items : selection.groups).map(({ key }) => key));

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import { fail } from '#kernel';
-import { createTestExecutor, type ItemsCall } from './test-executor.ts';
+import { createTestGraphqlExecutor, type RecordedItemsCall } from './test-executor.ts';
 
 /** The keys that a write with these arguments answers. */
-const keys = ({ verb, args }: ItemsCall): unknown =>
+const keys = ({ verb, args }: RecordedItemsCall): unknown =>
   verb === 'deleteMany' || verb === 'updateMany'
     ? (args[0] as unknown[]).map(Number)
     : verb === 'createMany' || verb === 'updateEach'
       ? (args[0] as unknown[]).map((_, at) => at + 1)
       : 7;
 
-const verbs = (calls: readonly ItemsCall[]) => calls.map(({ verb }) => verb);
+const verbs = (calls: readonly RecordedItemsCall[]) => calls.map(({ verb }) => verb);
 
 describe('executing GraphQL mutations', () => {
   it('creates a row and reads it back by its key', async () => {
-    const { answer, calls, reads } = createTestExecutor({ write: keys, select: ({ key }) => `{"key":${key}}` });
+    const { answer, calls, reads } = createTestGraphqlExecutor({ write: keys, select: ({ key }) => `{"key":${key}}` });
     const { data } = await answer('mutation { created: create_posts_item(data: { title: "x" }) { id title } }');
     expect(data).to.deep.equal({ created: { key: 7 } });
     expect(calls).to.deep.equal([
@@ -25,7 +25,7 @@ describe('executing GraphQL mutations', () => {
   });
 
   it('calls the items verb of each mutation', async () => {
-    const { answer, calls, reads } = createTestExecutor({ write: keys, select: () => '"read"' });
+    const { answer, calls, reads } = createTestGraphqlExecutor({ write: keys, select: () => '"read"' });
     const { data } = await answer(`mutation {
       a: create_posts_items(data: [{ title: "x" }, { title: "y" }]) { id }
       b: update_posts_item(id: "3", data: { title: "z" }) { id }
@@ -53,12 +53,12 @@ describe('executing GraphQL mutations', () => {
   });
 
   it('passes ordinary objects, without members of missing variables', async () => {
-    const { answer, calls } = createTestExecutor({ write: keys, select: () => 'null' });
+    const { answer, calls } = createTestGraphqlExecutor({ write: keys, select: () => 'null' });
     const text = `mutation ($meta: JSON, $views: Float, $text: String) {
       create_posts_item(data: { title: "x", views: $views, meta: { a: [{ b: 1 }], v: $meta }, comments: [{ text: $text }, null] }) { id }
     }`;
     await answer(text, { meta: { deep: true } });
-    const [{ args }] = calls as [ItemsCall];
+    const [{ args }] = calls as [RecordedItemsCall];
     expect(args[0]).to.deep.equal({ title: 'x', meta: { a: [{ b: 1 }], v: { deep: true } }, comments: [{}, null] });
     const prototypes = (value: unknown): unknown[] =>
       typeof value === 'object' && value !== null
@@ -68,7 +68,7 @@ describe('executing GraphQL mutations', () => {
   });
 
   it('answers the key of a deleted row as an ID', async () => {
-    const { answer, calls } = createTestExecutor({ write: keys });
+    const { answer, calls } = createTestGraphqlExecutor({ write: keys });
     const { data } = await answer(`mutation {
       one: delete_posts_item(id: 3) { kind: __typename gone: id }
       many: delete_posts_items(ids: ["1", "2"]) { ids }
@@ -81,7 +81,7 @@ describe('executing GraphQL mutations', () => {
   });
 
   it('reads nothing back when nothing was written', async () => {
-    const { answer, calls } = createTestExecutor({ write: keys });
+    const { answer, calls } = createTestGraphqlExecutor({ write: keys });
     const { data } = await answer(`mutation {
       a: create_posts_items(data: []) { id }
       b: create_posts_items { id }
@@ -93,7 +93,7 @@ describe('executing GraphQL mutations', () => {
   });
 
   it('answers true for rows that the caller may write but not read', async () => {
-    const { answer } = createTestExecutor({
+    const { answer } = createTestGraphqlExecutor({
       write: keys,
       select() {
         throw fail('FORBIDDEN');
@@ -110,7 +110,7 @@ describe('executing GraphQL mutations', () => {
 
   describe('several mutations', () => {
     it('mutations run one after the other', async () => {
-      const { answer, calls } = createTestExecutor({ write: keys });
+      const { answer, calls } = createTestGraphqlExecutor({ write: keys });
       await answer(`mutation {
         a: create_posts_item(data: { title: "x" }) { id }
         b: delete_posts_item(id: 1) { id }
@@ -120,7 +120,7 @@ describe('executing GraphQL mutations', () => {
     });
 
     it('mutations continue after a failed nullable one', async () => {
-      const { answer, calls } = createTestExecutor({
+      const { answer, calls } = createTestGraphqlExecutor({
         write(call) {
           if (call.verb === 'updateOne') throw fail('FORBIDDEN');
           return keys(call);
@@ -137,7 +137,7 @@ describe('executing GraphQL mutations', () => {
     });
 
     it('mutations end with a failed non-null one', async () => {
-      const { answer, calls } = createTestExecutor({
+      const { answer, calls } = createTestGraphqlExecutor({
         write(call) {
           if (call.verb === 'createMany') throw fail('RECORD_NOT_UNIQUE', 'taken', { field: 'title' });
           return keys(call);
@@ -158,7 +158,7 @@ describe('executing GraphQL mutations', () => {
 
   describe('conditions on the rows read back', () => {
     it('conditions filter the written rows and keep their order', async () => {
-      const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
+      const { answer, reads } = createTestGraphqlExecutor({ write: keys, select: () => '[]' });
       await answer('mutation { update_posts_items(ids: [4, 3], data: {}, filter: { title: { _eq: "y" } }) { id } }');
       expect(reads.map((read) => ({ keys: read.keys, parameters: read.selection.parameters }))).to.deep.equal([
         { keys: [4, 3], parameters: { filter: { title: { _eq: 'y' } } } },
@@ -166,7 +166,7 @@ describe('executing GraphQL mutations', () => {
     });
 
     it('conditions select from all written rows unless a page is requested', async () => {
-      const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
+      const { answer, reads } = createTestGraphqlExecutor({ write: keys, select: () => '[]' });
       await answer(`mutation {
         a: create_posts_items(data: [{ title: "x" }, { title: "y" }], filter: { title: { _eq: "y" } }, sort: "-title") { id }
         b: update_posts_items(ids: [4], data: {}, limit: 1, search: "s") { id }
@@ -199,7 +199,7 @@ describe('executing GraphQL mutations', () => {
 
     it('conditions are refused before anything is written, at any depth', async () => {
       const refused: [string, object][] = [];
-      const { answer, calls } = createTestExecutor({
+      const { answer, calls } = createTestGraphqlExecutor({
         write: keys,
         checkQuery(collection, query) {
           refused.push([collection, query]);
@@ -219,12 +219,12 @@ describe('executing GraphQL mutations', () => {
     });
 
     it('conditions are refused before anything is written when they are too many or too deep', async () => {
-      const { answer, calls } = createTestExecutor({ write: keys, nodes: 3 });
+      const { answer, calls } = createTestGraphqlExecutor({ write: keys, nodes: 3 });
       await answer('mutation { update_posts_item(id: 1, data: {}) { a: title b: title c: title d: title } }');
       await answer('mutation { delete_posts_item(id: 1) { a: id b: id c: id d: id } }');
       expect(calls).to.deep.equal([]);
       const nested = (depth: number): string => (depth === 0 ? 'id' : `author { posts { ${nested(depth - 1)} } }`);
-      const deep = createTestExecutor({ write: keys });
+      const deep = createTestGraphqlExecutor({ write: keys });
       const { errors } = await deep.answer(`mutation { update_posts_item(id: 1, data: {}) { ${nested(6)} } }`);
       expect(errors?.[0]?.message).to.contain('is 11 levels deep, more than the 10 allowed');
       expect(deep.calls).to.deep.equal([]);
@@ -232,7 +232,7 @@ describe('executing GraphQL mutations', () => {
   });
 
   it('caches the selection by a key without row keys and data', async () => {
-    const { prepare, reads } = createTestExecutor({ write: keys, hasCachedStatements: true });
+    const { prepare, reads } = createTestGraphqlExecutor({ write: keys, hasCachedStatements: true });
     const run = prepare(`mutation ($id: ID!, $data: update_posts_input!, $n: Int) {
       update_posts_item(id: $id, data: $data) { comments(limit: $n) { id } }
     }`);

@@ -5,7 +5,7 @@ import { decompressExplorerFile } from '../../../../plugins/graphql/explorer/ass
 import { buildExplorerBundle, type ExplorerBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
 import { createGraphqlExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
-import { type BootedKernel, withPlugins } from '../../../support/plugin.ts';
+import { type BootedKernel, withBootedTestPlugins } from '../../../support/plugin.ts';
 import { TEST_ROUTE_DESCRIPTION } from '../../../support/route-descriptions.ts';
 import { createSender, type SendRequest } from '../../../support/send.ts';
 
@@ -33,7 +33,7 @@ const withExplorer = (
   { build, introspection = true }: Setting,
   work: (withExplorer: Served) => Promise<void>,
 ): Promise<void> =>
-  withPlugins(
+  withBootedTestPlugins(
     [
       {
         name: 'door',

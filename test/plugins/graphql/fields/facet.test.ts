@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { renderAuthorities } from '../../../../plugins/broker/library.ts';
-import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
+import { type ContributedGraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
 import { createRefusedFieldReporter } from '../../../../plugins/graphql/fields/refused-field-reporter.ts';
-import { captureError, type TestPlugin, withPlugins } from '../../../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../../../support/plugin.ts';
 
-const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlField => ({
+const field = (definition: string, more: Partial<ContributedGraphqlField> = {}): ContributedGraphqlField => ({
   scope: 'system',
   operation: 'query',
   definition,
@@ -13,7 +13,7 @@ const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlFie
   ...more,
 });
 
-const contributor = (names: unknown, fields: readonly GraphqlField[], name = 'library'): TestPlugin => ({
+const contributor = (names: unknown, fields: readonly ContributedGraphqlField[], name = 'library'): TestPlugin => ({
   name,
   manifest: { contributes: { 'graphql.fields': { names } } },
   register(host) {
@@ -23,7 +23,7 @@ const contributor = (names: unknown, fields: readonly GraphqlField[], name = 'li
 
 interface Owned {
   readonly owner: string;
-  readonly value: GraphqlField;
+  readonly value: ContributedGraphqlField;
 }
 
 /** Defines the facet in place of the plugin `graphql`, which needs a database. */
@@ -44,7 +44,7 @@ describe('the facet graphql.fields', () => {
   it('accepts the fields that a manifest declares, and lists them with their owners', async () => {
     let all: () => readonly Owned[] = () => [];
     const books = field('books_read(year: Int!): Int');
-    await withPlugins([reader((one) => void (all = one)), contributor(['books_read'], [books])], () => {
+    await withBootedTestPlugins([reader((one) => void (all = one)), contributor(['books_read'], [books])], () => {
       expect(all().map(({ owner, value }) => [owner, value])).to.deep.equal([['library', books]]);
       // The list stays the same object, since GraphQL schemas are cached by its identity.
       expect(all()).to.equal(all());
@@ -54,7 +54,7 @@ describe('the facet graphql.fields', () => {
   it('refuses a field that the manifest does not declare', async () => {
     for (const definition of ['books_lent: Int', 'books_readers: Int', ' books_read: Int', '']) {
       const failure = await captureError<BootFailure>(
-        withPlugins([contributor(['books_read'], [field(definition)]), reader()], () => {}),
+        withBootedTestPlugins([contributor(['books_read'], [field(definition)]), reader()], () => {}),
       );
       expect(failure.message, definition).to.match(
         /library: contribution to graphql\.fields refused: \w* ?is not declared/,
@@ -64,7 +64,9 @@ describe('the facet graphql.fields', () => {
 
   it('refuses a manifest with invalid field names', async () => {
     for (const names of [undefined, [], ['Books'], ['__schema'], ['books-read'], 'books']) {
-      const failure = await captureError<BootFailure>(withPlugins([contributor(names, []), reader()], () => {}));
+      const failure = await captureError<BootFailure>(
+        withBootedTestPlugins([contributor(names, []), reader()], () => {}),
+      );
       expect(failure.plugin, JSON.stringify(names)).to.equal('library');
     }
   });
@@ -77,7 +79,7 @@ describe('the facet graphql.fields', () => {
       [field('sign_in(password: String): Int'), field('books: Int', { operation: 'mutation' })],
       'second',
     );
-    await withPlugins(
+    await withBootedTestPlugins(
       [reader((one) => void (all = one)), first, second],
       async ({ kernel, log }) => {
         const seen = all().map(({ owner, value }) => `${owner} ${value.operation} ${value.definition}`);
@@ -97,7 +99,7 @@ describe('the facet graphql.fields', () => {
   });
 
   it('lists in the audit which fields a plugin answers', async () => {
-    await withPlugins([reader(), contributor(['books_read', 'authors'], [])], ({ kernel }) => {
+    await withBootedTestPlugins([reader(), contributor(['books_read', 'authors'], [])], ({ kernel }) => {
       const line = kernel.audit().find(({ name }) => name === 'library');
       expect(renderAuthorities(line?.authorities ?? [])).to.deep.equal(['answers authors, books_read (by GraphQL)']);
     });
@@ -106,14 +108,14 @@ describe('the facet graphql.fields', () => {
   it('drops a field when its contribution is removed, and warns once of a duplicate name', async () => {
     let all: () => readonly Owned[] = () => [];
     let add =
-      (_field: GraphqlField): (() => void) =>
+      (_field: ContributedGraphqlField): (() => void) =>
       () => {};
     const late: TestPlugin = {
       name: 'late',
       manifest: { contributes: { 'graphql.fields': { names: ['books', 'more'] } } },
       register: (host) => void (add = (one) => host.contribute(graphqlFields, one)),
     };
-    await withPlugins(
+    await withBootedTestPlugins(
       [reader((one) => void (all = one)), contributor(['books'], [field('books: Int')]), late],
       async ({ kernel, log }) => {
         await kernel.migrate();

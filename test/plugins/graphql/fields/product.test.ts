@@ -9,17 +9,17 @@ import {
   validateSchema,
 } from 'graphql';
 import { CORE_PLUGIN_FLOORS } from '../../../../plugins/core-plugins.ts';
-import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
+import { type ContributedGraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
 import { parseGraphqlFieldName } from '../../../../plugins/graphql/library.ts';
-import { type TestPlugin, withPlugins } from '../../../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../../../support/plugin.ts';
 
 /** Stand-ins for the types of system collections that contributed fields refer to. */
 const COLLECTION_TYPES = `
   scalar BigInt scalar JSON
   type platform_users { id: ID } type platform_roles { id: ID } type platform_files { id: ID } input update_platform_users_input { title: String }`;
 
-async function contributed(environment: Record<string, string> = {}): Promise<readonly GraphqlField[]> {
-  let all: readonly GraphqlField[] = [];
+async function contributed(environment: Record<string, string> = {}): Promise<readonly ContributedGraphqlField[]> {
+  let all: readonly ContributedGraphqlField[] = [];
   let read: () => void = () => {};
   // Defines the facet graphql.fields in place of the plugin `graphql`, and reads what the core plugins contribute.
   const reader: TestPlugin = {
@@ -31,14 +31,15 @@ async function contributed(environment: Record<string, string> = {}): Promise<re
     },
   };
   const product = CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins.filter((name) => name !== 'graphql'));
-  await withPlugins([reader], () => read(), { product, environment });
+  await withBootedTestPlugins([reader], () => read(), { product, environment });
   return all;
 }
 
-const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => parseGraphqlFieldName(definition));
+const named = (fields: readonly ContributedGraphqlField[]) =>
+  fields.map(({ definition }) => parseGraphqlFieldName(definition));
 
 describe('graphql.fields of the core plugins', () => {
-  let fields: readonly GraphqlField[];
+  let fields: readonly ContributedGraphqlField[];
   before(async () => {
     fields = await contributed();
   });

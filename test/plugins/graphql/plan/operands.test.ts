@@ -6,11 +6,11 @@ import {
   withVariablePlaceholders,
 } from '../../../../plugins/graphql/plan/operands.ts';
 import { OperandPlaceholder } from '../../../../plugins/query/library.ts';
-import { buildSnapshot, buildTestSchema } from '../schema/test-schema.ts';
+import { buildSnapshotFromSketch, buildTestGraphqlSchema } from '../schema/test-schema.ts';
 import { createCallerSchema, prepareOperation } from './operations.ts';
 
-const { schema } = buildTestSchema(
-  buildSnapshot({
+const { schema } = buildTestGraphqlSchema(
+  buildSnapshotFromSketch({
     book: {
       id: 'integer key',
       title: 'string',

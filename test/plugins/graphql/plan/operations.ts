@@ -1,24 +1,27 @@
 import { type GraphQLObjectType, type GraphQLSchema, getVariableValues, type OperationDefinitionNode } from 'graphql';
 import { collectFields } from '../../../../plugins/graphql/plan/collect-fields.ts';
 import { toGroupSelection } from '../../../../plugins/graphql/plan/groups.ts';
-import { toSelection } from '../../../../plugins/graphql/plan/selection.ts';
-import type { GroupSelection, Selection } from '../../../../plugins/query/contract.ts';
-import { createTestDocuments, type DEFAULT_LIMITS } from '../document-schema.ts';
+import { graphqlFieldToSelection } from '../../../../plugins/graphql/plan/selection.ts';
+import type { GroupSelection, RowSelection } from '../../../../plugins/query/contract.ts';
+import { createTestDocumentCache, type DEFAULT_DOCUMENT_LIMITS } from '../document-schema.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 type CallerSchema = ReturnType<typeof createCallerSchema>;
-type TranslationContext = Parameters<typeof toSelection>[0];
+type TranslationContext = Parameters<typeof graphqlFieldToSelection>[0];
 type RootField = ReturnType<typeof collectFields>[number];
 
 /** Allows documents of any size; `document-limits.test.ts` tests the limits. */
 const NO_LIMITS = { rootFields: 1000, relations: 1000, nodes: Number.MAX_SAFE_INTEGER };
 
 /** A GraphQL schema with its document cache, as the plugin keeps for callers with the same permissions. */
-export const createCallerSchema = (schema: GraphQLSchema, limits: Partial<typeof DEFAULT_LIMITS> = NO_LIMITS) => ({
+export const createCallerSchema = (
+  schema: GraphQLSchema,
+  limits: Partial<typeof DEFAULT_DOCUMENT_LIMITS> = NO_LIMITS,
+) => ({
   schema,
   scope: 'items' as const,
   version: '1',
-  documents: createTestDocuments(limits, schema),
+  documents: createTestDocumentCache(limits, schema),
 });
 
 /** Parses and validates a document and returns its first operation, or the one with this name. */
@@ -58,9 +61,9 @@ function coerceVariables({ schema }: CallerSchema, node: OperationDefinitionNode
 }
 
 /** Translates the first root field of a document to what the query engine reads. */
-export function translateSelection(...document: Parameters<typeof prepareRootField>): Selection {
+export function translateSelection(...document: Parameters<typeof prepareRootField>): RowSelection {
   const { root, context } = prepareRootField(...document);
-  return toSelection(context, root.field, root.nodes);
+  return graphqlFieldToSelection(context, root.field, root.nodes);
 }
 
 /** Translates the first root field of a document, which answers groups of rows, to what the query engine reads. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ListParameters } from '../../../../plugins/query/contract.ts';
+import type { SelectionListParameters } from '../../../../plugins/query/contract.ts';
 import { translateGroupSelection, translateSelection } from './operations.ts';
 import { createSmallSchema } from './small-schema.ts';
 
@@ -21,7 +21,7 @@ const related = (key: string, items: unknown, parameters?: unknown, field = key)
   selection: parameters ? { parameters, items } : { items },
 });
 
-describe('toSelection and toGroupSelection', () => {
+describe('graphqlFieldToSelection and toGroupSelection', () => {
   describe('fields', () => {
     it('fields answer columns in the order of the document, in the format of their types', () => {
       expect(shownIn('{ posts { views id title } }')).to.deep.equal([
@@ -202,9 +202,9 @@ describe('toSelection and toGroupSelection', () => {
     });
 
     it('list arguments are reported for every node with its collection', () => {
-      const found: [string, ListParameters][] = [];
+      const found: [string, SelectionListParameters][] = [];
       const text = '{ posts(limit: 3) { author { posts(sort: "id") { comments(page: 2) { id } } } } }';
-      selectionIn(text, {}, { onParameters: (...one: [string, ListParameters]) => found.push(one) });
+      selectionIn(text, {}, { onParameters: (...one: [string, SelectionListParameters]) => found.push(one) });
       expect(found).to.deep.equal([
         ['posts', { limit: 3 }],
         ['posts', { sort: ['id'] }],

@@ -5,10 +5,10 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
-import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
+import type { ContributedGraphqlField } from '../../../../plugins/graphql/contract.ts';
 import {
-  bindingExtensions,
-  type FieldBinding,
+  createFieldBindingExtensions,
+  type GraphqlFieldBinding,
   type InputFieldBinding,
   inputFieldExtensions,
 } from '../../../../plugins/graphql/schema/binding.ts';
@@ -97,10 +97,10 @@ const SDL = `
   input json_operators { _json: JSON _null: Boolean }
 `;
 
-const column = (field: string, as?: 'text' | 'number'): FieldBinding =>
+const column = (field: string, as?: 'text' | 'number'): GraphqlFieldBinding =>
   as ? { kind: 'column', field, as } : { kind: 'column', field };
 
-const BINDINGS: Readonly<Record<string, FieldBinding>> = {
+const BINDINGS: Readonly<Record<string, GraphqlFieldBinding>> = {
   'Query.posts': { kind: 'list', collection: 'posts' },
   'Query.posts_by_id': { kind: 'by id', collection: 'posts' },
   'Query.posts_aggregated': { kind: 'aggregated', collection: 'posts' },
@@ -162,12 +162,17 @@ const FILTERS: Readonly<Record<string, InputFieldBinding>> = {
 };
 
 /** Builds the schema with contributed fields, by `Query.<name>` or `Mutation.<name>`. */
-export function createSmallSchema(contributed: Readonly<Record<string, Partial<GraphqlField>>> = {}) {
+export function createSmallSchema(contributed: Readonly<Record<string, Partial<ContributedGraphqlField>>> = {}) {
   const schema = buildSchema(SDL);
-  for (const [name, binding] of Object.entries(BINDINGS)) setExtensions(schema, name, bindingExtensions(binding));
+  for (const [name, binding] of Object.entries(BINDINGS))
+    setExtensions(schema, name, createFieldBindingExtensions(binding));
   for (const [name, binding] of Object.entries(FILTERS)) setExtensions(schema, name, inputFieldExtensions(binding));
   for (const [name, field] of Object.entries(contributed))
-    setExtensions(schema, name, bindingExtensions({ kind: 'contributed', field: field as GraphqlField }));
+    setExtensions(
+      schema,
+      name,
+      createFieldBindingExtensions({ kind: 'contributed', field: field as ContributedGraphqlField }),
+    );
   assertValidSchema(schema);
   return createCallerSchema(schema);
 }

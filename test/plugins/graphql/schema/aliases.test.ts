@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import {
-  alternativeAlias,
-  toDatabaseName,
-  toDatabaseNames,
+  decodeGraphqlAlias,
+  decodeGraphqlAliasesInPath,
+  findAlternativeGraphqlAlias,
   toGraphqlName,
 } from '../../../../plugins/graphql/schema/aliases.ts';
-import { createRandom } from '../../../support/random.ts';
+import { createSeededRandom } from '../../../support/random.ts';
 
 const NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 /** Texts that are no GraphQL names, or that look like the beginning, middle or end of an alias. */
@@ -37,7 +37,7 @@ describe('toAlias', () => {
   });
 
   it('gives each text an alias of its own, from which the text can be read back, whatever other texts there are', () => {
-    const random = createRandom(1);
+    const random = createSeededRandom(1);
     const texts = new Set<string>();
     while (texts.size < 20_000) {
       let text = '';
@@ -49,12 +49,12 @@ describe('toAlias', () => {
       const alias = toGraphqlName(text);
       expect(alias, JSON.stringify(text)).to.match(NAME);
       expect(alias.length, JSON.stringify(text)).to.be.at.most(90);
-      expect(toDatabaseName(alias), `${JSON.stringify(text)} is ${alias}`).to.equal(text);
+      expect(decodeGraphqlAlias(alias), `${JSON.stringify(text)} is ${alias}`).to.equal(text);
       expect(aliases.get(alias), alias).to.equal(undefined);
       aliases.set(alias, text);
-      const beside = alternativeAlias(text, (one) => texts.has(one) || aliases.has(one));
+      const beside = findAlternativeGraphqlAlias(text, (one) => texts.has(one) || aliases.has(one));
       expect(beside, JSON.stringify(text)).to.match(NAME);
-      expect(toDatabaseName(beside), `${JSON.stringify(text)} is ${beside}`).to.equal(text);
+      expect(decodeGraphqlAlias(beside), `${JSON.stringify(text)} is ${beside}`).to.equal(text);
     }
     // An alias does not depend on the order in which texts are converted.
     for (const text of [...texts].reverse()) expect(aliases.get(toGraphqlName(text))).to.equal(text);
@@ -63,13 +63,13 @@ describe('toAlias', () => {
   it('answers names that documents may have, for texts of any length', () => {
     for (const text of [' '.repeat(63), 'я'.repeat(31), 'a '.repeat(31), '国'.repeat(21), `_z${'A'.repeat(61)}`]) {
       expect(toGraphqlName(text)).to.match(NAME).and.have.length.at.most(90);
-      expect(toDatabaseName(toGraphqlName(text))).to.equal(text);
+      expect(decodeGraphqlAlias(toGraphqlName(text))).to.equal(text);
     }
   });
 
   it('an alias is reversed inside paths and functions by toOriginals', () => {
-    expect(toDatabaseNames('-owner.zip_u0020_code')).to.equal('-owner.zip code');
-    expect(toDatabaseNames('year(first_u0020_day)')).to.equal('year(first day)');
-    expect(toDatabaseNames(`-_zip.${toGraphqlName('я'.repeat(31))}`)).to.equal(`-_zip.${'я'.repeat(31)}`);
+    expect(decodeGraphqlAliasesInPath('-owner.zip_u0020_code')).to.equal('-owner.zip code');
+    expect(decodeGraphqlAliasesInPath('year(first_u0020_day)')).to.equal('year(first day)');
+    expect(decodeGraphqlAliasesInPath(`-_zip.${toGraphqlName('я'.repeat(31))}`)).to.equal(`-_zip.${'я'.repeat(31)}`);
   });
 });

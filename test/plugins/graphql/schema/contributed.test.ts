@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { GraphQLObjectType } from 'graphql';
-import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import { buildPermissionSet, buildSnapshot, buildTestSchema } from './test-schema.ts';
+import type { ContributedGraphqlField } from '../../../../plugins/graphql/contract.ts';
+import { buildPermissionSet, buildSnapshotFromSketch, buildTestGraphqlSchema } from './test-schema.ts';
 
-const snapshot = buildSnapshot(
+const snapshot = buildSnapshotFromSketch(
   {
     platform_users: { id: 'uuid key', name: 'string' },
     auth_tokens: { id: 'integer key' },
@@ -11,7 +11,7 @@ const snapshot = buildSnapshot(
   },
   { platform_users: { system: true } },
 );
-const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlField => ({
+const field = (definition: string, more: Partial<ContributedGraphqlField> = {}): ContributedGraphqlField => ({
   scope: 'system',
   operation: 'query',
   definition,
@@ -19,9 +19,10 @@ const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlFie
   ...more,
 });
 const TOKENS = 'type auth_tokens { access_token: String expires: BigInt }\nenum auth_mode { json cookie }';
-const ofAdmin = (...contributed: GraphqlField[]) => buildTestSchema(snapshot, { scope: 'system', contributed });
-const ofPublic = (...contributed: GraphqlField[]) =>
-  buildTestSchema(snapshot, { scope: 'system', contributed, permissions: buildPermissionSet({}) });
+const ofAdmin = (...contributed: ContributedGraphqlField[]) =>
+  buildTestGraphqlSchema(snapshot, { scope: 'system', contributed });
+const ofPublic = (...contributed: ContributedGraphqlField[]) =>
+  buildTestGraphqlSchema(snapshot, { scope: 'system', contributed, permissions: buildPermissionSet({}) });
 
 describe('contributed fields in a GraphQL schema', () => {
   it('contributed fields have their arguments, types, defaults and descriptions', () => {
@@ -45,7 +46,7 @@ describe('contributed fields in a GraphQL schema', () => {
   });
 
   it('contributed fields are in the schema of their scope only', () => {
-    const one = buildTestSchema(snapshot, {
+    const one = buildTestGraphqlSchema(snapshot, {
       contributed: [field('server_ping: String'), field('extra: String', { scope: 'items' })],
     });
     expect(one.fields('Query')).to.include('extra').and.not.include('server_ping');
@@ -60,7 +61,7 @@ describe('contributed fields in a GraphQL schema', () => {
     expect(ofAdmin(...fields).fields('Query')).to.include.members(['a', 'b']);
     expect(ofPublic(...fields).fields('Query')).to.deep.equal(['_empty']);
     const permissions = buildPermissionSet({ platform_users: { read: ['id'] } });
-    expect(buildTestSchema(snapshot, { scope: 'system', contributed: fields, permissions }).fields('Query'))
+    expect(buildTestGraphqlSchema(snapshot, { scope: 'system', contributed: fields, permissions }).fields('Query'))
       .to.include('b')
       .and.not.include('a');
   });
@@ -81,7 +82,7 @@ describe('contributed fields in a GraphQL schema', () => {
     expect(one.schema.getType('platform_users')).to.equal(
       (one.schema.getType('Query') as GraphQLObjectType).getFields().users_me?.type,
     );
-    const reader = buildTestSchema(snapshot, {
+    const reader = buildTestGraphqlSchema(snapshot, {
       scope: 'system',
       contributed: fields,
       permissions: buildPermissionSet({ platform_users: { read: ['id'] } }),
@@ -156,7 +157,7 @@ describe('contributed fields in a GraphQL schema', () => {
     const login = field('auth_login: auth_tokens', { types: TOKENS });
     const system = ofAdmin(login);
     expect(system.fields('auth_tokens')).to.deep.equal(['access_token', 'expires']);
-    const items = buildTestSchema(snapshot, { contributed: [login] });
+    const items = buildTestGraphqlSchema(snapshot, { contributed: [login] });
     expect(items.fields('auth_tokens')).to.deep.equal(['id']);
     expect(items.field('post.owner')).to.match(/: auth_tokens$/);
   });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { OPERATORS_BY_KIND, operatorsOf } from '../../../../plugins/graphql/schema/operators.ts';
-import { operatorsOfFieldUse as ofEngine } from '../../../../plugins/query/parse/operators.ts';
+import { filterOperatorsInputOf, OPERATOR_INPUTS_BY_VALUE_KIND } from '../../../../plugins/graphql/schema/operators.ts';
+import { filterOperatorsOfFieldReference as ofEngine } from '../../../../plugins/query/parse/operators.ts';
 import { FIELD_TYPES, type Field } from '../../../../plugins/schema/contract.ts';
-import { buildSnapshot, buildTestSchema } from './test-schema.ts';
+import { buildSnapshotFromSketch, buildTestGraphqlSchema } from './test-schema.ts';
 
-const site = buildTestSchema(
-  buildSnapshot({
+const site = buildTestGraphqlSchema(
+  buildSnapshotFromSketch({
     page: {
       id: 'integer key',
       author: 'one person',
@@ -21,24 +21,26 @@ const site = buildTestSchema(
 
 describe('filter inputs of a GraphQL schema', () => {
   const fieldOf = (type: Field['type']) =>
-    buildSnapshot({ a: { id: 'integer key', x: 'string' } }, { 'a.x': { type, concealed: type === 'hash' } })
+    buildSnapshotFromSketch({ a: { id: 'integer key', x: 'string' } }, { 'a.x': { type, concealed: type === 'hash' } })
       .collections.get('a')
       ?.fields.get('x') as Field;
 
   it('filter inputs have the operators of the engine for each field type', () => {
     for (const type of FIELD_TYPES.filter((one) => one !== 'alias' && one !== 'uuid')) {
-      const own = Object.keys(operatorsOf(fieldOf(type), false).getFields()).filter((name) => name !== '_json');
+      const own = Object.keys(filterOperatorsInputOf(fieldOf(type), false).getFields()).filter(
+        (name) => name !== '_json',
+      );
       expect(own, type).to.have.members([...ofEngine({ field: fieldOf(type) })]);
     }
-    const ofCount = Object.keys(OPERATORS_BY_KIND.number.getFields());
+    const ofCount = Object.keys(OPERATOR_INPUTS_BY_VALUE_KIND.number.getFields());
     expect(ofCount).to.have.members([...ofEngine({ field: fieldOf('date'), fn: { name: 'year' } })]);
   });
 
   it('filter inputs have all operators for keys, which may be of any type', () => {
-    const own = Object.keys(operatorsOf(fieldOf('integer'), true).getFields());
+    const own = Object.keys(filterOperatorsInputOf(fieldOf('integer'), true).getFields());
     for (const type of ['integer', 'string', 'uuid'] as const)
       expect(own, type).to.include.members([...ofEngine({ field: fieldOf(type) })]);
-    expect(operatorsOf(fieldOf('uuid'), false)).to.equal(OPERATORS_BY_KIND.id);
+    expect(filterOperatorsInputOf(fieldOf('uuid'), false)).to.equal(OPERATOR_INPUTS_BY_VALUE_KIND.id);
   });
 
   it('filter inputs have only the null operators for concealed fields', () => {

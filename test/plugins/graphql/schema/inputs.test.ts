@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { buildPermissionSet, buildSnapshot, buildTestSchema } from './test-schema.ts';
+import { buildPermissionSet, buildSnapshotFromSketch, buildTestGraphqlSchema } from './test-schema.ts';
 
 const needed = { column: { nullable: false } } as const;
 const tables = {
@@ -20,7 +20,7 @@ const tables = {
   person: { id: 'uuid key', name: 'string', pages: 'many page.author' },
   block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|page' },
 };
-const snapshot = buildSnapshot(tables, {
+const snapshot = buildSnapshotFromSketch(tables, {
   'page.id': { column: { nullable: false, autoIncrement: true, default: "nextval('s')" } },
   'page.title': needed,
   'page.slug': { column: { nullable: false, default: "''" } },
@@ -34,7 +34,7 @@ const snapshot = buildSnapshot(tables, {
 });
 
 describe('payload inputs of a GraphQL schema', () => {
-  const one = buildTestSchema(snapshot);
+  const one = buildTestGraphqlSchema(snapshot);
 
   it('payload inputs require in create inputs the fields that neither database nor service fills in', () => {
     expect(one.type('create_page_input')).to.equal(`input create_page_input {
@@ -68,11 +68,11 @@ describe('payload inputs of a GraphQL schema', () => {
   });
 
   it('payload inputs have a generated key in update inputs, where it names the row', () => {
-    const identity = buildSnapshot(
+    const identity = buildSnapshotFromSketch(
       { a: { id: 'integer key', name: 'string' } },
       { 'a.id': { column: { identityAlways: true, autoIncrement: true } } },
     );
-    const other = buildTestSchema(identity);
+    const other = buildTestGraphqlSchema(identity);
     expect(other.fields('create_a_input')).to.deep.equal(['name']);
     expect(other.fields('update_a_input')).to.deep.equal(['id', 'name']);
   });
@@ -81,14 +81,14 @@ describe('payload inputs of a GraphQL schema', () => {
     const permissions = buildPermissionSet({
       page: { create: [{ fields: ['*'], presets: { title: 'new', author: '$CURRENT_USER' } }] },
     });
-    const preset = buildTestSchema(snapshot, { permissions });
+    const preset = buildTestGraphqlSchema(snapshot, { permissions });
     expect(preset.field('create_page_input.title')).to.equal(': String');
     expect(preset.field('create_page_input.author')).to.equal(': ID');
     expect(preset.field('create_page_input.secret')).to.equal(': Hash!');
   });
 
   it('payload inputs accept the bare key of related rows that the caller may not write, and no lists of them', () => {
-    const other = buildTestSchema(snapshot, {
+    const other = buildTestGraphqlSchema(snapshot, {
       permissions: buildPermissionSet({ page: { read: ['*'], create: ['*'] }, person: { read: ['*'] } }),
     });
     expect(other.field('create_page_input.author')).to.equal(': ID!');
@@ -101,7 +101,7 @@ describe('payload inputs of a GraphQL schema', () => {
       page: { create: ['title', 'author'] },
       person: { create: ['name'], update: ['pages'] },
     });
-    const other = buildTestSchema(snapshot, { permissions });
+    const other = buildTestGraphqlSchema(snapshot, { permissions });
     expect(other.fields('create_page_input')).to.deep.equal(['title', 'author']);
     expect(other.fields('nested_person_input')).to.deep.equal(['id', 'name', 'pages']);
     expect(other.fields('nested_page_input')).to.deep.equal(['id', 'title', 'author']);
@@ -109,10 +109,10 @@ describe('payload inputs of a GraphQL schema', () => {
   });
 
   it('payload inputs do not exist for views', () => {
-    const seen = buildSnapshot(
+    const seen = buildSnapshotFromSketch(
       { a: { id: 'integer key', seen: 'one v' }, v: { id: 'integer key' } },
       { v: { kind: 'view' } },
     );
-    expect(buildTestSchema(seen).field('create_a_input.seen')).to.equal(': Int');
+    expect(buildTestGraphqlSchema(seen).field('create_a_input.seen')).to.equal(': Int');
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { APP_MINIMUM } from '../../../../plugins/access/contract.ts';
+import { APP_ACCESS_PERMISSIONS } from '../../../../plugins/access/contract.ts';
 import { createPermissionSet } from '../../../support/permissions.ts';
-import { buildPermissionSet, buildSnapshot, buildTestSchema } from './test-schema.ts';
+import { buildPermissionSet, buildSnapshotFromSketch, buildTestGraphqlSchema } from './test-schema.ts';
 
 const tables = {
   page: { id: 'integer key', title: 'string', author: 'one person', blocks: 'many block.page' },
@@ -9,12 +9,12 @@ const tables = {
   block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|quote' },
   quote: { id: 'integer key', words: 'text' },
 };
-const snapshot = buildSnapshot(tables, {
+const snapshot = buildSnapshotFromSketch(tables, {
   'person.token': { sensitive: true },
   'page.title': { column: { nullable: false } },
 });
 const ofReader = (all: Parameters<typeof buildPermissionSet>[0]) =>
-  buildTestSchema(snapshot, { permissions: buildPermissionSet(all) });
+  buildTestGraphqlSchema(snapshot, { permissions: buildPermissionSet(all) });
 
 describe('the GraphQL schema of a set of permissions', () => {
   it('the schema has only _empty without permissions', () => {
@@ -25,7 +25,7 @@ describe('the GraphQL schema of a set of permissions', () => {
   });
 
   it('the schema has everything for admins, sensitive fields included', () => {
-    const one = buildTestSchema(snapshot);
+    const one = buildTestGraphqlSchema(snapshot);
     expect(one.fields('person')).to.deep.equal(['id', 'name', 'token', 'pages', 'pages_func']);
     expect(one.fields('Mutation')).to.have.length(4 * 7);
   });
@@ -76,16 +76,16 @@ describe('the GraphQL schema of a set of permissions', () => {
     expect(ofReader({ page: { read: [] } }).fields('Query')).to.deep.equal(['_empty']);
     expect(ofReader({ person: { read: ['pages'] } }).fields('Query')).to.deep.equal(['_empty']);
     // A collection with only lists of unreadable collections is not readable either.
-    const lists = buildSnapshot({
+    const lists = buildSnapshotFromSketch({
       a: { id: 'integer key', bs: 'many b.a' },
       b: { id: 'integer key', a: 'one a', cs: 'many c.b' },
       c: { id: 'integer key', b: 'one b' },
     });
-    const one = buildTestSchema(lists, {
+    const one = buildTestGraphqlSchema(lists, {
       permissions: buildPermissionSet({ a: { read: ['bs'] }, b: { read: ['cs'] } }),
     });
     expect(one.fields('Query')).to.deep.equal(['_empty']);
-    const other = buildTestSchema(lists, {
+    const other = buildTestGraphqlSchema(lists, {
       permissions: buildPermissionSet({ a: { read: ['bs'] }, b: { read: ['cs'] }, c: { read: ['id'] } }),
     });
     expect(other.fields('a')).to.deep.equal(['bs', 'bs_func']);
@@ -107,13 +107,13 @@ describe('the GraphQL schema of a set of permissions', () => {
   });
 
   it('the schema has the rows of app access beside those of a role', () => {
-    const users = buildSnapshot(
+    const users = buildSnapshotFromSketch(
       { platform_users: { id: 'uuid key', email: 'string', token: 'string', first_name: 'string' } },
       { platform_users: { system: true }, 'platform_users.token': { sensitive: true } },
     );
     const own = buildPermissionSet({ platform_users: { read: ['id', 'first_name'] } });
-    const rows = [...own.of('platform_users', 'read'), ...APP_MINIMUM];
-    const one = buildTestSchema(users, { permissions: createPermissionSet(rows, 'app'), scope: 'system' });
+    const rows = [...own.of('platform_users', 'read'), ...APP_ACCESS_PERMISSIONS];
+    const one = buildTestGraphqlSchema(users, { permissions: createPermissionSet(rows, 'app'), scope: 'system' });
     expect(one.field('platform_users.id')).to.equal(': ID!');
     expect(one.fields('platform_users')).to.deep.equal(['id', 'email', 'first_name']);
     expect(one.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { buildSnapshot, buildTestSchema } from './test-schema.ts';
+import { buildSnapshotFromSketch, buildTestGraphqlSchema } from './test-schema.ts';
 
 const LIST = 'filter: post_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
 const id = 'integer key';
@@ -9,7 +9,7 @@ const related = (collection: string, type: string): string => `(${LIST.replace('
 
 describe('root fields of a GraphQL schema', () => {
   it('root fields are lists, rows by key, groups, and the mutations of the conventions', () => {
-    const one = buildTestSchema(buildSnapshot({ post: { id, title: 'string' } }));
+    const one = buildTestGraphqlSchema(buildSnapshotFromSketch({ post: { id, title: 'string' } }));
     expect(one.type('Query')).to.equal(`type Query {
   post(${LIST}): [post!]!
   post_by_id(id: ID!): post
@@ -37,7 +37,7 @@ describe('root fields of a GraphQL schema', () => {
   });
 
   it('root fields are one object and one mutation for a singleton', () => {
-    const one = buildTestSchema(buildSnapshot({ config: { $: 'singleton', id, title: 'string' } }));
+    const one = buildTestGraphqlSchema(buildSnapshotFromSketch({ config: { $: 'singleton', id, title: 'string' } }));
     expect(one.type('Query')).to.equal('type Query {\n  config: config\n}');
     expect(one.type('Mutation')).to.equal('type Mutation {\n  update_config(data: update_config_input!): config\n}');
     expect(one.binding('Mutation.update_config')).to.deep.equal({
@@ -50,14 +50,14 @@ describe('root fields of a GraphQL schema', () => {
   it('root fields are nullable for a singleton, which is answered before it has a row', () => {
     const tables = { config: { $: 'singleton', id, title: 'string' }, post: { id, title: 'string' } } as const;
     const title = { column: { nullable: false } };
-    const one = buildTestSchema(buildSnapshot(tables, { 'config.title': title, 'post.title': title }));
+    const one = buildTestGraphqlSchema(buildSnapshotFromSketch(tables, { 'config.title': title, 'post.title': title }));
     expect(['config.id', 'config.title'].map(one.field)).to.deep.equal([': ID', ': String']);
     expect(['post.id', 'post.title'].map(one.field)).to.deep.equal([': ID!', ': String!']);
   });
 
   it('root fields are queries only for views, by key when they have one', () => {
-    const one = buildTestSchema(
-      buildSnapshot(
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch(
         { seen: { id, title: 'string' } },
         {
           seen: { kind: 'view', primary: null, key: null, hasKey: false },
@@ -71,8 +71,8 @@ describe('root fields of a GraphQL schema', () => {
   });
 
   it('root fields do not exist for folders, and have no key arguments for tables without a key', () => {
-    const one = buildTestSchema(
-      buildSnapshot(
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch(
         { folder: {}, pair: { a: 'integer', b: 'integer' } },
         { folder: { table: null, kind: 'folder', primary: null }, pair: { primary: null, key: null, hasKey: false } },
       ),
@@ -83,18 +83,18 @@ describe('root fields of a GraphQL schema', () => {
   });
 
   it('root fields have system collections behind relations, and at the root of the system scope without their prefix', () => {
-    const snapshot = buildSnapshot(
+    const snapshot = buildSnapshotFromSketch(
       {
         platform_users: { id: 'uuid key', name: 'string', posts: 'many post.author' },
         post: { id, author: 'one platform_users' },
       },
       { platform_users: { system: true } },
     );
-    const items = buildTestSchema(snapshot);
+    const items = buildTestGraphqlSchema(snapshot);
     expect(items.fields('Query')).to.deep.equal(['post', 'post_by_id', 'post_aggregated']);
     expect(items.fields('Mutation').every((name) => name.includes('post'))).to.equal(true);
     expect(items.field('post.author')).to.equal(related('platform_users', 'platform_users'));
-    const system = buildTestSchema(snapshot, { scope: 'system' });
+    const system = buildTestGraphqlSchema(snapshot, { scope: 'system' });
     expect(system.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);
     expect(system.field('Query.users_by_id')).to.equal('(id: ID!): platform_users');
     expect(system.field('Mutation.update_users_item')).to.equal(
@@ -110,12 +110,12 @@ describe('root fields of a GraphQL schema', () => {
       platform_b: { id, a: 'one platform_a', c: 'one platform_c' },
       platform_c: { id },
     };
-    const snapshot = buildSnapshot(tables, {
+    const snapshot = buildSnapshotFromSketch(tables, {
       platform_a: { system: true, verbs: ['read'] },
       platform_b: { system: true },
       platform_c: { system: true, verbs: [] },
     });
-    const one = buildTestSchema(snapshot, { scope: 'system' });
+    const one = buildTestGraphqlSchema(snapshot, { scope: 'system' });
     expect(one.fields('Query')).to.deep.equal(['a', 'a_by_id', 'a_aggregated', 'b', 'b_by_id', 'b_aggregated']);
     expect(one.fields('Mutation').every((name) => name.includes('_b_'))).to.equal(true);
     expect(one.has('platform_c')).to.equal(false);
@@ -125,7 +125,7 @@ describe('root fields of a GraphQL schema', () => {
   });
 
   it('schemas include the built-in scalars, which variables inside JSON may have', () => {
-    const one = buildTestSchema(buildSnapshot({ post: { id, doc: 'json' } }));
+    const one = buildTestGraphqlSchema(buildSnapshotFromSketch({ post: { id, doc: 'json' } }));
     for (const name of ['ID', 'Int', 'Float', 'String', 'Boolean']) expect(one.has(name), name).to.equal(true);
   });
 });

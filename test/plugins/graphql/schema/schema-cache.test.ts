@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../../../plugins/access/contract.ts';
-import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
+import type { ContributedGraphqlField } from '../../../../plugins/graphql/contract.ts';
 import { createGraphqlSchemaCache } from '../../../../plugins/graphql/schema/schema-cache.ts';
 import type { SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createCaller } from '../../../support/caller.ts';
-import { garbageCollector } from '../../../support/garbage.ts';
-import { createPermissionSet, createTestAccess } from '../../../support/permissions.ts';
-import { buildPermissionSet, buildSnapshot } from './test-schema.ts';
+import { createForcedGarbageCollector } from '../../../support/garbage.ts';
+import { createFakeAccessService, createPermissionSet } from '../../../support/permissions.ts';
+import { buildPermissionSet, buildSnapshotFromSketch } from './test-schema.ts';
 
 const caller = (key: string): Caller => createCaller({ role: key });
 const version = (name: string, fields: Record<string, string> = {}): SchemaOverview => ({
-  ...buildSnapshot({ post: { id: 'integer key', ...fields } }),
+  ...buildSnapshotFromSketch({ post: { id: 'integer key', ...fields } }),
   version: name,
 });
 
@@ -21,7 +21,7 @@ function memory(capacity = 10) {
     /** The schema snapshot that `refresh()` loads; undefined keeps the current one. */
     fresh: undefined as SchemaOverview | undefined,
     sets: new Map<string, PermissionSet>(),
-    contributed: [] as { owner: string; value: GraphqlField }[],
+    contributed: [] as { owner: string; value: ContributedGraphqlField }[],
     warnings: [] as unknown[],
     documentCount: 0,
   };
@@ -30,7 +30,9 @@ function memory(capacity = 10) {
       snapshot: async () => state.snapshot,
       refresh: async () => (state.snapshot = state.fresh ?? state.snapshot),
     },
-    access: createTestAccess((role) => state.sets.get(role ?? '') ?? createPermissionSet('admin', role ?? 'public')),
+    access: createFakeAccessService(
+      (role) => state.sets.get(role ?? '') ?? createPermissionSet('admin', role ?? 'public'),
+    ),
     contributed: () => state.contributed,
     capacity,
     createDocuments: () => ({
@@ -61,7 +63,12 @@ describe('createSchemaCache', () => {
     state.sets.set('a', { ...buildPermissionSet({ post: { read: ['id'] } }, 'a'), version: '2' });
     const third = await schemas.get(caller('a'), 'items');
     expect(third.schema.getMutationType()).to.equal(undefined);
-    const value: GraphqlField = { scope: 'items', operation: 'query', definition: 'extra: Int', resolve: () => 1 };
+    const value: ContributedGraphqlField = {
+      scope: 'items',
+      operation: 'query',
+      definition: 'extra: Int',
+      resolve: () => 1,
+    };
     state.contributed = [{ owner: 'notes', value }];
     const fourth = await schemas.get(caller('a'), 'items');
     expect(fourth.schema.getQueryType()?.getFields()).to.have.property('extra');
@@ -92,7 +99,7 @@ describe('createSchemaCache', () => {
     const { schemas, state } = memory();
     for (const name of ['1', '2', '3']) {
       const fields = { id: 'integer key' };
-      state.snapshot = { ...buildSnapshot({ post: fields, post_filter: fields }), version: name };
+      state.snapshot = { ...buildSnapshotFromSketch({ post: fields, post_filter: fields }), version: name };
       for (const role of ['a', 'b'])
         for (const scope of ['items', 'system'] as const) await schemas.get(caller(role), scope);
     }
@@ -105,7 +112,7 @@ describe('createSchemaCache', () => {
   });
 
   it('does not retain old schema snapshots', async () => {
-    const collect = garbageCollector();
+    const collect = createForcedGarbageCollector();
     const { schemas, state } = memory();
     const first = new WeakRef(state.snapshot);
     const collection = new WeakRef(state.snapshot.collections.get('post') as object);

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { alternativeAlias } from '../../../../plugins/graphql/schema/aliases.ts';
+import { findAlternativeGraphqlAlias } from '../../../../plugins/graphql/schema/aliases.ts';
 import { buildSketchedSchema } from '../../query/schema-sketch.ts';
-import { buildSnapshot, buildTestSchema } from './test-schema.ts';
+import { buildSnapshotFromSketch, buildTestGraphqlSchema } from './test-schema.ts';
 
-const about = ({ warnings }: ReturnType<typeof buildTestSchema>) =>
+const about = ({ warnings }: ReturnType<typeof buildTestGraphqlSchema>) =>
   warnings.map(({ about }) => Object.values(about).join('.'));
 
 describe('names in a GraphQL schema', () => {
@@ -12,13 +12,13 @@ describe('names in a GraphQL schema', () => {
     const folder = new URL('../../query/schemas/', import.meta.url);
     for (const name of await readdir(folder)) {
       const tables = JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
-      expect(buildTestSchema(buildSketchedSchema(tables)).fields('Query'), name).to.not.deep.equal(['_empty']);
+      expect(buildTestGraphqlSchema(buildSketchedSchema(tables)).fields('Query'), name).to.not.deep.equal(['_empty']);
     }
   });
 
   it('fields whose names are not GraphQL names have an alias', () => {
-    const one = buildTestSchema(
-      buildSnapshot({
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch({
         post: {
           id: 'integer key',
           'my-field': 'string',
@@ -52,7 +52,7 @@ describe('names in a GraphQL schema', () => {
       'a-b': 'a_u002D_b',
     };
     const tables = Object.fromEntries(Object.keys(names).map((name) => [name, fields]));
-    const one = buildTestSchema(buildSnapshot(tables));
+    const one = buildTestGraphqlSchema(buildSnapshotFromSketch(tables));
     expect(one.fields('Query').filter((name) => !/_(by_id|aggregated)$/.test(name))).to.deep.equal(
       Object.values(names),
     );
@@ -66,8 +66,8 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('aliases are the same in any order and beside any other collections', () => {
-    const named = (tables: Parameters<typeof buildSnapshot>[0]) =>
-      buildTestSchema(buildSnapshot(tables)).fields('a_u0020_b');
+    const named = (tables: Parameters<typeof buildSnapshotFromSketch>[0]) =>
+      buildTestGraphqlSchema(buildSnapshotFromSketch(tables)).fields('a_u0020_b');
     const fields = { id: 'integer key', 'zip code': 'string', 'zip-code': 'string' };
     const alone = named({ 'a b': { id: 'integer key', 'zip code': 'string' } });
     const other = { 'zip-code': 'string', zip_code: 'string', zip_u0020_code: 'string', 'zip code': 'string' };
@@ -79,8 +79,8 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('relations lead to collections with an alias', () => {
-    const one = buildTestSchema(
-      buildSnapshot({
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch({
         'my-table': { id: 'integer key', posts: 'many post.owner' },
         post: { id: 'integer key', owner: 'one my-table' },
       }),
@@ -102,12 +102,12 @@ describe('names in a GraphQL schema', () => {
       'nested_post_input',
     ]) {
       const fields = { id: 'integer key', name: 'string' };
-      const alias = alternativeAlias(other, () => false);
+      const alias = findAlternativeGraphqlAlias(other, () => false);
       for (const tables of [
         { post: fields, [other]: fields },
         { [other]: fields, post: fields },
       ]) {
-        const one = buildTestSchema(buildSnapshot(tables));
+        const one = buildTestGraphqlSchema(buildSnapshotFromSketch(tables));
         expect(about(one), other).to.deep.equal([`${other}.${alias}`]);
         const own = ['post', 'post_by_id', 'post_aggregated'];
         expect(one.fields('Query'), other).to.have.members([...own, ...own.map((name) => name.replace('post', alias))]);
@@ -117,16 +117,16 @@ describe('names in a GraphQL schema', () => {
 
   it('a singleton with the name of a mutation has an alias', () => {
     const fields = { id: 'integer key' };
-    const one = buildTestSchema(
-      buildSnapshot({ post_item: { $: 'singleton', ...fields }, post: fields, post_batch: fields }),
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch({ post_item: { $: 'singleton', ...fields }, post: fields, post_batch: fields }),
     );
     expect(about(one)).to.deep.equal(['post_item.post_ite_u006D_']);
     expect(one.fields('Mutation')).to.include.members(['create_post_batch_item', 'update_post_ite_u006D_']);
   });
 
   it('a type derived from a field has an alias when its name is used', () => {
-    const one = buildTestSchema(
-      buildSnapshot({
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch({
         a: { id: 'integer key', doc: 'json', at: 'date', at_func: 'string', item: 'any kind b', kind: 'string' },
         a_doc_func: { id: 'integer key' },
         a_item_union: { id: 'integer key' },
@@ -140,8 +140,8 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('unions and function types of two collections that would have one name are distinguished', () => {
-    const one = buildTestSchema(
-      buildSnapshot({
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch({
         a: { id: 'integer key', b_doc: 'json', b_item: 'any kind c', kind: 'string' },
         a_b: { id: 'integer key', doc: 'json', item: 'any kind c', kind: 'string' },
         c: { id: 'integer key' },
@@ -155,8 +155,10 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('filters have no entry for fields with names of the filter language', () => {
-    const one = buildTestSchema(
-      buildSnapshot({ a: { id: 'integer key', _eq: 'string', _and: 'string', _some: 'string', _plain: 'string' } }),
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch({
+        a: { id: 'integer key', _eq: 'string', _and: 'string', _some: 'string', _plain: 'string' },
+      }),
     );
     expect(one.fields('a')).to.deep.equal(['id', '_eq', '_and', '_some', '_plain']);
     expect(one.fields('a_filter')).to.deep.equal(['id', '_plain', '_and', '_or']);
@@ -164,8 +166,8 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('names that depend on others are warned of once for a schema snapshot', () => {
-    const snapshot = buildSnapshot({ a: { id: 'integer key' }, a_filter: { id: 'integer key' } });
-    expect(buildTestSchema(snapshot).warnings).to.have.length(1);
-    expect(buildTestSchema(snapshot).warnings).to.deep.equal([]);
+    const snapshot = buildSnapshotFromSketch({ a: { id: 'integer key' }, a_filter: { id: 'integer key' } });
+    expect(buildTestGraphqlSchema(snapshot).warnings).to.have.length(1);
+    expect(buildTestGraphqlSchema(snapshot).warnings).to.deep.equal([]);
   });
 });

@@ -10,20 +10,20 @@ import {
   validateSchema,
 } from 'graphql';
 import type { Permission, PermissionAction, PermissionSet } from '../../../../plugins/access/contract.ts';
-import type { GraphqlField, GraphqlScope } from '../../../../plugins/graphql/contract.ts';
+import type { ContributedGraphqlField, GraphqlScope } from '../../../../plugins/graphql/contract.ts';
 import {
-  bindingOf,
-  type FieldBinding,
+  type GraphqlFieldBinding,
+  graphqlFieldBindingOf,
   type InputFieldBinding,
   inputFieldBindingOf,
 } from '../../../../plugins/graphql/schema/binding.ts';
 import { buildCallerGraphqlSchema } from '../../../../plugins/graphql/schema/build.ts';
 import type { Collection, Column, Field, SchemaOverview } from '../../../../plugins/schema/contract.ts';
-import { createPermissionSet, createTestAccess } from '../../../support/permissions.ts';
-import { buildSketchedSchema, type Sketch } from '../../query/schema-sketch.ts';
+import { createFakeAccessService, createPermissionSet } from '../../../support/permissions.ts';
+import { buildSketchedSchema, type SchemaSketch } from '../../query/schema-sketch.ts';
 
 /** Changes that a sketch cannot express: `'book.title': { column: { nullable: false } }`, `book: { kind: 'view' }`. */
-export type SketchChanges = Readonly<
+export type SchemaSketchChanges = Readonly<
   Record<
     string,
     Partial<Omit<Field, 'column'>> &
@@ -35,7 +35,7 @@ export type SketchChanges = Readonly<
   >
 >;
 
-export function buildSnapshot(tables: Sketch, changes: SketchChanges = {}): SchemaOverview {
+export function buildSnapshotFromSketch(tables: SchemaSketch, changes: SchemaSketchChanges = {}): SchemaOverview {
   const sketched = buildSketchedSchema(tables);
   const collections = [...sketched.collections.values()].map((collection): [string, Collection] => {
     const fields = [...collection.fields.values()].map((field): [string, Field] => {
@@ -81,7 +81,7 @@ export function buildPermissionSet(all: RightsByCollection, key = 'user'): Permi
   return createPermissionSet(rows, key);
 }
 
-export interface TestSchema {
+export interface TestGraphqlSchema {
   readonly schema: GraphQLSchema;
   readonly warnings: readonly { readonly message: string; readonly about: Readonly<Record<string, unknown>> }[];
   /** One type in the schema language, without the descriptions of shared types. */
@@ -91,7 +91,7 @@ export interface TestSchema {
   fields(type: string): readonly string[];
   /** Arguments and type of a field such as `Query.book_by_id`, as `(id: ID!): book`. */
   field(path: string): string;
-  binding(path: string): FieldBinding | undefined;
+  binding(path: string): GraphqlFieldBinding | undefined;
   /** The binding of a filter entry such as `post_filter.author__person`; undefined where the entry is a field. */
   filterBinding(path: string): InputFieldBinding | undefined;
 }
@@ -99,19 +99,19 @@ export interface TestSchema {
 interface TestSchemaOptions {
   readonly permissions?: PermissionSet;
   readonly scope?: GraphqlScope;
-  readonly contributed?: readonly GraphqlField[];
+  readonly contributed?: readonly ContributedGraphqlField[];
 }
 
 /** Builds the GraphQL schema of a schema snapshot and asserts that it is valid. */
-export function buildTestSchema(
+export function buildTestGraphqlSchema(
   snapshot: SchemaOverview,
   { permissions = createPermissionSet('admin'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
-): TestSchema {
-  const warnings: TestSchema['warnings'][number][] = [];
+): TestGraphqlSchema {
+  const warnings: TestGraphqlSchema['warnings'][number][] = [];
   const schema = buildCallerGraphqlSchema({
     snapshot,
     permissions,
-    permittedFields: createTestAccess().permittedFields,
+    permittedFields: createFakeAccessService().permittedFields,
     scope,
     contributed: contributed.map((value) => ({ owner: 'contributor', value })),
     warn: (message, about) => void warnings.push({ message, about }),
@@ -142,7 +142,7 @@ export function buildTestSchema(
           : '';
       return `${args}: ${field.type}`;
     },
-    binding: (path) => bindingOf(fieldAt(path) as GraphQLField<unknown, unknown>),
+    binding: (path) => graphqlFieldBindingOf(fieldAt(path) as GraphQLField<unknown, unknown>),
     filterBinding: (path) => inputFieldBindingOf(fieldAt(path) as GraphQLInputField),
   };
 }

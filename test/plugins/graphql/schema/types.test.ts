@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { buildSnapshot, buildTestSchema } from './test-schema.ts';
+import { buildSnapshotFromSketch, buildTestGraphqlSchema } from './test-schema.ts';
 
 const required = { column: { nullable: false } } as const;
 
 describe('object types of a GraphQL schema', () => {
-  const thing = buildTestSchema(
-    buildSnapshot(
+  const thing = buildTestGraphqlSchema(
+    buildSnapshotFromSketch(
       {
         thing: {
           id: 'integer key',
@@ -117,14 +117,14 @@ type thing {
   });
 
   it('object types have no numeric aggregates without a numeric field', () => {
-    const one = buildTestSchema(buildSnapshot({ a: { id: 'uuid key', name: 'string' } }));
+    const one = buildTestGraphqlSchema(buildSnapshotFromSketch({ a: { id: 'uuid key', name: 'string' } }));
     expect(one.fields('a_aggregated')).to.deep.equal(['group', 'countAll', 'count', 'countDistinct']);
     expect(one.has('a_aggregated_fields')).to.equal(false);
   });
 
   it('object types have non-null fields for required columns, except types with values that read as null', () => {
-    const one = buildTestSchema(
-      buildSnapshot(
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch(
         {
           a: {
             id: 'integer key',
@@ -170,8 +170,8 @@ type thing {
   });
 
   it('object types have the types of related collections that are in the schema', () => {
-    const one = buildTestSchema(
-      buildSnapshot({
+    const one = buildTestGraphqlSchema(
+      buildSnapshotFromSketch({
         page: { id: 'integer key', author: 'one person', blocks: 'many block.page' },
         person: { id: 'uuid key', name: 'string', pages: 'many page.author' },
         block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|quote|gone' },

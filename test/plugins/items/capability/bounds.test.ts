@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import type { BrokerRefusal } from '../../../../plugins/broker/library.ts';
 import { parseBoundedQuery } from '../../../../plugins/items/capability/bounded-query.ts';
-import { parseKeys, parsePayload, parsePayloads } from '../../../../plugins/items/capability/payload.ts';
+import {
+  requireBoundedDistinctKeys,
+  requireBoundedPayload,
+  requireBoundedPayloads,
+} from '../../../../plugins/items/capability/payload.ts';
 import { captureError } from '../../../support/plugin.ts';
 
 const refused = async (run: () => unknown, about: unknown) =>
@@ -150,21 +154,24 @@ describe('bounds of payloads of host.items', () => {
   const deep = (levels: number): unknown => (levels === 1 ? {} : { a: [deep(levels - 2)] });
 
   it('payloads have at most 128 KiB and 64 levels', async () => {
-    parsePayload({ a: 'x'.repeat(128 * 1024 - 8) });
-    parsePayload(deep(63));
-    await refused(() => parsePayload({ a: 'x'.repeat(128 * 1024 - 7) }), 'too long');
-    await refused(() => parsePayload({ a: 'ü'.repeat(65 * 1024) }), 'too long in bytes');
-    await refused(() => parsePayload(deep(65)), 'too deep');
-    await refused(() => parsePayload(JSON.parse(`{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)), 'much too deep');
-    for (const payload of [null, undefined, [], 'x', 7]) await refused(() => parsePayload(payload), payload);
+    requireBoundedPayload({ a: 'x'.repeat(128 * 1024 - 8) });
+    requireBoundedPayload(deep(63));
+    await refused(() => requireBoundedPayload({ a: 'x'.repeat(128 * 1024 - 7) }), 'too long');
+    await refused(() => requireBoundedPayload({ a: 'ü'.repeat(65 * 1024) }), 'too long in bytes');
+    await refused(() => requireBoundedPayload(deep(65)), 'too deep');
+    await refused(
+      () => requireBoundedPayload(JSON.parse(`{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)),
+      'much too deep',
+    );
+    for (const payload of [null, undefined, [], 'x', 7]) await refused(() => requireBoundedPayload(payload), payload);
   });
 
   it('batches have at most 100 rows, each key once', async () => {
     const keys = Array.from({ length: 101 }, (_, at) => at);
-    expect(parseKeys(keys.slice(1))).to.have.length(100);
-    expect(parsePayloads(times(100, {}))).to.have.length(100);
+    expect(requireBoundedDistinctKeys(keys.slice(1))).to.have.length(100);
+    expect(requireBoundedPayloads(times(100, {}))).to.have.length(100);
     for (const list of [keys, [1, 1], [1, '1'], [null], [{}], [true], 'x', {}, undefined])
-      await refused(() => parseKeys(list), list);
-    for (const list of [times(101, {}), [[]], [null], {}, 'x']) await refused(() => parsePayloads(list), list);
+      await refused(() => requireBoundedDistinctKeys(list), list);
+    for (const list of [times(101, {}), [[]], [null], {}, 'x']) await refused(() => requireBoundedPayloads(list), list);
   });
 });

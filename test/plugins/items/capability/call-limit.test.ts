@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { BrokerRefusal } from '../../../../plugins/broker/library.ts';
 import { createCallLimit } from '../../../../plugins/items/capability/call-limit.ts';
-import { createSemaphores } from '../../../../plugins/workers/library.ts';
+import { createKeyedSemaphores } from '../../../../plugins/workers/library.ts';
 import { captureError } from '../../../support/plugin.ts';
 
 describe('createCallLimit', () => {
   const always = new AbortController().signal;
 
   it('rejects with timeout where the call ends while it waits for a free place', async () => {
-    const inPlace = createCallLimit(createSemaphores({ limit: 1 }));
+    const inPlace = createCallLimit(createKeyedSemaphores({ limit: 1 }));
     const held = Promise.withResolvers<string>();
     const first = inPlace('ext', always, () => held.promise);
     const leaving = new AbortController();

@@ -7,7 +7,10 @@ import {
   itemsGrantSchema,
   widensItemsGrant,
 } from '../../../../plugins/items/capability/grant.ts';
-import { filesCapability, schemaCapability } from '../../../../plugins/items/capability/reserved-capabilities.ts';
+import {
+  reservedFilesCapability,
+  reservedSchemaCapability,
+} from '../../../../plugins/items/capability/reserved-capabilities.ts';
 
 const fits = (grant: unknown) => findJsonSchemaProblems(itemsGrantSchema, grant).length === 0;
 const user: ItemsGrant = { accountability: 'user' };
@@ -73,24 +76,26 @@ describe('the grant of the capability items', () => {
   });
 
   it('the reserved capabilities files and schema are valid in a grant and bind to nothing', () => {
-    const { schema, describe: files, widens } = filesCapability;
+    const { schema, describe: files, widens } = reservedFilesCapability;
     expect(findJsonSchemaProblems(schema, user)).to.deep.equal([]);
     for (const grant of [{}, 'system', { accountability: 'user', more: 1 }])
       expect(findJsonSchemaProblems(schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
     expect(files({ accountability: 'user' })).to.deep.equal(authorities('reserves', ['files'], 'as the calling user'));
     expect(widens({ accountability: 'user' }, { accountability: 'full-access' })).to.equal(true);
-    expect(findJsonSchemaProblems(schemaCapability.schema, ['read', 'write'])).to.deep.equal([]);
+    expect(findJsonSchemaProblems(reservedSchemaCapability.schema, ['read', 'write'])).to.deep.equal([]);
     for (const grant of [[], ['alter'], {}, 'read'])
-      expect(findJsonSchemaProblems(schemaCapability.schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
-    expect(schemaCapability.describe(['write', 'read'])).to.deep.equal(
+      expect(findJsonSchemaProblems(reservedSchemaCapability.schema, grant), JSON.stringify(grant)).not.to.deep.equal(
+        [],
+      );
+    expect(reservedSchemaCapability.describe(['write', 'read'])).to.deep.equal(
       authorities('reserves', ['the schema'], 'read, write'),
     );
     expect([
-      schemaCapability.widens(['read'], ['read', 'write']),
-      schemaCapability.widens(['read'], ['read']),
+      reservedSchemaCapability.widens(['read'], ['read', 'write']),
+      reservedSchemaCapability.widens(['read'], ['read']),
     ]).to.deep.equal([true, false]);
     const subject = {} as GrantHolder;
-    expect(filesCapability.bind({ accountability: 'user' }, subject)).to.equal(undefined);
-    expect(schemaCapability.bind(['read'], subject)).to.equal(undefined);
+    expect(reservedFilesCapability.bind({ accountability: 'user' }, subject)).to.equal(undefined);
+    expect(reservedSchemaCapability.bind(['read'], subject)).to.equal(undefined);
   });
 });

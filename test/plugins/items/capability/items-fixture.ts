@@ -3,11 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller, CallerFields, Host } from '#kernel';
 import { boot, type Kernel } from '#kernel/boot';
-import { type Broker, broker, type Invocation, type Secrets } from '../../../../plugins/broker/contract.ts';
+import {
+  broker,
+  type ConfinedCodeInvocation,
+  type InvocationSecretReferences,
+  type PackageGrantBroker,
+} from '../../../../plugins/broker/contract.ts';
 import { InvocationSecrets } from '../../../../plugins/broker/library.ts';
 import { createCaller } from '../../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../../support/database.ts';
-import { silentSettings, writePlugins } from '../../../support/plugin.ts';
+import { silentSettings, writeTestPluginPackages } from '../../../support/plugin.ts';
 
 // biome-ignore format: a list of names
 const PRODUCT = [
@@ -21,7 +26,7 @@ export const createItemsCaller = (more: Partial<CallerFields> = {}): Caller =>
   createCaller({ user: USER_ID, role: ROLE_ID, ip: '192.0.2.7', ...more });
 
 export interface ItemsCapabilityFixture {
-  readonly subjects: Broker;
+  readonly subjects: PackageGrantBroker;
   readonly host: Host;
   readonly database: FreshDatabase;
   stop(): Promise<void>;
@@ -35,8 +40,8 @@ export async function startItemsCapability(
   const database = await freshDatabase('items_capability');
   const data = await mkdtemp(join(tmpdir(), 'tenon-items-'));
   let host: Host | undefined;
-  let subjects: Broker | undefined;
-  const { composition, remove } = await writePlugins([
+  let subjects: PackageGrantBroker | undefined;
+  const { composition, remove } = await writeTestPluginPackages([
     {
       name: 'runner',
       manifest: {
@@ -80,7 +85,7 @@ export async function startItemsCapability(
     await kernel.migrate();
     await database.query(sql);
     await kernel.start();
-    return { subjects: subjects as Broker, host: host as Host, database, stop };
+    return { subjects: subjects as PackageGrantBroker, host: host as Host, database, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -91,7 +96,7 @@ export type CallItemsMethod = (
   method: string,
   args: readonly unknown[],
   who?: Caller | null,
-  secrets?: Secrets,
+  secrets?: InvocationSecretReferences,
 ) => Promise<unknown>;
 
 /** Returns a function that calls methods of `host.items` as the confined package `pilot` with this grant. */
@@ -101,7 +106,12 @@ export function createItemsMethodCaller(service: ItemsCapabilityFixture, grant: 
   if (subjects.findProblems(grants).length > 0) throw new Error(subjects.findProblems(grants).join('\n'));
   const brokerAccess = subjects.register({ name: 'pilot', version: '2.0.0', runtime: 'confined', grants });
   return (method, args, who = createItemsCaller(), secrets = new InvocationSecrets()) => {
-    const invocation: Invocation = { id: 'run', caller: who, signal: new AbortController().signal, secrets };
+    const invocation: ConfinedCodeInvocation = {
+      id: 'run',
+      caller: who,
+      signal: new AbortController().signal,
+      secrets,
+    };
     // Arguments are serialised, as between the service and a confined process.
     return brokerAccess.call(`items.${method}`, JSON.parse(JSON.stringify(args)), invocation);
   };
