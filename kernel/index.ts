@@ -5,11 +5,11 @@ export type { Authority, Capability, GrantHolder } from './capabilities/capabili
 export { authorities, capabilities, listsWiden } from './capabilities/capability.ts';
 export type { EventsApi } from './capabilities/events.ts';
 export { type AuditLine, activeGrants, describeGrants } from './capabilities/grant.ts';
-export type { Host, HostMembers } from './capabilities/host.ts';
 export type { IdentityApi } from './capabilities/identity.ts';
 export type { AsSystem } from './capabilities/kernel-capabilities.ts';
 export type { LedgerEntry } from './capabilities/ledger.ts';
 export type { PackagesApi } from './capabilities/packages.ts';
+export type { Host, HostMembers } from './capabilities/plugin-host.ts';
 export { CastError, type ConfigKey, castSetting } from './config/cast.ts';
 export { ERRORS, type ErrorCode, errorEnvelope, Failure, Failures, fail } from './errors.ts';
 export type { ActionHandler, EventMeta, FilterHandler } from './events.ts';

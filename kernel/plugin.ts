@@ -1,4 +1,4 @@
-import type { Host } from './capabilities/host.ts';
+import type { Host } from './capabilities/plugin-host.ts';
 
 /** The part of package.json whose type `definePlugin` checks, so that `Config` has exactly the settings of the manifest. */
 interface ManifestFile<Config> {

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { COLD_TRANSFORM_MAX_RATIO as COLD_AIM, measureColdTransforms } from './bench-assets/cold.ts';
-import { startAssetBenchServers } from './bench-assets/sides.ts';
+import { startAssetBenchServers } from './bench-assets/compared-servers.ts';
 import { measureWarmAssets, WARM_ASSET_BENCH_SCENARIOS } from './bench-assets/warm.ts';
 
 const { values } = parseArgs({

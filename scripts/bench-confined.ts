@@ -14,8 +14,8 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { BENCH_HANDLER_NAMES, installBenchPackages, installConfinedEndpoint } from './bench/confined-handlers.ts';
-import { buildRequestBytes, runLoad } from './bench/load.ts';
-import { readProportionalMemory } from './bench/processes.ts';
+import { buildRequestBytes, runLoad } from './bench/http-load-generator.ts';
+import { readProportionalMemory } from './bench/process-cpu-memory.ts';
 import { measureSerialLatency } from './bench/serial-latency.ts';
 
 const { values } = parseArgs({

@@ -8,15 +8,15 @@ import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { loadBenchData, vacuumAndAnalyze } from './bench/data.ts';
-import { compareGraphqlAnswers } from './bench/graphql/compare.ts';
+import { compareGraphqlAnswers } from './bench/graphql/compare-answers.ts';
 import { GRAPHQL_CONTENDER_NAMES, startContenders } from './bench/graphql/contenders.ts';
+import { GRAPHQL_BENCH_SCENARIOS } from './bench/graphql/graphql-bench-scenarios.ts';
 import {
   GRAPHQL_BENCH_TABLE_HEADER,
   judgeGraphqlBenchScenario,
   renderGraphqlBenchTableLines,
 } from './bench/graphql/report.ts';
 import { measureGraphqlBenchScenario } from './bench/graphql/rounds.ts';
-import { GRAPHQL_BENCH_SCENARIOS } from './bench/graphql/shapes.ts';
 
 const { values } = parseArgs({
   options: {

@@ -9,13 +9,13 @@ import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { compareWithBareServer } from './bench/bare/report.ts';
+import { BENCH_SCENARIOS, type BenchScenario } from './bench/bench-scenarios.ts';
 import { type AnswerDifference, compareAnswers } from './bench/compare-answers.ts';
+import { startBenchServers } from './bench/compared-servers.ts';
 import { fillHistory, loadBenchData, vacuumAndAnalyze } from './bench/data.ts';
 import { reportLargeReadMemory } from './bench/memory.ts';
 import { benchTableHeader, judgeBenchScenarios, renderBenchTableLine } from './bench/report.ts';
 import { type LoadFiguresByServer, measureInRounds } from './bench/rounds.ts';
-import { BENCH_SCENARIOS, type BenchScenario } from './bench/shapes.ts';
-import { startBenchServers } from './bench/sides.ts';
 import { reportYoungDatabaseWrites } from './bench/young-database.ts';
 
 const { values } = parseArgs({

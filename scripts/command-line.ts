@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { BootFailure, boot, type Kernel } from '#kernel/boot';
 import { listCorePlugins } from '../plugins/core-plugins.ts';
 import { findThrowingPackage } from '../plugins/extensions/library.ts';
-import { createRepeatedLogLimiter } from './log-repeats.ts';
+import { createRepeatedLogLimiter } from './log-repeat-limit.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { writePretty } from './pretty-log.ts';
 import { renderBootFailure } from './render-boot-failure.ts';

@@ -8,8 +8,8 @@ import { boot } from '#kernel/boot';
 import { createLog } from '../kernel/log.ts';
 import { listCorePlugins } from '../plugins/core-plugins.ts';
 import { openEmbeddedPostgresServer } from '../plugins/database/embedded/server.ts';
+import { captureStatementsFromServerLog } from './demo/capture-statements.ts';
 import { addJazzListenerUser, loadChinook, withTemporaryAdmin } from './demo/prepare.ts';
-import { captureStatementsFromServerLog } from './demo/statements.ts';
 import { writePretty } from './pretty-log.ts';
 
 if (process.env.DB_CONNECTION_STRING || process.env.DB_HOST) {

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type FreshDatabase, freshDatabase } from '../test/support/database.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
-import { findWriteDiscrepancies } from './faults/losses.ts';
+import { findWriteDiscrepancies } from './faults/lost-write-check.ts';
 import { startRestartablePostgres } from './faults/restartable-postgres.ts';
 import { startFaultTestWriters } from './faults/writers.ts';
 

@@ -3,12 +3,12 @@
  * it, and prints the cost for that client. The exit code is 0 where everything is within bounds.
  */
 
+import { hostilePrograms } from '../test/sandbox/escape/hostile-programs.ts';
 import {
   type HostileService,
   SANDBOX_TIMEOUT_MS,
   startHostileService,
 } from '../test/sandbox/escape/hostile-service.ts';
-import { hostilePrograms } from '../test/sandbox/escape/programs.ts';
 import { runHostileProgram } from '../test/sandbox/escape/run-hostile-program.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 

@@ -16,10 +16,10 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startDatabaseServer } from '../test/support/database-server.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { loadBenchData } from './bench/data.ts';
+import { installHangingPackages } from './siege/hanging-packages.ts';
 import type { HostileClientOptions, RequestOutcomeCounts } from './siege/hostile-load.ts';
 import type { MemoryUse } from './siege/memory.ts';
-import { installHangingPackages } from './siege/packages.ts';
-import { createReadLatencyClient, p95 } from './siege/reader.ts';
+import { createReadLatencyClient, p95 } from './siege/read-latency-client.ts';
 
 const MAX_RATIO = 2;
 const MAX_GROWTH_MB = 200;

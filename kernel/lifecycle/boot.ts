@@ -10,8 +10,8 @@ import { type CorePluginFolders, discoverCorePlugins, type PluginInfo } from './
 import { commands, type KernelCommand, middleware, upgrade } from './kernel-facets.ts';
 import { type PluginHookTimeouts, PluginLoader } from './plugin-loader.ts';
 import { sortPlugins } from './plugin-order.ts';
+import { createPluginRegistrationStores, type PluginRegistrationStores } from './plugin-registration-stores.ts';
 import { type HttpServer, serve } from './serve.ts';
-import { createPluginRegistrationStores, type PluginRegistrationStores } from './stores.ts';
 
 /** Settings of the kernel itself; all others are declared by plugins. */
 export const KERNEL_CONFIG = {

@@ -3,14 +3,14 @@ import { pathToFileURL } from 'node:url';
 import { createAttributedCaller } from '../caller.ts';
 import type { Authority, GrantHolder } from '../capabilities/capability.ts';
 import { assertValidManifestContributions, assertValidManifestGrants } from '../capabilities/grant.ts';
-import { createPluginHost, type PluginLifecycleHooks } from '../capabilities/host.ts';
 import type { PluginLoaderApi } from '../capabilities/packages.ts';
+import { createPluginHost, type PluginLifecycleHooks } from '../capabilities/plugin-host.ts';
 import { fail } from '../errors.ts';
 import type { Plugin } from '../plugin.ts';
 import { assertNoSettingsProblems, BootFailure, type TimedPluginPhase } from './boot-failure.ts';
 import { type PluginInfo, readPluginManifest } from './discover.ts';
 import { assertNoPluginNameConflicts, sortPlugins } from './plugin-order.ts';
-import type { PluginRegistrationStores } from './stores.ts';
+import type { PluginRegistrationStores } from './plugin-registration-stores.ts';
 
 /** Milliseconds that one hook of a phase may take. */
 export type PluginHookTimeouts = Readonly<Record<TimedPluginPhase, number>>;

@@ -1,6 +1,6 @@
 import type { Collection } from '../schema/contract.ts';
 import type { Permission, PermissionAction, PermissionSet } from './contract.ts';
-import { permissionListsField } from './restrict/rules.ts';
+import { permissionListsField } from './restrict/row-rules.ts';
 
 /** See `Access.permittedFields`. */
 export function permittedFields(

@@ -2,7 +2,7 @@ import type { Caller } from '#kernel';
 import type { FieldVisibility } from '../query/contract.ts';
 import type { Collection } from '../schema/contract.ts';
 import type { PermissionSet } from './contract.ts';
-import { permissionListsField } from './restrict/rules.ts';
+import { permissionListsField } from './restrict/row-rules.ts';
 
 /** Names of the fields that the caller may read on at least some rows. */
 export function readableFieldNames(set: PermissionSet, collection: Collection): ReadonlySet<string> {

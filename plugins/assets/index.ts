@@ -10,13 +10,13 @@ import { settings } from '../settings/contract.ts';
 import { storage } from '../storage/contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { fileChangeTriggers } from './reading/file-change-triggers.ts';
+import { createFileRecordReader } from './reading/file-record-cache.ts';
 import { createFindReadableFile } from './reading/readable-file.ts';
-import { createFileRecordReader } from './reading/records.ts';
 import { type AssetCachingConfig, createAssetCachePolicyFor } from './serving/cache-policy.ts';
 import { createStoredObjectCache } from './serving/object-cache.ts';
 import { assetRoutes } from './serving/routes.ts';
 import { createSendFile } from './serving/send-file.ts';
-import { withStorageErrorsAsUnavailable } from './storage-failures.ts';
+import { withStorageErrorsAsUnavailable } from './storage-error-wrapper.ts';
 import { createImageVariantService, type ImageTransformConfig } from './transform/index.ts';
 
 export default definePlugin<AssetCachingConfig & ImageTransformConfig>({

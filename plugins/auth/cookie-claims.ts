@@ -2,7 +2,7 @@ import type { AccessControl } from '../access/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import type { AccessTokenClaims } from './access-tokens.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
-import { isAddressAllowedForRole } from './role-address.ts';
+import { isAddressAllowedForRole } from './role-ip-access.ts';
 import type { SessionStore } from './sessions.ts';
 
 interface Deps {

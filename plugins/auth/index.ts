@@ -15,19 +15,19 @@ import { createAuthRequestHandlers } from './auth-requests.ts';
 import * as collections from './collections.ts';
 import * as contract from './contract.ts';
 import { createFindClaimsByCookie } from './cookie-claims.ts';
-import { createCoreSignInSteps } from './core-steps.ts';
+import { createCoreSignInSteps } from './core-sign-in-steps.ts';
 import { authGraphqlFields } from './graphql.ts';
-import { createIdentifyMiddleware } from './identify.ts';
-import { createCallerFactory } from './identity.ts';
+import { createIdentifyMiddleware } from './identify-middleware.ts';
+import { createCallerFactory } from './identity-service.ts';
 import { createLocalAuthDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createRefreshCookie, type RefreshCookieConfig } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
-import { createTokenSecretSource } from './secret.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
 import { createSignInHandler } from './sign-in.ts';
 import { createStaticTokenVerifier } from './static-tokens.ts';
+import { createTokenSecretSource } from './token-signing-secret.ts';
 import { createActiveUserCheck, userStatusTriggers } from './user-status.ts';
 
 /** Fields of a user that decide whose a static token is, and whether it is valid. */

@@ -15,7 +15,7 @@ import type {
 } from './contract.ts';
 import { authDriverInfoOf } from './driver.ts';
 import { withFailedLoginEvent } from './failed-login-event.ts';
-import { assertAddressAllowedForRole } from './role-address.ts';
+import { assertAddressAllowedForRole } from './role-ip-access.ts';
 import type { RefreshOutcome, SessionOwner, SessionStore } from './sessions.ts';
 
 export interface SignInDeps {

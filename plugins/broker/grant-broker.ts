@@ -19,8 +19,8 @@ import type {
   PackageWithGrants,
   RemoteCapabilityMethods,
 } from './contract.ts';
+import { createEnvironmentRedactor } from './environment-redactor.ts';
 import { BrokerRefusal, renderAuthorities, withAuditSentences } from './library.ts';
-import { createEnvironmentRedactor } from './redact.ts';
 
 interface Parts {
   readonly packages: PackagesApi;

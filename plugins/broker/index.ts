@@ -1,8 +1,8 @@
 import { definePlugin } from '#kernel';
+import { remoteLogMethods } from './confined-log-methods.ts';
 import { broker, remoteMethods } from './contract.ts';
 import { GrantBroker } from './grant-broker.ts';
 import manifest from './package.json' with { type: 'json' };
-import { remoteLogMethods } from './remote-log.ts';
 
 export default definePlugin({
   manifest,

@@ -16,4 +16,4 @@ export class BrokerRefusal extends Error {
 /** Renders the audit as text: sentences of authorities, lines with sentences, and the whole report. */
 export { renderAudit, renderAuthorities, withAuditSentences } from './audit-text.ts';
 export { AUDIT_VERBS } from './audit-verbs.ts';
-export { InvocationSecrets } from './secrets.ts';
+export { InvocationSecrets } from './invocation-secrets.ts';

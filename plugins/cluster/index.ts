@@ -1,7 +1,7 @@
 import { definePlugin } from '#kernel';
 import { dedicatedConnections } from '../database/contract.ts';
 import { createInterProcessBus } from './bus.ts';
-import { createWaitForBusConfirmation } from './confirmation.ts';
+import { createWaitForBusConfirmation } from './bus-confirmation.ts';
 import { bus, lock, presence } from './contract.ts';
 import { createAdvisoryLock } from './lock.ts';
 import { createAdvisoryLockAttempt } from './lock-attempt.ts';

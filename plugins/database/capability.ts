@@ -1,21 +1,21 @@
 import type { Knex } from 'knex';
 import { type Capability, fail, type GrantHolder } from '#kernel';
-import type { QueryBuilderGuard } from './builder.ts';
 import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type PoolShareHolder, type SqlStatementOrText } from './contract.ts';
 import type { CursorColumnStreamer } from './cursor.ts';
-import type { UnrestrictedKnexProvider } from './full-builder.ts';
 import { DATABASE_GRANT_SCHEMA, type DatabaseGrant, databaseGrantWidens, describeDatabaseGrant } from './grant.ts';
-import { createStatementGrantCheck, type StatementGrantCheck } from './statement-check.ts';
-import { callStatementObserver } from './statement-observer.ts';
-import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
-import { createTableGuard } from './table-guard.ts';
+import type { QueryBuilderGuard } from './guarded-query-builder.ts';
 import {
   createPluginSqlTemplateFunctions,
   createSqlHandleRegistry,
   type PluginSqlTemplateFunctions,
   type SqlHandleRegistry,
-} from './template.ts';
+} from './sql-template.ts';
+import { createStatementGrantCheck, type StatementGrantCheck } from './statement-check.ts';
+import { callStatementObserver } from './statement-observer.ts';
+import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
+import { createTableGuard } from './table-guard.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
+import type { UnrestrictedKnexProvider } from './unrestricted-query-builder.ts';
 
 interface CapabilityDeps {
   readonly units: UnitsOfWork;

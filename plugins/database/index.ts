@@ -1,11 +1,10 @@
 import { afterCommitQueues, type ContributionTo, capabilities, definePlugin } from '#kernel';
 import type { health } from '../server/contract.ts';
-import { createTableQueryBuilderFactory } from './builder.ts';
 import { databaseCapability } from './capability.ts';
 import { type Db, dedicatedConnections, migrations, migrator } from './contract.ts';
 import { createCursorColumnStreamer } from './cursor.ts';
-import { createDedicatedConnections } from './dedicated.ts';
-import { createUnrestrictedKnexProvider } from './full-builder.ts';
+import { createDedicatedConnections } from './dedicated-connections.ts';
+import { createTableQueryBuilderFactory } from './guarded-query-builder.ts';
 import { createHealthChecks } from './health-checks.ts';
 import { createDatabaseConnectionPool } from './managed-pool.ts';
 import { runPendingMigrations } from './migrate.ts';
@@ -13,6 +12,7 @@ import manifest from './package.json' with { type: 'json' };
 import type { DatabaseConfig } from './settings.ts';
 import { createLeasedConnectionStatementRunner } from './statement-runner.ts';
 import { createUnitsOfWork } from './unit-of-work.ts';
+import { createUnrestrictedKnexProvider } from './unrestricted-query-builder.ts';
 
 export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConfig, 'DATA_PATH'>>({
   manifest,

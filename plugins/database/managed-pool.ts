@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Pool } from 'pg';
 import { fail, type Log } from '#kernel';
-import { RemediableError, toConnectError } from './connect-failure.ts';
+import { RemediableError, toConnectError } from './connect-error-remedies.ts';
+import { type ConnectionTarget, findConfiguredTarget } from './connection-target.ts';
 import type { EmbeddedPostgresServer } from './embedded/server.ts';
 import { createOutageLog } from './outage-log.ts';
 import { connectOutsidePool, createPostgresDriverPool } from './pool.ts';
 import { createPoolSlotSemaphore, type PoolSlotSemaphore } from './pool-slot-semaphore.ts';
 import type { DatabaseConfig } from './settings.ts';
-import { type ConnectionTarget, findConfiguredTarget } from './target.ts';
 import type { AcquireConnection } from './unit-transaction.ts';
 
 const OLDEST_VERSION = 140_000;

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { fail, type Log } from '#kernel';
-import { RemediableError } from './connect-failure.ts';
+import { RemediableError } from './connect-error-remedies.ts';
 import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type Migration } from './contract.ts';
 import { quoteIdentifier } from './library.ts';
 import type { LeasedConnectionStatementRunner } from './statement-runner.ts';

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Log } from '#kernel';
+import type { ConnectionTarget } from './connection-target.ts';
 import { quoteIdentifier } from './library.ts';
-import type { ConnectionTarget } from './target.ts';
 
 /**
  * Milliseconds to connect, and as many for the first statement, so that a server that does not answer blocks no slot of

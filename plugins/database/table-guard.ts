@@ -1,5 +1,5 @@
-import type { KnexBuilderInternals, QueryBuilderGuard } from './builder.ts';
 import { type DatabaseGrant, isTableGranted, TABLE_DENIAL_TEXTS } from './grant.ts';
+import type { KnexBuilderInternals, QueryBuilderGuard } from './guarded-query-builder.ts';
 import type { StatementGrantCheck } from './statement-check.ts';
 import { callStatementObserver } from './statement-observer.ts';
 

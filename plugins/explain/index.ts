@@ -2,7 +2,7 @@ import { definePlugin } from '#kernel';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { schema } from '../schema/contract.ts';
-import { createMissingIndexLogger } from './index-watch.ts';
+import { createMissingIndexLogger } from './missing-index-logger.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createExplainRoutes } from './routes.ts';
 

@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import type { ExtensionSettings, SettingsOwner, SettingsStatus, SettingsUnavailableReason } from './contract.ts';
 import { findSettingDeclaration } from './declaration.ts';
-import { parseSettingsOwnerName, toDisplayName, toSecretEnvironmentVariableName } from './names.ts';
+import { parseSettingsOwnerName, toDisplayName, toSecretEnvironmentVariableName } from './settings-owner-names.ts';
 
 export interface ListedSettingsOwner {
   readonly owner: SettingsOwner;

@@ -1,6 +1,6 @@
 import type { SettingDeclaration, SettingsDeclaration } from './contract.ts';
 import { findSettingDeclaration } from './declaration.ts';
-import { toSecretEnvironmentVariableName } from './names.ts';
+import { toSecretEnvironmentVariableName } from './settings-owner-names.ts';
 import type { SettingStore } from './store.ts';
 import type { SettingValue, SettingValueCodec } from './value-codec.ts';
 

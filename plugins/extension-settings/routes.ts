@@ -6,9 +6,8 @@ import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, parsedQueryStringOf, sendData } from '../http/library.ts';
 import type { SchemaService } from '../schema/contract.ts';
 import type { SecretCipher } from '../secrets/contract.ts';
-import { readAppReadableSettings } from './app-values.ts';
+import { readAppReadableSettings } from './app-readable-settings.ts';
 import { EXTENSION_SETTINGS_TABLE } from './collections.ts';
-import { toDisplayName } from './names.ts';
 import type { ListedSettingsOwner, SettingsOwnerRegistry } from './owners.ts';
 import {
   parseCollectionParameter,
@@ -24,6 +23,7 @@ import {
   SETTINGS_OWNERS_ROUTE_DESCRIPTION,
   WRITE_SETTING_ROUTE_DESCRIPTION,
 } from './route-descriptions.ts';
+import { toDisplayName } from './settings-owner-names.ts';
 import type { SettingRowIdentity, SettingStore } from './store.ts';
 import { validateSettingWrite } from './validate-write.ts';
 import type { SettingValueCodec } from './value-codec.ts';

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises';
 import type { Log } from '#kernel';
 import type { ExtensionAppBuildResult, ExtensionAppBundle, ExtensionAppPart } from '../extensions/contract.ts';
 import { LoadFailure, listBuildErrors } from '../extensions/library.ts';
+import { type BuildableAppPart, renderAppEntryModule } from './app-entry-module.ts';
 import { bundleAppParts, type ChunkTexts } from './app-part-bundler.ts';
-import { type BuildableAppPart, renderAppEntryModule } from './entry.ts';
 
 type CompileHalves = (parts: readonly BuildableAppPart[]) => Promise<ChunkTexts>;
 

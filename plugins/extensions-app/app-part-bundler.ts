@@ -7,7 +7,7 @@ import {
   readCompleteFile,
   runEsbuildWithDeadline,
 } from '../extensions/library.ts';
-import { type BuildableAppPart, renderAppEntryModule } from './entry.ts';
+import { type BuildableAppPart, renderAppEntryModule } from './app-entry-module.ts';
 
 /** Modules that the running admin app provides; a second copy of them would not work. */
 const SHARED = ['vue', 'vue-router', 'vue-i18n', 'pinia', '@tenon/extension-sdk'] as const;

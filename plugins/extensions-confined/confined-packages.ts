@@ -1,8 +1,8 @@
 import type { DiscoveredExtension, LoadedExtension, PackageConsentDecider } from '../extensions/contract.ts';
 import type { LoadFailure } from '../extensions/library.ts';
-import type { ConfinedDeps } from './deps.ts';
 import { findDuplicateContributions } from './duplicate-contributions.ts';
 import type { PackagePastLoadGate } from './gate/gate.ts';
+import type { ConfinedDeps } from './injected-services.ts';
 import type { LoadedConfinedPackage } from './load-package.ts';
 
 export type { PackagePastLoadGate };

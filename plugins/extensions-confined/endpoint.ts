@@ -1,12 +1,12 @@
 import { fail, requestScope } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
-import type { ConfinedDeps } from './deps.ts';
+import { toAuthorRejectionOrRecord } from './author-rejection.ts';
 import { assertEndpointAccess } from './endpoint-access.ts';
 import type { EndpointAccessLevel } from './endpoint-capability.ts';
 import { renderEndpointInput } from './endpoint-input.ts';
 import { sendHandlerResult } from './endpoint-result.ts';
-import { toAuthorRejectionOrRecord } from './reject.ts';
+import type { ConfinedDeps } from './injected-services.ts';
 import { createUnavailable, type LoadedContribution, runConfinedHandler } from './run-handler.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Log } from '#kernel';
 import type { ContributionFailure } from '../extensions/contract.ts';
 import type { GuestFailure } from '../sandbox/library.ts';
 import type { ConfinedContribution } from './gate/contributions.ts';
-import type { SourcePositions } from './gate/positions.ts';
+import type { SourcePositions } from './gate/source-positions.ts';
 
 /** Number of different failures that are kept for one contribution. */
 const MAX_KEPT = 5;

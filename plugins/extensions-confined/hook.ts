@@ -1,8 +1,8 @@
 import { type ActionHandler, type EventMeta, type FilterHandler, fail, requestScope } from '#kernel';
 import { GuestFailure } from '../sandbox/library.ts';
 import type { SchemaService } from '../schema/contract.ts';
+import { toAuthorRejectionOrRecord } from './author-rejection.ts';
 import { type ConfinedEventRowView, createConfinedEventRowView, RowChangeRefused } from './event-rows.ts';
-import { toAuthorRejectionOrRecord } from './reject.ts';
 import { createUnavailable, type LoadedContribution, runConfinedHandler } from './run-handler.ts';
 
 /** Maximum bytes of an event's payload and of its other data, as JSON (conventions, "Hook limits"). */

@@ -8,8 +8,8 @@ import { routeMounts, routing } from '../http/contract.ts';
 import { sandbox } from '../sandbox/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { createConfinedPackageLoader } from './confined-packages.ts';
-import type { HostVersionCheckConfig } from './deps.ts';
 import { endpointCapability } from './endpoint-capability.ts';
+import type { HostVersionCheckConfig } from './injected-services.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default definePlugin<Record<never, never>, HostVersionCheckConfig>({

@@ -2,10 +2,10 @@ import type { PackageHandle } from '../broker/contract.ts';
 import type { BundleEntryOutcome, LoadedExtension } from '../extensions/contract.ts';
 import { findRequestedGrantsByEntry, LoadFailure } from '../extensions/library.ts';
 import type { GuestProgram } from '../sandbox/contract.ts';
-import type { ConfinedDeps } from './deps.ts';
 import { buildContributionId } from './duplicate-contributions.ts';
 import type { ConfinedContribution } from './gate/contributions.ts';
 import type { PackagePastLoadGate } from './gate/gate.ts';
+import type { ConfinedDeps } from './injected-services.ts';
 import { type RegisteredContribution, registerContribution } from './register-contribution.ts';
 
 /** A confined package while it is loaded. */

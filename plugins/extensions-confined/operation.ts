@@ -2,7 +2,7 @@ import type { FlowOperationKind } from '../flows/contract.ts';
 import type { CustomFailure } from '../http/library.ts';
 import type { InvocationFailureCode } from '../sandbox/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
-import { toAuthorRejectionOrRecord } from './reject.ts';
+import { toAuthorRejectionOrRecord } from './author-rejection.ts';
 import { type LoadedContribution, runConfinedHandler } from './run-handler.ts';
 
 /** Limit for options and input together, in bytes of JSON. */

@@ -4,13 +4,13 @@ import type { ContributionFailure, GrantsByCapability } from '../extensions/cont
 import { LoadFailure } from '../extensions/library.ts';
 import type { GuestProgram } from '../sandbox/contract.ts';
 import { assertValidConfinedContribution } from './assert-contribution.ts';
-import type { ConfinedDeps } from './deps.ts';
 import { createEndpointHandler } from './endpoint.ts';
 import type { EndpointAccessLevel } from './endpoint-capability.ts';
 import { createContributionFailureLog } from './failure-log.ts';
 import type { ConfinedContribution } from './gate/contributions.ts';
 import type { PackagePastLoadGate } from './gate/gate.ts';
 import { createConfinedActionListener, createConfinedFilterListener } from './hook.ts';
+import type { ConfinedDeps } from './injected-services.ts';
 import { createConfinedOperation } from './operation.ts';
 import type { LoadedContribution } from './run-handler.ts';
 

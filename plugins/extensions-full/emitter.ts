@@ -1,9 +1,9 @@
 import type { Caller } from '#kernel';
-import { toCallerFromAccountability } from './caller.ts';
+import { toCallerFromAccountability } from './caller-accountability.ts';
+import type { ExtensionHandler } from './event-handler-check.ts';
+import { addExtensionListener } from './event-listeners.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
-import type { ExtensionHandler } from './handler.ts';
-import { addInitHandler, runInitHandlers } from './init.ts';
-import { addExtensionListener } from './listen.ts';
+import { addInitHandler, runInitHandlers } from './init-events.ts';
 
 type Meta = Readonly<Record<string, unknown>>;
 

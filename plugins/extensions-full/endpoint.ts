@@ -2,8 +2,8 @@ import type Router from 'router';
 import type { DiscoveredExtension } from '../extensions/contract.ts';
 import { stripExtensionNamePrefix } from '../extensions/library.ts';
 import { createRouterMount } from './compat/mount.ts';
-import { createLegacyPathRouter } from './compat/paths.ts';
-import type { FullAuthorityContext } from './context.ts';
+import { createLegacyPathRouter } from './compat/router-path-syntax.ts';
+import type { FullAuthorityContext } from './extension-context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 
 type Register = (router: Router.Router, context: FullAuthorityContext) => unknown;

@@ -3,9 +3,9 @@ import type { PackageHandle } from '../broker/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { SettingsReader } from '../extension-settings/contract.ts';
 import type { DiscoveredExtension } from '../extensions/contract.ts';
-import { toAccountability } from './caller.ts';
-import type { FullAuthorityDeps } from './deps.ts';
+import { toAccountability } from './caller-accountability.ts';
 import { parseExtensionEnvironment } from './environment.ts';
+import type { FullAuthorityDeps } from './injected-services.ts';
 import { type PlainSchema, toPlainSchema } from './plain-schema.ts';
 import type { UndoStack } from './undo-stack.ts';
 

@@ -1,10 +1,10 @@
-import type { FullAuthorityContext } from './context.ts';
+import type { ExtensionHandler } from './event-handler-check.ts';
+import { addExtensionListener } from './event-listeners.ts';
+import type { FullAuthorityContext } from './extension-context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
-import type { ExtensionHandler } from './handler.ts';
-import { addInitHandler } from './init.ts';
-import { addExtensionListener } from './listen.ts';
+import { addWithRemoveFunction, getFullAuthorityRegistrations } from './hook-registry.ts';
+import { addInitHandler } from './init-events.ts';
 import { addSchedule } from './schedule.ts';
-import { addWithRemoveFunction, getFullAuthorityRegistrations } from './state.ts';
 
 export type HookFunction = (register: unknown, context: FullAuthorityContext) => unknown;
 

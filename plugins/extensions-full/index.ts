@@ -11,9 +11,9 @@ import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
 import { schedule } from '../schedule/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
-import type { FullAuthorityDeps } from './deps.ts';
 import { fullAuthorityCapability } from './full-capability.ts';
-import { INIT_EVENTS, runInitHandlers } from './init.ts';
+import { INIT_EVENTS, runInitHandlers } from './init-events.ts';
+import type { FullAuthorityDeps } from './injected-services.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default definePlugin({

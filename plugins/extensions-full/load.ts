@@ -1,10 +1,10 @@
 import type { DiscoveredExtension, LoadedExtension } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
-import { registerFullAuthorityBundle, registerFullAuthorityHook } from './bundle.ts';
-import { createFullAuthorityContext } from './context.ts';
-import type { FullAuthorityDeps } from './deps.ts';
+import { registerFullAuthorityBundle, registerFullAuthorityHook } from './bundle-registration.ts';
 import { endpointName, registerFullAuthorityEndpoint } from './endpoint.ts';
+import { createFullAuthorityContext } from './extension-context.ts';
 import { createExtensionRuntime } from './extension-runtime.ts';
+import type { FullAuthorityDeps } from './injected-services.ts';
 import { importExtensionEntry, unwrapDefaultExport } from './module.ts';
 import { registerFullAuthorityOperation } from './operation.ts';
 import { createUndoStack } from './undo-stack.ts';

@@ -1,5 +1,5 @@
-import { toAccountability } from './caller.ts';
-import type { FullAuthorityContext } from './context.ts';
+import { toAccountability } from './caller-accountability.ts';
+import type { FullAuthorityContext } from './extension-context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 
 type Options = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import type { ExtensionRuntime } from './extension-runtime.ts';
-import { getFullAuthorityRegistrations } from './state.ts';
+import { getFullAuthorityRegistrations } from './hook-registry.ts';
 
 /**
  * Runs `handler` at the times of the pattern, each time in one process of the cluster. False if the pattern is not

@@ -5,11 +5,15 @@ import type { Migrator } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import { createExtensionAuditLines, createPluginAuditLines } from './audit/manifest-lines.ts';
 import { createFailurePlaceholder } from './discover/discover.ts';
-import { scanPackages } from './discover/scan.ts';
+import { scanPackages } from './discover/scan-configured-folders.ts';
+import { LoadFailure } from './extension-types.ts';
 import { createExtensionManager, type ExtensionManager } from './load/extension-manager.ts';
-import { type PackageEventFilterState, toExtensionFilterState, toPluginFilterState } from './load/package-states.ts';
+import {
+  type PackageEventFilterState,
+  toExtensionFilterState,
+  toPluginFilterState,
+} from './load/package-filter-states.ts';
 import type { LoaderContributions } from './loader-contributions.ts';
-import { LoadFailure } from './model.ts';
 import { createFailureReasonRedactor, type ExtensionRow } from './records/info-record.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { listSettingsOwners } from './settings-owners.ts';

@@ -1,14 +1,9 @@
 import { type Authority, authorities, facet, type PluginInfo, service } from '#kernel';
 import type { ConfinedRuntimeState } from '../sandbox/contract.ts';
-import type { ConfinedLoadSteps, LoadPhase } from './load/load-deps.ts';
-import type { PackageEventFilterState } from './load/package-states.ts';
-import type { DiscoveredExtension, ExtensionAppBundle, LoadedExtension, LoadFailure } from './model.ts';
+import type { DiscoveredExtension, ExtensionAppBundle, LoadedExtension, LoadFailure } from './extension-types.ts';
+import type { ConfinedLoadSteps, LoadPhase } from './load/loader-dependencies.ts';
+import type { PackageEventFilterState } from './load/package-filter-states.ts';
 
-export type { LoadPhase } from './load/load-deps.ts';
-export type { PackageEventFilterState } from './load/package-states.ts';
-/** Types that the plugins that load extensions share. Clients see extensions through the routes. */
-export type { GrantsByCapability } from './manifest/requested-grants.ts';
-export type { ManifestDeps } from './manifest/validate.ts';
 export type {
   AppAndApiFiles,
   BundleEntryOutcome,
@@ -27,8 +22,13 @@ export type {
   PackageMountRegistry,
   ReasonCode,
   ServerExtensionType,
-} from './model.ts';
-export { SERVER_EXTENSION_TYPES } from './model.ts';
+} from './extension-types.ts';
+export { SERVER_EXTENSION_TYPES } from './extension-types.ts';
+export type { LoadPhase } from './load/loader-dependencies.ts';
+export type { PackageEventFilterState } from './load/package-filter-states.ts';
+/** Types that the plugins that load extensions share. Clients see extensions through the routes. */
+export type { GrantsByCapability } from './manifest/requested-grants.ts';
+export type { ManifestDeps } from './manifest/validate.ts';
 export type { PackageFile, PackageFileReader } from './packages/package-files.ts';
 
 /**

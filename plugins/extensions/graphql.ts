@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
+import type { AppExtensionType } from './extension-types.ts';
 import type { ExtensionManager } from './load/extension-manager.ts';
-import type { AppExtensionType } from './model.ts';
 import type { ExtensionRow } from './records/info-record.ts';
 
 /** Kinds of extensions for the admin app, by their names in the answer. */

@@ -8,13 +8,13 @@ export type {
   OnResolveResult,
   Plugin as BuildPlugin,
 } from 'esbuild';
+export { LoadFailure } from './extension-types.ts';
 /** Whether an extension has browser code and server code, and whether its server code is confined. */
-export { hasExtensionAppPart, hasExtensionServerPart, isConfinedExtension } from './load/slot.ts';
-export { stripExtensionNamePrefix } from './manifest/names.ts';
+export { hasExtensionAppPart, hasExtensionServerPart, isConfinedExtension } from './load/extension-load-state.ts';
+export { stripExtensionNamePrefix } from './manifest/extension-package-names.ts';
 export { readManifest } from './manifest/read.ts';
 /** The grants that a confined package requests, by contract key. */
 export { findRequestedGrantsByEntry, listServerBundleEntries } from './manifest/requested-grants.ts';
-export { LoadFailure } from './model.ts';
 /** Registers the paths and the flow operations of packages under their names. */
 export { createPackageMountRegistry } from './mounts.ts';
 export { createPackageFlowOperations } from './package-flow-operations.ts';

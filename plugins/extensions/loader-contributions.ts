@@ -9,9 +9,9 @@ import {
   type RequiredPackageGuard,
   requiredPackageGuards,
 } from './contract.ts';
-import type { LoadDeps } from './load/load-deps.ts';
-import { type ExtensionAppBundle, LoadFailure } from './model.ts';
-import { refusingPackageConsent } from './no-consent.ts';
+import { type ExtensionAppBundle, LoadFailure } from './extension-types.ts';
+import type { LoadDeps } from './load/loader-dependencies.ts';
+import { refusingPackageConsent } from './missing-consent-plugin.ts';
 
 /** What other plugins contribute to loading packages, read from the facets. */
 export interface LoaderContributions extends Pick<LoadDeps, 'loadFull' | 'confined' | 'runtime'> {

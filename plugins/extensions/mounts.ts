@@ -1,6 +1,6 @@
 import type { Log } from '#kernel';
 import type { RouteMount, RoutingService } from '../http/contract.ts';
-import { LoadFailure, type PackageMountRegistry } from './model.ts';
+import { LoadFailure, type PackageMountRegistry } from './extension-types.ts';
 
 interface Deps {
   readonly routing: Pick<RoutingService, 'claimOf'>;

@@ -1,5 +1,5 @@
 import type { FlowOperationKind, FlowOperationRegistry } from '../flows/contract.ts';
-import type { PackageFlowOperations } from './model.ts';
+import type { PackageFlowOperations } from './extension-types.ts';
 
 /** Registers flow operations in the name of packages. */
 export const createPackageFlowOperations = (

@@ -2,9 +2,9 @@ import { type Caller, fail } from '#kernel';
 import type { HistoryRecorder } from '../activity/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, hasBodyMatchingRouteSchema, sendData } from '../http/library.ts';
+import type { ExtensionAppBundle } from './extension-types.ts';
+import { isConfinedExtension } from './load/extension-load-state.ts';
 import type { ExtensionManager } from './load/extension-manager.ts';
-import { isConfinedExtension } from './load/slot.ts';
-import type { ExtensionAppBundle } from './model.ts';
 import { type ExtensionRow, toExtensionInfoRecord } from './records/info-record.ts';
 import {
   EXTENSION_APP_CHUNK_ROUTE_DESCRIPTION,

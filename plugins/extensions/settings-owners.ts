@@ -1,5 +1,5 @@
 import type { ExtensionSettings, SettingsOwner } from '../extension-settings/contract.ts';
-import type { DiscoveredExtension } from './model.ts';
+import type { DiscoveredExtension } from './extension-types.ts';
 
 /** The packages that declare settings. */
 export const listSettingsOwners = (

@@ -2,8 +2,8 @@ import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { createDisconnectSignalGetter } from '../http/library.ts';
 import { FILES_COLLECTION_NAME } from './contract.ts';
 import type { FileRouteDeps } from './deps.ts';
-import { sharedFileImporterFor } from './import/import.ts';
-import { parseFileImportRequest } from './import/request.ts';
+import { sharedFileImporterFor } from './import/import-file-from-url.ts';
+import { parseFileImportRequest } from './import/parse-import-request.ts';
 
 /**
  * GraphQL has only the import by URL: bytes themselves can be sent by REST only. `data` is JSON, since the collection has no input

@@ -19,12 +19,12 @@ import { files } from './contract.ts';
 import type { FileRouteDeps, FileServiceDeps } from './deps.ts';
 import { fileGraphqlFields } from './graphql.ts';
 import { createOrphanJanitor } from './janitor.ts';
-import { createProcessStorageLocationRegistry } from './location-registry.ts';
 import { createOrphanLedger } from './orphan-ledger.ts';
 import { createOrphanTriggerMigration } from './orphan-triggers.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createProcessStorageLocationRegistry } from './process-location-registry.ts';
 import { fileRoutes } from './routes/index.ts';
-import { registerFileReferenceClearing } from './rules/references.ts';
+import { registerFileReferenceClearing } from './rules/clear-references-on-delete.ts';
 import { registerFileWriteRules } from './rules/write-rules.ts';
 import { createFileStorageService } from './service.ts';
 

@@ -5,9 +5,9 @@ import type { Db } from '../database/contract.ts';
 import type { JobScheduler, ScheduledJobHandle } from '../schedule/contract.ts';
 import type { StorageService } from '../storage/contract.ts';
 import type { OrphanLedger } from './orphan-ledger.ts';
+import { createOrphanQueries } from './orphan-queries.ts';
 import { createOrphanedObjectRemover } from './orphan-removal.ts';
 import { ORPHANS_CHANNEL } from './orphan-triggers.ts';
-import { createOrphanQueries } from './orphans.ts';
 
 const ROUND_INTERVAL = 60_000;
 /** Milliseconds after the start until the second round: PostgreSQL may notice late that an earlier process has died. */

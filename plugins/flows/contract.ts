@@ -1,5 +1,5 @@
 import { authorities, type Caller, facet, service } from '#kernel';
-import { createFlowOperationRegistry } from './registry.ts';
+import { createFlowOperationRegistry } from './operation-registry.ts';
 
 /** The context of one run of an operation, beside its options. */
 export interface FlowOperationContext {

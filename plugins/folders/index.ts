@@ -5,8 +5,8 @@ import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { foldersCollection } from './collections.ts';
+import { createFolderTreeTriggerMigration } from './folder-cycle-trigger.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createFolderTreeTriggerMigration } from './tree-migration.ts';
 
 export default definePlugin({
   manifest,

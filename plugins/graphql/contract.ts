@@ -4,7 +4,7 @@ import {
   type DistinctGraphqlFields,
   parseGraphqlFieldName,
   separateDuplicateGraphqlFields,
-} from './fields/distinct-fields.ts';
+} from './fields/unique-contributed-fields.ts';
 
 /**
  * `items` is `/graphql`, with user collections; `system` is `/graphql/system`, with system collections (specification,

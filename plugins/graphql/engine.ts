@@ -8,10 +8,10 @@ import type { SchemaService } from '../schema/contract.ts';
 import type { GraphqlScope } from './contract.ts';
 import { createGraphqlDocumentCaches } from './document/document-cache.ts';
 import { createOperationExecutor } from './execute/execute.ts';
-import type { GraphqlResponse } from './execute/operation-types.ts';
+import type { GraphqlResponse } from './execute/operation-and-response-types.ts';
 import { answerGraphqlRequest } from './http/answer-request.ts';
 import type { GraphqlRequest } from './http/request.ts';
-import type { ContributedFields } from './schema/contributed.ts';
+import type { ContributedFields } from './schema/contributed-fields.ts';
 import { createGraphqlSchemaCache } from './schema/schema-cache.ts';
 
 /**

@@ -1,1 +1,1 @@
-export { parseGraphqlFieldName } from './fields/distinct-fields.ts';
+export { parseGraphqlFieldName } from './fields/unique-contributed-fields.ts';

@@ -4,7 +4,7 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Context, Next } from 'koa';
 import { Failure, fail } from '#kernel';
 import type { UnfinishedBodyMemoryBudget } from './body-memory.ts';
-import { clientAddressOf } from './client.ts';
+import { clientAddressOf } from './client-address-and-info.ts';
 import type { RoutingService } from './contract.ts';
 import { assertStorableJson } from './storable-json.ts';
 

@@ -1,7 +1,7 @@
 import { ClientGone, errorEnvelope, type Middleware, type RequestScope, requestScope } from '#kernel';
 import { hasBody } from './body.ts';
-import { clientAddressOf } from './client.ts';
-import { ClientRequestScope } from './client-scope.ts';
+import { clientAddressOf } from './client-address-and-info.ts';
+import { ClientRequestScope } from './client-disconnect-signal.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
 import type { RunErrorFilters } from './error-filters.ts';

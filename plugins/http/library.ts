@@ -6,9 +6,9 @@ import { StreamedResponse } from './streamed-response.ts';
 export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
 
 /** The client before authentication: address (behind trusted proxies the real one), user agent, origin. */
-export { clientAddressOf, clientInfoOf } from './client.ts';
+export { clientAddressOf, clientInfoOf } from './client-address-and-info.ts';
 /** The signal that the client of a request disconnected, created on first use. */
-export { createDisconnectSignalGetter } from './client-scope.ts';
+export { createDisconnectSignalGetter } from './client-disconnect-signal.ts';
 /** Whether a parsed body matches the schema of a route description. */
 export { hasBodyMatchingRouteSchema } from './is-valid-body.ts';
 /** Parts of route descriptions, and functions over descriptions. */
@@ -36,7 +36,7 @@ export {
   RECORD_SCHEMA,
   schemaRef,
   TEXT_SCHEMA,
-} from './route-description.ts';
+} from './route-description-builders.ts';
 /** Checks nesting and NUL characters of parsed JSON from any part of a request. @throws INVALID_PAYLOAD */
 export { assertStorableJson } from './storable-json.ts';
 /**

@@ -15,8 +15,8 @@ import {
   type CollectionRouteDescriptions,
   type DocumentedCollection,
   describeCollectionRoutes,
-} from './descriptions/collection.ts';
-import { QUERY_PARAMETER_NAMES } from './descriptions/query.ts';
+} from './descriptions/collection-route-descriptions.ts';
+import { QUERY_PARAMETER_NAMES } from './descriptions/query-parameter-descriptions.ts';
 import { parseExportFormat } from './read/export/formats.ts';
 import { renderReadEnvelope } from './read/long-read.ts';
 import {

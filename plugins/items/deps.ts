@@ -22,7 +22,7 @@ export interface ItemsEngineDeps {
   readonly maxMutations: number;
   /** Milliseconds that one write may take; 0 for no limit. */
   readonly timeout: number;
-  /** The rows are written to find the one that the database rejects (`replay.ts`), and are rolled back. */
+  /** The rows are written to find the one that the database rejects (`write/replay-refused-write.ts`), and are rolled back. */
   readonly isReplay?: true;
   /**
    * Asserts that the writer may write these rows, nested ones included, where it may do less than its caller. Throws a

@@ -15,7 +15,7 @@ import manifest from './package.json' with { type: 'json' };
 import { createItemPermissionsReader } from './read/item-permissions.ts';
 import { createItemReads } from './read/read.ts';
 import { itemRoutes } from './routes.ts';
-import { createReferenceRemoval } from './write/references.ts';
+import { createReferenceRemoval } from './write/clear-incoming-references.ts';
 import { createStatementCache } from './write/statement-cache.ts';
 import { createItemWrites } from './write/write.ts';
 

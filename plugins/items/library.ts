@@ -3,15 +3,15 @@
  * plugin that serves it at its own path: `for (const route of collectionRoutes(items, '/roles', 'platform_roles')) …`.
  */
 export { collectionRoutes } from './collection-routes.ts';
-/** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
-export { parseKeyValue } from './collection-target.ts';
 /** Bodies and answers of the routes of a collection, for descriptions of other routes. */
-export { itemSchema, WRITE_ERROR_CODES } from './descriptions/collection.ts';
+export { itemSchema, WRITE_ERROR_CODES } from './descriptions/collection-route-descriptions.ts';
 export {
   ANSWER_SHAPE_QUERY_PARAMETER_REFS,
   LIST_QUERY_PARAMETER_REFS,
   queryOpenApiComponents,
   SINGLE_ROW_QUERY_PARAMETER_REFS,
-} from './descriptions/query.ts';
+} from './descriptions/query-parameter-descriptions.ts';
+/** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
+export { parseKeyValue } from './find-collection-and-key.ts';
 /** The check of the routes of a collection before a write, and their answer after it, for routes of other forms. */
 export { assertAnswerShapeParameters, sendWrittenRows } from './written-response.ts';

@@ -1,8 +1,8 @@
 import { definePlugin } from '#kernel';
 import { workers } from '../workers/contract.ts';
 import { media } from './contract.ts';
+import { buildMediaWorkerPoolOptions } from './media-pool-options.ts';
 import manifest from './package.json' with { type: 'json' };
-import { buildMediaWorkerPoolOptions } from './processes.ts';
 import { createMediaService } from './service.ts';
 
 export default definePlugin({

@@ -3,7 +3,7 @@ import type { WorkerJobOutcome, WorkerPool } from '../workers/contract.ts';
 import type { FileInspection, ImageTransformPlan, ImageTransformResult, MediaService } from './contract.ts';
 import { MediaError } from './library.ts';
 import { FILE_INSPECTION_TIMEOUT_MS } from './limits.ts';
-import { IMAGE_TRANSFORM_LANE } from './processes.ts';
+import { IMAGE_TRANSFORM_LANE } from './media-pool-options.ts';
 import type { MediaJob } from './worker-messages.ts';
 import { parseFileInspection, parseImageTransformResult, parseMediaFailure } from './worker-reply.ts';
 

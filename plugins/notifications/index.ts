@@ -7,9 +7,9 @@ import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import * as collections from './collections.ts';
 import { notifications } from './contract.ts';
+import { registerNotificationWriteChecks } from './notification-write-checks.ts';
 import { createNotificationService } from './notify.ts';
 import manifest from './package.json' with { type: 'json' };
-import { registerNotificationWriteChecks } from './rules.ts';
 
 export default definePlugin({
   manifest,

@@ -1,7 +1,7 @@
 import { Failure, fail } from '#kernel';
 import type { OutboundRequest, OutboundResponse, StreamedOutboundResponse } from './contract.ts';
-import type { OpenOutboundResponse } from './exchange.ts';
 import { OutboundFailure } from './failure.ts';
+import type { OpenOutboundResponse } from './pinned-http-request.ts';
 
 interface ReadOptions {
   readonly maxBytes: number;

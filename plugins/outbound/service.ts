@@ -1,8 +1,8 @@
 import type { OutboundAddressPolicy } from './address-policy.ts';
 import type { OutboundRequest, OutboundService, StreamedOutboundResponse } from './contract.ts';
-import { performOutboundRequest } from './exchange.ts';
 import { OutboundFailure } from './failure.ts';
 import { type ResolveHost, resolveAllowedAddresses } from './host-resolver.ts';
+import { performOutboundRequest } from './pinned-http-request.ts';
 import { createRequestDeadline } from './request-deadline.ts';
 import { createStreamedOutboundResponse, readWholeOutboundResponse } from './response-stream.ts';
 

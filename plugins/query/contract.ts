@@ -4,7 +4,7 @@ import type { Collection, Field, SchemaOverview } from '../schema/contract.ts';
 import type { GroupSelection, RowSelection } from './selection.ts';
 import type { BoundPlaceholderValue, ConditionTree, PlaceholderValues, ReadNode } from './tree.ts';
 
-export type { NowOffset } from './now.ts';
+export type { NowOffset } from './now-dynamic-value.ts';
 export type { OperandPlaceholder } from './placeholder.ts';
 export type {
   ColumnOutputFormat,

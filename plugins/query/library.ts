@@ -2,23 +2,23 @@ import { Failure, fail } from '#kernel';
 
 /** The bytes of a base64 text; undefined for other texts. */
 export { decodeBase64 } from './base64.ts';
-/** Whether an operand is `$CURRENT_USER` or `$CURRENT_ROLE`. */
-export { isCallerDynamicValue } from './caller-value.ts';
 /** SQL of keys of one column and of composite keys. */
 export { fieldColumnListSql, fieldsEqualSql, keyEqualsSql, keyInSql, keyTextSql } from './compile/key.ts';
 /** SQL of a field as answers show it, and of the same value as a part of `jsonb`. */
 export { fieldJsonbOutputSql, fieldOutputSql } from './compile/output.ts';
+/** Whether an operand is `$CURRENT_USER` or `$CURRENT_ROLE`. */
+export { isCallerDynamicValue } from './current-user-or-role.ts';
 export { decodeRawQuery } from './decode-raw-query.ts';
 export { withoutValuesInPostgresMessage } from './failures.ts';
 /** The columns of a collection's key, and the projections of reads that answer only keys. */
 export { keyColumns, keyProjections } from './key-columns.ts';
 /** Texts of composite keys. */
 export { joinCompositeKey, splitCompositeKey } from './key-text.ts';
-export { parseNowExpression, timestampOfNowOffset } from './now.ts';
+export { parseNowExpression, timestampOfNowOffset } from './now-dynamic-value.ts';
 /** Parses a GeoJSON geometry to text; INVALID_QUERY with the path for other values. */
 export { parseGeoJson } from './parse/geojson.ts';
 /** The operators that fit a field of this type, unless the field is concealed. */
-export { ARRAY_OPERATORS, filterOperatorsOfFieldType } from './parse/operators.ts';
+export { ARRAY_OPERATORS, filterOperatorsOfFieldType } from './parse/operators-by-field-type.ts';
 export { parsePrimaryKeyValue } from './parse-key.ts';
 export { isReplaceableByPlaceholder, OperandPlaceholder } from './placeholder.ts';
 export { applyEnumLabels, toAggregateParameter } from './selection.ts';

@@ -3,7 +3,7 @@ import type { Db, StatementOptions } from '../database/contract.ts';
 import { createPoolShareHolder } from '../database/library.ts';
 import { compileCursorStatement, compileReadStatement } from './compile/read.ts';
 import { returningRowJsonSql } from './compile/returning.ts';
-import { isRuntimeParameter, type RuntimeParameter, StatementBuilder } from './compile/statement.ts';
+import { isRuntimeParameter, type RuntimeParameter, StatementBuilder } from './compile/statement-builder.ts';
 import { whereSql } from './compile/where.ts';
 import type {
   BoundPlaceholderValue,
@@ -16,7 +16,7 @@ import type {
 } from './contract.ts';
 import { explainStatement } from './explain.ts';
 import { throwQueryFailure } from './failures.ts';
-import { timestampOfNowOffset } from './now.ts';
+import { timestampOfNowOffset } from './now-dynamic-value.ts';
 import { renderReadForLog } from './render-read-for-log.ts';
 import type { RecordDuration } from './slow-log.ts';
 import { createStatementNames } from './statement-names.ts';

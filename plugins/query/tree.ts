@@ -1,5 +1,5 @@
 import type { Collection, Field } from '../schema/contract.ts';
-import type { NowOffset } from './now.ts';
+import type { NowOffset } from './now-dynamic-value.ts';
 import type { ColumnOutputFormat } from './selection.ts';
 
 // The tree of a parsed query: nodes of rows, their projections, and their conditions. `access` writes `rule` and `when` into it.

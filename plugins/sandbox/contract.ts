@@ -1,5 +1,5 @@
 import { type Caller, service } from '#kernel';
-import type { Posture } from '../../sandbox/host/posture/posture.ts';
+import type { Posture } from '../../sandbox/host/posture/confinement-layers.ts';
 import type {
   ArtifactExportSummary,
   InvocationFailureCode,

@@ -4,7 +4,7 @@ import {
   CONFINEMENT_LAYERS_OF_REQUIRED_MODE,
   MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
-} from '../../sandbox/host/posture/posture.ts';
+} from '../../sandbox/host/posture/confinement-layers.ts';
 import { createSupervisor, type Supervisor } from '../../sandbox/host/supervisor/supervisor.ts';
 import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 import type { ConfinedRuntimeState } from './contract.ts';

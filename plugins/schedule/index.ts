@@ -2,9 +2,9 @@ import { definePlugin } from '#kernel';
 import { lock } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { schedule } from './contract.ts';
+import { createScheduleTickClaimer, createScheduleTicksMigration } from './job-tick-claims.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createJobScheduler } from './schedule.ts';
-import { createScheduleTickClaimer, createScheduleTicksMigration } from './ticks.ts';
 
 export default definePlugin({
   manifest,

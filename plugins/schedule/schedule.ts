@@ -1,6 +1,6 @@
 import type { InterProcessLock } from '../cluster/contract.ts';
-import { createNextDueTimeFinder, isCronExpression } from './calendar.ts';
 import type { JobScheduler, ScheduledJob, ScheduledJobHandle } from './contract.ts';
+import { createNextDueTimeFinder, isCronExpression } from './next-due-time.ts';
 import { startTickTimer } from './timer.ts';
 
 interface Deps {

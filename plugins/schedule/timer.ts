@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { FindNextDueTime } from './calendar.ts';
+import type { FindNextDueTime } from './next-due-time.ts';
 
 /** The longest delay of setTimeout; longer waits are split. */
 const LONGEST_DELAY = 2 ** 31 - 1;

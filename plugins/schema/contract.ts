@@ -2,7 +2,7 @@ import { authorities, type Caller, facet, service } from '#kernel';
 import type { SchemaOverview } from './schema-overview.ts';
 import type { SystemCollection } from './system-collection.ts';
 
-export type { CollectionRecord, FieldRecord, RelationRecord } from './records.ts';
+export type { CollectionRecord, FieldRecord, RelationRecord } from './schema-api-records.ts';
 export {
   type Collection,
   type CollectionMeta,

@@ -1,15 +1,15 @@
 import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { type Db, migrations } from '../database/contract.ts';
-import { createCatalogReader } from './catalog/source.ts';
+import { createCatalogReader } from './catalog/catalog-reader.ts';
 import { type SchemaService, schema, schemaWrites, systemCollections } from './contract.ts';
 import { installChangeTriggers, SCHEMA_CHANNEL } from './freshness/change-triggers.ts';
 import { createSchemaCache } from './freshness/schema-cache.ts';
 import manifest from './package.json' with { type: 'json' };
 import { buildSchemaSnapshot } from './snapshot/build.ts';
 import { collectSystemCollectionDeclarations, type DeclaredCollections } from './system/declarations.ts';
-import { registryCollections } from './system/registry.ts';
-import { createSystemTablesMigration, hashSystemCollectionDeclarations } from './system/tables.ts';
+import { registryCollections } from './system/registry-collections.ts';
+import { createSystemTablesMigration, hashSystemCollectionDeclarations } from './system/system-tables-migration.ts';
 import { findUnservedTables, renderUnservedTablesWarning } from './unserved-tables.ts';
 import { createSchemaWrites } from './writes/index.ts';
 

@@ -2,5 +2,5 @@
 export { isDatabaseGenerated, isRangeColumn, isSearchVector } from './column-kinds.ts';
 /** Failures for unknown names. */
 export { createCollectionNotFoundFailure, createUnknownSchemaNameFailure } from './not-found.ts';
-export { toCollectionRecord, toFieldRecord, toReadableFieldRecord, toRelationRecord } from './records.ts';
+export { toCollectionRecord, toFieldRecord, toReadableFieldRecord, toRelationRecord } from './schema-api-records.ts';
 export { isRowLocationField } from './snapshot/keys.ts';

@@ -12,7 +12,7 @@ import { createHealthFallbackMiddleware, sendHealth } from './health-route.ts';
 import { buildServerInfo } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
 import { pingMiddleware } from './ping.ts';
-import { createRootRouteHandler } from './root.ts';
+import { createRootRouteHandler } from './root-route.ts';
 import { HEALTH_ROUTE_DESCRIPTION, INFO_ROUTE_DESCRIPTION, ROOT_ROUTE_DESCRIPTION } from './route-descriptions.ts';
 
 interface Config {

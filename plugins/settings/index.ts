@@ -5,13 +5,13 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
-import { assertAssetPresets } from './asset-presets.ts';
+import { assertAssetPresets } from './assert-asset-presets-setting.ts';
+import { assertLoginAttemptsSetting } from './assert-login-attempts-setting.ts';
+import { assertSettingsFilesReadable } from './assert-readable-setting-files.ts';
 import { createCachedSettings, createSettingsTriggerMigration } from './cached-settings.ts';
 import { SETTINGS_COLLECTION, settingsCollection } from './collections.ts';
 import { settings } from './contract.ts';
-import { assertLoginAttemptsSetting } from './login-attempts.ts';
 import manifest from './package.json' with { type: 'json' };
-import { assertSettingsFilesReadable } from './public-file-permission.ts';
 
 export default definePlugin({
   manifest,

@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { ByteRange, OpenedStorageObject, StorageObjectStat } from '../storage/contract.ts';
+import { createFileReader } from './file-read-stream.ts';
 import { undefinedIfFileMissing } from './missing-file.ts';
-import { createFileReader } from './reader.ts';
 
 // Objects are read by file descriptors: a `FileHandle` costs a third of the processor time of small objects.
 const openFile = promisify(open);

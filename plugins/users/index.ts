@@ -17,8 +17,8 @@ import { ownRightsRoutes } from './routes/own-rights.ts';
 import { permissionRoutes } from './routes/permissions.ts';
 import { createPasswordPolicy } from './rules/password-policy.ts';
 import { registerPermissionWriteChecks } from './rules/permission-write-checks.ts';
-import { registerRoleWriteChecks } from './rules/roles.ts';
-import { registerUserWriteChecks } from './rules/users.ts';
+import { registerRoleWriteChecks } from './rules/role-write-checks.ts';
+import { registerUserWriteChecks } from './rules/user-write-checks.ts';
 import { userStatements } from './statements.ts';
 
 interface Config {

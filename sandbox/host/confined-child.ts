@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Posture } from './posture/posture.ts';
+import type { Posture } from './posture/confinement-layers.ts';
 
 /** How a child process ended. `isOutOfMemory`: the operating system killed it at its memory limit. */
 export interface ChildProcessExit {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { median } from '../bench/load-figures.ts';
 import type { SharpResizeJob } from './bare-sharp.ts';
-import type { AssetBenchServers } from './sides.ts';
+import type { AssetBenchServers } from './compared-servers.ts';
 
 /** Largest allowed ratio of the service's time per image to that of sharp alone. */
 export const COLD_TRANSFORM_MAX_RATIO = 1.15;

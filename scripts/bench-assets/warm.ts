@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { buildRequestBytes } from '../bench/load.ts';
+import { buildRequestBytes } from '../bench/http-load-generator.ts';
 import { type LoadFigures, measureLoad, medians } from '../bench/load-figures.ts';
-import type { AssetBenchServers } from './sides.ts';
+import type { AssetBenchServers } from './compared-servers.ts';
 
 export interface WarmAssetOptions {
   readonly seconds: number;

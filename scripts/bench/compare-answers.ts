@@ -1,7 +1,7 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
+import { type BenchRequest, type BenchScenario, buildBenchRequest, isWriteBenchScenario } from './bench-scenarios.ts';
+import type { BenchServer, BenchServers } from './compared-servers.ts';
 import { deleteBenchWrites } from './data.ts';
-import { type BenchRequest, type BenchScenario, buildBenchRequest, isWriteBenchScenario } from './shapes.ts';
-import type { BenchServer, BenchServers } from './sides.ts';
 
 export interface AnswerDifference {
   readonly text: string;

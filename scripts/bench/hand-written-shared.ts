@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import pg from 'pg';
-import type { BenchScenario } from './shapes.ts';
+import type { BenchScenario } from './bench-scenarios.ts';
 
 /** Creates a connection pool with the session settings and the size of the pool of the service. */
 export const createBenchPool = (name: string, connectionString: string | undefined): pg.Pool =>

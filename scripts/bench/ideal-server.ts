@@ -1,10 +1,10 @@
 /**
  * The hand-written server of the benchmark: node:http, pg, and for each shape the best statement we know, kept prepared. It
- * checks no permission, parses no query, and serves the paths of `shapes.ts`.
+ * checks no permission, parses no query, and serves the paths of `bench-scenarios.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { BENCH_SCENARIOS } from './bench-scenarios.ts';
 import { createBenchPool, createBenchScenarioFinder, readBodyText } from './hand-written-shared.ts';
-import { BENCH_SCENARIOS } from './shapes.ts';
 
 const pool = createBenchPool('ideal', process.env.IDEAL_DATABASE_URL);
 const find = createBenchScenarioFinder(BENCH_SCENARIOS);

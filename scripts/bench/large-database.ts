@@ -2,7 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { type FreshDatabase, freshDatabase } from '../../test/support/database.ts';
 import { createLargeSchema } from '../../test/support/large-schema.ts';
 import { type SpawnedService, spawnService } from '../../test/support/service.ts';
-import { cpuByProcess, findServerProcesses } from './processes.ts';
+import { cpuByProcess, findServerProcesses } from './process-cpu-memory.ts';
 
 const TABLES = [0, 300, 1000] as const;
 

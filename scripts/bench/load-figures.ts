@@ -1,7 +1,7 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { type LoadResult, runLoad } from './load.ts';
-import { cpuByProcess, findServerProcesses } from './processes.ts';
-import type { BenchTarget } from './sides.ts';
+import type { BenchTarget } from './compared-servers.ts';
+import { type LoadResult, runLoad } from './http-load-generator.ts';
+import { cpuByProcess, findServerProcesses } from './process-cpu-memory.ts';
 
 /** Requests per second, and milliseconds of CPU per request, of the server process and its database backends together. */
 export interface LoadFigures {

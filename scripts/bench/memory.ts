@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { buildRequestBytes, runLoad } from './load.ts';
-import { findServerProcesses, readProcessMemory } from './processes.ts';
-import type { BenchScenario } from './shapes.ts';
-import type { BenchServer } from './sides.ts';
+import type { BenchScenario } from './bench-scenarios.ts';
+import type { BenchServer } from './compared-servers.ts';
+import { buildRequestBytes, runLoad } from './http-load-generator.ts';
+import { findServerProcesses, readProcessMemory } from './process-cpu-memory.ts';
 
 const SAMPLE_MS = 20;
 /** Milliseconds after a read in which freed memory may be returned to the operating system. */

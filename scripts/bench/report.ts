@@ -1,5 +1,5 @@
+import type { BenchScenario } from './bench-scenarios.ts';
 import type { LoadFiguresByServer } from './rounds.ts';
-import type { BenchScenario } from './shapes.ts';
 
 /** Largest allowed ratio of CPU time per request to that of the hand-written server, by kind of shape. */
 const AIMS: Readonly<Record<BenchScenario['kind'], number>> = { one: 1.6, list: 1.25, write: 2, batch: 1.5 };

@@ -1,9 +1,9 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
+import { type BenchScenario, buildBenchRequest, isWriteBenchScenario } from './bench-scenarios.ts';
+import type { BenchServer, BenchServers } from './compared-servers.ts';
 import { deleteBenchWrites } from './data.ts';
-import { buildRequestBytes } from './load.ts';
+import { buildRequestBytes } from './http-load-generator.ts';
 import { type LoadFigures, measureLoad, medians } from './load-figures.ts';
-import { type BenchScenario, buildBenchRequest, isWriteBenchScenario } from './shapes.ts';
-import type { BenchServer, BenchServers } from './sides.ts';
 
 export interface BenchOptions {
   readonly seconds: number;

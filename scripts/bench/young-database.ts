@@ -1,8 +1,8 @@
 import { freshDatabase } from '../../test/support/database.ts';
-import { buildRequestBytes, runLoad } from './load.ts';
+import { BENCH_SCENARIOS } from './bench-scenarios.ts';
+import { buildRequestBytes, runLoad } from './http-load-generator.ts';
 import { median } from './load-figures.ts';
 import { spawnBenchService } from './service-process.ts';
-import { BENCH_SCENARIOS } from './shapes.ts';
 
 const SINGLE = 30;
 const BATCHES = 100;

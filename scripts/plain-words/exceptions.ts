@@ -17,8 +17,12 @@ export const REFUSED_WORD_EXEMPTIONS: readonly RefusedWordExemption[] = [
     word: /^overview$/,
     reason: 'a member of operations in the app, named by the conventions for extensions',
   },
-  { path: 'test/http/former-names.test.ts', word: /^loose$/, reason: 'names of tables of an earlier version' },
-  { path: 'test/http/hostile-adopted.test.ts', word: /^elsewhere$/, reason: 'the name of a table of the test' },
+  {
+    path: 'test/http/table-renames-on-upgrade.test.ts',
+    word: /^loose$/,
+    reason: 'names of tables of an earlier version',
+  },
+  { path: 'test/http/unusual-existing-tables.test.ts', word: /^elsewhere$/, reason: 'the name of a table of the test' },
   { path: 'test/sandbox/escape/programs/', word: /^(?:made|told)$/, reason: 'hostile programs, as they were found' },
   { path: 'CHANGELOG.md', word: /^(?:admit|overview)$/, reason: 'names that plugins used before' },
 ];

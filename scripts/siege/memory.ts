@@ -3,7 +3,7 @@
  * quarter of a second.
  */
 import { constants, setPriority } from 'node:os';
-import { readProcessMemory, readProportionalMemory } from '../bench/processes.ts';
+import { readProcessMemory, readProportionalMemory } from '../bench/process-cpu-memory.ts';
 
 /** Memory of a process in bytes. */
 export interface MemoryUse {

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../test/support/random.ts';
-import { BENCH_SCENARIOS, type BenchRequest, buildBenchRequest } from '../bench/shapes.ts';
+import { BENCH_SCENARIOS, type BenchRequest, buildBenchRequest } from '../bench/bench-scenarios.ts';
 
 /** A request of a client and its expected statuses. */
 export interface SoakAction {

@@ -1,5 +1,5 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { readProcessMemory } from '../bench/processes.ts';
+import { readProcessMemory } from '../bench/process-cpu-memory.ts';
 
 const STATEMENT_INTERVAL_MS = 50;
 const MEMORY_INTERVAL_MS = 500;

@@ -3,9 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { boot } from '#kernel/boot';
 import { CORE_PLUGIN_FLOORS } from '../../plugins/core-plugins.ts';
-import { silentSettings } from '../support/plugin.ts';
 import { type CorePluginFolderContents, projectRoot, readCorePluginFolders } from '../support/plugin-folders.ts';
 import { packageNameOf, readTypeScriptFiles } from '../support/sources.ts';
+import { silentSettings } from '../support/test-plugins.ts';
 import { findDenialWithoutGrant } from './grant-denials.ts';
 import { grantsOf, type ManifestGrant, requiredPluginsOf, writePackageWithoutGrant } from './manifest-grants.ts';
 

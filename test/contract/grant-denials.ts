@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { silentSettings } from '../support/plugin.ts';
 import { readCorePluginFolders } from '../support/plugin-folders.ts';
 import { createSender, type SendRequest } from '../support/send.ts';
 import { createMigratedDatabase, FIRST_ADMIN_CREDENTIALS } from '../support/service.ts';
+import { silentSettings } from '../support/test-plugins.ts';
 import type { ManifestGrant } from './manifest-grants.ts';
 
 /** A refused use of a capability by `plugin`, in the words of the ledger or of the failed start. */

@@ -5,8 +5,8 @@ import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import type { Plugin } from '../../kernel/plugin.ts';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
-import { silentSettings } from '../support/plugin.ts';
 import { type CorePluginFolderContents, readCorePluginFolders } from '../support/plugin-folders.ts';
+import { silentSettings } from '../support/test-plugins.ts';
 
 const folders = readCorePluginFolders();
 // Turns on a feature that is off by default, so that the plugins contribute everything that their manifests declare.

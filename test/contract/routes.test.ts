@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { ERRORS } from '../../kernel/errors.ts';
 import type { DescribedRoute, JsonSchema, SchemaByMediaType } from '../../plugins/http/contract.ts';
 import { pathParameterNames } from '../../plugins/http/library.ts';
-import { captureError, silentSettings, withBootedTestPlugins } from '../support/plugin.ts';
 import {
   createRouteDescriptionValidator,
   type RouteDescriptionValidator,
   readCorePluginRoutes,
 } from '../support/route-descriptions.ts';
+import { captureError, silentSettings, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 /** Everything that is wrong with the description of one route. */
 function faultsOf(api: RouteDescriptionValidator, { method, path, description }: DescribedRoute): readonly string[] {

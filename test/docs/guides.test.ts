@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { BashSession } from './bash-session.ts';
-import { matchesDocumentedOutput, parseShellSteps, readGuideCodeBlocks } from './blocks.ts';
-import { GuideProject } from './project.ts';
+import { GuideProject } from './guide-project-folder.ts';
+import { matchesDocumentedOutput, parseShellSteps, readGuideCodeBlocks } from './markdown-code-blocks.ts';
 
 const DOCUMENTS = [
   'README.md',

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
+import { recordStatementsDuring } from '../support/capture-sql-statements.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { recordStatementsDuring } from '../support/statements.ts';
 import { type AssetStorageFixture, createAssetStorageFixture } from './asset-storage-fixture.ts';
 import { requestAsAdmin } from './test-users.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { recordStatementsDuring } from '../support/capture-sql-statements.ts';
 import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { recordStatementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions, type TestUserWithToken } from './test-users.ts';
 
 const BACH =

@@ -300,9 +300,7 @@ describe('a published client library, by REST and GraphQL', () => {
     expect(await run('readPermissions', { filter: { role: { _eq: role.id } }, fields: ['id'] })).to.deep.equal([
       { id: one.id },
     ]);
-    const [granted] = await run('createPermissions', [
-      { role: role.id, collection: 'author', action: 'read' },
-    ]);
+    const [granted] = await run('createPermissions', [{ role: role.id, collection: 'author', action: 'read' }]);
     await run('updatePermissions', [granted.id], { fields: ['name'] });
     await run('createUser', { email: 'reader@example.com', password: 'a long password', role: role.id });
     const reader = clientLibrary

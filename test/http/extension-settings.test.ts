@@ -16,8 +16,8 @@ import {
   type TestUserAccount,
 } from '../plugins/users/test-users.ts';
 import { freshDatabase } from '../support/database.ts';
-import { type TestComposition, writeTestPluginPackages } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
+import { type TestComposition, writeTestPluginPackages } from '../support/test-plugins.ts';
 
 const PATH = '/extension-settings';
 const CHAT = 'service-extension-chat';

@@ -6,8 +6,8 @@ import {
   flowOperations,
   operations,
 } from '../../plugins/flows/contract.ts';
-import { type TestComposition, writeTestPluginPackages } from '../support/plugin.ts';
 import { type InProcessService, startService } from '../support/service.ts';
+import { type TestComposition, writeTestPluginPackages } from '../support/test-plugins.ts';
 import {
   type ConfinedPackageFolder,
   createConfinedPackageFolder,

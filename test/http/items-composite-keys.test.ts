@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { recordStatementsDuring } from '../support/capture-sql-statements.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { recordStatementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions, requestAsAdmin } from './test-users.ts';
 
 type Row = Record<string, unknown>;

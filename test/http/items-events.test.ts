@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { fail, type Host } from '#kernel';
 import { CORE_PLUGIN_FLOORS } from '../../plugins/core-plugins.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender, type HttpReply } from '../support/send.ts';
 import {
   adminToken,
@@ -14,6 +13,7 @@ import {
   QUICK_HASH_SETTINGS,
   TEST_SECRET,
 } from '../support/service.ts';
+import { withBootedTestPlugins } from '../support/test-plugins.ts';
 
 type Row = Record<string, unknown>;
 type Send = (method: string, path: string, body?: unknown) => Promise<HttpReply>;

@@ -6,7 +6,6 @@ import { CORE_PLUGIN_FLOORS } from '../../plugins/core-plugins.ts';
 import { type ItemsEngine, items } from '../../plugins/items/contract.ts';
 import { createCaller } from '../support/caller.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender, type HttpReply } from '../support/send.ts';
 import {
   adminToken,
@@ -15,6 +14,7 @@ import {
   QUICK_HASH_SETTINGS,
   TEST_SECRET,
 } from '../support/service.ts';
+import { withBootedTestPlugins } from '../support/test-plugins.ts';
 
 export interface ItemsSelectFixture {
   readonly items: ItemsEngine;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { recordStatementsDuring } from '../support/capture-sql-statements.ts';
 import { createSeededRandom } from '../support/random.ts';
 import { type InProcessService, startService } from '../support/service.ts';
-import { recordStatementsDuring } from '../support/statements.ts';
 import { requestAsAdmin } from './test-users.ts';
 
 const TEXTS = [

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
+import { recordStatementsDuring } from '../support/capture-sql-statements.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type TestComposition, writeTestPluginPackages } from '../support/plugin.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { recordStatementsDuring } from '../support/statements.ts';
+import { type TestComposition, writeTestPluginPackages } from '../support/test-plugins.ts';
 
 const MARK = 'a title that no other text contains';
 

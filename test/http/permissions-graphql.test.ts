@@ -1,5 +1,15 @@
 import { expect } from 'chai';
-import { QUERY_PARAMETER_KINDS } from './permissions/cases.ts';
+import { ExpectedGraphqlSchema } from './permissions/expected-graphql-schema.ts';
+import { SKIPPED_DETAILED_LISTS_REASON, SKIPPED_WRITE_BY_QUERY_REASON } from './permissions/graphql-payloads.ts';
+import {
+  findSchemaPermissionFaults,
+  INTROSPECTION_QUERY,
+  type IntrospectedSchema,
+} from './permissions/graphql-schema-permission-faults.ts';
+import { SKIPPED_FOLLOW_REASON } from './permissions/graphql-translator.ts';
+import { PERMISSION_TEST_MODEL } from './permissions/permission-test-collections.ts';
+import { startPermissionTestService } from './permissions/permission-test-service.ts';
+import { QUERY_PARAMETER_KINDS } from './permissions/random-requests.ts';
 import {
   CASES_PER_PERMISSION_SERVICE,
   isSampledCase,
@@ -7,18 +17,8 @@ import {
   PERMISSION_CASES_SEED,
   runDrawnCases,
   SINGLE_PERMISSION_CASE_NUMBER,
-} from './permissions/drawn-cases.ts';
-import { ExpectedGraphqlSchema } from './permissions/expected-graphql-schema.ts';
-import { runDrawnCaseByGraphql } from './permissions/graphql-cases.ts';
-import { SKIPPED_DETAILED_LISTS_REASON, SKIPPED_WRITE_BY_QUERY_REASON } from './permissions/graphql-payloads.ts';
-import {
-  findSchemaPermissionFaults,
-  INTROSPECTION_QUERY,
-  type IntrospectedSchema,
-} from './permissions/graphql-schema.ts';
-import { SKIPPED_FOLLOW_REASON } from './permissions/graphql-translator.ts';
-import { PERMISSION_TEST_MODEL } from './permissions/model.ts';
-import { startPermissionTestService } from './permissions/permission-test-service.ts';
+} from './permissions/run-random-requests.ts';
+import { runDrawnCaseByGraphql } from './permissions/run-request-by-graphql.ts';
 import { requestAsAdmin } from './test-users.ts';
 
 const VERBS = ['list', 'one', 'create', 'update', 'update each', 'delete'];

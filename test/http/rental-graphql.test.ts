@@ -10,7 +10,7 @@ import {
   readRentalColumns,
   startRentalTestService,
   storedRows,
-} from '../support/rental.ts';
+} from '../support/rental-schema-service.ts';
 
 /** Column types whose values GraphQL and REST answer in the same format; the test compares only such columns. */
 const APART = /^(integer|bigint|numeric|text|character varying|character|date|uuid|boolean)$/;

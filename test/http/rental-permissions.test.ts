@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { itemPath, type RentalTestService, type AnyRow as Row, startRentalTestService } from '../support/rental.ts';
+import {
+  itemPath,
+  type RentalTestService,
+  type AnyRow as Row,
+  startRentalTestService,
+} from '../support/rental-schema-service.ts';
 import { createUserWithPermissions } from './test-users.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];

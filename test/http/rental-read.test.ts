@@ -10,9 +10,9 @@ import {
   readRentalColumns,
   startRentalTestService,
   storedRows,
-} from '../support/rental.ts';
+} from '../support/rental-schema-service.ts';
 
-/** Column types that this test filters by value and sorts by; `items-types.test.ts` tests filters on other types. */
+/** Column types that this test filters by value and sorts by; `items-column-value-conversion.test.ts` tests filters on other types. */
 const SCALAR = /^(integer|bigint|numeric|text|character|date|uuid|boolean|timestamp)[a-z ]*$/;
 const DOMAINS = ['film_year', 'positive_number', 'email_address'];
 

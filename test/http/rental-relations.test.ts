@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { itemPath, type RentalTestService, type AnyRow as Row, startRentalTestService } from '../support/rental.ts';
+import {
+  itemPath,
+  type RentalTestService,
+  type AnyRow as Row,
+  startRentalTestService,
+} from '../support/rental-schema-service.ts';
 
 /** To-many aliases: collection, name of the alias, collection and field of the foreign key, and metadata of the relation. */
 const ALIASES = [

@@ -5,7 +5,7 @@ import {
   RENTAL_KEYS,
   type RentalTestService,
   startRentalTestService,
-} from '../support/rental.ts';
+} from '../support/rental-schema-service.ts';
 
 type Row = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { recordStatementsDuring } from '../support/capture-sql-statements.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
-import { recordStatementsDuring } from '../support/statements.ts';
 import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 /** A written value that no error may contain. In number fields the tests write 990099 instead. */

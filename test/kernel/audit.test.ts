@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { facet } from '#kernel';
 import { renderAudit } from '../../plugins/broker/library.ts';
-import { type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 const everything: TestPlugin = {
   name: 'everything',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import type { Db } from '../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { captureError, withBootedTestPlugins } from '../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 interface Case {
   readonly part: string;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { authorities, type BootFailure, facet, type Host, isSystem, service } from '#kernel';
 import { withAuditSentences } from '../../plugins/broker/library.ts';
 import { publicCaller } from '../support/caller.ts';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tested uses include undeclared ones
 type AnyHost = Host<any>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import type { Environment } from '#kernel/boot';
-import { captureError, withBootedTestPlugins } from '../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 type Keys = Record<string, Record<string, unknown>>;
 

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { Context } from 'koa';
 import { ERRORS, type ErrorCode, errorEnvelope, Failures, facet, fail } from '#kernel';
 import { createCaller } from '../support/caller.ts';
-import { type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 /** Codes and statuses as the conventions list them; a changed table has to be changed here as well. */
 const STATUS: Readonly<Record<string, number>> = {

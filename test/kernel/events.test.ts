@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type EventMeta, type EventsApi, facet } from '#kernel';
 import { matchesEventPattern } from '../../kernel/events.ts';
 import { publicCaller } from '../support/caller.ts';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 const caller = publicCaller();
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { authorities, type BootFailure, facet } from '#kernel';
 import { withAuditSentences } from '../../plugins/broker/library.ts';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 interface Book {
   readonly title: string;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 /** A plugin that appends each of its phases to `pages`, and throws in the phase `fails`. */
 const diary = (name: string, pages: string[], fails?: string): TestPlugin => ({

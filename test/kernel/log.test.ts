@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { facet, fail, type Log } from '#kernel';
-import { type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 const secrets = [
   'authorization',

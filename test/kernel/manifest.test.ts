@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 /** Boots the plugins and returns the failure; fails the test if the boot succeeds. */
 const refusal = (...plugins: TestPlugin[]) => captureError<BootFailure>(withBootedTestPlugins(plugins, () => {}));

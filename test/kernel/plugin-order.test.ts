@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type BootFailure, service } from '#kernel';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 const orderOf = (plugins: readonly TestPlugin[]) =>
   withBootedTestPlugins(plugins, ({ kernel }) => kernel.plugins.map((plugin) => plugin.name));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type BootFailure, service } from '#kernel';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 const clock = service<{ now(): string }>('clock', { version: '1.2.0' });
 

@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { type BootFailure, facet, service } from '#kernel';
 import type { Kernel } from '#kernel/boot';
 import { findThirdPartyPluginFolders } from '../../plugins/extensions/third-party/folders.ts';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../support/test-plugins.ts';
 
 const greeter: TestPlugin = {
   name: 'greeter',

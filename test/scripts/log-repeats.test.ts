@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createLog } from '../../kernel/log.ts';
-import { createRepeatedLogLimiter } from '../../scripts/log-repeats.ts';
+import { createRepeatedLogLimiter } from '../../scripts/log-repeat-limit.ts';
 import { until } from '../support/until.ts';
 
 describe('the limit of repeated lines in the log', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { BootFailure } from '#kernel/boot';
 import { assertPackagesInstalled } from '../../scripts/missing-packages.ts';
-import { withBootedTestPlugins } from '../support/plugin.ts';
+import { withBootedTestPlugins } from '../support/test-plugins.ts';
 
 const failureOf = async (packages: readonly string[]): Promise<unknown> => {
   let thrown: unknown;

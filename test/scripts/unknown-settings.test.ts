@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { warnOfMisspelledSettings } from '../../scripts/unknown-settings.ts';
-import { withBootedTestPlugins } from '../support/plugin.ts';
+import { withBootedTestPlugins } from '../support/test-plugins.ts';
 
 describe('the command line', () => {
   it('warns of a setting whose name is one keystroke away from a declared one', async () => {

@@ -3,7 +3,7 @@ import { boot } from '#kernel/boot';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type DescribedRoute, type JsonSchema, type RouteDescription, routing } from '../../plugins/http/contract.ts';
 import { createRouteFinder } from '../../plugins/http/router.ts';
-import { silentSettings, writeTestPluginPackages } from './plugin.ts';
+import { silentSettings, writeTestPluginPackages } from './test-plugins.ts';
 
 /** A valid description for routes of test plugins. */
 export const TEST_ROUTE_DESCRIPTION: RouteDescription = {

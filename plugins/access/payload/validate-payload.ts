@@ -1,7 +1,7 @@
 import { type Caller, fail, isSystem } from '#kernel';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { AccessControl, DynamicValueCache, Permission, PermissionSet } from '../contract.ts';
-import { permissionListsField } from '../restrict/rules.ts';
+import { permissionListsField } from '../restrict/row-rules.ts';
 import { NO_DYNAMIC_VALUE } from '../validation/compare.ts';
 import {
   expandCompositeKeyPresets,

@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { Collection } from '../../schema/contract.ts';
 import { findNearestName } from '../../workers/library.ts';
 import type { PermissionAction, PermissionSet } from '../contract.ts';
-import { permissionListsField } from '../restrict/rules.ts';
+import { permissionListsField } from '../restrict/row-rules.ts';
 
 /** The setting `ITEMS_UNKNOWN_FIELDS`: how a write treats unknown names in a payload. */
 export type UnknownFieldsSetting = 'refuse' | 'ignore';

@@ -3,7 +3,7 @@ import type { ConditionTree, PermissionRestricted, QueryEngine } from '../../que
 import type { Collection } from '../../schema/contract.ts';
 import type { AccessControl, PermissionAction, PermissionSet } from '../contract.ts';
 import { restrictReadByPermissions } from './read.ts';
-import { createPermissionRowRules } from './rules.ts';
+import { createPermissionRowRules } from './row-rules.ts';
 import { restrictConditionByPermissions } from './where.ts';
 
 interface Deps {

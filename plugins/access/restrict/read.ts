@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { Aggregation, FieldReference, OrderBy, Projection, ReadNode } from '../../query/contract.ts';
 import { keyColumns, keyProjections } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { PermissionRestrictionContext } from './rules.ts';
+import type { PermissionRestrictionContext } from './row-rules.ts';
 import { restrictConditionByPermissions, restrictFieldUseByPermissions, rowRuleOfRelatedCollection } from './where.ts';
 
 /** Restricts a tree: adds row rules to every node and removes unreadable projections. */

@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { ConditionTree, FieldReference, FilterOperand } from '../../query/contract.ts';
 import { isCallerDynamicValue } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { PermissionRestrictionContext } from './rules.ts';
+import type { PermissionRestrictionContext } from './row-rules.ts';
 
 /**
  * Restricts a condition of the caller: every field on its paths must be readable, since a condition on an unreadable field would reveal its

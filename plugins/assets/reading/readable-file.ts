@@ -5,7 +5,7 @@ import { isUnknownFieldFailure, isUuid } from '../../query/library.ts';
 import type { SchemaOverview, SchemaService } from '../../schema/contract.ts';
 import { PUBLIC_FILE_SETTINGS, type SettingsService, type SettingsValues } from '../../settings/contract.ts';
 import type { FileRecord } from '../variant.ts';
-import type { FileRecordReader } from './records.ts';
+import type { FileRecordReader } from './file-record-cache.ts';
 
 export interface FindReadableFileDeps {
   readonly access: Pick<AccessControl, 'permissions' | 'restrictFilter'>;

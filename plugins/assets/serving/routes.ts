@@ -4,11 +4,11 @@ import { parsedQueryStringOf } from '../../http/library.ts';
 import type { FindReadableFile } from '../reading/readable-file.ts';
 import type { FileRecord, ImageVariant, ImageVariantChoice, ImageVariantService } from '../variant.ts';
 import { assetHeadersFor } from './asset-headers.ts';
+import { type AssetResponseDetails, sendNotModified, sendWholeStoredObject } from './asset-response-writers.ts';
 import type { AssetCachePolicyFor } from './cache-policy.ts';
 import { isNotModified } from './conditional-request.ts';
 import type { StoredObjectCache } from './object-cache.ts';
 import { ASSET_ROUTE_DESCRIPTION, NAMED_ASSET_ROUTE_DESCRIPTION } from './route-descriptions.ts';
-import { type AssetResponseDetails, sendNotModified, sendWholeStoredObject } from './send.ts';
 import type { SendFile } from './send-file.ts';
 
 interface RouteDeps {

@@ -1,8 +1,5 @@
 import type { HttpContext } from '../../http/contract.ts';
 import type { FileRecord, WholeStoredObject } from '../variant.ts';
-import { isNotModified, matchesIfRangeHeader } from './conditional-request.ts';
-import type { StoredObjectCache } from './object-cache.ts';
-import { parseRangeHeader, type RequestedRange, resolveRange } from './range.ts';
 import {
   type AssetResponseDetails,
   createMissingBytesFailure,
@@ -11,7 +8,10 @@ import {
   sendWholeStoredObject,
   setContentHeaders,
   streamStoredObject,
-} from './send.ts';
+} from './asset-response-writers.ts';
+import { isNotModified, matchesIfRangeHeader } from './conditional-request.ts';
+import type { StoredObjectCache } from './object-cache.ts';
+import { parseRangeHeader, type RequestedRange, resolveRange } from './range.ts';
 
 /** Answers with the bytes of a file, whole or the requested range. */
 export type SendFile = (ctx: HttpContext, about: AssetResponseDetails, file: FileRecord) => Promise<void>;

@@ -6,13 +6,13 @@ import type { SettingsService } from '../../settings/contract.ts';
 import type { StorageService } from '../../storage/contract.ts';
 import type { ImageVariantService } from '../variant.ts';
 import { imageFormatOfFile } from './formats.ts';
+import { buildImageVariant, createImagePlan } from './image-plan.ts';
 import { type ImageTransformConfig, toImageTransformLimits } from './limits.ts';
 import { parseTransformRequest } from './parameters.ts';
-import { buildImageVariant, createImagePlan } from './plan.ts';
 import { resolveImageTransformParameters } from './presets.ts';
-import { createVariantReadyNotifications } from './remote-completion.ts';
 import { createImageVariantSingleFlight } from './single-flight.ts';
 import { createImageVariantMaker } from './variant-maker.ts';
+import { createVariantReadyNotifications } from './variant-ready-notifications.ts';
 
 export type { ImageTransformConfig } from './limits.ts';
 

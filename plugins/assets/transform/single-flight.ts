@@ -4,10 +4,10 @@ import { MediaError } from '../../media/library.ts';
 import type { StorageLocation } from '../../storage/contract.ts';
 import { createSemaphore } from '../../workers/library.ts';
 import type { FileRecord, ImageVariant } from '../variant.ts';
-import { createNonImageCache, createTransformFailureCache, toTransformFailure } from './failures.ts';
 import { assertImageSourceSize } from './limits.ts';
-import type { VariantReadyNotifications } from './remote-completion.ts';
+import { createNonImageCache, createTransformFailureCache, toTransformFailure } from './transform-failure-cache.ts';
 import type { ImageVariantMaker } from './variant-maker.ts';
+import type { VariantReadyNotifications } from './variant-ready-notifications.ts';
 
 /** Milliseconds between two checks for an image that another process makes, if no notification arrives. */
 const POLL_INTERVAL = 200;

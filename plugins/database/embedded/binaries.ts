@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { RemediableError } from '../connect-failure.ts';
+import { RemediableError } from '../connect-error-remedies.ts';
 
 /** A folder with the `bin`, `lib` and `share` of PostgreSQL. */
 export interface PostgresBinaries {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { chown, cp, lstat, mkdir, readlink, realpath, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '#kernel';
-import { RemediableError } from '../connect-failure.ts';
-import { canAccountAccessPath, findServerAccount, type OperatingSystemAccount, runProgram } from './account.ts';
+import { RemediableError } from '../connect-error-remedies.ts';
 import { type PostgresBinaries, postgresProgramPath } from './binaries.ts';
+import { canAccountAccessPath, findServerAccount, type OperatingSystemAccount, runProgram } from './system-account.ts';
 
 /** The folders of the embedded server and the user that runs it. */
 export interface PostgresClusterLocation {

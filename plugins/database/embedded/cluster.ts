@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { chown, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Log } from '#kernel';
-import { RemediableError } from '../connect-failure.ts';
-import { runProgram } from './account.ts';
+import { RemediableError } from '../connect-error-remedies.ts';
 import { postgresProgramPath } from './binaries.ts';
 import type { PostgresClusterLocation } from './cluster-location.ts';
 import { isProcessAlive } from './postmaster.ts';
+import { runProgram } from './system-account.ts';
 
 export const EMBEDDED_POSTGRES_SUPERUSER = 'tenon';
 

@@ -4,10 +4,10 @@ import { open, readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { postgresEnvironment } from './account.ts';
 import { postgresProgramPath } from './binaries.ts';
 import type { PostgresClusterLocation } from './cluster-location.ts';
 import { findRunningPostgres, removeStalePidFile } from './postmaster.ts';
+import { postgresEnvironment } from './system-account.ts';
 
 /**
  * PostgreSQL settings with small values: the server runs beside a Node process on small machines, and the file cache of the

@@ -11,8 +11,8 @@ import {
   runEsbuildWithDeadline,
 } from '../../extensions/library.ts';
 import type { ConfinedScriptText } from '../../sandbox/contract.ts';
-import { createSourcePositions, NO_SOURCE_POSITIONS, type SourcePositions } from './positions.ts';
 import { CONFINED_SDK, CONFINED_SDK_EXPORTS, findImportRefusalReason, isRelativeImport } from './refused-imports.ts';
+import { createSourcePositions, NO_SOURCE_POSITIONS, type SourcePositions } from './source-positions.ts';
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   '.js': 'js',
@@ -67,7 +67,7 @@ export async function buildConfinedScript(
       platform: 'neutral',
       target: 'node24',
       // The confined engine runs without `using`, which would make each context more expensive
-      // (sandbox/runner/flags.ts).
+      // (sandbox/runner/node-flags.ts).
       supported: { using: false },
       charset: 'utf8',
       legalComments: 'none',

@@ -4,9 +4,9 @@ import type { ConfinedScriptText, Sandbox } from '../../sandbox/contract.ts';
 import { GuestFailure } from '../../sandbox/library.ts';
 import { buildConfinedScript } from './build-script.ts';
 import { type ConfinedContribution, matchContributions } from './contributions.ts';
-import { NO_SOURCE_POSITIONS, type SourcePositions } from './positions.ts';
 import { rereadManifest } from './reread-manifest.ts';
 import { assertNoForbiddenUses, listServerSources } from './scan-package-sources.ts';
+import { NO_SOURCE_POSITIONS, type SourcePositions } from './source-positions.ts';
 
 /** A package that passed the gate, ready to load. No file of the package is read after this. */
 export interface PackagePastLoadGate {

@@ -1,4 +1,4 @@
-import type { SourceToken } from './tokens.ts';
+import type { SourceToken } from './javascript-tokenizer.ts';
 
 /** One import of a module, as written. */
 export interface ModuleImport {

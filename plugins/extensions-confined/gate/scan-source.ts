@@ -1,5 +1,6 @@
 import type { ReasonCode } from '../../extensions/contract.ts';
 import { findImports, isMethodDefinition } from './imports.ts';
+import { type SourceToken, tokenize } from './javascript-tokenizer.ts';
 import {
   CONFINED_SDK,
   CONFINED_SDK_EXPORTS,
@@ -7,7 +8,6 @@ import {
   findReasonCodeAdvice,
   isRelativeImport,
 } from './refused-imports.ts';
-import { type SourceToken, tokenize } from './tokens.ts';
 
 /** A use of something that confined code does not have (conventions, "Reason codes"). */
 export interface ForbiddenApiUse {

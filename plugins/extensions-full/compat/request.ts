@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { HttpContext } from '../../http/contract.ts';
-import type { Accountability } from '../caller.ts';
+import type { Accountability } from '../caller-accountability.ts';
 
 /** Members that the service adds to a request; functions are called at the first read of the member. */
 export interface ExtensionRequestMembers {

@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { toCallerFromAccountability } from '../caller.ts';
+import { toCallerFromAccountability } from '../caller-accountability.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
 
 /** Constructor options of services. `schema` is accepted and ignored. */

@@ -1,8 +1,8 @@
 import { type AuditLine, type Authority, BootFailure, describeGrants, type PackagesApi } from '#kernel';
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
-import { hasExtensionServerPart, isConfinedExtension } from '../load/slot.ts';
+import type { DiscoveredExtension } from '../extension-types.ts';
+import { hasExtensionServerPart, isConfinedExtension } from '../load/extension-load-state.ts';
 import { findRequestedGrantsByEntry, listServerBundleEntries } from '../manifest/requested-grants.ts';
-import type { DiscoveredExtension } from '../model.ts';
 import { findThirdPartyPluginFolders } from '../third-party/folders.ts';
 
 interface Deps {

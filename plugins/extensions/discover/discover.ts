@@ -1,8 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#kernel';
-import { EXTENSION_TYPE_BY_FOLDER } from '../manifest/names.ts';
-import { type DiscoveredExtension, LoadFailure } from '../model.ts';
+import { type DiscoveredExtension, LoadFailure } from '../extension-types.ts';
+import { EXTENSION_TYPE_BY_FOLDER } from '../manifest/extension-package-names.ts';
 import { hashPackageLocationToId } from './package-id.ts';
 import { type DiscoverDeps, findInstalledPackages, findLocalExtensionPackages } from './packages.ts';
 import { findSingleFileExtensions } from './single-files.ts';

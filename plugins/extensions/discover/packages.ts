@@ -1,9 +1,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EXTENSION_TYPE_BY_FOLDER, isExtensionName, NON_EXTENSION_FOLDERS } from '../manifest/names.ts';
+import { type DiscoveredExtension, type ExtensionManifest, LoadFailure } from '../extension-types.ts';
+import {
+  EXTENSION_TYPE_BY_FOLDER,
+  isExtensionName,
+  NON_EXTENSION_FOLDERS,
+} from '../manifest/extension-package-names.ts';
 import { readPackageJson } from '../manifest/read.ts';
 import { type ManifestDeps, validatePackageManifest } from '../manifest/validate.ts';
-import { type DiscoveredExtension, type ExtensionManifest, LoadFailure } from '../model.ts';
 import { fingerprintFolder } from './fingerprint.ts';
 import { hashPackageLocationToId } from './package-id.ts';
 

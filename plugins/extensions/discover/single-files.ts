@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EXTENSION_TYPE_BY_FOLDER } from '../manifest/names.ts';
-import type { DiscoveredExtension, ExtensionType } from '../model.ts';
+import type { DiscoveredExtension, ExtensionType } from '../extension-types.ts';
+import { EXTENSION_TYPE_BY_FOLDER } from '../manifest/extension-package-names.ts';
 import { fingerprintFolder } from './fingerprint.ts';
 import { hashPackageLocationToId } from './package-id.ts';
 

@@ -1,5 +1,5 @@
-import type { ExtensionAppPart, ExtensionType } from '../model.ts';
-import { type ExtensionLoadSlot, hasExtensionAppPart } from './slot.ts';
+import type { ExtensionAppPart, ExtensionType } from '../extension-types.ts';
+import { type ExtensionLoadSlot, hasExtensionAppPart } from './extension-load-state.ts';
 
 /**
  * The browser code that the build contains. Packages that failed are left out, because their browser code would act with the

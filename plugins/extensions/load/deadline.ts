@@ -1,4 +1,4 @@
-import { LoadFailure, type ReasonCode } from '../model.ts';
+import { LoadFailure, type ReasonCode } from '../extension-types.ts';
 
 /**
  * Rejects with a LoadFailure if `work` takes longer than `limit` milliseconds. A result after that is passed to

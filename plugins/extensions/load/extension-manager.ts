@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ConfinedRuntimeState } from '../../sandbox/contract.ts';
 import { createFailurePlaceholder } from '../discover/discover.ts';
-import type { DiscoveredExtension, ExtensionAppBuildResult, LoadFailure } from '../model.ts';
+import type { DiscoveredExtension, ExtensionAppBuildResult, LoadFailure } from '../extension-types.ts';
 import type { ExtensionRow, FailureReasonRedactor } from '../records/info-record.ts';
 import { toAppParts } from './app-parts.ts';
-import type { LoadDeps } from './load-deps.ts';
+import { type ExtensionLoadSlot, isConfinedExtension, toExtensionRow } from './extension-load-state.ts';
 import { changesFullAuthority, createLoadPlan, type LoadPlan, type ReloadRequest } from './load-plan.ts';
 import { createExtensionLoadSteps, type ExtensionLoadSteps } from './load-steps.ts';
-import { type PackageEventFilterState, toExtensionFilterState } from './package-states.ts';
-import { type ExtensionLoadSlot, isConfinedExtension, toExtensionRow } from './slot.ts';
+import type { LoadDeps } from './loader-dependencies.ts';
+import { type PackageEventFilterState, toExtensionFilterState } from './package-filter-states.ts';
 
 /** The extensions that a load added and removed, by name. */
 export interface LoadChanges {

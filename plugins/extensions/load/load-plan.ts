@@ -1,5 +1,5 @@
-import type { DiscoveredExtension, ReasonCode } from '../model.ts';
-import { type ExtensionLoadSlot, hasExtensionServerPart, isConfinedExtension } from './slot.ts';
+import type { DiscoveredExtension, ReasonCode } from '../extension-types.ts';
+import { type ExtensionLoadSlot, hasExtensionServerPart, isConfinedExtension } from './extension-load-state.ts';
 
 export interface LoadPlan {
   /** Extensions that keep running. */

@@ -1,9 +1,9 @@
 import type { ConfinedRuntimeState } from '../../sandbox/contract.ts';
-import { LoadFailure } from '../model.ts';
+import { LoadFailure } from '../extension-types.ts';
 import { withDeadline } from './deadline.ts';
-import { CONFINED_LOAD_ORDER, EXTENSION_LOAD_PHASES, type LoadDeps, type LoadPhase } from './load-deps.ts';
-import { type ExtensionLoadSlot, hasExtensionServerPart, isConfinedExtension } from './slot.ts';
-import { createExtensionSlotLoader } from './slot-steps.ts';
+import { type ExtensionLoadSlot, hasExtensionServerPart, isConfinedExtension } from './extension-load-state.ts';
+import { CONFINED_LOAD_ORDER, EXTENSION_LOAD_PHASES, type LoadDeps, type LoadPhase } from './loader-dependencies.ts';
+import { createExtensionSlotLoader } from './single-extension-load.ts';
 
 /** Milliseconds that one package may take to load: code that waits for ever must not delay the other packages. */
 const DEADLINES = { full: 15_000, gate: 60_000, confined: 30_000 } as const;

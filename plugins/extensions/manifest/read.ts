@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LoadFailure } from '../model.ts';
+import { LoadFailure } from '../extension-types.ts';
 import { type ManifestDeps, type ValidatedPackage, validatePackageManifest } from './validate.ts';
 
 /** Maximum bytes of a package.json. The gate of confined packages has a lower limit. */

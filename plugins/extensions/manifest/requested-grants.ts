@@ -1,5 +1,5 @@
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
-import { type BundleEntry, type ExtensionManifest, SERVER_EXTENSION_TYPES } from '../model.ts';
+import { type BundleEntry, type ExtensionManifest, SERVER_EXTENSION_TYPES } from '../extension-types.ts';
 import { selectEffectiveGrants } from './capabilities.ts';
 
 /** Grants by capability, as the broker takes them. */

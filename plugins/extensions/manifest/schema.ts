@@ -1,4 +1,4 @@
-import { APP_EXTENSION_TYPES } from '../model.ts';
+import { APP_EXTENSION_TYPES } from '../extension-types.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const halves = {

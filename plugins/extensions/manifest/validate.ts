@@ -9,7 +9,7 @@ import {
   type ExtensionManifest,
   LoadFailure,
   SERVER_EXTENSION_TYPES,
-} from '../model.ts';
+} from '../extension-types.ts';
 import type { ExtensionsConfig } from '../settings.ts';
 import { capabilityProblems } from './capabilities.ts';
 import { BUNDLE_ENTRY_SCHEMAS, MANIFEST_SCHEMAS, PACKAGE_JSON_SCHEMA } from './schema.ts';

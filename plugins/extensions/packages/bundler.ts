@@ -1,5 +1,5 @@
 import type { BuildContext, BuildOptions, BuildResult } from 'esbuild';
-import { LoadFailure } from '../model.ts';
+import { LoadFailure } from '../extension-types.ts';
 
 /** Milliseconds for one build. An ordinary one takes a few; a hostile script may keep the parser busy for ever. */
 const DEADLINE = 10_000;

@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { LoadFailure, type ReasonCode } from '../model.ts';
+import { LoadFailure, type ReasonCode } from '../extension-types.ts';
 
 /** A file of a package, with links resolved. */
 export interface PackageFile {

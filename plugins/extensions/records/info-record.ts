@@ -7,7 +7,7 @@ import {
   type DiscoveredExtension,
   type FailureReason,
   type ReasonCode,
-} from '../model.ts';
+} from '../extension-types.ts';
 import { redactDetail, redactGateDetail } from './redact.ts';
 import { withRemedy } from './remedy.ts';
 

@@ -1,4 +1,4 @@
-import { isExtensionName } from '../manifest/names.ts';
+import { isExtensionName } from '../manifest/extension-package-names.ts';
 
 const LONGEST = 300;
 const TOKEN = /[A-Za-z0-9_+/=-]{24,}/g;

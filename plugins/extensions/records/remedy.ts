@@ -1,4 +1,4 @@
-import type { ReasonCode } from '../model.ts';
+import type { ReasonCode } from '../extension-types.ts';
 
 /** What an admin or author can do, by reason code. */
 const REMEDIES: Partial<Record<ReasonCode, string>> = {

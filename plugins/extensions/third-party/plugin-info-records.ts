@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { BootFailure } from '#kernel';
-import type { ReasonCode } from '../model.ts';
+import type { ReasonCode } from '../extension-types.ts';
 import type { ExtensionRow, FailureReasonRedactor } from '../records/info-record.ts';
 import { hashPluginFolderToId } from './folders.ts';
 import type { ThirdPartyPluginRecord } from './plugins.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { BootFailure, Failure, type Log, type PackagesApi, type PluginInfo } from '#kernel';
-import { assertNoDuplicatePluginClaims } from './claims.ts';
+import { assertNoDuplicatePluginClaims } from './contribution-conflicts.ts';
 import { assertNotExtensionName, findThirdPartyPluginFolders } from './folders.ts';
 
 /** One discovered third-party plugin with its state. */

@@ -1,6 +1,6 @@
 import type { KernelCommand } from '#kernel';
 import type { OrphanJanitor } from '../janitor.ts';
-import { checkFilesAgainstStorage, type FileCheckDeps } from './check.ts';
+import { checkFilesAgainstStorage, type FileCheckDeps } from './storage-consistency-check.ts';
 
 const USAGE = 'usage: files check [--repair]';
 

@@ -4,8 +4,8 @@ import type { ItemKey } from '../../items/contract.ts';
 import { assertAnswerShapeParameters, collectionRoutes, sendWrittenRows } from '../../items/library.ts';
 import { FILES_COLLECTION_NAME } from '../contract.ts';
 import type { FileRouteDeps } from '../deps.ts';
-import { sharedFileImporterFor } from '../import/import.ts';
-import { parseFileImportRequest } from '../import/request.ts';
+import { sharedFileImporterFor } from '../import/import-file-from-url.ts';
+import { parseFileImportRequest } from '../import/parse-import-request.ts';
 import { isMultipart } from '../multipart/with-form.ts';
 import {
   describeFormBody,

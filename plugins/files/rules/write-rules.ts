@@ -11,9 +11,9 @@ import { fileExtensionForStoredObject } from '../names/object-extension.ts';
 import { fileNameToTitle } from '../names/title.ts';
 import { updatableFiles } from '../upload/writable-files.ts';
 import { type AssertMimeTypeAllowed, createAssertMimeTypeAllowed } from './allowed-mime-types.ts';
+import { readFileCreatePresets } from './permission-presets.ts';
 import { withoutPlatformFields } from './platform-fields.ts';
-import { readFileCreatePresets } from './presets.ts';
-import { createLocationChangeFailure, requireConfiguredStorageLocationName } from './storage.ts';
+import { createLocationChangeFailure, requireConfiguredStorageLocationName } from './requested-storage-location.ts';
 
 type WriteRuleDeps = Pick<FileServiceDeps, 'access' | 'config' | 'db' | 'query'> & {
   readonly schema: Pick<SchemaService, 'snapshot'>;

@@ -11,9 +11,12 @@ import { fileExtensionForStoredObject } from '../names/object-extension.ts';
 import { fileNameToTitle } from '../names/title.ts';
 import { createObjectName } from '../object-names.ts';
 import { createAssertMimeTypeAllowed } from '../rules/allowed-mime-types.ts';
+import { readFileCreatePresets } from '../rules/permission-presets.ts';
 import { withoutPlatformFields } from '../rules/platform-fields.ts';
-import { readFileCreatePresets } from '../rules/presets.ts';
-import { createLocationChangeFailure, requireConfiguredStorageLocationName } from '../rules/storage.ts';
+import {
+  createLocationChangeFailure,
+  requireConfiguredStorageLocationName,
+} from '../rules/requested-storage-location.ts';
 import { precheckUploadPayload } from './precheck.ts';
 import type { UploadTarget } from './receive.ts';
 import { updatableFiles } from './writable-files.ts';

@@ -6,7 +6,7 @@ import type { SelectedRootField } from '../plan/root-fields.ts';
 import { graphqlFieldToSelection } from '../plan/selection.ts';
 import { executeByGraphqlPackage } from './execute-by-graphql-package.ts';
 import { createGraphqlSelectionContext, type GraphqlExecutionDeps, type GraphqlOperationRun } from './operation-run.ts';
-import { toObjectsWithPrototype } from './ordinary-objects.ts';
+import { toObjectsWithPrototype } from './plain-argument-objects.ts';
 import { precheckMutationSelection, readBackRow } from './read-back.ts';
 import { readResultTextOf } from './reads.ts';
 import type { RootFieldResult } from './root-result.ts';

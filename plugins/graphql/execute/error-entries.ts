@@ -1,6 +1,6 @@
 import { type ASTNode, GraphQLError } from 'graphql';
 import { type Caller, ClientGone, errorEnvelope, Failure, fail, type Log } from '#kernel';
-import type { GraphqlErrorEntry } from './operation-types.ts';
+import type { GraphqlErrorEntry } from './operation-and-response-types.ts';
 
 /** Where an error occurred: the path in the response and the nodes of the document. */
 export interface GraphqlErrorLocation {

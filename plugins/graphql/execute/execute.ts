@@ -4,17 +4,22 @@ import { findRootFields, type SelectedRootField } from '../plan/root-fields.ts';
 import { mapConcurrently, readCompleteListText, takeFromBudget } from './concurrent-reads.ts';
 import { assertAtMostOneOnceField, resolveContributedGraphqlField } from './contributed-field.ts';
 import { resolveIntrospection } from './introspection.ts';
+import type { ExecuteOperation, GraphqlResponse } from './operation-and-response-types.ts';
 import {
   coerceVariables,
   createLimitedCounter,
   type GraphqlExecutionDeps,
   type GraphqlOperationRun,
 } from './operation-run.ts';
-import type { ExecuteOperation, GraphqlResponse } from './operation-types.ts';
 import { type ReadFieldBinding, readResultTextOf, readRootField } from './reads.ts';
-import { streamSingleListResponse } from './response-parts.ts';
-import { createGraphqlResponse, failRootField, type SettledRootField, settleRootField } from './root-member.ts';
+import {
+  createGraphqlResponse,
+  failRootField,
+  type SettledRootField,
+  settleRootField,
+} from './response-from-root-fields.ts';
 import type { RootFieldResult } from './root-result.ts';
+import { streamSingleListResponse } from './streamed-list-response.ts';
 import { assertVariableRepetitionLimit } from './variable-repetition.ts';
 import { executeMutationField } from './writes.ts';
 

@@ -7,7 +7,7 @@ import type { GraphqlResolverContext } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlSelectionContext } from '../plan/selection.ts';
 import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
-import type { GraphqlOperation } from './operation-types.ts';
+import type { GraphqlOperation } from './operation-and-response-types.ts';
 
 export interface GraphqlExecutionDeps {
   readonly items: Pick<

@@ -1,11 +1,11 @@
 import { getArgumentValues } from 'graphql';
 import type { ReadResultText, RowStream } from '../../query/contract.ts';
-import { toGroupSelection } from '../plan/groups.ts';
-import { withVariablePlaceholders } from '../plan/operands.ts';
+import { toGroupSelection } from '../plan/group-selection.ts';
+import { withVariablePlaceholders } from '../plan/operand-variables.ts';
 import { graphqlInputToPayload } from '../plan/payload.ts';
 import type { SelectedRootField } from '../plan/root-fields.ts';
 import { graphqlFieldToSelection } from '../plan/selection.ts';
-import type { RootFieldBinding } from '../schema/binding.ts';
+import type { RootFieldBinding } from '../schema/field-bindings.ts';
 import { createGraphqlSelectionContext, type GraphqlExecutionDeps, type GraphqlOperationRun } from './operation-run.ts';
 
 export type ReadFieldBinding = Extract<

@@ -5,7 +5,7 @@ import { parseKeyValue } from '../../items/library.ts';
 import { collectFields, selectionSetsOf } from '../plan/collect-fields.ts';
 import { graphqlInputToPayload } from '../plan/payload.ts';
 import type { SelectedRootField } from '../plan/root-fields.ts';
-import type { RootFieldBinding } from '../schema/binding.ts';
+import type { RootFieldBinding } from '../schema/field-bindings.ts';
 import { createGraphqlSelectionContext, type GraphqlExecutionDeps, type GraphqlOperationRun } from './operation-run.ts';
 import { precheckMutationSelection, readBackRow, readBackRows } from './read-back.ts';
 

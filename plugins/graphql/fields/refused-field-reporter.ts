@@ -1,5 +1,5 @@
 import type { Log } from '#kernel';
-import { type OwnedGraphqlField, parseGraphqlFieldName } from './distinct-fields.ts';
+import { type OwnedGraphqlField, parseGraphqlFieldName } from './unique-contributed-fields.ts';
 
 /**
  * Logs each contributed GraphQL field that is left out because another field has its name, once for as long as it is

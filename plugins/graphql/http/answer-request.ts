@@ -5,7 +5,7 @@ import type { GraphqlScope } from '../contract.ts';
 import type { ValidatedGraphqlDocument } from '../document/document-cache.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import { schemaIndependentFailure } from '../document/limits.ts';
-import type { ExecuteOperation, GraphqlResponse } from '../execute/operation-types.ts';
+import type { ExecuteOperation, GraphqlResponse } from '../execute/operation-and-response-types.ts';
 import type { CallerGraphqlSchema, GraphqlSchemaCache } from '../schema/schema-cache.ts';
 import type { GraphqlRequest } from './request.ts';
 

@@ -4,7 +4,7 @@ import { sendStream } from '../../http/library.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
-import type { GraphqlResponse } from '../execute/operation-types.ts';
+import type { GraphqlResponse } from '../execute/operation-and-response-types.ts';
 import { graphqlMediaTypeFor } from './media-type.ts';
 import { parseGraphqlRequest } from './request.ts';
 import {

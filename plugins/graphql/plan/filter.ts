@@ -1,5 +1,5 @@
 import { type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
-import { inputFieldBindingOf } from '../schema/binding.ts';
+import { inputFieldBindingOf } from '../schema/field-bindings.ts';
 
 /**
  * Converts a filter input, already validated against its type, into the form of REST. Missing variables leave no entry;

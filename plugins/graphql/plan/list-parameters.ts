@@ -1,6 +1,6 @@
 import { type FieldNode, type GraphQLField, getArgumentValues, getNamedType, isInputObjectType } from 'graphql';
 import type { RawQuery, SelectionListParameters } from '../../query/contract.ts';
-import { decodeGraphqlAliasesInPath } from '../schema/aliases.ts';
+import { decodeGraphqlAliasesInPath } from '../schema/database-name-aliases.ts';
 import type { GraphqlDocumentContext } from './collect-fields.ts';
 import { graphqlInputToFilter } from './filter.ts';
 

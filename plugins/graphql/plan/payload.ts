@@ -1,5 +1,5 @@
 import { type GraphQLInputType, isInputObjectType, isListType, isNonNullType } from 'graphql';
-import { inputFieldBindingOf } from '../schema/binding.ts';
+import { inputFieldBindingOf } from '../schema/field-bindings.ts';
 
 /**
  * Converts a payload input, already validated against its type, into the form of REST: ordinary objects instead of

@@ -9,11 +9,11 @@ import {
 import type { PlaceholderValues } from '../../query/contract.ts';
 import type { ValidatedGraphqlDocument } from '../document/document-cache.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
-import { graphqlFieldBindingOf, type RootFieldBinding } from '../schema/binding.ts';
+import { graphqlFieldBindingOf, type RootFieldBinding } from '../schema/field-bindings.ts';
 import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
 import { type CollectedField, collectFields, type GraphqlDocumentContext } from './collect-fields.ts';
-import { findOperandVariables, toPlaceholderValues } from './operands.ts';
-import { findSkipIncludeVariables, findVariables } from './variables.ts';
+import { findOperandVariables, toPlaceholderValues } from './operand-variables.ts';
+import { findSkipIncludeVariables, findVariables } from './referenced-variables.ts';
 
 /** A selected field of `Query` or `Mutation`. */
 export interface SelectedRootField extends CollectedField {

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { fail } from '#kernel';
 import type { RowSelection, SelectionItem, SelectionListParameters } from '../../query/contract.ts';
-import { collectionOfObjectType, graphqlFieldBindingOf } from '../schema/binding.ts';
+import { collectionOfObjectType, graphqlFieldBindingOf } from '../schema/field-bindings.ts';
 import { type CollectedField, collectFields, type GraphqlDocumentContext, selectionSetsOf } from './collect-fields.ts';
 import { graphqlArgumentsToListParameters } from './list-parameters.ts';
 

@@ -2,12 +2,12 @@ import { GraphQLObjectType, GraphQLSchema, specifiedScalarTypes } from 'graphql'
 import type { AccessControl, PermissionSet } from '../../access/contract.ts';
 import type { SchemaOverview } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { createFieldBindingExtensions } from './binding.ts';
-import { type ContributedFields, contributedTypeNames, createContributedFields } from './contributed.ts';
+import { type ContributedFields, contributedTypeNames, createContributedFields } from './contributed-fields.ts';
+import { createFieldBindingExtensions } from './field-bindings.ts';
 import { createMutationFields } from './mutation-fields.ts';
+import { createPermittedSchemaModel } from './permitted-collections-and-fields.ts';
 import { createQueryFields, type RootFieldConfigs } from './query-fields.ts';
 import { VoidScalar } from './scalars.ts';
-import { createPermittedSchemaModel } from './schema-model.ts';
 import { assignGraphqlNames, type LogWarning } from './schema-names.ts';
 import { createCollectionGraphqlTypeRegistry } from './type-registry.ts';
 

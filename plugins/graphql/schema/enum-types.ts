@@ -1,6 +1,6 @@
 import { type ConstValueNode, GraphQLEnumType, GraphQLError, type GraphQLInputObjectType, Kind } from 'graphql';
 import type { Collection, Column } from '../../schema/contract.ts';
-import { findAlternativeGraphqlAlias, toGraphqlName } from './aliases.ts';
+import { findAlternativeGraphqlAlias, toGraphqlName } from './database-name-aliases.ts';
 import { createEnumOperators } from './operators.ts';
 
 /** Names that enum values of GraphQL may not have. */

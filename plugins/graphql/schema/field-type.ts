@@ -10,8 +10,8 @@ import {
   GraphQLString,
 } from 'graphql';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
-import type { RowFieldBinding } from './binding.ts';
 import { ColumnEnumGraphqlType, type ColumnEnums, elementSqlType } from './enum-types.ts';
+import type { RowFieldBinding } from './field-bindings.ts';
 import { BigIntScalar, DateScalar, GeoJsonScalar, HashScalar, JsonScalar } from './scalars.ts';
 
 type ScalarOrEnum = GraphQLScalarType | GraphQLEnumType;

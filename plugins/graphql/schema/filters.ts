@@ -1,11 +1,11 @@
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList } from 'graphql';
 import { FILTER_OPERATORS } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './binding.ts';
+import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './field-bindings.ts';
+import { functionGroupOf } from './field-function-types.ts';
 import { columnEnumOf, isPrimaryKey } from './field-type.ts';
-import { functionGroupOf } from './functions.ts';
 import { FUNCTION_OPERATORS, filterOperatorsInputOf, OPERATOR_INPUTS_BY_VALUE_KIND } from './operators.ts';
-import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
+import { type GrantedField, manyToAnyTargets } from './permitted-collections-and-fields.ts';
 import {
   type GraphqlCollectionNames,
   graphqlFieldDescription,

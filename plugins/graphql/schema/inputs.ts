@@ -7,9 +7,9 @@ import {
 } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './binding.ts';
+import { inputFieldExtensions, NO_GRAPHQL_EXTENSIONS } from './field-bindings.ts';
 import { graphqlLeafTypeOf } from './field-type.ts';
-import type { PermittedSchemaModel } from './schema-model.ts';
+import type { PermittedSchemaModel } from './permitted-collections-and-fields.ts';
 import { graphqlFieldDescription, graphqlFieldName, graphqlTypeName } from './schema-names.ts';
 import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 

@@ -1,5 +1,5 @@
 import { type GraphQLFieldConfigArgumentMap, GraphQLInt, GraphQLList, GraphQLString } from 'graphql';
-import { NO_GRAPHQL_EXTENSIONS } from './binding.ts';
+import { NO_GRAPHQL_EXTENSIONS } from './field-bindings.ts';
 import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 
 const COMMON_ARGUMENTS: GraphQLFieldConfigArgumentMap = {

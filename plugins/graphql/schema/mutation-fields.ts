@@ -6,8 +6,8 @@ import {
   GraphQLNonNull,
 } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
-import { createFieldBindingExtensions, type RootFieldBinding } from './binding.ts';
-import { keyArgumentType } from './keys.ts';
+import { createFieldBindingExtensions, type RootFieldBinding } from './field-bindings.ts';
+import { keyArgumentType } from './key-input-types.ts';
 import { createListFieldArguments } from './list-arguments.ts';
 import { nonNullList, type RootFieldConfigs } from './query-fields.ts';
 import type { GraphqlCollectionNames } from './schema-names.ts';

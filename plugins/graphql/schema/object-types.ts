@@ -1,10 +1,10 @@
 import { type GraphQLFieldConfig, GraphQLList, GraphQLObjectType, GraphQLString, GraphQLUnionType } from 'graphql';
 import type { Field } from '../../schema/contract.ts';
-import { collectionTypeExtensions, createFieldBindingExtensions } from './binding.ts';
+import { collectionTypeExtensions, createFieldBindingExtensions } from './field-bindings.ts';
+import { createJsonFunctionsType, FUNCTION_TYPES, functionGroupOf } from './field-function-types.ts';
 import { graphqlLeafTypeOf, graphqlOutputFormatOf, withNullability } from './field-type.ts';
-import { createJsonFunctionsType, FUNCTION_TYPES, functionGroupOf } from './functions.ts';
 import { createListFieldArguments } from './list-arguments.ts';
-import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
+import { type GrantedField, manyToAnyTargets } from './permitted-collections-and-fields.ts';
 import { type GraphqlCollectionNames, graphqlFieldDescription, graphqlFieldName } from './schema-names.ts';
 import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';
 

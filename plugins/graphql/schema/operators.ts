@@ -11,7 +11,7 @@ import {
 import type { FilterOperator } from '../../query/contract.ts';
 import { ARRAY_OPERATORS, filterOperatorsOfFieldType } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { FIELD_FUNCTION_NAMES_BY_GROUP, type FieldFunctionGroup } from './functions.ts';
+import { FIELD_FUNCTION_NAMES_BY_GROUP, type FieldFunctionGroup } from './field-function-types.ts';
 import { BigIntScalar, GeoJsonScalar, JsonScalar, StringOrFloatScalar } from './scalars.ts';
 
 const FLAG_OPERATORS: readonly FilterOperator[] = ['_null', '_nnull', '_empty', '_nempty'];

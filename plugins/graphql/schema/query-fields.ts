@@ -1,6 +1,6 @@
 import { type GraphQLFieldConfig, GraphQLList, GraphQLNonNull, type GraphQLObjectType, GraphQLString } from 'graphql';
-import { createFieldBindingExtensions } from './binding.ts';
-import { keyArgumentType } from './keys.ts';
+import { createFieldBindingExtensions } from './field-bindings.ts';
+import { keyArgumentType } from './key-input-types.ts';
 import { createListFieldArguments } from './list-arguments.ts';
 import type { GraphqlCollectionNames } from './schema-names.ts';
 import type { CollectionGraphqlTypeRegistry } from './type-registry.ts';

@@ -6,7 +6,7 @@ import type { SchemaOverview, SchemaService } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
 import type { GraphqlDocumentCache } from '../document/document-cache.ts';
 import { buildCallerGraphqlSchema } from './build.ts';
-import type { ContributedFields } from './contributed.ts';
+import type { ContributedFields } from './contributed-fields.ts';
 import type { LogWarning } from './schema-names.ts';
 
 /** The GraphQL schema of callers with one set of permissions. */

@@ -1,8 +1,8 @@
 import { type Collection, type Field, type SchemaOverview, SYSTEM_COLLECTION_PREFIX } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { findAlternativeGraphqlAlias, isUsableGraphqlName, toGraphqlName } from './aliases.ts';
+import { findAlternativeGraphqlAlias, isUsableGraphqlName, toGraphqlName } from './database-name-aliases.ts';
 import { type ColumnEnums, createColumnEnums, databaseNameNote } from './enum-types.ts';
-import { functionGroupOf } from './functions.ts';
+import { functionGroupOf } from './field-function-types.ts';
 import { RESERVED_TYPE_NAMES } from './shared-types.ts';
 
 export type LogWarning = (message: string, about: Readonly<Record<string, unknown>>) => void;

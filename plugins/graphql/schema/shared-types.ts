@@ -6,7 +6,7 @@ import {
   GraphQLObjectType,
   specifiedScalarTypes,
 } from 'graphql';
-import { FUNCTION_TYPES } from './functions.ts';
+import { FUNCTION_TYPES } from './field-function-types.ts';
 import { FUNCTION_OPERATORS, OPERATOR_INPUTS_BY_VALUE_KIND } from './operators.ts';
 import { SCALARS } from './scalars.ts';
 

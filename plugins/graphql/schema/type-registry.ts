@@ -1,10 +1,14 @@
 import type { GraphQLInputObjectType, GraphQLNamedType, GraphQLObjectType } from 'graphql';
-import { createAggregatedObjectType, createFieldCountsObjectType, createNumericAggregatesType } from './aggregated.ts';
+import {
+  createAggregatedObjectType,
+  createFieldCountsObjectType,
+  createNumericAggregatesType,
+} from './aggregated-types.ts';
 import { createCollectionFilterInput, createToManyFilterInput } from './filters.ts';
 import { inputTypeForCreate, inputTypeForNested, inputTypeForUpdate } from './inputs.ts';
-import { createKeyInputType } from './keys.ts';
+import { createKeyInputType } from './key-input-types.ts';
 import { createRowObjectType } from './object-types.ts';
-import type { PermittedSchemaModel } from './schema-model.ts';
+import type { PermittedSchemaModel } from './permitted-collections-and-fields.ts';
 import type { CollectionGraphqlTypeKind } from './schema-names.ts';
 
 type TypeByKind = {

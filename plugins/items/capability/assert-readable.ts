@@ -1,10 +1,10 @@
 import { type Caller, fail } from '#kernel';
 import type { RawQuery, ReadNode, Projection as Shown } from '../../query/contract.ts';
 import { createUnknownFieldFailure, isUnknownFieldFailure } from '../../query/library.ts';
-import { requireServedCollection } from '../collection-target.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
+import { requireServedCollection } from '../find-collection-and-key.ts';
 import type { BoundedQuery } from './bounded-query.ts';
-import { collectReadCollections } from './read-collections.ts';
+import { collectReadCollections } from './collections-used-by-read.ts';
 
 type ReadableDeps = Pick<ItemsEngineDeps, 'access' | 'query' | 'schema'>;
 

@@ -1,5 +1,5 @@
 import type { RawQuery } from '../../query/contract.ts';
-import { assertBoundedFilter } from './filter.ts';
+import { assertBoundedFilter } from './assert-filter-bounds.ts';
 import { createInvalidRequestRefusal, isObject, isPathStep } from './input-checks.ts';
 
 /** Bounds of a query of confined code (conventions, "items"). */

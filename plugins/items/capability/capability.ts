@@ -4,9 +4,9 @@ import { BrokerRefusal } from '../../broker/library.ts';
 import type { ItemsApi } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import type { ReadVerbs } from '../read/read.ts';
-import { createGrantBoundItemsApi, MAX_ITEMS_REPLY_BYTES } from './api.ts';
 import { createCallLimit } from './call-limit.ts';
 import { describeItemsGrant, type ItemsGrant, itemsGrantSchema, widensItemsGrant } from './grant.ts';
+import { createGrantBoundItemsApi, MAX_ITEMS_REPLY_BYTES } from './host-items-api.ts';
 
 const NAME = { type: 'string', minLength: 1, maxLength: 255 } as const;
 const KEY = { type: ['string', 'number'], maxLength: 255 } as const;

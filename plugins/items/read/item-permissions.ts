@@ -3,14 +3,14 @@ import type { PermissionWithParsedRule } from '../../access/contract.ts';
 import { mergePermissionFields } from '../../access/library.ts';
 import { fieldColumnListSql } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
+import type { ItemPermissions, ItemsEngine } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import {
   type CollectionInSnapshot,
   parseKeyValue,
   requireKeyField,
   requireServedCollection,
-} from '../collection-target.ts';
-import type { ItemPermissions, ItemsEngine } from '../contract.ts';
-import type { ItemsEngineDeps } from '../deps.ts';
+} from '../find-collection-and-key.ts';
 import { createKeyCondition, tableSql } from '../write/sql.ts';
 
 const ACTIONS = ['update', 'delete', 'share'] as const;

@@ -3,7 +3,7 @@ import type { GroupSelection, RawQuery, RowSelection } from '../../query/contrac
 import { decodeRawQuery } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { itemEventNames } from '../event-names.ts';
-import { applyListenerQuery } from './listener-query.ts';
+import { applyListenerQuery } from './apply-listener-query.ts';
 import type { ReadRequest } from './read-plan.ts';
 import { type SelectionRestRepresentation, toSelectionRestRepresentation } from './rest-representation.ts';
 

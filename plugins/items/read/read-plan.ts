@@ -11,9 +11,9 @@ import type {
   RowSelection,
 } from '../../query/contract.ts';
 import { createUnknownFieldFailure } from '../../query/library.ts';
-import { type CollectionInSnapshot, requireKeyField } from '../collection-target.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { itemEventNames } from '../event-names.ts';
+import { type CollectionInSnapshot, requireKeyField } from '../find-collection-and-key.ts';
 import { isPossiblyLongRead } from './long-read.ts';
 import { runQueryListeners } from './query-listeners.ts';
 import { hasReadListeners } from './read-listeners.ts';

@@ -1,20 +1,20 @@
 import { type Caller, fail } from '#kernel';
 import type { RawQuery, ReadResultText, RowStream } from '../../query/contract.ts';
 import { isUnknownFieldFailure } from '../../query/library.ts';
+import type { ItemsEngine, SelectionReadRequest } from '../contract.ts';
+import type { ItemsEngineDeps } from '../deps.ts';
 import {
   type CollectionInSnapshot,
   parseKeyValue,
   requireKeyField,
   requireServedCollection,
-} from '../collection-target.ts';
-import type { ItemsEngine, SelectionReadRequest } from '../contract.ts';
-import type { ItemsEngineDeps } from '../deps.ts';
+} from '../find-collection-and-key.ts';
 import { isOutdatedStatementError } from '../outdated-statement.ts';
 import { type ReadExplanation, toReadExplanation } from './explanation.ts';
 import { createDownload, type ExportDownload } from './export/download.ts';
 import { createReadPlanner, type ReadRequest } from './read-plan.ts';
 import { createReadPlanRunner, executionContextOfCaller, type UseReadPlan } from './run-read-plan.ts';
-import { createWrittenRowSqlCompiler, type WrittenRowSqlCompiler } from './written-row.ts';
+import { createWrittenRowSqlCompiler, type WrittenRowSqlCompiler } from './written-row-sql.ts';
 
 export type ReadVerbs = Pick<
   ItemsEngine,

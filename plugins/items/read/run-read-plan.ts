@@ -1,8 +1,8 @@
 import { type Caller, fail } from '#kernel';
 import type { QueryExecutionContext, ReadResultText, RowStream } from '../../query/contract.ts';
-import { type CollectionInSnapshot, parseKeyValue, requireKeyField } from '../collection-target.ts';
 import type { ItemKey } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
+import { type CollectionInSnapshot, parseKeyValue, requireKeyField } from '../find-collection-and-key.ts';
 import { isShortReadResult, toReadResultTextIfShort } from './long-read.ts';
 import { applyReadListeners, hasReadListeners } from './read-listeners.ts';
 import type { ReadPlan, ReadRequest } from './read-plan.ts';

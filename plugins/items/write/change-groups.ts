@@ -1,8 +1,8 @@
 import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import { parseKeyValue } from '../collection-target.ts';
 import type { ItemKey, ItemPayload } from '../contract.ts';
+import { parseKeyValue } from '../find-collection-and-key.ts';
 import type { RowChange } from './level-writes.ts';
 import { hasKeyColumns } from './row-key.ts';
 import type { RequestRowPath } from './row-path.ts';

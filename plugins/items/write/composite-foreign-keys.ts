@@ -1,8 +1,8 @@
 import { fail } from '#kernel';
 import { parsePrimaryKeyValue, splitCompositeKey } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { parseKeyValue } from '../collection-target.ts';
 import type { ItemPayload } from '../contract.ts';
+import { parseKeyValue } from '../find-collection-and-key.ts';
 import { isPayload } from './to-many-value.ts';
 
 /**

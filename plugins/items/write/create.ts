@@ -1,9 +1,9 @@
 import type { Caller } from '#kernel';
 import type { DynamicValueCache } from '../../access/contract.ts';
 import type { PendingRevisionId } from '../../activity/contract.ts';
-import { type CollectionInSnapshot, findWritableCollection } from '../collection-target.ts';
 import type { ItemKey, ItemPayload } from '../contract.ts';
 import { itemEventNames } from '../event-names.ts';
+import { type CollectionInSnapshot, findWritableCollection } from '../find-collection-and-key.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import { insertRows } from './insert.ts';
 import type { LevelWriteContext, RowCreate } from './level-writes.ts';

@@ -1,5 +1,5 @@
-import { requireKeyField } from '../collection-target.ts';
 import type { ItemKey } from '../contract.ts';
+import { requireKeyField } from '../find-collection-and-key.ts';
 import { createKeyCondition, keySql, tableSql } from './sql.ts';
 import type { BuildRowCondition } from './update.ts';
 import {

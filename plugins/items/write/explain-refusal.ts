@@ -1,9 +1,9 @@
 import type { Caller, Failure } from '#kernel';
 import type { SchemaOverview } from '../../schema/contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
-import { findViolatedConstraint, type ViolatedConstraint } from './constraint.ts';
 import { fieldOfColumn, isFromNestedStatement, parsePostgresErrorKey } from './postgres-error.ts';
 import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts';
+import { findViolatedConstraint, type ViolatedConstraint } from './violated-constraint.ts';
 
 type ExplainDeps = Pick<ItemsEngineDeps, 'db' | 'access' | 'schema'>;
 

@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { requireKeyField } from '../collection-target.ts';
 import type { ItemKey, ItemPayload } from '../contract.ts';
-import { writeRowsLocatingRefusal } from './refused-row.ts';
+import { requireKeyField } from '../find-collection-and-key.ts';
 import { columnSql, keySql, rowsPerStatement, splitIntoSlices, tableSql } from './sql.ts';
-import { renderParameterCastSql, toSqlParameterValue } from './values.ts';
+import { renderParameterCastSql, toSqlParameterValue } from './value-to-sql-parameter.ts';
+import { writeRowsLocatingRefusal } from './write-rows-locating-refusal.ts';
 import {
   createWriteStatementRunner,
   renderWriteResultSelect,

@@ -1,9 +1,9 @@
 import { type Caller, fail } from '#kernel';
 import type { PermissionAction } from '../../access/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
-import { findWritableCollection } from '../collection-target.ts';
 import type { ItemKey } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
+import { findWritableCollection } from '../find-collection-and-key.ts';
 import { PhysicalRowLocation } from '../physical-row-location.ts';
 import { tableSql } from './sql.ts';
 

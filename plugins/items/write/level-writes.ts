@@ -1,14 +1,14 @@
 import { type Caller, fail } from '#kernel';
 import type { PendingRevisionId } from '../../activity/contract.ts';
-import { findWritableCollection, parseKeyValue } from '../collection-target.ts';
 import type { ItemKey, ItemPayload } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { itemEventNames } from '../event-names.ts';
-import { updateLevelRows } from './change.ts';
+import { findWritableCollection, parseKeyValue } from '../find-collection-and-key.ts';
 import { createRows } from './create.ts';
 import { deleteRows } from './delete.ts';
-import { locateRefusedKey } from './refused-row.ts';
 import type { RequestRowPath } from './row-path.ts';
+import { updateLevelRows } from './update-level-rows.ts';
+import { locateRefusedKey } from './write-rows-locating-refusal.ts';
 import type { WrittenRowTextSlot } from './write-statement.ts';
 
 /** A row to create. `platformValues` need no grant of the caller. */

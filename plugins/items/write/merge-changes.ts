@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../schema/contract.ts';
-import { parseKeyValue } from '../collection-target.ts';
 import type { ItemPayload } from '../contract.ts';
+import { parseKeyValue } from '../find-collection-and-key.ts';
 import type { RowChange } from './level-writes.ts';
 import { isPayload } from './to-many-value.ts';
 

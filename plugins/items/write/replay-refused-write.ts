@@ -2,8 +2,8 @@ import { type EventsApi, fail } from '#kernel';
 import type { TransactionOptions } from '../../database/contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { createLevelWrites, type LevelWrites } from './level-writes.ts';
-import { hasSameRefusalCause } from './refused-row.ts';
 import { StatementRefusal } from './statement-refusal.ts';
+import { hasSameRefusalCause } from './write-rows-locating-refusal.ts';
 
 /** Results of event filters in the order of the calls in a unit of work. */
 export class EventFilterRecorder {

@@ -1,7 +1,7 @@
 import type { Collection, Field, Relation } from '../../schema/contract.ts';
 import type { ItemPayload } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
-import { findLastPositions } from './lookups.ts';
+import { findLastPositions } from './stored-row-lookups.ts';
 import type { ToManyWritePlan } from './to-many-plan.ts';
 
 /** Appends new rows to those of their parent where the relation has a sort field, unless the payload sets it. */

@@ -2,8 +2,8 @@ import { fail } from '#kernel';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field, RelationEnd, SchemaOverview } from '../../schema/contract.ts';
 import { isDatabaseGenerated } from '../../schema/library.ts';
-import { parseKeyValue, requireKeyField } from '../collection-target.ts';
 import type { ItemPayload } from '../contract.ts';
+import { parseKeyValue, requireKeyField } from '../find-collection-and-key.ts';
 import { keyColumnNames } from './row-key.ts';
 import { isPayload, parseToManyValue, type ToManyValue } from './to-many-value.ts';
 

@@ -2,8 +2,8 @@ import { fail } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import { keyEqualsSql, keyInSql, keyTextSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { keySqlType } from '../collection-target.ts';
 import type { ItemKey } from '../contract.ts';
+import { keySqlType } from '../find-collection-and-key.ts';
 
 /** PostgreSQL accepts 65,535 parameters in a statement. */
 export const MAX_STATEMENT_PARAMETERS = 60_000;

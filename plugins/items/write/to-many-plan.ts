@@ -1,8 +1,8 @@
 import { fail } from '#kernel';
 import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
-import { parseKeyValue } from '../collection-target.ts';
 import type { ItemKey, ItemPayload } from '../contract.ts';
+import { parseKeyValue } from '../find-collection-and-key.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import { keyOfPayload, withoutKeyColumns } from './row-key.ts';
 import type { RequestRowPath } from './row-path.ts';

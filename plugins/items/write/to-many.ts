@@ -1,14 +1,14 @@
 import type { Caller } from '#kernel';
 import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import { findWritableCollection } from '../collection-target.ts';
 import type { ItemKey } from '../contract.ts';
+import { findWritableCollection } from '../find-collection-and-key.ts';
 import type { LevelWriteContext, LevelWrites } from './level-writes.ts';
-import { findExistingKeys, findLinkedKeys, hasCanonicalKeyText } from './lookups.ts';
 import { keyColumnNames } from './row-key.ts';
 import type { RequestRowPath } from './row-path.ts';
 import { assignSortPositions } from './sort-positions.ts';
 import type { ToManyPayloadPart } from './split-payload.ts';
+import { findExistingKeys, findLinkedKeys, hasCanonicalKeyText } from './stored-row-lookups.ts';
 import {
   findUnlinkedRows,
   keysOfToManyValue,

@@ -1,14 +1,14 @@
 import type { Caller } from '#kernel';
 import type { PendingRevisionId } from '../../activity/contract.ts';
-import { findWritableCollection, parseKeyValue } from '../collection-target.ts';
 import type { ItemKey, ItemPayload } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
+import { findWritableCollection, parseKeyValue } from '../find-collection-and-key.ts';
 import { buildForeignKeyColumns, setForeignKeyColumns } from './composite-foreign-keys.ts';
 import type { LevelWriteContext, LevelWrites } from './level-writes.ts';
-import { findExistingKeys } from './lookups.ts';
 import { keyOfPayload, withoutKeyColumns } from './row-key.ts';
 import type { RequestRowPath } from './row-path.ts';
 import type { SplitPayload, ToOnePayloadPart } from './split-payload.ts';
+import { findExistingKeys } from './stored-row-lookups.ts';
 
 interface ToOneParent {
   readonly parts: SplitPayload;

@@ -1,9 +1,8 @@
 import type { SqlCondition } from '../../query/contract.ts';
 import { fieldColumnListSql, fieldsEqualSql, keyEqualsSql } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import { keySqlType, requireKeyField } from '../collection-target.ts';
 import type { ItemKey, ItemPayload } from '../contract.ts';
-import { writeRowsLocatingRefusal } from './refused-row.ts';
+import { keySqlType, requireKeyField } from '../find-collection-and-key.ts';
 import { keysAfterUpdate } from './row-key.ts';
 import {
   columnSql,
@@ -14,7 +13,8 @@ import {
   splitIntoSlices,
   tableSql,
 } from './sql.ts';
-import { renderParameterCastSql, toSqlParameterValue } from './values.ts';
+import { renderParameterCastSql, toSqlParameterValue } from './value-to-sql-parameter.ts';
+import { writeRowsLocatingRefusal } from './write-rows-locating-refusal.ts';
 import {
   createWriteStatementRunner,
   forbiddenRowsFailure,

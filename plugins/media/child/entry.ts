@@ -1,7 +1,7 @@
 import type { MediaJob, MediaWorkerMessage, MediaWorkerReply } from '../worker-messages.ts';
 import { inspectFile } from './inspect.ts';
-import { TransformRefusal } from './refusal.ts';
 import { transformImage } from './transform.ts';
+import { TransformRefusal } from './transform-refusal.ts';
 
 /** Entry point of a media process: it does one job after the other and ends with its parent. */
 const send = (message: MediaWorkerMessage) => void process.send?.(message);

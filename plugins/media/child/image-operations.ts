@@ -1,6 +1,6 @@
 import type { Sharp } from 'sharp';
 import type { ImageOperation } from '../contract.ts';
-import { TransformRefusal } from './refusal.ts';
+import { TransformRefusal } from './transform-refusal.ts';
 
 /** Methods of sharp that take plain values only and read no file. */
 const OPERATIONS: ReadonlySet<string> = new Set(

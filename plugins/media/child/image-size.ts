@@ -1,5 +1,5 @@
 import { loadDecoders } from './decoders.ts';
-import { readFileHead } from './kind.ts';
+import { readFileHead } from './image-kind.ts';
 import { TEXT_HEAD_BYTES } from './mime-type.ts';
 import { findSvgRoot } from './text-type.ts';
 

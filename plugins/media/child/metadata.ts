@@ -1,7 +1,7 @@
 import exifr from 'exifr';
 import { loadDecoders } from './decoders.ts';
 import { type MetadataGroups, toMetadataGroups } from './metadata-groups.ts';
-import { buildMetadataJpeg } from './metadata-jpeg.ts';
+import { buildMetadataJpeg } from './wrap-metadata-in-jpeg.ts';
 
 /** Types that exifr reads itself, and types whose metadata blocks the decoders extract. */
 const DIRECT_TYPES: readonly string[] = ['image/jpeg', 'image/tiff', 'image/heic', 'image/heif'];

@@ -1,5 +1,5 @@
 import { fileTypeFromFile } from 'file-type';
-import { readFileHead } from './kind.ts';
+import { readFileHead } from './image-kind.ts';
 import { detectTextType } from './text-type.ts';
 
 /** Bytes at the start of a file for detecting markup and text: an SVG may begin with a long comment. */

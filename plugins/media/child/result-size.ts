@@ -1,7 +1,7 @@
 import type { Metadata } from 'sharp';
 import type { ImageOperation, ImageTransformPlan } from '../contract.ts';
 import { MAX_ANIMATION_FACTOR } from '../limits.ts';
-import { TransformRefusal } from './refusal.ts';
+import { TransformRefusal } from './transform-refusal.ts';
 
 /** Sides that are not known before the work (after `trim`) are undefined. */
 interface KnownSize {

@@ -2,10 +2,10 @@ import type { Metadata, OutputInfo, Sharp } from 'sharp';
 import type { ImageTransformPlan, ImageTransformResult } from '../contract.ts';
 import { MAX_ANIMATION_FACTOR } from '../limits.ts';
 import { loadDecoders, type SharpImageOpener } from './decoders.ts';
+import { detectImageKind, IMAGE_KIND_HEAD_BYTES, readFileHead } from './image-kind.ts';
 import { applyImageOperations, assertImageOperations } from './image-operations.ts';
-import { detectImageKind, IMAGE_KIND_HEAD_BYTES, readFileHead } from './kind.ts';
-import { TransformRefusal } from './refusal.ts';
 import { assertImageResultSize } from './result-size.ts';
+import { TransformRefusal } from './transform-refusal.ts';
 
 /** Formats that can have several frames, as sources and as results. */
 const ANIMATED: readonly string[] = ['gif', 'webp'];

@@ -5,7 +5,7 @@ import { constantSql, type JsonObjectMember, memberSelectListSql, renderJsonObje
 import { EMPTY_SELECT_LIST, limitSql, readNodeConditionsSql } from './node-clauses.ts';
 import { orderByClause } from './order.ts';
 import { isNumericField, jsonNumberSql, valueOutputSql } from './output.ts';
-import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts';
+import { fieldColumnSql, type StatementBuilder, tableSql } from './statement-builder.ts';
 
 type AggregateFn = Aggregation['functions'][number];
 

@@ -1,8 +1,8 @@
 import type { Field } from '../../schema/contract.ts';
 import type { FilterOperand, FilterOperator } from '../contract.ts';
 import { isSortableUnknownTypeField, toElementOrBoundField } from '../element-field.ts';
-import type { StatementBuilder } from './statement.ts';
-import { callerHasDynamicValueSql, operandArraySql } from './values.ts';
+import { callerHasDynamicValueSql, operandArraySql } from './operand-sql.ts';
+import type { StatementBuilder } from './statement-builder.ts';
 
 /**
  * A condition on an array column. A GIN index supports `&&` and `@>` on the bare column, so the column is cast only when its elements

@@ -5,9 +5,6 @@ import { isSortableUnknownTypeField } from '../element-field.ts';
 import { arrayFilterSql } from './array.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { jsonbSql } from './function.ts';
-import { valueOutputSql } from './output.ts';
-import { rangeFilterSql } from './range.ts';
-import type { RuntimeParameter, StatementBuilder } from './statement.ts';
 import {
   callerHasDynamicValueSql,
   dynamicValueSql,
@@ -15,7 +12,10 @@ import {
   geometrySql,
   hasMultiValuedPath,
   operandArraySql,
-} from './values.ts';
+} from './operand-sql.ts';
+import { valueOutputSql } from './output.ts';
+import { rangeFilterSql } from './range.ts';
+import type { RuntimeParameter, StatementBuilder } from './statement-builder.ts';
 
 const COMPARISONS: Partial<Readonly<Record<FilterOperator, string>>> = {
   _eq: '=',

@@ -1,8 +1,8 @@
 import type { ConditionTree } from '../contract.ts';
 import { joinConditionsWithAnd } from './conjunction.ts';
 import { fieldColumnListSql, keyEqualsSql, keyInSql } from './key.ts';
-import type { StatementBuilder } from './statement.ts';
-import { filterOperandSql, operandArraySql } from './values.ts';
+import { filterOperandSql, operandArraySql } from './operand-sql.ts';
+import type { StatementBuilder } from './statement-builder.ts';
 
 /** Renders a filter on a composite key or foreign key, compared column by column, so that PostgreSQL uses indexes. */
 export function compositeKeyFilterSql(

@@ -1,6 +1,6 @@
 import type { FieldReference } from '../contract.ts';
 import { functionSql } from './function.ts';
-import { fieldColumnSql, type StatementBuilder } from './statement.ts';
+import { fieldColumnSql, type StatementBuilder } from './statement-builder.ts';
 
 /** The left side of a comparison: the column or a function of it, or null on rows where the caller may not read the field. */
 export function fieldReferenceSql(statement: StatementBuilder, alias: string, use: FieldReference): string {

@@ -3,7 +3,7 @@ import type { DatePart, FieldReference } from '../contract.ts';
 import { whereClause } from './conjunction.ts';
 import { toManyJoin } from './joins.ts';
 import { isInvalidJsonbSql } from './output.ts';
-import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts';
+import { fieldColumnSql, type StatementBuilder, tableSql } from './statement-builder.ts';
 
 const PARTS: Partial<Readonly<Record<DatePart, string>>> = { weekday: 'dow' };
 

@@ -3,7 +3,7 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldReference } from '../contract.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
 import { fieldsEqualSql } from './key.ts';
-import { fieldColumnSql, quoteIdentifierCached, type StatementBuilder } from './statement.ts';
+import { fieldColumnSql, quoteIdentifierCached, type StatementBuilder } from './statement-builder.ts';
 
 /**
  * Builds the join condition between the rows of a to-many field and their parent row; undefined when there is no key to join by.

@@ -3,7 +3,7 @@ import type { FieldReference } from '../contract.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { fieldsEqualSql } from './key.ts';
-import { fieldColumnSql, type StatementBuilder } from './statement.ts';
+import { fieldColumnSql, type StatementBuilder } from './statement-builder.ts';
 
 /** The join condition of the many-to-one `use` of the row `alias` with the row `joined` of `to`. */
 export function manyToOneJoin(

@@ -1,7 +1,7 @@
 import type { ReadNode } from '../contract.ts';
 import { rowObjectSql } from './json-object.ts';
 import { searchSql } from './search.ts';
-import type { StatementBuilder } from './statement.ts';
+import type { StatementBuilder } from './statement-builder.ts';
 
 // Clauses that reads of rows and of groups have in common.
 

@@ -3,7 +3,7 @@ import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction
 import { fieldReferenceSql } from './field-use.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
-import { type StatementBuilder, tableSql } from './statement.ts';
+import { type StatementBuilder, tableSql } from './statement-builder.ts';
 
 export interface OrderTerm {
   readonly sql: string;

@@ -1,8 +1,8 @@
 import type { Field } from '../../schema/contract.ts';
 import type { FilterOperand, FilterOperator } from '../contract.ts';
 import { toElementOrBoundField } from '../element-field.ts';
-import type { StatementBuilder } from './statement.ts';
-import { callerHasDynamicValueSql, filterOperandSql, typedValueSql } from './values.ts';
+import { callerHasDynamicValueSql, filterOperandSql, typedValueSql } from './operand-sql.ts';
+import type { StatementBuilder } from './statement-builder.ts';
 
 /** Renders the operators that only range and multirange columns have; undefined for all other operators. */
 export function rangeFilterSql(

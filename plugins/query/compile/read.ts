@@ -2,7 +2,7 @@ import type { ReadNode } from '../contract.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
 import { readNodeConditionsSql, rowJsonSql } from './node-clauses.ts';
 import { readNodeSql } from './rows.ts';
-import { type StatementBuilder, tableSql } from './statement.ts';
+import { type StatementBuilder, tableSql } from './statement-builder.ts';
 
 /**
  * A whole read as one statement with the columns `data` and, when the query has `meta`, `meta`. Both are JSON texts.

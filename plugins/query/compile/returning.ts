@@ -3,7 +3,7 @@ import type { ReadNode } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { renderJsonObjectSql } from './json-object.ts';
 import { buildJsonObjectMembers } from './rows.ts';
-import { StatementBuilder } from './statement.ts';
+import { StatementBuilder } from './statement-builder.ts';
 import { whereSql } from './where.ts';
 
 /**

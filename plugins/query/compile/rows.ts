@@ -19,7 +19,7 @@ import {
   type RuntimeParameter,
   type StatementBuilder,
   tableSql,
-} from './statement.ts';
+} from './statement-builder.ts';
 
 type ProjectionOf<K extends Projection['kind']> = Extract<Projection, { kind: K }>;
 

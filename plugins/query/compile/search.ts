@@ -5,7 +5,7 @@ import type { ReadNode } from '../contract.ts';
 import { isUuid } from '../uuid.ts';
 import { escapeLike } from './comparison.ts';
 import { fieldReferenceSql } from './field-use.ts';
-import type { StatementBuilder } from './statement.ts';
+import type { StatementBuilder } from './statement-builder.ts';
 
 /** Search terms that can equal a number. */
 const NUMERIC = /^[+-]?(\d{1,38}(\.\d{0,38})?|\.\d{1,38})$/;

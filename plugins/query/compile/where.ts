@@ -6,8 +6,8 @@ import { fieldReferenceSql } from './field-use.ts';
 import { rewriteRelatedKeyCondition } from './foreign-key-rewrite.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
-import { type StatementBuilder, tableSql } from './statement.ts';
-import { callerHasDynamicValueSql } from './values.ts';
+import { callerHasDynamicValueSql } from './operand-sql.ts';
+import { type StatementBuilder, tableSql } from './statement-builder.ts';
 
 /** A condition on the row `alias`; `true` when it always holds. */
 export function whereSql(statement: StatementBuilder, alias: string, where: ConditionTree): string {

@@ -1,5 +1,5 @@
 import { FILTER_OPERATORS, type RawQuery } from '../contract.ts';
-import { isFollowFilterKey } from './follow.ts';
+import { isFollowFilterKey } from './follow-filter-key.ts';
 import { splitFieldPath } from './path-steps.ts';
 import {
   assertQueryNesting,

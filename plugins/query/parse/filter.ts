@@ -2,11 +2,11 @@ import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { type ConditionTree, FILTER_OPERATORS, type FieldReference, type FilterOperator } from '../contract.ts';
 import { buildConjunction, MATCH_ALL } from './conjunction.ts';
-import { isFollowFilterKey, parseFollowFilterKey } from './follow.ts';
+import { isFollowFilterKey, parseFollowFilterKey } from './follow-filter-key.ts';
 import { parseFieldReference } from './functions.ts';
 import { parseJsonFilter } from './json-filter.ts';
 import { isNullOperand, parseOperands } from './operand.ts';
-import { filterOperatorsOfFieldReference } from './operators.ts';
+import { filterOperatorsOfFieldReference } from './operators-by-field-type.ts';
 import {
   countQueryPart,
   isVisibleField,

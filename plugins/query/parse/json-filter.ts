@@ -2,7 +2,7 @@ import type { Field, FieldType } from '../../schema/contract.ts';
 import { type ConditionTree, FILTER_OPERATORS, type FieldReference, type FilterOperator } from '../contract.ts';
 import { buildConjunction, MATCH_ALL } from './conjunction.ts';
 import { isNullOperand, parseOperands } from './operand.ts';
-import { filterOperatorsOfFieldReference } from './operators.ts';
+import { filterOperatorsOfFieldReference } from './operators-by-field-type.ts';
 import { countQueryPart, type QueryParseContext } from './parse-context.ts';
 import { parseJsonPath } from './path-steps.ts';
 import { createInvalidQueryFailure, isObject, parseJsonParameter, type QueryErrorPath } from './raw-values.ts';

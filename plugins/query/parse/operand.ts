@@ -1,8 +1,8 @@
-import { isCallerDynamicValue } from '../caller-value.ts';
 import type { DynamicValue, FieldReference, FilterOperand, FilterOperator } from '../contract.ts';
+import { isCallerDynamicValue } from '../current-user-or-role.ts';
 import { OperandPlaceholder } from '../placeholder.ts';
 import type { BoundPlaceholderValue } from '../tree.ts';
-import { parseDynamicValue } from './dynamic.ts';
+import { parseDynamicValue } from './dynamic-value.ts';
 import { isNullOperand, type OperandType, operandType, parseBooleanOperand, parseLiteral } from './literal.ts';
 import type { QueryParseContext } from './parse-context.ts';
 import { createInvalidQueryFailure, isObject, type QueryErrorPath } from './raw-values.ts';

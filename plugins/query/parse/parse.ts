@@ -3,10 +3,10 @@ import type { ConditionTree, ParseOptions, RawQuery, ReadNode } from '../contrac
 import { assertDeepParameterDepth, assertFilterDepth, assertParametersDepth } from './depth.ts';
 import { parseFieldsParameter } from './fields.ts';
 import { parseFilter } from './filter.ts';
-import { parseReadNode, type QueryNodeParameters } from './node.ts';
 import type { QueryNodePosition } from './node-position.ts';
 import type { QueryCeilings, QueryParseContext } from './parse-context.ts';
 import { createInvalidQueryFailure, isObject, parseJsonParameter } from './raw-values.ts';
+import { parseReadNode, type QueryNodeParameters } from './read-node.ts';
 import { parseMetaParameter } from './search-meta-alias.ts';
 import { parseSelection } from './selection.ts';
 

@@ -1,5 +1,5 @@
 import { SYSTEM_COLLECTION_PREFIX } from '../contract.ts';
-import type { CatalogTable } from './content.ts';
+import type { CatalogTable } from './parse-catalog-content.ts';
 
 /**
  * Assigns collection names to tables: the table's name where it is in the first schema or no other table has the name,

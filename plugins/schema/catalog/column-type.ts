@@ -1,5 +1,5 @@
 import type { ElementType, FieldType } from '../contract.ts';
-import type { CatalogColumn, RangeBoundType } from './content.ts';
+import type { CatalogColumn, RangeBoundType } from './parse-catalog-content.ts';
 
 const BUILTIN: Readonly<Record<string, FieldType>> = {
   int2: 'integer',

@@ -1,6 +1,6 @@
 import type { Column } from '../contract.ts';
 import { toElementType } from './column-type.ts';
-import type { CatalogColumn, CatalogTable } from './content.ts';
+import type { CatalogColumn, CatalogTable } from './parse-catalog-content.ts';
 
 /** Precision as in `information_schema`: binary digits of integers and floats, decimal digits of numeric. */
 const PRECISION: Readonly<Record<string, number>> = { int2: 16, int4: 32, int8: 64, float4: 24, float8: 53 };

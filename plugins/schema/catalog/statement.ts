@@ -3,7 +3,7 @@ import { quoteIdentifier } from '../../database/library.ts';
 /**
  * Renders the statement that reads all that a schema snapshot needs, at one moment: the fingerprint, the tables with their
  * columns, indexes and foreign keys, and the registry rows. `content` holds no object ids, so that equal databases give equal
- * texts. Rows refer to tables and types by number, because building texts takes most of the time. `content.ts` names the
+ * texts. Rows refer to tables and types by number, because building texts takes most of the time. `parse-catalog-content.ts` names the
  * positions in each list.
  */
 export const renderCatalogStatement = (registrySchema: string): string => `

@@ -1,6 +1,6 @@
 import type { Log } from '#kernel';
 import { coalesceConcurrentCalls } from '../../cluster/library.ts';
-import type { CatalogReader, CatalogReadResult } from '../catalog/source.ts';
+import type { CatalogReader, CatalogReadResult } from '../catalog/catalog-reader.ts';
 import type { SchemaOverview } from '../contract.ts';
 import { SchemaSnapshotStore } from './schema-store.ts';
 

@@ -1,4 +1,4 @@
-import type { CatalogReader, CatalogReadResult } from '../catalog/source.ts';
+import type { CatalogReader, CatalogReadResult } from '../catalog/catalog-reader.ts';
 import type { SchemaOverview } from '../contract.ts';
 
 /** A schema snapshot with the state of the catalogs it was built from. */

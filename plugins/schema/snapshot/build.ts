@@ -1,5 +1,5 @@
 import { assignCollectionNames } from '../catalog/collection-names.ts';
-import type { CatalogContent, CatalogTable, RegistryRow } from '../catalog/content.ts';
+import type { CatalogContent, CatalogTable, RegistryRow } from '../catalog/parse-catalog-content.ts';
 import {
   type Collection,
   type CollectionMeta,

@@ -1,4 +1,4 @@
-import type { CatalogContent, ForeignKey } from '../catalog/content.ts';
+import type { CatalogContent, ForeignKey } from '../catalog/parse-catalog-content.ts';
 import type { Field } from '../contract.ts';
 import type { MutableField, MutableFields } from './fields.ts';
 import { createCompositeField } from './keys.ts';

@@ -1,6 +1,6 @@
 import { toSchemaColumn } from '../catalog/column.ts';
 import { toFieldType } from '../catalog/column-type.ts';
-import type { CatalogTable, RegistryRow } from '../catalog/content.ts';
+import type { CatalogTable, RegistryRow } from '../catalog/parse-catalog-content.ts';
 import { isSearchVector } from '../column-kinds.ts';
 import type { Column, Field, FieldMeta, FieldType, SystemCollection } from '../contract.ts';
 import { type DeclaredCollections, toManyAliasesOf } from '../system/declarations.ts';

@@ -1,4 +1,4 @@
-import type { CatalogTable } from '../catalog/content.ts';
+import type { CatalogTable } from '../catalog/parse-catalog-content.ts';
 import type { Column, Field } from '../contract.ts';
 import type { MutableFields } from './fields.ts';
 

@@ -1,4 +1,4 @@
-import type { RegistryRow } from '../catalog/content.ts';
+import type { RegistryRow } from '../catalog/parse-catalog-content.ts';
 import type { CollectionMeta, FieldMeta, RelationMeta } from '../contract.ts';
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -1,4 +1,4 @@
-import type { CatalogContent, CatalogTable, ForeignKey, RegistryRow } from '../catalog/content.ts';
+import type { CatalogContent, CatalogTable, ForeignKey, RegistryRow } from '../catalog/parse-catalog-content.ts';
 import type { Field, Relation, SystemField } from '../contract.ts';
 import type { DeclaredCollections } from '../system/declarations.ts';
 import type { CompositeForeignKeyFields } from './composite-fields.ts';

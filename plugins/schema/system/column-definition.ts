@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../database/library.ts';
-import { renderColumnType } from '../column-sql.ts';
+import { renderColumnType } from '../column-type-sql.ts';
 import type { SystemField } from '../contract.ts';
 
 /** Renders `"name" type default … not null`, the column of a declared field; undefined for a field without a column. */

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
-import { renderColumnType } from '../column-sql.ts';
+import { renderColumnType } from '../column-type-sql.ts';
 import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Column, Field, FieldType } from '../contract.ts';
 import { parseColumnDefault } from '../default-value.ts';
 import { parseColumnTypeOptions, renderAddIndex, renderAddUnique } from './column-ddl.ts';
 import { renderDefaultSql } from './default-sql.ts';
-import { quoteTable, type SchemaWriteDeps } from './deps.ts';
 import { createInvalidPayloadFailure, ownPayloadMember, type Payload, parseBooleanPayloadMember } from './payload.ts';
+import { quoteTable, type SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 interface ColumnTarget {
   readonly deps: SchemaWriteDeps;

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/contract.ts';
 import { quoteIdentifier } from '../../database/library.ts';
-import { type ColumnTypeOptions, renderColumnType } from '../column-sql.ts';
+import { type ColumnTypeOptions, renderColumnType } from '../column-type-sql.ts';
 import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { FieldType } from '../contract.ts';
 import { renderDefaultSql } from './default-sql.ts';

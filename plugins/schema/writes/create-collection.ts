@@ -1,7 +1,6 @@
 import type { Caller } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import { createColumnIndexes, isNewPrimaryKeyField, renderNewColumn } from './column-ddl.ts';
-import type { SchemaWriteDeps } from './deps.ts';
 import { createCollectionEventMeta, emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { type NewField, parseNewField } from './field-input.ts';
 import {
@@ -11,6 +10,7 @@ import {
   parseObjectPayloadMember,
 } from './payload.ts';
 import { parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
+import type { SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 const DEFAULT_ID_FIELD: NewField = {
   name: 'id',

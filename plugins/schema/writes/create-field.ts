@@ -1,11 +1,11 @@
 import type { Caller } from '#kernel';
 import type { Collection } from '../contract.ts';
 import { createColumnIndexes, isNewPrimaryKeyField, renderNewColumn } from './column-ddl.ts';
-import { quoteRegistryTable, quoteTable, requireCollection, type SchemaWriteDeps } from './deps.ts';
 import { emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { type NewField, parseNewField } from './field-input.ts';
 import { createInvalidPayloadFailure } from './payload.ts';
 import { upsertRegistryRow } from './registry-row.ts';
+import { quoteRegistryTable, quoteTable, requireCollection, type SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** Adds a column or an alias, and its registry row. */
 export async function createField(

@@ -2,13 +2,13 @@ import type { Caller } from '#kernel';
 import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Field } from '../contract.ts';
 import { renderAddIndex } from './column-ddl.ts';
-import { isSystemField, quoteTable, type SchemaWriteDeps } from './deps.ts';
 import { emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { addForeignKeyConstraint } from './foreign-key.ts';
 import { createInvalidPayloadFailure, ownPayloadMember, type Payload, parseObjectPayloadMember } from './payload.ts';
 import { parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
 import { assertManyToAnyMeta, assertToManyAliasIsFree, findRelation } from './relation-checks.ts';
 import { parseReferentialAction, parseRequiredText } from './relation-input.ts';
+import { isSystemField, quoteTable, type SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** Creates a relation from a field to one collection, or to one of several (many-to-any). */
 export async function createRelation(

@@ -2,10 +2,16 @@ import type { Caller } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { deleteFieldIfExists } from './delete-field.ts';
-import { isSystemField, quoteRegistryTable, quoteTable, requireCollection, type SchemaWriteDeps } from './deps.ts';
 import { createCollectionEventMeta } from './events.ts';
 import { createInvalidPayloadFailure } from './payload.ts';
 import { deleteMatchingRegistryRows, updateRegistryRows } from './registry-row.ts';
+import {
+  isSystemField,
+  quoteRegistryTable,
+  quoteTable,
+  requireCollection,
+  type SchemaWriteDeps,
+} from './write-deps-and-guards.ts';
 
 /** Drops a table, its registry rows, and the fields of other collections that refer to it. */
 export async function deleteCollection(deps: SchemaWriteDeps, caller: Caller, name: string): Promise<void> {

@@ -1,9 +1,15 @@
 import type { Caller } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import type { Field, SchemaOverview } from '../contract.ts';
-import { isSystemField, quoteTable, requireCollection, requireField, type SchemaWriteDeps } from './deps.ts';
 import { createInvalidPayloadFailure } from './payload.ts';
 import { deleteMatchingRegistryRows, updateRegistryRows } from './registry-row.ts';
+import {
+  isSystemField,
+  quoteTable,
+  requireCollection,
+  requireField,
+  type SchemaWriteDeps,
+} from './write-deps-and-guards.ts';
 
 /** Deletes a field on request. Refuses system fields, primary keys, composite foreign keys and columns of views. */
 export async function deleteField(

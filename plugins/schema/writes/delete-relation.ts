@@ -1,10 +1,10 @@
 import type { Caller } from '#kernel';
 import type { Collection } from '../contract.ts';
-import type { SchemaWriteDeps } from './deps.ts';
 import { dropForeignKeyConstraint } from './foreign-key.ts';
 import { createInvalidPayloadFailure } from './payload.ts';
 import { deleteMatchingRegistryRows } from './registry-row.ts';
 import { requireRelation } from './relation-checks.ts';
+import type { SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** Drops the foreign key and deletes the registry row; the columns stay. */
 export async function deleteRelation(

@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
-import type { SchemaWriteDeps } from './deps.ts';
 import { type Payload, requirePayloadObject } from './payload.ts';
 import { type RegistryTableName, registryDeclarationOf } from './registry-row.ts';
+import type { SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** The meta of a schema event. `keys` are names of collections, or of fields of `collection`. */
 export interface SchemaEventContext {

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
-import { quoteTable, type SchemaWriteDeps } from './deps.ts';
+import { quoteTable, type SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** A foreign key from `many` to the key of `one`. */
 interface ForeignKeyConstraint {

@@ -6,11 +6,11 @@ import { createRelation } from './create-relation.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { deleteField } from './delete-field.ts';
 import { deleteRelation } from './delete-relation.ts';
-import { assertAdmin, type SchemaWriteDeps } from './deps.ts';
 import { runSchemaUnitOfWork } from './schema-unit-of-work.ts';
 import { updateCollection } from './update-collection.ts';
 import { updateField } from './update-field.ts';
 import { updateRelation } from './update-relation.ts';
+import { assertAdmin, type SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** Creates the service `schemaWrites`: every change is for admins only and runs in a unit of work. */
 export function createSchemaWrites(deps: SchemaWriteDeps): SchemaWrites {

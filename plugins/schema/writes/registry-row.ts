@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import type { SystemCollection, SystemField } from '../contract.ts';
-import { registryCollections } from '../system/registry.ts';
-import { quoteRegistryTable, type SchemaWriteDeps } from './deps.ts';
+import { registryCollections } from '../system/registry-collections.ts';
 import { createInvalidPayloadFailure, ownPayloadMember, type Payload } from './payload.ts';
+import { quoteRegistryTable, type SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** A registry table without its prefix. */
 export type RegistryTableName = 'collections' | 'fields' | 'relations';

@@ -1,6 +1,6 @@
 import { SCHEMA_CHANNEL } from '../freshness/change-triggers.ts';
 import { toSchemaChangeFailure } from './database-error.ts';
-import type { SchemaWriteDeps } from './deps.ts';
+import type { SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** How long a change waits for a table that another transaction has locked. */
 const LOCK_TIMEOUT = '5s';

@@ -1,8 +1,8 @@
 import type { Caller } from '#kernel';
-import { requireCollection, type SchemaWriteDeps } from './deps.ts';
 import { createCollectionEventMeta, emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { createInvalidPayloadFailure, ownPayloadMember, parseObjectPayloadMember } from './payload.ts';
 import { deleteMatchingRegistryRows, parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
+import { requireCollection, type SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** Changes the registry row of a collection; its table stays. */
 export async function updateCollection(

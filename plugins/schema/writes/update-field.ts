@@ -2,7 +2,6 @@ import type { Caller } from '#kernel';
 import type { Field } from '../contract.ts';
 import { ALIAS_SPECIALS } from '../snapshot/fields.ts';
 import { alterColumn } from './alter-column.ts';
-import { isSystemField, requireCollection, requireField, type SchemaWriteDeps } from './deps.ts';
 import { emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { parseSpecial, withoutTypeSpecials, withTypeSpecial } from './field-input.ts';
 import {
@@ -18,6 +17,7 @@ import {
   type RegistryRowValues,
   upsertRegistryRow,
 } from './registry-row.ts';
+import { isSystemField, requireCollection, requireField, type SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** Changes the column and the registry row of a field. */
 export async function updateField(

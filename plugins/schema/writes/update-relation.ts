@@ -1,12 +1,12 @@
 import type { Caller } from '#kernel';
 import type { Collection, Relation, SchemaOverview } from '../contract.ts';
-import type { SchemaWriteDeps } from './deps.ts';
 import { emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { addForeignKeyConstraint, dropForeignKeyConstraint } from './foreign-key.ts';
 import { createInvalidPayloadFailure, ownPayloadMember, type Payload, parseObjectPayloadMember } from './payload.ts';
 import { deleteMatchingRegistryRows, parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
 import { assertManyToAnyMeta, assertToManyAliasIsFree, requireRelation } from './relation-checks.ts';
 import { parseReferentialAction } from './relation-input.ts';
+import type { SchemaWriteDeps } from './write-deps-and-guards.ts';
 
 /** Changes the registry row of a relation and the referential actions of its foreign key. */
 export async function updateRelation(

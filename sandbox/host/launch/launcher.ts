@@ -1,6 +1,6 @@
 import { bundleChildRunnerSource } from '../../runner/build.ts';
-import { CHILD_NODE_FLAGS } from '../../runner/flags.ts';
 import { findIsolatedVmAddonPath } from '../../runner/isolated-vm-addon.ts';
+import { CHILD_NODE_FLAGS } from '../../runner/node-flags.ts';
 import type { ConfinedChild, ConfinedChildLauncher, ConfinedChildLauncherOptions } from '../confined-child.ts';
 import { readProbeSource } from '../posture/probe-client.ts';
 import { findProvenLaunchPlan } from '../posture/resolve-posture.ts';

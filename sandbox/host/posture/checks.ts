@@ -1,7 +1,7 @@
 import type { ChildProcessExit } from '../confined-child.ts';
 import type { ControlGroupCounters } from '../launch/cgroups/group.ts';
 import { CHILD_ENVIRONMENT, type ChildLaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
-import type { ConfinementLayer } from './posture.ts';
+import type { ConfinementLayer } from './confinement-layers.ts';
 import { isRefusedByOs, type ProbeAnswer, probeValueOf } from './probe-client.ts';
 
 /** Observations of the self-test children and of the host. */

@@ -2,14 +2,14 @@ import type { ConfinedChildLauncherOptions } from '../confined-child.ts';
 import type { ChildLaunchPlan } from '../launch/launch-plan.ts';
 import { type CanaryResources, createCanaryResources } from './canary.ts';
 import { CONFINEMENT_LAYER_CHECKS, type ProbeFindings } from './checks.ts';
-import { listLaunchPlans, type MachineCapabilities, renderLaunchPlanName } from './launch-plans.ts';
 import {
   CONFINEMENT_LAYERS,
   CONFINEMENT_LAYERS_OF_REQUIRED_MODE,
   type ConfinementLayer,
   MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
-} from './posture.ts';
+} from './confinement-layers.ts';
+import { listLaunchPlans, type MachineCapabilities, renderLaunchPlanName } from './launch-plans.ts';
 import { type SelfTestPrograms, selfTestLaunchPlan } from './self-test.ts';
 
 export interface ProvenLaunchPlan {

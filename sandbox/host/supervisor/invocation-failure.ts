@@ -8,7 +8,7 @@ export class InvocationFailure extends Error {
 
   constructor(code: InvocationFailureCode, body?: Buffer) {
     super(`confined code failed: ${code}`);
-    this.name = 'RunFailure';
+    this.name = 'InvocationFailure';
     this.code = code;
     this.body = body;
   }

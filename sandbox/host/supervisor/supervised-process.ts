@@ -4,8 +4,8 @@ import {
   type ChildToHostMessage,
   type GuestLimits,
 } from '../../protocol/messages.ts';
+import { ChildConnection } from '../child-connection.ts';
 import type { ChildProcessExit, ConfinedChild } from '../confined-child.ts';
-import { ChildConnection } from '../connection.ts';
 import { type ActiveInvocation, ActiveInvocations } from './active-invocations.ts';
 import type { SupervisorBounds } from './bounds.ts';
 import { type CpuWatch, enforceCpuLimit } from './cpu-watch.ts';

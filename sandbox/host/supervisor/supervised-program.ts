@@ -7,9 +7,9 @@ import type { ExecutionSlotClaim } from './execution-slots.ts';
 import type { InvocationResult, ScriptInvocation } from './invocation.ts';
 import { InvocationFailure } from './invocation-failure.ts';
 import { InvocationQueue } from './invocation-queue.ts';
+import { ProgramHelperProcess } from './overflow-process.ts';
 import { logProcessLoss, reportNoFurtherRestart } from './process-loss.ts';
 import type { ProcessPool } from './process-pool.ts';
-import { ProgramHelperProcess } from './second-process.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 
 interface SupervisedProgramOptions {

@@ -1,4 +1,4 @@
-import type { RealmInvocation } from './host.ts';
+import type { RealmInvocation } from './host-calls.ts';
 import { apply, CapturedError, freeze, isObject, slice, stringify } from './primordials.ts';
 
 /** Characters of texts that leave the realm. The host truncates again. */

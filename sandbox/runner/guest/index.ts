@@ -7,7 +7,7 @@ import {
 } from './contract.ts';
 import { createContextReject, renderGuestFailureMessage } from './failure.ts';
 import { removeNonLanguageGlobals } from './globals.ts';
-import { createGuestHost, createRealmInvocation, type RealmInvocation, resolveHostCall } from './host.ts';
+import { createGuestHost, createRealmInvocation, type RealmInvocation, resolveHostCall } from './host-calls.ts';
 import { queueOutboxMessage, queueOutboxMessageFirst, takeOldestOutboxMessage } from './outbox.ts';
 import {
   apply,

@@ -1,13 +1,13 @@
 import { requestAsAdmin } from '../../../test/http/test-users.ts';
 import type { FreshDatabase } from '../../../test/support/database.ts';
+import type { BenchScenario } from '../bench-scenarios.ts';
 import { createEditorUser } from '../collection-setup.ts';
+import type { BenchServers } from '../compared-servers.ts';
 import { forkServer } from '../fork-server.ts';
 import { benchTableHeader, renderBenchTableLine } from '../report.ts';
 import { type BenchOptions, measureInRounds } from '../rounds.ts';
 import { cpuProfileFlags } from '../service-process.ts';
-import type { BenchScenario } from '../shapes.ts';
-import type { BenchServers } from '../sides.ts';
-import { BARE_SERVER_SCENARIOS } from './shapes.ts';
+import { BARE_SERVER_SCENARIOS } from './bare-server-scenarios.ts';
 
 const ADMIN_TOKEN = 'static-token-of-the-admin';
 

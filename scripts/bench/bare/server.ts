@@ -1,11 +1,11 @@
 /**
  * The bare server of the benchmark: node:http, the driver, a static token that is looked up in a set, and one prepared statement
- * for each shape of `shapes.ts`. The difference to it is what the service adds.
+ * for each scenario of `bare-server-scenarios.ts`. The difference to it is what the service adds.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { BenchScenario } from '../bench-scenarios.ts';
 import { createBenchPool, createBenchScenarioFinder, readBodyText } from '../hand-written-shared.ts';
-import type { BenchScenario } from '../shapes.ts';
-import { BARE_SERVER_SCENARIOS } from './shapes.ts';
+import { BARE_SERVER_SCENARIOS } from './bare-server-scenarios.ts';
 
 const tokens = new Set((process.env.BARE_TOKENS ?? '').split(' ').map((token) => `Bearer ${token}`));
 

@@ -1,12 +1,12 @@
 import type { FreshDatabase } from '../../../test/support/database.ts';
 import type { SpawnedService } from '../../../test/support/service.ts';
+import type { BenchRequest } from '../bench-scenarios.ts';
 import { createBenchAliasesAndEditor } from '../collection-setup.ts';
+import type { BenchTarget } from '../compared-servers.ts';
 import type { ForkedServer } from '../fork-server.ts';
 import { spawnBenchService } from '../service-process.ts';
-import type { BenchRequest } from '../shapes.ts';
-import type { BenchTarget } from '../sides.ts';
+import type { GraphqlBenchScenario } from './graphql-bench-scenarios.ts';
 import { startPostGraphile } from './postgraphile.ts';
-import type { GraphqlBenchScenario } from './shapes.ts';
 
 export const GRAPHQL_CONTENDER_NAMES = ['GraphQL', 'REST, GET', 'REST, SEARCH', 'PostGraphile'] as const;
 export type GraphqlContenderName = (typeof GRAPHQL_CONTENDER_NAMES)[number];

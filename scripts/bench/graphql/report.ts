@@ -1,7 +1,7 @@
 import { type LoadFigures, median, medians } from '../load-figures.ts';
 import type { GraphqlContenderName } from './contenders.ts';
+import type { GraphqlBenchScenario } from './graphql-bench-scenarios.ts';
 import type { FiguresByContender } from './rounds.ts';
-import type { GraphqlBenchScenario } from './shapes.ts';
 
 /**
  * Aims for lists: the smallest allowed ratio of requests per second of the service's GraphQL to those of another contender. Reads

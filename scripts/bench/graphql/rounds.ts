@@ -1,10 +1,10 @@
 import type { FreshDatabase } from '../../../test/support/database.ts';
-import { buildRequestBytes } from '../load.ts';
+import { benchRowKeyOf } from '../bench-scenarios.ts';
+import { buildRequestBytes } from '../http-load-generator.ts';
 import { type LoadFigures, measureLoad } from '../load-figures.ts';
 import type { BenchOptions } from '../rounds.ts';
-import { benchRowKeyOf } from '../shapes.ts';
 import type { GraphqlContender, GraphqlContenderName } from './contenders.ts';
-import type { GraphqlBenchScenario } from './shapes.ts';
+import type { GraphqlBenchScenario } from './graphql-bench-scenarios.ts';
 
 /** The figures of each contender, one entry per round. */
 export type FiguresByContender = ReadonlyMap<GraphqlContenderName, readonly LoadFigures[]>;

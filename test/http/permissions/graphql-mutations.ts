@@ -2,10 +2,10 @@ import {
   type DocumentRootField,
   type GraphqlSelectionEntry,
   GraphqlVariableValue,
-} from '../../plugins/graphql/cases/entries.ts';
+} from '../../plugins/graphql/cases/document-entries.ts';
 import type { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
 import { parseKeyColumns } from './keys.ts';
-import { PERMISSION_TEST_MODEL, tableNameOfCollection } from './model.ts';
+import { PERMISSION_TEST_MODEL, tableNameOfCollection } from './permission-test-collections.ts';
 import type { PermissionTestModel } from './reference-types.ts';
 import type { TestRowKey, TestWriteRequest } from './reference-writes.ts';
 

@@ -1,4 +1,4 @@
-import { InexpressibleInGraphqlError } from '../../plugins/graphql/cases/entries.ts';
+import { InexpressibleInGraphqlError } from '../../plugins/graphql/cases/document-entries.ts';
 import type { GraphqlTranslator } from './graphql-translator.ts';
 import { hasCompositeKey, isPayloadObject, parseKeyColumns, requireSingleKeyColumn } from './keys.ts';
 import type { PermissionTestModel, PermissionTestPayload } from './reference-types.ts';

@@ -1,7 +1,10 @@
-import { type GraphqlSelectionEntry, InexpressibleInGraphqlError } from '../../plugins/graphql/cases/entries.ts';
+import {
+  type GraphqlSelectionEntry,
+  InexpressibleInGraphqlError,
+} from '../../plugins/graphql/cases/document-entries.ts';
 import type { ExpectedGraphqlSchema } from './expected-graphql-schema.ts';
 import { hasCompositeKey, requireSingleKeyColumn } from './keys.ts';
-import { tableNameOfCollection } from './model.ts';
+import { tableNameOfCollection } from './permission-test-collections.ts';
 import {
   isRelatedCondition,
   parseFollowOperator,

@@ -12,7 +12,7 @@ import {
   PERMISSION_TEST_MODEL,
   REFERENCE_APP_PERMISSIONS,
   tableNameOfCollection,
-} from './model.ts';
+} from './permission-test-collections.ts';
 import { createQueryGenerator, RANDOM_TEXT_WORDS } from './query-generator.ts';
 import type {
   CallerPermissions,

@@ -1,6 +1,6 @@
 import { PUBLIC_ROLE_ID } from '../../../plugins/access/contract.ts';
 import type { SeededRandom } from '../../support/random.ts';
-import { COLLECTION_NAMES, isSystemCollection, PERMISSION_TEST_MODEL } from './model.ts';
+import { COLLECTION_NAMES, isSystemCollection, PERMISSION_TEST_MODEL } from './permission-test-collections.ts';
 import type {
   FieldTree,
   ListParameters,

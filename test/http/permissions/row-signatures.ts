@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { renderRowKey } from './keys.ts';
-import { PERMISSION_TEST_MODEL } from './model.ts';
+import { PERMISSION_TEST_MODEL } from './permission-test-collections.ts';
 import type { PermissionTestModel, PermissionTestRow, PermissionTestRowsByCollection } from './reference-types.ts';
 
 /**

@@ -7,7 +7,11 @@ import {
   renderRowKey,
   requireSingleKeyColumn,
 } from './keys.ts';
-import { CREATABLE_COLLECTION_NAMES, isSystemCollection, PERMISSION_TEST_MODEL } from './model.ts';
+import {
+  CREATABLE_COLLECTION_NAMES,
+  isSystemCollection,
+  PERMISSION_TEST_MODEL,
+} from './permission-test-collections.ts';
 import type { QueryGenerator } from './query-generator.ts';
 import type {
   PermissionRow,

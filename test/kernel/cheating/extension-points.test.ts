@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { capabilities, facet } from '#kernel';
-import { coreOnlyFacet, coreOnlyService, runRefusedAttempt, unrestrictedService, validatedFacet } from './attempt.ts';
+import {
+  coreOnlyFacet,
+  coreOnlyService,
+  runRefusedAttempt,
+  unrestrictedService,
+  validatedFacet,
+} from './cheating-plugin-fixture.ts';
 
 const LISTENS = {
   capabilities: { events: { action: ['posts.items.*'], filter: ['posts.items.create'], emit: ['cheat.*'] } },

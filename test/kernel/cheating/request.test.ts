@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context, Next } from 'koa';
-import { type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 import { createSender } from '../../support/send.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../../support/test-plugins.ts';
 
 const ADMIN = { user: null, role: null, admin: true, app: true };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runRefusedAttempt } from './attempt.ts';
+import { runRefusedAttempt } from './cheating-plugin-fixture.ts';
 
 const text = { type: 'string' } as const;
 

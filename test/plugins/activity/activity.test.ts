@@ -6,7 +6,7 @@ import type { Db } from '../../../plugins/database/contract.ts';
 import { type ItemsEngine, items } from '../../../plugins/items/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { captureError, withBootedTestPlugins } from '../../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../../support/test-plugins.ts';
 
 interface ActivityHarness {
   readonly items: ItemsEngine;

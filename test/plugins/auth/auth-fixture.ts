@@ -7,8 +7,8 @@ import {
   sessions as sessionsKey,
 } from '../../../plugins/auth/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { type TestPlugin, writeTestPluginPackages } from '../../support/plugin.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
+import { type TestPlugin, writeTestPluginPackages } from '../../support/test-plugins.ts';
 
 /** A running service with the services of `auth` in the hand of the test, which loads third-party plugins into it. */
 export interface AuthFixture {

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { fail, type Host } from '#kernel';
 import type { AuthDriver, CredentialsDriver, SignInCheckStep, VerifiedSignIn } from '../../../plugins/auth/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { captureError, type TestPlugin } from '../../support/plugin.ts';
 import type { HttpReply } from '../../support/service.ts';
 import { createMigratedDatabase } from '../../support/service.ts';
+import { captureError, type TestPlugin } from '../../support/test-plugins.ts';
 import {
   createTestUserAccount,
   createUserSender,

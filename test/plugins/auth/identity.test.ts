@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { type Host, isCaller, middleware, type RequestState } from '#kernel';
 import type { FreshDatabase } from '../../support/database.ts';
-import { captureError } from '../../support/plugin.ts';
 import { createMigratedDatabase, TEST_SECRET } from '../../support/service.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import {
   createTestUserAccount,
   createUserSender,

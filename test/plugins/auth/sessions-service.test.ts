@@ -8,8 +8,8 @@ import {
 } from '../../../plugins/auth/contract.ts';
 import { createCaller, publicCaller } from '../../support/caller.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { captureError, type TestPlugin } from '../../support/plugin.ts';
 import { createMigratedDatabase } from '../../support/service.ts';
+import { captureError, type TestPlugin } from '../../support/test-plugins.ts';
 import {
   createTestUserAccount,
   createUserSender,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { captureError } from '../../support/plugin.ts';
 import { FIRST_ADMIN_CREDENTIALS, startService } from '../../support/service.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { statusAndCodeOf } from '../users/test-users.ts';
 
 describe('settings of auth', () => {

@@ -5,7 +5,7 @@ import { broker, type PackageGrantBroker, type PackageHandle } from '../../../pl
 import { parseExtensionEnvironment } from '../../../plugins/extensions-full/environment.ts';
 import { CustomFailure } from '../../../plugins/http/library.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../../support/test-plugins.ts';
 
 const caller = publicCaller();
 

@@ -9,9 +9,9 @@ import {
   remoteMethods,
 } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAudit, withAuditSentences } from '../../../plugins/broker/library.ts';
-import { PackageLogBudget } from '../../../plugins/broker/line-budget.ts';
+import { PackageLogBudget } from '../../../plugins/broker/package-log-budget.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { type BootedKernel, captureError, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
+import { type BootedKernel, captureError, type TestPlugin, withBootedTestPlugins } from '../../support/test-plugins.ts';
 
 interface Shelf {
   readonly books: readonly string[];

@@ -11,7 +11,7 @@ import {
 } from '../../../plugins/cluster/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from '../database/test-kernel.ts';
 

@@ -4,8 +4,8 @@ import type { SchemaWrites } from '../../../plugins/schema/contract.ts';
 import { schemaWrites } from '../../../plugins/schema/contract.ts';
 import { createCaller, publicCaller } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, writeTestPluginPackages } from '../../support/plugin.ts';
 import { createSender, type HttpReply } from '../../support/send.ts';
+import { silentSettings, writeTestPluginPackages } from '../../support/test-plugins.ts';
 
 export interface CollectionsRoutesFixture {
   readonly database: FreshDatabase;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { withAuditSentences } from '../../../plugins/broker/library.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('host.db by grant', () => {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { renderBootFailure } from '../../../scripts/render-boot-failure.ts';
 import { databaseServerUrl } from '../../support/database.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { startTestKernel } from './test-kernel.ts';
 
 const withUrl = (change: (url: URL) => void): Record<string, string> => {
@@ -64,7 +64,7 @@ describe('boot failure of a database that cannot be reached', () => {
   });
 
   it('toConnectError has a remedy for a wrong password, a full server and missing privileges', async () => {
-    const { toConnectError } = await import('../../../plugins/database/connect-failure.ts');
+    const { toConnectError } = await import('../../../plugins/database/connect-error-remedies.ts');
     const failure = (code: string) => toConnectError(Object.assign(new Error('no'), { code }), 'there:1/x');
     expect(failure('28P01')).to.include({ message: 'the database there:1/x refuses user name or password' });
     for (const code of ['28P01', '28000', '53300', '42501', 'ETIMEDOUT'])

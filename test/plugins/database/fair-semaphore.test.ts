@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { PoolShareHolder } from '../../../plugins/database/contract.ts';
 import { createPoolSlotSemaphore, type PoolSlotSemaphore } from '../../../plugins/database/pool-slot-semaphore.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 
 const share = (
   collection: string | undefined,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { type Migration, migrations } from '../../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { createPluginWithDatabaseGrant, startTestKernel } from './test-kernel.ts';
 
 describe('migrations', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 async function allOf(batches: AsyncIterable<readonly string[]>): Promise<string[]> {

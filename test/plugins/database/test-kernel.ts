@@ -1,7 +1,7 @@
 import type { Host } from '#kernel';
 import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, type TestPlugin, writeTestPluginPackages } from '../../support/plugin.ts';
+import { silentSettings, type TestPlugin, writeTestPluginPackages } from '../../support/test-plugins.ts';
 
 export interface TestKernel {
   readonly kernel: Kernel;

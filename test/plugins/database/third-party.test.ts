@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { broker, type PackageGrantBroker, type PackageHandle } from '../../../plugins/broker/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { collectAll, createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('statements of third-party plugins', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { captureError } from '../../support/plugin.ts';
-import { recordStatementsDuring } from '../../support/statements.ts';
+import { recordStatementsDuring } from '../../support/capture-sql-statements.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { createPluginWithDatabaseGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.transaction', () => {

@@ -12,7 +12,7 @@ import { parseSettingsDeclaration } from '../../../plugins/extension-settings/de
 import { createSettingsOwnerRegistry } from '../../../plugins/extension-settings/owners.ts';
 import { createReadSettingValue } from '../../../plugins/extension-settings/reader.ts';
 import { createSettingValueCodec } from '../../../plugins/extension-settings/value-codec.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 
 const CHAT = 'service-extension-chat';
 const { declaration } = parseSettingsDeclaration({

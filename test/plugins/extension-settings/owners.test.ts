@@ -4,8 +4,8 @@ import type {
   SettingsOwner,
   SettingsStatus,
 } from '../../../plugins/extension-settings/contract.ts';
-import { toSecretEnvironmentVariableName } from '../../../plugins/extension-settings/names.ts';
 import { createSettingsOwnerRegistry } from '../../../plugins/extension-settings/owners.ts';
+import { toSecretEnvironmentVariableName } from '../../../plugins/extension-settings/settings-owner-names.ts';
 
 const plain: SettingsDeclaration = { room: { type: 'string', scope: 'global', appReadable: false } };
 const config = (...keys: string[]): SettingsDeclaration =>

@@ -1,6 +1,6 @@
 import { request as rawRequest } from 'node:http';
 import { expect } from 'chai';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import {
   type ExtensionTestService,

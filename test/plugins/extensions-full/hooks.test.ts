@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { renderAdminPageEmbeds } from '../../../plugins/extensions-full/embeds.ts';
-import { INIT_EVENTS, runInitHandlers } from '../../../plugins/extensions-full/init.ts';
+import { renderAdminPageEmbeds } from '../../../plugins/extensions-full/admin-page-embeds.ts';
+import { INIT_EVENTS, runInitHandlers } from '../../../plugins/extensions-full/init-events.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import {
   type ExtensionTestService,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadFullAuthorityExtension } from '../../../plugins/extensions-full/load.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import {
   type ExtensionSources,

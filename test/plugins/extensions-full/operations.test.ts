@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { Failures, fail } from '#kernel';
 import { exceptions } from '../../../plugins/extensions-full/exceptions.ts';
-import { toFlowRejectData } from '../../../plugins/extensions-full/failure.ts';
+import { toFlowRejectData } from '../../../plugins/extensions-full/extension-error-mapping.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { type ExtensionTestService, startExtensionTestService } from './test-service.ts';
 
 describe('operations with full authority', () => {

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
-import { createFullAuthorityContext, type FullAuthorityContext } from '../../../plugins/extensions-full/context.ts';
+import {
+  createFullAuthorityContext,
+  type FullAuthorityContext,
+} from '../../../plugins/extensions-full/extension-context.ts';
 import { createExtensionRuntime, type ExtensionRuntime } from '../../../plugins/extensions-full/extension-runtime.ts';
 import { createUndoStack, type UndoStack } from '../../../plugins/extensions-full/undo-stack.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { type ExtensionTestService, startExtensionTestService } from './test-service.ts';
 

@@ -25,9 +25,9 @@ import { query } from '../../../plugins/query/contract.ts';
 import { schedule } from '../../../plugins/schedule/contract.ts';
 import { schema, schemaWrites } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, writeTestPluginPackages } from '../../support/plugin.ts';
 import { createSender, type SendRequest } from '../../support/send.ts';
 import { adminToken, FIRST_ADMIN_CREDENTIALS, QUICK_HASH_SETTINGS, TEST_SECRET } from '../../support/service.ts';
+import { silentSettings, writeTestPluginPackages } from '../../support/test-plugins.ts';
 
 export interface ExtensionSources {
   readonly type?: ExtensionType;

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { type FlowOperationKind, type FlowOperationRegistry, operations } from '../../../plugins/flows/contract.ts';
 import { listExtensions } from '../../http/confined-packages.ts';
 import { requestAsAdmin } from '../../http/test-users.ts';
-import { type TestComposition, writeTestPluginPackages } from '../../support/plugin.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
+import { type TestComposition, writeTestPluginPackages } from '../../support/test-plugins.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../../extensions/examples/', import.meta.url));
 

@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import { VERSION } from '#kernel';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
 import { selectEffectiveGrants } from '../../../plugins/extensions/manifest/capabilities.ts';
-import { isExtensionName, stripExtensionNamePrefix } from '../../../plugins/extensions/manifest/names.ts';
+import {
+  isExtensionName,
+  stripExtensionNamePrefix,
+} from '../../../plugins/extensions/manifest/extension-package-names.ts';
 import { type ManifestDeps, validatePackageManifest } from '../../../plugins/extensions/manifest/validate.ts';
 import {
   BUNDLE_MANIFEST,

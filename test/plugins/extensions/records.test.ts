@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { BundleEntryOutcome, DiscoveredExtension } from '../../../plugins/extensions/contract.ts';
 import { LoadFailure } from '../../../plugins/extensions/library.ts';
-import { type ExtensionLoadSlot, toExtensionRow } from '../../../plugins/extensions/load/slot.ts';
+import { type ExtensionLoadSlot, toExtensionRow } from '../../../plugins/extensions/load/extension-load-state.ts';
 import { createFailureReasonRedactor, toExtensionInfoRecord } from '../../../plugins/extensions/records/info-record.ts';
 import { redactDetail, redactGateDetail } from '../../../plugins/extensions/records/redact.ts';
 

@@ -38,7 +38,7 @@ describe('the types of the extension SDK', function () {
   this.timeout(120_000);
 
   it('tsc accepts valid extensions and rejects invalid ones', async () => {
-    expect(await typeErrors(['test/plugins/extensions/sdk-typed.ts'])).to.equal('');
+    expect(await typeErrors(['test/plugins/extensions/sdk-type-checks.ts'])).to.equal('');
   });
 
   it('tsc accepts the examples', async () => {

@@ -3,7 +3,7 @@ import { fetchFile } from '../../../plugins/files/import/fetch.ts';
 import { createImportDeadline } from '../../../plugins/files/import/import-deadline.ts';
 import { fileNameFromUrl } from '../../../plugins/files/import/name-from-url.ts';
 import type { OutboundRequest, StreamedOutboundResponse } from '../../../plugins/outbound/contract.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 
 const never = new Promise<never>(() => {});
 const clientSignal = new AbortController().signal;

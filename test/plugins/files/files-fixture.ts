@@ -7,8 +7,8 @@ import { files } from '../../../plugins/files/contract.ts';
 import { storage } from '../../../plugins/storage/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { filesIn } from '../../support/files-in.ts';
-import { writeTestPluginPackages } from '../../support/plugin.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
+import { writeTestPluginPackages } from '../../support/test-plugins.ts';
 
 const REFS = { files, lock, presence, storage };
 const hold = (host: Host) => host.use(REFS);

@@ -5,7 +5,7 @@ import { NOTIFY_CHANNEL, renderBusMessage } from '../../../plugins/cluster/notif
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { ORPHANS_CHANNEL } from '../../../plugins/files/orphan-triggers.ts';
 import { databaseServerUrl } from '../../support/database.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { byteChunks, type FilesFixture, startFilesFixture } from './files-fixture.ts';
 

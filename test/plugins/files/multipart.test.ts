@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Failure } from '#kernel';
 import { withForm } from '../../../plugins/files/multipart/with-form.ts';
 import { UnfinishedBodyMemoryBudget } from '../../../plugins/http/body-memory.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 
 interface Read {
   readonly files: { filename: string; type?: string; fields: Record<string, string>; text: string }[];

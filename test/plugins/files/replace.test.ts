@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { Caller } from '#kernel';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { createCaller } from '../../support/caller.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { createTestUserAccount, makeRole, type PermissionInput } from '../users/test-users.ts';
 import { byteChunks, createThrowingByteSource, type FilesFixture, startFilesFixture } from './files-fixture.ts';
 

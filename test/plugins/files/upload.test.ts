@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import type { Caller } from '#kernel';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { createCaller } from '../../support/caller.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { withIptc } from '../media/metadata-blocks.ts';
 import { createTestUserAccount, makeRole } from '../users/test-users.ts';

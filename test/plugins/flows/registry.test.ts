@@ -5,7 +5,7 @@ import {
   flowOperations,
   operations,
 } from '../../../plugins/flows/contract.ts';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/test-plugins.ts';
 
 const operation = (id: string, owner?: string): FlowOperationKind => ({
   id,

@@ -1,5 +1,4 @@
 import type { GraphQLFieldResolver } from 'graphql';
-import { type ColumnKind, REFERENCE_TABLES, type ReferenceTable, type ReferenceTableRow } from './reference-rows.ts';
 import {
   aggregateValues,
   compareColumnValues,
@@ -7,7 +6,8 @@ import {
   type FilterOperators,
   matchesOperators,
   slicePage,
-} from './reference-values.ts';
+} from './reference-operators.ts';
+import { type ColumnKind, REFERENCE_TABLES, type ReferenceTable, type ReferenceTableRow } from './reference-rows.ts';
 
 // Resolvers of the reference implementation, as simple as possible: rows in memory, one resolver call for each value.
 

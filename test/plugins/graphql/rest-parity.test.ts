@@ -8,12 +8,12 @@ import {
   type QueryTestDatabase,
   runCaseAsJsonText,
 } from '../query/query-cases.ts';
-import { INEXPRESSIBLE_NUMBER } from './cases/conditions.ts';
-import { InexpressibleInGraphqlError } from './cases/entries.ts';
+import { InexpressibleInGraphqlError } from './cases/document-entries.ts';
+import { INEXPRESSIBLE_NUMBER } from './cases/list-arguments.ts';
 import { INEXPRESSIBLE_KEY_TEXT } from './cases/query-paths.ts';
 import { INEXPRESSIBLE_NAME_CLASH } from './cases/requested-fields.ts';
 import { hasSameAnswerAsRest, removeRowLineBreaks, toGraphqlAnswer } from './cases/rest-to-graphql-answer.ts';
-import { buildGraphqlSchemaOfCase, type GraphqlCaseAnswer, runGraphqlDocumentOfCase } from './cases/run.ts';
+import { buildGraphqlSchemaOfCase, type GraphqlCaseAnswer, runGraphqlDocumentOfCase } from './cases/run-document.ts';
 import { type TranslatedQueryCase, translateQueryCaseToGraphql } from './cases/translate.ts';
 
 const folder = new URL('../query/cases/', import.meta.url);

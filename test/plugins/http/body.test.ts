@@ -7,7 +7,7 @@ import Koa from 'koa';
 import { createBodyReader } from '../../../plugins/http/body.ts';
 import { UnfinishedBodyMemoryBudget } from '../../../plugins/http/body-memory.ts';
 import { enableLingeringClose } from '../../../plugins/http/lingering-close.ts';
-import { type EchoServer, startEchoServer } from './echo.ts';
+import { type EchoServer, startEchoServer } from './echo-server.ts';
 
 describe('JSON bodies', () => {
   let echo: EchoServer;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startEchoServer } from './echo.ts';
+import { startEchoServer } from './echo-server.ts';
 
 const preflight = { origin: 'https://a.example', 'access-control-request-method': 'SEARCH' };
 const names = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { renderParameterCastSql, toSqlParameter } from '../../../plugins/items/write/values.ts';
+import { renderParameterCastSql, toSqlParameter } from '../../../plugins/items/write/value-to-sql-parameter.ts';
 import type { Column, Field, FieldType } from '../../../plugins/schema/contract.ts';
 
 const field = (type: FieldType, column: Partial<Column> = {}): Field => ({

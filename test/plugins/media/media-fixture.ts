@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
 import type { ImageOperation, ImageTransformPlan, ImageTransformResult } from '../../../plugins/media/contract.ts';
 import { MediaError } from '../../../plugins/media/library.ts';
-import { buildMediaWorkerPoolOptions } from '../../../plugins/media/processes.ts';
+import { buildMediaWorkerPoolOptions } from '../../../plugins/media/media-pool-options.ts';
 import { createMediaService } from '../../../plugins/media/service.ts';
 import { openWorkerPool } from '../../support/worker-pool.ts';
 

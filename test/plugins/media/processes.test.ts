@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import type { ImageTransformPlan } from '../../../plugins/media/contract.ts';
 import { MEDIA_PROCESS_LIMITS } from '../../../plugins/media/limits.ts';
-import { createForcedGarbageCollector } from '../../support/garbage.ts';
+import { createForcedGarbageCollector } from '../../support/garbage-collector.ts';
 import { until } from '../../support/until.ts';
 import {
   createCornersImage,
@@ -248,7 +248,7 @@ const ENDLESS: Partial<ImageTransformPlan> = { operations: [['median', 25]], tim
       writeFileSync(
         file,
         `const { createWorkerPool } = await import('${new URL('plugins/workers/pool.ts', root)}');
-const { buildMediaWorkerPoolOptions } = await import('${new URL('plugins/media/processes.ts', root)}');
+const { buildMediaWorkerPoolOptions } = await import('${new URL('plugins/media/media-pool-options.ts', root)}');
 const { createMediaService } = await import('${new URL('plugins/media/service.ts', root)}');
 const pool = createWorkerPool(buildMediaWorkerPoolOptions()); const media = createMediaService(pool);
 const [small, large, folder] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { createOutboundAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
-import { captureError, withBootedTestPlugins } from '../../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../../support/test-plugins.ts';
 
 const listAllowed = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) => {
   const policy = createOutboundAddressPolicy(denied, allowed);

@@ -15,8 +15,8 @@ import type {
   OutboundService,
 } from '../../../plugins/outbound/contract.ts';
 import { OutboundFailure } from '../../../plugins/outbound/failure.ts';
-import { captureError, withBootedTestPlugins } from '../../support/plugin.ts';
 import { processorTime } from '../../support/processor-time.ts';
+import { captureError, withBootedTestPlugins } from '../../support/test-plugins.ts';
 import { startRecordingServer } from './recording-server.ts';
 
 const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as GrantHolder;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { OutboundRequest, StreamedOutboundResponse } from '../../../plugins/outbound/contract.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import {
   createTestOutbound,
   loopbackResolver,

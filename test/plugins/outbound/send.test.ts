@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { createServer as createTlsServer } from 'node:tls';
 import { expect } from 'chai';
 import type { OutboundRequest } from '../../../plugins/outbound/contract.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import {
   createTestOutbound,
   loopbackResolver,

@@ -3,7 +3,7 @@ import { Failure } from '#kernel';
 import type { Permission, PermissionSet } from '../../../plugins/access/contract.ts';
 import { createFieldVisibility } from '../../../plugins/access/readable-fields.ts';
 import { restrictReadByPermissions } from '../../../plugins/access/restrict/read.ts';
-import { createPermissionRowRules } from '../../../plugins/access/restrict/rules.ts';
+import { createPermissionRowRules } from '../../../plugins/access/restrict/row-rules.ts';
 import type {
   DynamicValue,
   GroupSelection,
@@ -15,7 +15,7 @@ import type {
   ReadResultText,
   RowSelection,
 } from '../../../plugins/query/contract.ts';
-import { timestampOfNowOffset } from '../../../plugins/query/now.ts';
+import { timestampOfNowOffset } from '../../../plugins/query/now-dynamic-value.ts';
 import type { Collection, SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createPermissionSet } from '../../support/permissions.ts';

@@ -3,7 +3,7 @@ import type { GuestProgram, Sandbox } from '../../../plugins/sandbox/contract.ts
 import { sandbox as service } from '../../../plugins/sandbox/contract.ts';
 import { waitForCondition } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { createCaller } from '../../support/caller.ts';
-import { type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
+import { type TestPlugin, withBootedTestPlugins } from '../../support/test-plugins.ts';
 import {
   createRealLauncherFactory,
   createTestInvocationRequest,

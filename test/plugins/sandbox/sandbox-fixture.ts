@@ -12,7 +12,7 @@ import type { GuestProgram, InvocationRequest, Sandbox } from '../../../plugins/
 import type { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import { createSandbox } from '../../../plugins/sandbox/service.ts';
 import { createConfinedChildLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { type BootedKernel, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
+import { type BootedKernel, type TestPlugin, withBootedTestPlugins } from '../../support/test-plugins.ts';
 
 type SandboxConfig = Parameters<typeof createSandbox>[0];
 /** A function that creates the launcher of the service `sandbox`: the real one or a fake. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import { behaviourOnInvoke, createFakeLauncher } from '../../sandbox/supervisor/fake-launcher.ts';
 import { waitForCondition } from '../../sandbox/supervisor/supervisor-fixture.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import {
   createTestInvocationRequest,
   getFailureCode,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createNextDueTimeFinder } from '../../../plugins/schedule/calendar.ts';
+import { createNextDueTimeFinder } from '../../../plugins/schedule/next-due-time.ts';
 
 const at = (text: string) => new Date(text);
 

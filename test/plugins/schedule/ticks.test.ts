@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { createScheduleTickClaimer, createScheduleTicksMigration } from '../../../plugins/schedule/ticks.ts';
+import { createScheduleTickClaimer, createScheduleTicksMigration } from '../../../plugins/schedule/job-tick-claims.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, writeTestPluginPackages } from '../../support/plugin.ts';
+import { silentSettings, writeTestPluginPackages } from '../../support/test-plugins.ts';
 
 const folders = ['workers', 'database', 'cluster', 'schedule'].map(
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),

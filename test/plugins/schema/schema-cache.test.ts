@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Log } from '#kernel';
-import type { CatalogReadResult } from '../../../plugins/schema/catalog/source.ts';
+import type { CatalogReadResult } from '../../../plugins/schema/catalog/catalog-reader.ts';
 import type { SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { createSchemaCache } from '../../../plugins/schema/freshness/schema-cache.ts';
 

@@ -10,7 +10,7 @@ import {
   schemaWrites,
 } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { silentSettings, writeTestPluginPackages } from '../../support/plugin.ts';
+import { silentSettings, writeTestPluginPackages } from '../../support/test-plugins.ts';
 
 /** A kernel with the plugin `schema` on a database, and the services and members of `host` of a test plugin in it. */
 export interface SchemaFixture {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type SystemCollection, systemCollections } from '../../../plugins/schema/contract.ts';
-import { createSystemTablesMigration } from '../../../plugins/schema/system/tables.ts';
+import { createSystemTablesMigration } from '../../../plugins/schema/system/system-tables-migration.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { type SchemaFixtureOptions, startSchemaFixture, withSchemaFixture } from './schema-fixture.ts';
 
 const owners: SystemCollection = {

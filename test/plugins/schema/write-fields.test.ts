@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { type SchemaFixture, withSchemaFixture } from './schema-fixture.ts';
 
 const posts = (probe: SchemaFixture, fields: unknown[] = []) =>

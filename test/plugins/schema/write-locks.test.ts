@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { withSchemaFixture } from './schema-fixture.ts';
 
 describe('schemaWrites on locked tables', () => {

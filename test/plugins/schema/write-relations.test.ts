@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RelationEnd } from '../../../plugins/schema/contract.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { type SchemaFixture, withSchemaFixture } from './schema-fixture.ts';
 
 type ManyToAny = Extract<RelationEnd, { kind: 'any' }>;

@@ -4,7 +4,7 @@ import type { BootFailure } from '#kernel';
 import { parseMasterKey } from '../../../plugins/secrets/master-key.ts';
 import { createSecretCipher } from '../../../plugins/secrets/secret-cipher.ts';
 import { renderBootFailure } from '../../../scripts/render-boot-failure.ts';
-import { captureError, withBootedTestPlugins } from '../../support/plugin.ts';
+import { captureError, withBootedTestPlugins } from '../../support/test-plugins.ts';
 
 const keyText = (bytes = 32) => randomBytes(bytes).toString('base64');
 const store = (text: string | undefined = keyText()) => createSecretCipher(parseMasterKey(text));

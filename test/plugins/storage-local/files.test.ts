@@ -17,8 +17,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
-import { captureError } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { createPausedByteSource, createTestBytes, readAllBytes, yieldByteChunks } from '../storage/bytes.ts';
 import { openTestLocalDriver } from './test-driver.ts';
 

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
-import { captureError } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { createPausedByteSource, createTestBytes, readAllBytes, yieldByteChunks } from '../storage/bytes.ts';
-import { startS3Relay } from './relay.ts';
+import { startS3Relay } from './fault-injecting-s3-proxy.ts';
 import { type S3PartPlan, type S3Server, type S3Settings, startS3Server } from './s3-server.ts';
 
 const MIB = 2 ** 20;

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { withDownloadIdleTimeout } from '../../../plugins/storage-s3/idle-timeout.ts';
-import { captureError } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { createTestBytes as bytesOf, readAllBytes } from '../storage/bytes.ts';
 
 /** Idle timeout of the tested downloads, in milliseconds. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { type S3Relay, startS3Relay } from './relay.ts';
+import { type S3Relay, startS3Relay } from './fault-injecting-s3-proxy.ts';
 import { type S3Server, startS3Server } from './s3-server.ts';
 
 describe('storage-s3: outage of the server', function () {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { S3 } from '@aws-sdk/client-s3';
 import { openS3Driver } from '../../../plugins/storage-s3/driver.ts';
-import { prepareSwiftPython } from './swift-packages.ts';
+import { prepareSwiftPython } from './openstack-swift-packages.ts';
 
 export type S3Settings = Parameters<typeof openS3Driver>[0];
 /** Sizes of the parts of large objects, and where the parts wait. */

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { captureError } from '../../support/plugin.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { sha256 } from '../../support/sha256.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { createTestBytes } from '../storage/bytes.ts';
 import { type S3Server, startS3Server } from './s3-server.ts';
 

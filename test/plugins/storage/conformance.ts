@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { ByteRange, OpenedStorageObject, StorageDriver } from '../../../plugins/storage/contract.ts';
-import { createForcedGarbageCollector } from '../../support/garbage.ts';
-import { captureError } from '../../support/plugin.ts';
+import { createForcedGarbageCollector } from '../../support/garbage-collector.ts';
 import { sha256 } from '../../support/sha256.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { createPausedByteSource, createTestBytes, readAllBytes, toByteStream, yieldByteChunks } from './bytes.ts';
 
 const MIB = 1024 * 1024;

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type StorageLocation, type StorageService, storage } from '../../../plugins/storage/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { captureError, type TestComposition, writeTestPluginPackages } from '../../support/plugin.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { sha256 } from '../../support/sha256.ts';
+import { captureError, type TestComposition, writeTestPluginPackages } from '../../support/test-plugins.ts';
 import { createPausedByteSource, createTestBytes, readAllBytes, yieldByteChunks } from './bytes.ts';
 import { describeStorageDriverConformance } from './conformance.ts';
 

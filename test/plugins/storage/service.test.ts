@@ -8,8 +8,8 @@ import { facet } from '#kernel';
 import type { Kernel } from '#kernel/boot';
 import { type HealthCheck, health } from '../../../plugins/server/contract.ts';
 import { type StorageDriver, type StorageService, storage } from '../../../plugins/storage/contract.ts';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
 import { sha256 } from '../../support/sha256.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/test-plugins.ts';
 import { createTestBytes, readAllBytes, yieldByteChunks } from './bytes.ts';
 import { createMemoryStorageDriver, type MemoryStorageDriver } from './memory-driver.ts';
 

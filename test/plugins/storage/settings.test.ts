@@ -6,7 +6,7 @@ import type { BootFailure } from '#kernel';
 import { type StorageService, storage } from '../../../plugins/storage/contract.ts';
 import { storageVariableOf } from '../../../plugins/storage/library.ts';
 import { parseStorageLocations } from '../../../plugins/storage/settings.ts';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../../support/test-plugins.ts';
 import { yieldByteChunks } from './bytes.ts';
 
 describe('settings of storage locations', () => {

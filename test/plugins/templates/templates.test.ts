@@ -7,7 +7,7 @@ import type { TemplateDelimiters } from '../../../plugins/templates/contract.ts'
 import { createTemplateService } from '../../../plugins/templates/service.ts';
 import { buildTemplateWorkerPoolOptions } from '../../../plugins/templates/template-pool-options.ts';
 import { watchEventLoop } from '../../support/event-loop.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { openWorkerPool } from '../../support/worker-pool.ts';
 
 const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as GrantHolder;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { InterProcessBus } from '../../../plugins/cluster/contract.ts';
 import { createLocker } from '../../../plugins/tus/locker.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 
 const never = new AbortController().signal;
 

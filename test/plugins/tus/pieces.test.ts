@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { assertUploadPiecesComplete, joinUploadPieces, receiveUploadPieces } from '../../../plugins/tus/pieces.ts';
 import { splitBytes } from '../../../plugins/tus/split.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 
 async function* chunks(...sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;

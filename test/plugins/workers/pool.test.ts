@@ -6,11 +6,11 @@ import type {
   WorkerPoolOptions,
 } from '../../../plugins/workers/contract.ts';
 import { createWorkerPoolService } from '../../../plugins/workers/workers.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 
 const OPTIONS: WorkerPoolOptions = {
-  program: new URL('./program.ts', import.meta.url),
+  program: new URL('./worker-program.ts', import.meta.url),
   processes: 1,
   startTimeout: 20_000,
   idleTimeout: 60_000,

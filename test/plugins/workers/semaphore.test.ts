@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { SemaphoreOptions } from '../../../plugins/workers/contract.ts';
 import { createKeyedSemaphores, createSemaphore } from '../../../plugins/workers/library.ts';
-import { captureError } from '../../support/plugin.ts';
+import { captureError } from '../../support/test-plugins.ts';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 

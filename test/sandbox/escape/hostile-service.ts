@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type SpawnedService, spawnService } from '../../support/service.ts';
-import type { HostileProgram } from './programs.ts';
+import type { HostileProgram } from './hostile-programs.ts';
 
 /**
  * EXTENSIONS_SANDBOX_TIMEOUT of these tests in milliseconds: short, so that all programs take a minute or two, and long

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { HostileProgram } from './hostile-programs.ts';
 import type { HostileService } from './hostile-service.ts';
-import type { HostileProgram } from './programs.ts';
 
 export interface HostileRun {
   readonly program: HostileProgram;

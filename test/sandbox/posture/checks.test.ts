@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CONFINEMENT_LAYER_CHECKS, type ProbeFindings } from '../../../sandbox/host/posture/checks.ts';
-import { CONFINEMENT_LAYERS, type ConfinementLayer } from '../../../sandbox/host/posture/posture.ts';
+import { CONFINEMENT_LAYERS, type ConfinementLayer } from '../../../sandbox/host/posture/confinement-layers.ts';
 import { PROBE_ENDED_ANSWER, type ProbeAnswer } from '../../../sandbox/host/posture/probe-client.ts';
 
 const no = (error = 'EPERM'): ProbeAnswer => ({ error });

@@ -10,7 +10,7 @@ import {
   type ConfinementLayer,
   MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
-} from '../../../sandbox/host/posture/posture.ts';
+} from '../../../sandbox/host/posture/confinement-layers.ts';
 import { createTestLauncher, isLinux, isRoot, type LauncherLogLine } from '../confinement/launcher-fixture.ts';
 import { startLauncherProcess } from '../confinement/start-launcher-process.ts';
 

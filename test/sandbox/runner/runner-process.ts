@@ -14,8 +14,8 @@ import type {
 } from '../../../sandbox/protocol/messages.ts';
 import { parseChildMessage } from '../../../sandbox/protocol/parse-child-message.ts';
 import { bundleChildRunnerSource } from '../../../sandbox/runner/build.ts';
-import { CHILD_NODE_FLAGS } from '../../../sandbox/runner/flags.ts';
 import { findIsolatedVmAddonPath } from '../../../sandbox/runner/isolated-vm-addon.ts';
+import { CHILD_NODE_FLAGS } from '../../../sandbox/runner/node-flags.ts';
 
 /** A message of the runner process: the header, and the body as text. */
 export type RunnerMessage = ChildToHostMessage & { readonly body: string };

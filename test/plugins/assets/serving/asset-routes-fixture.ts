@@ -8,8 +8,8 @@ import { createSendFile } from '../../../../plugins/assets/serving/send-file.ts'
 import { routes } from '../../../../plugins/http/contract.ts';
 import { parseIpRange } from '../../../../plugins/outbound/library.ts';
 import type { ByteRange, OpenedStorageObject, StorageLocation } from '../../../../plugins/storage/contract.ts';
-import { silentSettings, writeTestPluginPackages } from '../../../support/plugin.ts';
 import { createSender, type SendRequest } from '../../../support/send.ts';
+import { silentSettings, writeTestPluginPackages } from '../../../support/test-plugins.ts';
 
 type Variants = Parameters<typeof assetRoutes>[0]['variants'];
 type FileRecord = Parameters<Variants['choose']>[0];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
-import { captureError } from '../../../support/plugin.ts';
+import { captureError } from '../../../support/test-plugins.ts';
 import { createVariantChooser } from './variant-choice-fixture.ts';
 
 const choose = createVariantChooser();

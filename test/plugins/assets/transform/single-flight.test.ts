@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type Failure, fail } from '#kernel';
-import { createVariantReadyNotifications } from '../../../../plugins/assets/transform/remote-completion.ts';
 import { createImageVariantSingleFlight } from '../../../../plugins/assets/transform/single-flight.ts';
+import { createVariantReadyNotifications } from '../../../../plugins/assets/transform/variant-ready-notifications.ts';
 import type { InterProcessBus, InterProcessLock } from '../../../../plugins/cluster/contract.ts';
 import type { MediaFailureReason } from '../../../../plugins/media/contract.ts';
 import { MediaError } from '../../../../plugins/media/library.ts';
 import type { StorageLocation } from '../../../../plugins/storage/contract.ts';
-import { captureError } from '../../../support/plugin.ts';
+import { captureError } from '../../../support/test-plugins.ts';
 import { createVariantChooser, JPEG_FILE_RECORD } from './variant-choice-fixture.ts';
 
 type Variant = Parameters<ReturnType<typeof createImageVariantSingleFlight>>[2];

@@ -1,4 +1,4 @@
-import { InexpressibleInGraphqlError } from './entries.ts';
+import { InexpressibleInGraphqlError } from './document-entries.ts';
 
 // Parses paths and function calls of the REST query language, independently of the query engine under test.
 

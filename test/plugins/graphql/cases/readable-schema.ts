@@ -1,5 +1,5 @@
 import type { Collection, Field, SchemaOverview } from '../../../../plugins/schema/contract.ts';
-import type { GraphqlSelectionEntry } from './entries.ts';
+import type { GraphqlSelectionEntry } from './document-entries.ts';
 
 /** What the caller of a fixture may read of a schema, according to its rules. */
 export interface ReadableSchema {

@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
-import { INEXPRESSIBLE_NAME, isPlainRestObject, type RestFieldAliases } from './conditions.ts';
-import { InexpressibleInGraphqlError, isGraphqlName } from './entries.ts';
+import { InexpressibleInGraphqlError, isGraphqlName } from './document-entries.ts';
+import { INEXPRESSIBLE_NAME, isPlainRestObject, type RestFieldAliases } from './list-arguments.ts';
 import {
   type FunctionCall,
   INEXPRESSIBLE_PATH,

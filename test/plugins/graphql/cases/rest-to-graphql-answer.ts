@@ -1,4 +1,4 @@
-import type { GraphqlSelectionEntry } from './entries.ts';
+import type { GraphqlSelectionEntry } from './document-entries.ts';
 import { type JsonWithText, parseJsonWithText } from './json-text.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
-import { isPlainRestObject, toGraphqlArguments } from './conditions.ts';
-import { type GraphqlArguments, type GraphqlSelectionEntry, InexpressibleInGraphqlError } from './entries.ts';
+import { type GraphqlArguments, type GraphqlSelectionEntry, InexpressibleInGraphqlError } from './document-entries.ts';
+import { isPlainRestObject, toGraphqlArguments } from './list-arguments.ts';
 import {
   type FunctionCall,
   INEXPRESSIBLE_KEY_TEXT,

@@ -1,6 +1,6 @@
 import type { Collection, SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import type { QueryCase } from '../../query/query-cases.ts';
-import { isPlainRestObject, toGraphqlArguments } from './conditions.ts';
+import { toAggregatedSelection } from './aggregate-translation.ts';
 import {
   type DocumentRequest,
   type DocumentRootField,
@@ -8,8 +8,8 @@ import {
   GraphqlVariableValue,
   InexpressibleInGraphqlError,
   renderGraphqlDocument,
-} from './entries.ts';
-import { toAggregatedSelection } from './groups.ts';
+} from './document-entries.ts';
+import { isPlainRestObject, toGraphqlArguments } from './list-arguments.ts';
 import { INEXPRESSIBLE_QUERY_STRING } from './query-paths.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 import { parseAliases, toFieldList } from './requested-fields.ts';

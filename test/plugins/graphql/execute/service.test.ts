@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from '../../../http/test-users.ts';
+import { recordStatementsDuring } from '../../../support/capture-sql-statements.ts';
 import type { FreshDatabase } from '../../../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../../support/service.ts';
-import { recordStatementsDuring } from '../../../support/statements.ts';
 
 describe('GraphQL documents run by the whole service', () => {
   let database: FreshDatabase;

@@ -5,9 +5,9 @@ import { decompressExplorerFile } from '../../../../plugins/graphql/explorer/ass
 import { buildExplorerBundle, type ExplorerBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
 import { createGraphqlExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
-import { type BootedKernel, withBootedTestPlugins } from '../../../support/plugin.ts';
 import { TEST_ROUTE_DESCRIPTION } from '../../../support/route-descriptions.ts';
 import { createSender, type SendRequest } from '../../../support/send.ts';
+import { type BootedKernel, withBootedTestPlugins } from '../../../support/test-plugins.ts';
 
 const HTML = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 const BUNDLE: ExplorerBundle = {

@@ -3,7 +3,7 @@ import type { BootFailure } from '#kernel';
 import { renderAuthorities } from '../../../../plugins/broker/library.ts';
 import { type ContributedGraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
 import { createRefusedFieldReporter } from '../../../../plugins/graphql/fields/refused-field-reporter.ts';
-import { captureError, type TestPlugin, withBootedTestPlugins } from '../../../support/plugin.ts';
+import { captureError, type TestPlugin, withBootedTestPlugins } from '../../../support/test-plugins.ts';
 
 const field = (definition: string, more: Partial<ContributedGraphqlField> = {}): ContributedGraphqlField => ({
   scope: 'system',

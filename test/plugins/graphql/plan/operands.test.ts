@@ -4,7 +4,7 @@ import {
   findOperandVariables,
   toPlaceholderValues,
   withVariablePlaceholders,
-} from '../../../../plugins/graphql/plan/operands.ts';
+} from '../../../../plugins/graphql/plan/operand-variables.ts';
 import { OperandPlaceholder } from '../../../../plugins/query/library.ts';
 import { buildSnapshotFromSketch, buildTestGraphqlSchema } from '../schema/test-schema.ts';
 import { createCallerSchema, prepareOperation } from './operations.ts';

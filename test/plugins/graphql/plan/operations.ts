@@ -1,6 +1,6 @@
 import { type GraphQLObjectType, type GraphQLSchema, getVariableValues, type OperationDefinitionNode } from 'graphql';
 import { collectFields } from '../../../../plugins/graphql/plan/collect-fields.ts';
-import { toGroupSelection } from '../../../../plugins/graphql/plan/groups.ts';
+import { toGroupSelection } from '../../../../plugins/graphql/plan/group-selection.ts';
 import { graphqlFieldToSelection } from '../../../../plugins/graphql/plan/selection.ts';
 import type { GroupSelection, RowSelection } from '../../../../plugins/query/contract.ts';
 import { createTestDocumentCache, type DEFAULT_DOCUMENT_LIMITS } from '../document-schema.ts';

@@ -11,7 +11,7 @@ import {
   type GraphqlFieldBinding,
   type InputFieldBinding,
   inputFieldExtensions,
-} from '../../../../plugins/graphql/schema/binding.ts';
+} from '../../../../plugins/graphql/schema/field-bindings.ts';
 import { createCallerSchema } from './operations.ts';
 
 const LIST = 'filter: posts_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';

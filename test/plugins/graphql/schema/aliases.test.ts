@@ -4,7 +4,7 @@ import {
   decodeGraphqlAliasesInPath,
   findAlternativeGraphqlAlias,
   toGraphqlName,
-} from '../../../../plugins/graphql/schema/aliases.ts';
+} from '../../../../plugins/graphql/schema/database-name-aliases.ts';
 import { createSeededRandom } from '../../../support/random.ts';
 
 const NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;

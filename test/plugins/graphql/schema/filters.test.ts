@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { filterOperatorsInputOf, OPERATOR_INPUTS_BY_VALUE_KIND } from '../../../../plugins/graphql/schema/operators.ts';
-import { filterOperatorsOfFieldReference as ofEngine } from '../../../../plugins/query/parse/operators.ts';
+import { filterOperatorsOfFieldReference as ofEngine } from '../../../../plugins/query/parse/operators-by-field-type.ts';
 import { FIELD_TYPES, type Field } from '../../../../plugins/schema/contract.ts';
 import { buildSnapshotFromSketch, buildTestGraphqlSchema } from './test-schema.ts';
 

@@ -5,7 +5,7 @@ import type { ContributedGraphqlField } from '../../../../plugins/graphql/contra
 import { createGraphqlSchemaCache } from '../../../../plugins/graphql/schema/schema-cache.ts';
 import type { SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createCaller } from '../../../support/caller.ts';
-import { createForcedGarbageCollector } from '../../../support/garbage.ts';
+import { createForcedGarbageCollector } from '../../../support/garbage-collector.ts';
 import { createFakeAccessService, createPermissionSet } from '../../../support/permissions.ts';
 import { buildPermissionSet, buildSnapshotFromSketch } from './test-schema.ts';
 

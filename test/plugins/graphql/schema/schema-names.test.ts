@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { findAlternativeGraphqlAlias } from '../../../../plugins/graphql/schema/aliases.ts';
+import { findAlternativeGraphqlAlias } from '../../../../plugins/graphql/schema/database-name-aliases.ts';
 import { buildSketchedSchema } from '../../query/schema-sketch.ts';
 import { buildSnapshotFromSketch, buildTestGraphqlSchema } from './test-schema.ts';
 

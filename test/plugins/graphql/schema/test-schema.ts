@@ -11,13 +11,13 @@ import {
 } from 'graphql';
 import type { Permission, PermissionAction, PermissionSet } from '../../../../plugins/access/contract.ts';
 import type { ContributedGraphqlField, GraphqlScope } from '../../../../plugins/graphql/contract.ts';
+import { buildCallerGraphqlSchema } from '../../../../plugins/graphql/schema/build.ts';
 import {
   type GraphqlFieldBinding,
   graphqlFieldBindingOf,
   type InputFieldBinding,
   inputFieldBindingOf,
-} from '../../../../plugins/graphql/schema/binding.ts';
-import { buildCallerGraphqlSchema } from '../../../../plugins/graphql/schema/build.ts';
+} from '../../../../plugins/graphql/schema/field-bindings.ts';
 import type { Collection, Column, Field, SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createFakeAccessService, createPermissionSet } from '../../../support/permissions.ts';
 import { buildSketchedSchema, type SchemaSketch } from '../../query/schema-sketch.ts';

@@ -5,8 +5,8 @@ import {
   requireBoundedDistinctKeys,
   requireBoundedPayload,
   requireBoundedPayloads,
-} from '../../../../plugins/items/capability/payload.ts';
-import { captureError } from '../../../support/plugin.ts';
+} from '../../../../plugins/items/capability/parse-bounded-payload.ts';
+import { captureError } from '../../../support/test-plugins.ts';
 
 const refused = async (run: () => unknown, about: unknown) =>
   expect((await captureError<BrokerRefusal>(run)).code, JSON.stringify(about)?.slice(0, 200)).to.equal(

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BrokerRefusal } from '../../../../plugins/broker/library.ts';
 import { createCallLimit } from '../../../../plugins/items/capability/call-limit.ts';
 import { createKeyedSemaphores } from '../../../../plugins/workers/library.ts';
-import { captureError } from '../../../support/plugin.ts';
+import { captureError } from '../../../support/test-plugins.ts';
 
 describe('createCallLimit', () => {
   const always = new AbortController().signal;

@@ -12,7 +12,7 @@ import {
 import { InvocationSecrets } from '../../../../plugins/broker/library.ts';
 import { createCaller } from '../../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../../support/database.ts';
-import { silentSettings, writeTestPluginPackages } from '../../../support/plugin.ts';
+import { silentSettings, writeTestPluginPackages } from '../../../support/test-plugins.ts';
 
 // biome-ignore format: a list of names
 const PRODUCT = [

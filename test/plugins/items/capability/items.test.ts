@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Caller, fail } from '#kernel';
 import { type BrokerRefusal, InvocationSecrets } from '../../../../plugins/broker/library.ts';
-import { captureError } from '../../../support/plugin.ts';
+import { captureError } from '../../../support/test-plugins.ts';
 import {
   type CallItemsMethod,
   createItemsCaller,

@@ -1,0 +1,35 @@
+import type { IdentityApi, Middleware } from '#kernel';
+import type { HttpContext } from '../http/contract.ts';
+import { clientInfoOf } from '../http/library.ts';
+import type { FindClaimsByCookie } from './cookie-claims.ts';
+import type { CallerFactory } from './identity-service.ts';
+import { presentedToken } from './presented-token.ts';
+
+interface Deps {
+  readonly callers: CallerFactory;
+  readonly identity: Pick<IdentityApi, 'identify'>;
+  readonly byCookie: FindClaimsByCookie;
+}
+
+/** Sets the caller of a request by its token. A wrong token fails the request; it does not fall back to the Public role. */
+export function createIdentifyMiddleware({ callers, identity, byCookie }: Deps): Middleware {
+  async function callerWithout(context: HttpContext, client: ReturnType<typeof clientInfoOf>) {
+    const claims = await byCookie(context, client.ip);
+    return claims ? callers.ofClaims(claims, client) : callers.service.ofPublic(client);
+  }
+
+  return {
+    name: 'identify',
+    phase: 'identify',
+    async handle(ctx, next) {
+      const context = ctx as unknown as HttpContext;
+      const client = clientInfoOf(context);
+      const token = presentedToken(context);
+      const caller = await (token === undefined
+        ? callerWithout(context, client)
+        : callers.service.ofToken(token, client));
+      identity.identify(ctx, caller);
+      await next();
+    },
+  };
+}

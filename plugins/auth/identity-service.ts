@@ -1,0 +1,90 @@
+import { type Caller, fail, type IdentityApi } from '#kernel';
+import type { AccessControl } from '../access/contract.ts';
+import type { Db } from '../database/contract.ts';
+import type { AccessTokenClaims, AccessTokenCodec } from './access-tokens.ts';
+import type { AuthClientInfo, CallerProvider } from './contract.ts';
+import { presentedToken } from './presented-token.ts';
+import { assertAddressAllowedForRole } from './role-ip-access.ts';
+import type { StaticTokenVerifier } from './static-tokens.ts';
+import type { ActiveUserCheck } from './user-status.ts';
+
+interface Deps {
+  readonly identity: IdentityApi;
+  readonly db: Db;
+  readonly access: Pick<AccessControl, 'role'>;
+  readonly tokens: AccessTokenCodec;
+  readonly userStatus: ActiveUserCheck;
+  readonly statics: StaticTokenVerifier;
+}
+
+/** The service `identity`, and what the middleware `identify` needs besides. */
+export interface CallerFactory {
+  readonly service: CallerProvider;
+  /** The caller of claims that the session cookie proves. @throws INVALID_IP */
+  ofClaims(claims: AccessTokenClaims, client: AuthClientInfo): Promise<Caller>;
+}
+
+interface UserRow {
+  readonly id: string;
+  readonly status: string;
+  readonly role: string | null;
+}
+
+const PUBLIC = { user: null, role: null, admin: false, app: false } as const;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function createCallerFactory({ identity, db, access, tokens, userStatus, statics }: Deps): CallerFactory {
+  const USERS = db.sql`select id, status, role from ${db.read('platform_users')} where id = any($1::uuid[]) order by id`;
+
+  async function ofClaims(
+    { id, role, admin_access, app_access }: AccessTokenClaims,
+    client: AuthClientInfo,
+  ): Promise<Caller> {
+    await assertAddressAllowedForRole(access, role, client.ip);
+    return identity.mint('token', { ...client, user: id, role, admin: admin_access, app: app_access || admin_access });
+  }
+
+  async function rowsOf(ids: readonly string[]): Promise<readonly UserRow[]> {
+    const known = ids.filter((id) => UUID.test(id));
+    const { rows } = await db.query<UserRow>(USERS, [known], { name: 'auth_users_by_id' });
+    return rows;
+  }
+
+  async function callerOf({ id, role }: UserRow, client: AuthClientInfo | undefined): Promise<Caller> {
+    const flags = await access.role(role);
+    const admin = flags?.admin ?? false;
+    return identity.mint('user', { ...client, user: id, role, admin, app: admin || (flags?.app ?? false) });
+  }
+
+  const service: CallerProvider = {
+    async ofToken(token, client = {}) {
+      const verified = tokens.verify(token);
+      if (!verified) return ofClaims(await statics.claimsOf(token), client);
+      if (verified.claims.id !== null) await userStatus.assertActive(verified.claims.id);
+      return ofClaims(verified.claims, client);
+    },
+
+    isSignedAdmin(ctx) {
+      const token = presentedToken(ctx);
+      return (token === undefined ? undefined : tokens.verify(token))?.claims.admin_access ?? false;
+    },
+
+    async ofUser(id, client) {
+      const [row] = await rowsOf([id]);
+      if (!row) throw fail('INVALID_CREDENTIALS', 'no user has this id');
+      if (row.status !== 'active') throw fail('USER_SUSPENDED', `the user is ${row.status}`);
+      return callerOf(row, client);
+    },
+
+    async ofUsers(ids, client) {
+      const active = (await rowsOf(ids)).filter(({ status }) => status === 'active');
+      return new Map(await Promise.all(active.map(async (row) => [row.id, await callerOf(row, client)] as const)));
+    },
+
+    async ofPublic(client = {}) {
+      await assertAddressAllowedForRole(access, null, client.ip);
+      return identity.mint('public', { ...PUBLIC, ...client });
+    },
+  };
+  return { service, ofClaims };
+}

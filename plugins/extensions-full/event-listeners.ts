@@ -1,0 +1,39 @@
+import type { EventMeta } from '#kernel';
+import { callNotFoundListener } from './compat/not-found-listener.ts';
+import { assertHandler, type ExtensionHandler } from './event-handler-check.ts';
+import { toServiceFailure } from './extension-error-mapping.ts';
+import { createEventContext, type ExtensionRuntime } from './extension-runtime.ts';
+
+type ListenerKind = 'filter' | 'action';
+type Meta = Readonly<Record<string, unknown>>;
+type Call = (...args: unknown[]) => unknown;
+
+/** Callers are internal; extensions see them as `accountability`. */
+const withoutCaller = ({ caller: _caller, ...meta }: EventMeta): Meta => meta;
+
+/** Adds a listener until the extension is unloaded. Answers a function that removes it earlier. */
+export function addExtensionListener(
+  runtime: ExtensionRuntime,
+  kind: ListenerKind,
+  event: string,
+  handler: ExtensionHandler,
+): () => unknown {
+  assertHandler(event, handler);
+  const call = handler as Call;
+  const remove =
+    kind === 'filter'
+      ? runtime.events.onFilter(event, async (payload, meta) => {
+          try {
+            const context = await createEventContext(runtime, meta.caller);
+            if (meta.event !== 'request.not_found') return await call(payload, withoutCaller(meta), context);
+            return await callNotFoundListener(runtime, meta, (listenerMeta) => call(payload, listenerMeta, context));
+          } catch (error) {
+            throw toServiceFailure(error);
+          }
+        })
+      : runtime.events.onAction(event, async (meta) =>
+          call(withoutCaller(meta), await createEventContext(runtime, meta.caller)),
+        );
+  if (kind === 'filter') runtime.filters.push(event);
+  return runtime.undoStack.add(remove);
+}

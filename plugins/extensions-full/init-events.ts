@@ -1,0 +1,42 @@
+import { assertHandler, type ExtensionHandler } from './event-handler-check.ts';
+import type { ExtensionRuntime } from './extension-runtime.ts';
+import { addWithRemoveFunction, getFullAuthorityRegistrations, type InitHandler } from './hook-registry.ts';
+
+export function addInitHandler(runtime: ExtensionRuntime, event: string, handler: ExtensionHandler): () => unknown {
+  assertHandler(event, handler);
+  const off = addWithRemoveFunction(getFullAuthorityRegistrations(runtime.deps).inits, {
+    owner: runtime.name,
+    event,
+    handle: handler as InitHandler,
+  });
+  return runtime.undoStack.add(off);
+}
+
+/** Init events, in their order (conventions, "Init events"). */
+export const INIT_EVENTS = [
+  'app.before',
+  'middlewares.before',
+  'middlewares.after',
+  'routes.before',
+  'routes.custom.before',
+  'routes.custom.after',
+  'routes.after',
+  'app.after',
+] as const;
+
+/** Calls the init handlers of these events one after the other; failures are logged. */
+export async function runInitHandlers(
+  deps: Pick<ExtensionRuntime['deps'], 'log'>,
+  events: readonly string[],
+  meta: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  for (const event of events) {
+    for (const one of getFullAuthorityRegistrations(deps).inits.filter((init) => init.event === event)) {
+      try {
+        await one.handle({ ...meta, event });
+      } catch (error) {
+        deps.log.error({ err: error, extension: one.owner, event }, `${one.owner} failed at ${event}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type BootFailure, facet } from '#kernel';
+import { renderBootFailure } from '../../scripts/render-boot-failure.ts';
+import { createSender } from '../support/send.ts';
+import {
+  captureError,
+  silentSettings,
+  type TestPlugin,
+  withBootedTestPlugins,
+  writeTestPluginPackages,
+} from '../support/test-plugins.ts';
+
+/** A plugin whose middleware holds every request until the test calls `release`. */
+function slowPlugin(): {
+  plugin: TestPlugin;
+  entered: Promise<unknown>;
+  release: () => void;
+} {
+  const entered = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const plugin: TestPlugin = {
+    name: 'slow',
+    manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
+    register: (host) =>
+      host.contribute(facet('http.middleware'), {
+        name: 'slow',
+        phase: 'route',
+        handle: async (ctx: { body: unknown }) => {
+          entered.resolve();
+          await gate.promise;
+          ctx.body = 'done';
+        },
+      }),
+  };
+  return { plugin, entered: entered.promise, release: gate.resolve };
+}
+
+describe('HTTP server of the kernel', () => {
+  it('stop() lets running requests end and accepts no new ones', async () => {
+    const { plugin, entered, release } = slowPlugin();
+    let isStopping = false;
+    const listener: TestPlugin = {
+      name: 'listener',
+      manifest: { capabilities: { events: { action: ['server.stop'] } } },
+      register: (host) => host.events.onAction('server.stop', () => (isStopping = true)),
+    };
+    await withBootedTestPlugins([plugin, listener], async ({ kernel }) => {
+      const { port } = await kernel.listen();
+      const running = createSender(`http://127.0.0.1:${port}`)('GET', '/');
+      await entered;
+      expect(isStopping).to.equal(false);
+      const stopped = kernel.stop();
+      expect(isStopping, 'listeners know it at once').to.equal(true);
+      const refused = connect(port, '127.0.0.1');
+      const [error] = await once(refused, 'error');
+      expect(error.code).to.equal('ECONNREFUSED');
+      release();
+      const reply = await running;
+      expect([reply.status, reply.body]).to.deep.equal([200, 'done']);
+      const answered = performance.now();
+      await stopped;
+      expect(performance.now() - answered, 'the kept connection is not waited for').to.be.below(5000);
+    });
+  });
+
+  it('headers must arrive within a minute; bodies have no limit of the kernel', async () => {
+    await withBootedTestPlugins([], async ({ kernel }) => {
+      const { server } = await kernel.listen();
+      expect([server.headersTimeout, server.requestTimeout]).to.deep.equal([60_000, 0]);
+    });
+  });
+
+  it('stop() aborts requests that run longer than SHUTDOWN_TIMEOUT', async () => {
+    const { plugin, entered, release } = slowPlugin();
+    await withBootedTestPlugins(
+      [plugin],
+      async ({ kernel }) => {
+        const { port } = await kernel.listen();
+        const running = fetch(`http://127.0.0.1:${port}/`).catch((error) => error);
+        await entered;
+        await kernel.stop();
+        expect(await running).to.be.instanceOf(Error);
+        release();
+      },
+      { environment: { SHUTDOWN_TIMEOUT: '30' } },
+    );
+  });
+
+  it('stop() waits until aborted requests have undone what they began', async () => {
+    const entered = Promise.withResolvers<void>();
+    let isUndone = false;
+    const undoing: TestPlugin = {
+      name: 'undoing',
+      manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
+      register: (host) =>
+        host.contribute(facet('http.middleware'), {
+          name: 'undoing',
+          phase: 'route',
+          handle: async ({ res }: { res: ServerResponse }) => {
+            entered.resolve();
+            await once(res, 'close');
+            await pause(300);
+            isUndone = true;
+          },
+        }),
+    };
+    await withBootedTestPlugins(
+      [undoing],
+      async ({ kernel }) => {
+        const { port } = await kernel.listen();
+        const cut = fetch(`http://127.0.0.1:${port}/`).catch((error) => error);
+        await entered.promise;
+        await kernel.stop();
+        expect(isUndone).to.equal(true);
+        expect(await cut).to.be.instanceOf(Error);
+      },
+      { environment: { SHUTDOWN_TIMEOUT: '30' } },
+    );
+  });
+
+  it('listen() reports a port in use with a remedy', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    try {
+      await withBootedTestPlugins(
+        [],
+        async ({ kernel }) => {
+          const failure = await captureError<BootFailure>(kernel.listen());
+          expect(renderBootFailure(failure)).to.equal(
+            [
+              'Tenon could not start.',
+              '  plugin:  kernel',
+              '  phase:   listen',
+              `  reason:  port ${port} on 127.0.0.1 is in use`,
+              '  remedy:  set PORT (or HOST) to a free one',
+            ].join('\n'),
+          );
+        },
+        { environment: { PORT: String(port) } },
+      );
+    } finally {
+      other.close();
+    }
+  });
+
+  it('the command line prints each line of a multi-line reason on a line of its own', async () => {
+    const failure = await captureError<BootFailure>(
+      withBootedTestPlugins([], () => {}, { environment: { PORT: 'x', LOG_LEVEL: 'loud' } }),
+    );
+    const [title, plugin, phase, first, second] = renderBootFailure(failure).split('\n');
+    expect([title, plugin, phase]).to.deep.equal(['Tenon could not start.', '  plugin:  kernel', '  phase:   config']);
+    expect(first).to.equal('  reason:  PORT must be a whole number');
+    expect(second).to.match(/^ {11}LOG_LEVEL must be one of/);
+  });
+
+  it('a stopped kernel keeps no handle that keeps the process alive', async () => {
+    const { composition, remove } = await writeTestPluginPackages([]);
+    const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
+    const script = `
+      const { boot } = await import(${JSON.stringify(kernel)});
+      const kernel = await boot(${JSON.stringify({ ...composition })}, { environment: ${JSON.stringify(silentSettings)} });
+      await kernel.migrate(); await kernel.start();
+      const { address } = await kernel.listen();
+      console.log((await fetch(address.replace('localhost', '127.0.0.1'))).status);
+      await kernel.stop();
+      console.log('stopped');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
+    const [code] = await once(child, 'close');
+    await remove();
+    expect([output, code]).to.deep.equal(['404\nstopped\n', 0]);
+  });
+});
