@@ -18,7 +18,7 @@ export interface EventMeta extends EmitMeta {
 export type FilterHandler = (payload: unknown, meta: EventMeta) => unknown;
 /** Runs after commit. Its result is ignored, and an error that it throws is logged. */
 export type ActionHandler = (meta: EventMeta) => unknown;
-export type EventListenerKind = 'filter' | 'action';
+export type ListenerKind = 'filter' | 'action';
 
 /** Keeps `effect` until the pending change is committed, and drops it on rollback; false where no change is pending: the caller runs it. */
 export type AfterCommitQueue = (effect: () => void) => boolean;
@@ -60,7 +60,7 @@ export function matchesEventPattern(pattern: string, name: string): boolean {
  */
 export class EventDispatcher {
   // Replaced, never mutated, so that a running emit keeps the list it began with.
-  #listeners: Readonly<Record<EventListenerKind, readonly Listener[]>> = { filter: [], action: [] };
+  #listeners: Readonly<Record<ListenerKind, readonly Listener[]>> = { filter: [], action: [] };
   /** Listeners of each emitted name, a cache for hot paths. Each change of the list clears it. */
   readonly #byName = { filter: new Map<string, readonly Listener[]>(), action: new Map<string, readonly Listener[]>() };
   /** False until the first `withoutExtensionListeners`: until then hot paths skip the look into `emitContext`. */
@@ -73,7 +73,7 @@ export class EventDispatcher {
   }
 
   /** Returns the function that unsubscribes. */
-  on(kind: EventListenerKind, owner: string, pattern: string, handle: Listener['handle'], core: boolean): () => void {
+  on(kind: ListenerKind, owner: string, pattern: string, handle: Listener['handle'], core: boolean): () => void {
     const one: Listener = { owner, core, pattern, handle };
     this.#set({ ...this.#listeners, [kind]: [...this.#listeners[kind], one] });
     return () => this.#remove((other) => other === one);
@@ -85,7 +85,7 @@ export class EventDispatcher {
     return emitContext.run({ path: emitContext.getStore()?.path ?? [], withoutExtensions: true }, work);
   }
 
-  hasListeners(kind: EventListenerKind, name: string): boolean {
+  hasListeners(kind: ListenerKind, name: string): boolean {
     return this.#matching(kind, name).length > 0;
   }
 
@@ -124,7 +124,7 @@ export class EventDispatcher {
     this.#remove((one) => one.owner === owner && (core || !one.core));
   }
 
-  #matching(kind: EventListenerKind, name: string): readonly Listener[] {
+  #matching(kind: ListenerKind, name: string): readonly Listener[] {
     const known = this.#byName[kind];
     let all = known.get(name);
     if (!all) {
@@ -155,7 +155,7 @@ export class EventDispatcher {
     this.#set({ filter: this.#listeners.filter.filter(stays), action: this.#listeners.action.filter(stays) });
   }
 
-  #set(listeners: Readonly<Record<EventListenerKind, readonly Listener[]>>): void {
+  #set(listeners: Readonly<Record<ListenerKind, readonly Listener[]>>): void {
     this.#listeners = listeners;
     for (const known of Object.values(this.#byName)) known.clear();
   }

@@ -148,18 +148,14 @@ function assertContribution({ definition }: FacetEntry, { name, core, declared }
   const { facet: target } = definition;
   const refuse = (why: string) => fail('CAPABILITY_DENIED', `${name}: contribution to ${target.id} refused: ${why}`);
   if (target.coreOnly && !core) throw refuse('it is open to core plugins only');
-  assertNoManifestProblems(name, findManifestSectionProblems(target, declared));
+  assertNoManifestProblems(name, findFacetProblems(target, declared));
   const verdict = (target as Facet<unknown, unknown>).validate?.(value, declared) ?? true;
   if (verdict !== true) throw refuse(verdict);
 }
 
 /** Problems of a section under `contributes`, one sentence each. */
-export const findManifestSectionProblems = (
-  { id, manifest }: Facet<never, unknown>,
-  declared: object,
-): readonly string[] =>
-  manifest ? findJsonSchemaProblems(manifest, omitOptionalFlagFromSection(declared), `/contributes/${id}`) : [];
+export const findFacetProblems = ({ id, manifest }: Facet<never, unknown>, declared: object): readonly string[] =>
+  manifest ? findJsonSchemaProblems(manifest, omitOptionalFlag(declared), `/contributes/${id}`) : [];
 
 /** A section without `optional`, which the kernel reads: `optional: true` allows that the facet does not exist. */
-export const omitOptionalFlagFromSection = ({ optional: _optional, ...section }: { optional?: unknown }): object =>
-  section;
+export const omitOptionalFlag = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;

@@ -1,12 +1,5 @@
 import { type Caller, copyCallerAsPlainData, isCaller } from '../caller.ts';
-import type {
-  ActionHandler,
-  EmitMeta,
-  EventDispatcher,
-  EventListenerKind,
-  EventMeta,
-  FilterHandler,
-} from '../events.ts';
+import type { ActionHandler, EmitMeta, EventDispatcher, EventMeta, FilterHandler, ListenerKind } from '../events.ts';
 import { matchesEventPattern } from '../events.ts';
 import { closedObjectSchema } from '../manifest/schema.ts';
 import { authorities, type Capability, type GrantHolder, listsWiden } from './capability.ts';
@@ -60,7 +53,7 @@ function bindEvents(events: EventDispatcher, ledger: Ledger, grant: EventsGrant,
     if (!isCaller(caller))
       throw ledger.deny('events', name, `emit ${names[0]} with a caller that the kernel did not mint`);
   };
-  const listen = (kind: EventListenerKind, pattern: string, handle: FilterHandler | ActionHandler) => {
+  const listen = (kind: ListenerKind, pattern: string, handle: FilterHandler | ActionHandler) => {
     if (!isAllowed(kind, pattern)) throw ledger.deny('events', name, `listen to ${pattern} (${kind})`);
     const own = isThirdParty ? withDescription(handle as ActionHandler) : handle;
     return events.on(kind, name, pattern, own, runtime === 'internal');

@@ -1,4 +1,4 @@
-import { type FacetStore, findManifestSectionProblems, omitOptionalFlagFromSection } from '../facets.ts';
+import { type FacetStore, findFacetProblems, omitOptionalFlag } from '../facets.ts';
 import { assertNoManifestProblems } from '../lifecycle/boot-failure.ts';
 import type { PluginInfo } from '../lifecycle/discover.ts';
 import { findJsonSchemaProblems } from '../manifest/schema-problems.ts';
@@ -38,7 +38,7 @@ export function assertValidManifestGrants({ name, manifest, core }: PluginInfo, 
 export function assertValidManifestContributions({ name, manifest }: PluginInfo, facets: FacetStore): void {
   const wrong = Object.entries(manifest.contributes ?? {}).flatMap(([id, section]) => {
     const target = facets.definition(id);
-    if (target) return findManifestSectionProblems(target, section);
+    if (target) return findFacetProblems(target, section);
     return section.optional === true ? [] : [`/contributes/${id} is not a known facet`];
   });
   assertNoManifestProblems(name, wrong);
@@ -69,8 +69,7 @@ export const listPluginAuthorities = (
   ...Object.entries(plugin.manifest.contributes ?? {})
     .sort(byName)
     .flatMap(
-      ([id, own]) =>
-        facets.definition(id)?.describe?.(omitOptionalFlagFromSection(own)) ?? authorities('contributes to', [id]),
+      ([id, own]) => facets.definition(id)?.describe?.(omitOptionalFlag(own)) ?? authorities('contributes to', [id]),
     ),
   ...authorities('opens', plugin.manifest.facets),
   ...describeGrants(requestedGrants(plugin), capabilities),

@@ -1,6 +1,6 @@
 import { type Caller, mintSystemCaller } from '../caller.ts';
 import type { ConfigKey } from '../config/cast.ts';
-import type { PluginSettingsStore } from '../config/settings.ts';
+import type { SettingsStore } from '../config/settings.ts';
 import type { Log } from '../log.ts';
 import { closedObjectSchema, manifestConfigSchema, nonEmptyListSchema } from '../manifest/schema.ts';
 import type { InjectedServices, ServiceKey, ServiceStore } from '../services.ts';
@@ -27,10 +27,7 @@ type ConfigApi = Readonly<Record<string, unknown>>;
 
 const keysOf = ({ shared = [], ...own }: ConfigGrant): readonly string[] => [...Object.keys(own), ...shared];
 
-export const configCapability = (
-  settings: PluginSettingsStore,
-  ledger: Ledger,
-): Capability<ConfigGrant, ConfigApi> => ({
+export const configCapability = (settings: SettingsStore, ledger: Ledger): Capability<ConfigGrant, ConfigApi> => ({
   name: 'config',
   member: 'config',
   schema: manifestConfigSchema,
@@ -103,10 +100,7 @@ export const systemCapability = (ledger: Ledger): Capability<{ reasons: readonly
   widens: listsWiden,
 });
 
-export const moduleLoadingCapability: Capability<
-  { modules?: readonly string[]; packages?: readonly string[] },
-  undefined
-> = {
+export const importCapability: Capability<{ modules?: readonly string[]; packages?: readonly string[] }, undefined> = {
   name: 'native',
   schema: closedObjectSchema({ modules: strings, packages: strings }, []),
   bind: () => undefined,

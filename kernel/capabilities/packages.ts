@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts';
-import type { PluginSettingsStore } from '../config/settings.ts';
+import type { SettingsStore } from '../config/settings.ts';
 import type { PluginInfo } from '../lifecycle/discover.ts';
 import { type AnyCapability, type Authority, authorities, type Capability } from './capability.ts';
 import type { AuditLine } from './grant.ts';
@@ -39,7 +39,7 @@ export interface PackagesApi extends PluginLoaderApi {
   /** Removes the listeners of a package, and keeps those of a core plugin with the same name. */
   removeListeners(owner: string): void;
   /** The environment with all declared settings. */
-  settings(): PluginSettingsStore;
+  settings(): SettingsStore;
 }
 
 /** Creates the capability `packages`. All plugins that hold it get the same object, since only core plugins can. */

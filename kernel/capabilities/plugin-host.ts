@@ -1,6 +1,6 @@
 import type { Facet } from '../facets.ts';
 import type { PluginInfo } from '../lifecycle/discover.ts';
-import type { PluginRegistrationStores } from '../lifecycle/plugin-registration-stores.ts';
+import type { PluginStores } from '../lifecycle/plugin-registration-stores.ts';
 import type { Log } from '../log.ts';
 import type { AnyCapability, GrantHolder } from './capability.ts';
 import type { EventsApi } from './events.ts';
@@ -10,7 +10,7 @@ import type { AsSystem, ServicesApi } from './kernel-capabilities.ts';
 import type { PackagesApi } from './packages.ts';
 
 type Hook = () => Promise<void> | void;
-export type PluginLifecycleHooks = Readonly<Record<'migrate' | 'start' | 'stop', Hook[]>>;
+export type PluginHooks = Readonly<Record<'migrate' | 'start' | 'stop', Hook[]>>;
 
 /**
  * Members that capabilities add. The plugin that defines a capability augments this interface: `declare module '#kernel' {
@@ -47,15 +47,10 @@ export interface Host<Config = Record<never, never>> extends HostMembers, Servic
   onStop(hook: Hook): void;
 }
 
-type HostParts = Pick<PluginRegistrationStores, 'facets' | 'ledger' | 'knownCapabilities'>;
+type HostParts = Pick<PluginStores, 'facets' | 'ledger' | 'knownCapabilities'>;
 
 /** Builds the `host` of one plugin. A member whose capability is not granted throws CAPABILITY_DENIED on access. */
-export function createPluginHost(
-  plugin: PluginInfo,
-  subject: GrantHolder,
-  parts: HostParts,
-  hooks: PluginLifecycleHooks,
-): Host {
+export function createPluginHost(plugin: PluginInfo, subject: GrantHolder, parts: HostParts, hooks: PluginHooks): Host {
   const { name, core } = plugin;
   const { knownCapabilities, ledger } = parts;
   const granted = requestedGrants(plugin);

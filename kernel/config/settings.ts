@@ -10,7 +10,7 @@ type Declaration = { readonly owner: string; readonly key: ConfigKey };
  * holds the value. A key has one owner. Another plugin reads it only where its manifest lists it under `config.shared`, and never
  * where it is a secret.
  */
-export class PluginSettingsStore {
+export class SettingsStore {
   /** The settings as text, before defaults and types are applied. */
   readonly source: Environment;
   readonly #declared = new Map<string, Declaration>();

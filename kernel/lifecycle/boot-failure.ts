@@ -1,13 +1,5 @@
-export type TimedPluginPhase = 'migrate' | 'start' | 'stop';
-export type BootPhase =
-  | TimedPluginPhase
-  | 'discover'
-  | 'validate'
-  | 'config'
-  | 'grant'
-  | 'order'
-  | 'register'
-  | 'listen';
+export type TimedPhase = 'migrate' | 'start' | 'stop';
+export type BootPhase = TimedPhase | 'discover' | 'validate' | 'config' | 'grant' | 'order' | 'register' | 'listen';
 
 /** Why a plugin or the process does not start: plugin, phase, the reason as message, and a remedy. */
 export class BootFailure extends Error {

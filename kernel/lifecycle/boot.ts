@@ -3,14 +3,14 @@ import { type AuditLine, assertValidManifestContributions } from '../capabilitie
 import type { Ledger } from '../capabilities/ledger.ts';
 import type { ConfigKey } from '../config/cast.ts';
 import { type Environment, processEnvironment } from '../config/environment.ts';
-import { PluginSettingsStore } from '../config/settings.ts';
+import { SettingsStore } from '../config/settings.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
 import { assertNoSettingsProblems } from './boot-failure.ts';
 import { type CorePluginFolders, discoverCorePlugins, type PluginInfo } from './discover.ts';
 import { commands, type KernelCommand, middleware, upgrade } from './kernel-facets.ts';
 import { type PluginHookTimeouts, PluginLoader } from './plugin-loader.ts';
 import { sortPlugins } from './plugin-order.ts';
-import { createPluginRegistrationStores, type PluginRegistrationStores } from './plugin-registration-stores.ts';
+import { createPluginStores, type PluginStores } from './plugin-registration-stores.ts';
 import { type HttpServer, serve } from './serve.ts';
 
 /** Settings of the kernel itself; all others are declared by plugins. */
@@ -29,7 +29,7 @@ export const KERNEL_CONFIG = {
 export interface Kernel {
   readonly log: Log;
   readonly ledger: Ledger;
-  readonly settings: PluginSettingsStore;
+  readonly settings: SettingsStore;
   readonly plugins: readonly PluginInfo[];
   readonly commands: ReadonlyMap<string, KernelCommand>;
   audit(): readonly AuditLine[];
@@ -59,30 +59,27 @@ export interface BootOptions {
 
 /** Discover → validate → config → grant → order → register of core plugins. @throws BootFailure that names the plugin. */
 export async function boot(composition: CorePluginFolders, options: BootOptions = {}): Promise<Kernel> {
-  const settings = new PluginSettingsStore(options.environment ?? processEnvironment());
+  const settings = new SettingsStore(options.environment ?? processEnvironment());
   const found = await discoverCorePlugins(composition.plugins);
   declareSettings(settings, found);
   const lines = { write: options.log, pretty: options.prettyLog, logMethod: options.logMethod };
   const log = createLog({ level: settings.value('LOG_LEVEL'), style: settings.value('LOG_STYLE'), ...lines });
   const loader = new PluginLoader(() => stores, options.timeouts);
-  const stores: PluginRegistrationStores = createPluginRegistrationStores(settings, log, loader);
+  const stores: PluginStores = createPluginStores(settings, log, loader);
   for (const plugin of sortPlugins(found)) await loader.register(plugin);
   for (const plugin of found) assertValidManifestContributions(plugin, stores.facets);
   return createKernel(stores, loader);
 }
 
 /** Declares the settings of the kernel and of all core plugins, and reports all invalid values together. */
-function declareSettings(settings: PluginSettingsStore, found: readonly PluginInfo[]): void {
+function declareSettings(settings: SettingsStore, found: readonly PluginInfo[]): void {
   const owners = [{ name: 'kernel', manifest: { config: KERNEL_CONFIG } }, ...found];
   const wrong = owners.flatMap(({ name, manifest }) => settings.declare(name, manifest.config));
   assertNoSettingsProblems('kernel', wrong);
   for (const { name } of found) settings.assertShared(name);
 }
 
-function createKernel(
-  { facets, events, settings, log, ledger, audit }: PluginRegistrationStores,
-  loader: PluginLoader,
-): Kernel {
+function createKernel({ facets, events, settings, log, ledger, audit }: PluginStores, loader: PluginLoader): Kernel {
   const core = loader.loaded();
   let server: HttpServer | undefined;
   let stopped: Promise<void> | undefined;

@@ -4,25 +4,25 @@ import { createAttributedCaller } from '../caller.ts';
 import type { Authority, GrantHolder } from '../capabilities/capability.ts';
 import { assertValidManifestContributions, assertValidManifestGrants } from '../capabilities/grant.ts';
 import type { PluginLoaderApi } from '../capabilities/packages.ts';
-import { createPluginHost, type PluginLifecycleHooks } from '../capabilities/plugin-host.ts';
+import { createPluginHost, type PluginHooks } from '../capabilities/plugin-host.ts';
 import { fail } from '../errors.ts';
 import type { Plugin } from '../plugin.ts';
-import { assertNoSettingsProblems, BootFailure, type TimedPluginPhase } from './boot-failure.ts';
+import { assertNoSettingsProblems, BootFailure, type TimedPhase } from './boot-failure.ts';
 import { type PluginInfo, readPluginManifest } from './discover.ts';
 import { assertNoPluginNameConflicts, sortPlugins } from './plugin-order.ts';
-import type { PluginRegistrationStores } from './plugin-registration-stores.ts';
+import type { PluginStores } from './plugin-registration-stores.ts';
 
 /** Milliseconds that one hook of a phase may take. */
-export type PluginHookTimeouts = Readonly<Record<TimedPluginPhase, number>>;
+export type PluginHookTimeouts = Readonly<Record<TimedPhase, number>>;
 const TIMEOUTS: PluginHookTimeouts = { migrate: 300_000, start: 60_000, stop: 10_000 };
 
 /** Registers, migrates, starts and unloads plugins, core and third-party ones alike, at boot and while the service runs. */
 export class PluginLoader implements PluginLoaderApi {
-  readonly #loaded = new Map<string, { readonly plugin: PluginInfo; readonly hooks: PluginLifecycleHooks }>();
-  readonly #stores: () => PluginRegistrationStores;
+  readonly #loaded = new Map<string, { readonly plugin: PluginInfo; readonly hooks: PluginHooks }>();
+  readonly #stores: () => PluginStores;
   readonly #limits: PluginHookTimeouts;
 
-  constructor(stores: () => PluginRegistrationStores, limits: Partial<PluginHookTimeouts> = {}) {
+  constructor(stores: () => PluginStores, limits: Partial<PluginHookTimeouts> = {}) {
     this.#stores = stores;
     this.#limits = { ...TIMEOUTS, ...limits };
   }
@@ -70,7 +70,7 @@ export class PluginLoader implements PluginLoaderApi {
       if (typeof module.default?.register !== 'function') {
         throw new BootFailure(name, 'register', `${manifest.path} has no default export made by definePlugin`);
       }
-      const hooks: PluginLifecycleHooks = { migrate: [], start: [], stop: [] };
+      const hooks: PluginHooks = { migrate: [], start: [], stop: [] };
       this.#loaded.set(name, { plugin, hooks });
       const result: unknown = module.default.register(createPluginHost(plugin, this.#holderOf(plugin), stores, hooks));
       if (result instanceof Promise) throw new BootFailure(name, 'register', 'register must be synchronous');
@@ -93,7 +93,7 @@ export class PluginLoader implements PluginLoaderApi {
   }
 
   /** An error, or a timeout of the hook, becomes a BootFailure with the name of the plugin and the phase. */
-  async #runTimed(name: string, phase: TimedPluginPhase, hook: () => Promise<void> | void): Promise<void> {
+  async #runTimed(name: string, phase: TimedPhase, hook: () => Promise<void> | void): Promise<void> {
     const limit = this.#limits[phase];
     const { promise: expired, reject } = Promise.withResolvers<never>();
     const late = () => reject(new BootFailure(name, phase, `it did not end within ${limit / 1000} s`));

@@ -6,7 +6,7 @@ import { identityCapability } from '../capabilities/identity.ts';
 import * as kernelCapabilities from '../capabilities/kernel-capabilities.ts';
 import { Ledger } from '../capabilities/ledger.ts';
 import { type PackagesApi, type PluginLoaderApi, packagesCapability } from '../capabilities/packages.ts';
-import type { PluginSettingsStore } from '../config/settings.ts';
+import type { SettingsStore } from '../config/settings.ts';
 import { type AfterCommitQueue, EventDispatcher } from '../events.ts';
 import { FacetStore } from '../facets.ts';
 import type { Log } from '../log.ts';
@@ -15,7 +15,7 @@ import type { PluginInfo } from './discover.ts';
 import { afterCommitQueues, KERNEL_FACETS } from './kernel-facets.ts';
 
 /** Creates the stores of what plugins add. Each entry has its owner, so that unloading a plugin removes exactly its entries. */
-export function createPluginRegistrationStores(settings: PluginSettingsStore, log: Log, loading: PluginLoaderApi) {
+export function createPluginStores(settings: SettingsStore, log: Log, loading: PluginLoaderApi) {
   const facets = new FacetStore();
   for (const one of KERNEL_FACETS) facets.define('kernel', one as never);
   const ledger = new Ledger();
@@ -57,7 +57,7 @@ export function createPluginRegistrationStores(settings: PluginSettingsStore, lo
     kernelCapabilities.servicesCapability(services, ledger),
     kernelCapabilities.systemCapability(ledger),
     identityCapability(ledger),
-    kernelCapabilities.moduleLoadingCapability,
+    kernelCapabilities.importCapability,
     packagesCapability(packages),
   ];
   for (const one of own) {
@@ -70,4 +70,4 @@ export function createPluginRegistrationStores(settings: PluginSettingsStore, lo
   return { facets, ledger, events, settings, log, knownCapabilities, audit, describe, removeOwner };
 }
 
-export type PluginRegistrationStores = ReturnType<typeof createPluginRegistrationStores>;
+export type PluginStores = ReturnType<typeof createPluginStores>;

@@ -7,8 +7,8 @@ import {
   assertAdmin,
   type CollectionRouteDeps,
   pathParameterOf,
+  requireElementName,
   requireListBody,
-  requireListElementName,
 } from './route-helpers.ts';
 
 export function createCollectionRoutes(verbs: CollectionCrud, { writes }: CollectionRouteDeps): readonly Route[] {
@@ -63,10 +63,7 @@ export function createCollectionRoutes(verbs: CollectionCrud, { writes }: Collec
       async handle(ctx) {
         const { caller } = ctx.state;
         assertAdmin(caller);
-        const changes = requireListBody(ctx).map((input) => ({
-          name: requireListElementName(input, 'collection'),
-          input,
-        }));
+        const changes = requireListBody(ctx).map((input) => ({ name: requireElementName(input, 'collection'), input }));
         await writes.transaction(async () => {
           for (const { name, input } of changes) await writes.updateCollection(caller, name, input);
         });

@@ -6,8 +6,8 @@ import {
   assertAdmin,
   type CollectionRouteDeps,
   pathParameterOf,
+  requireElementName,
   requireListBody,
-  requireListElementName,
 } from './route-helpers.ts';
 
 export function createFieldRoutes(verbs: FieldCrud, { writes }: CollectionRouteDeps): readonly Route[] {
@@ -49,7 +49,7 @@ export function createFieldRoutes(verbs: FieldCrud, { writes }: CollectionRouteD
         const { caller } = ctx.state;
         assertAdmin(caller);
         const collection = pathParameterOf(ctx, 'collection');
-        const changes = requireListBody(ctx).map((input) => ({ name: requireListElementName(input, 'field'), input }));
+        const changes = requireListBody(ctx).map((input) => ({ name: requireElementName(input, 'field'), input }));
         await writes.transaction(async () => {
           for (const { name, input } of changes) await writes.updateField(caller, collection, name, input);
         });

@@ -28,7 +28,7 @@ export function requireListBody(ctx: HttpContext): readonly unknown[] {
 }
 
 /** The name in an element of a list body. @throws INVALID_PAYLOAD */
-export function requireListElementName(element: unknown, key: 'collection' | 'field'): string {
+export function requireElementName(element: unknown, key: 'collection' | 'field'): string {
   const name =
     typeof element === 'object' && element !== null && Object.hasOwn(element, key)
       ? (element as Record<string, unknown>)[key]

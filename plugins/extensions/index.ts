@@ -10,7 +10,7 @@ import { routes } from '../http/contract.ts';
 import type { HealthCheck } from '../server/contract.ts';
 import { createThirdPartyPackages } from './all-packages.ts';
 import { auditCommand } from './audit/command.ts';
-import { createJointLedgerCollector } from './audit/joint-ledger.ts';
+import { createJointLedger } from './audit/joint-ledger.ts';
 import {
   appBundles,
   confinedLoaders,
@@ -59,11 +59,7 @@ export default definePlugin<ExtensionsConfig>({
       contributions,
     });
     const { extensions, plugins, rows } = all;
-    const ledgers = createJointLedgerCollector({
-      ...used,
-      did: packages.ledgerEntries,
-      since: new Date().toISOString(),
-    });
+    const ledgers = createJointLedger({ ...used, did: packages.ledgerEntries, since: new Date().toISOString() });
     const reload = createReloadControl({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
     let watcher: FolderWatch | undefined;
     let removeImportHooks: (() => void) | undefined;

@@ -1,5 +1,5 @@
 import { type Caller, service } from '#kernel';
-import type { ItemPayload } from '../items/contract.ts';
+import type { Payload } from '../items/contract.ts';
 
 /** Name of the collection of files. */
 export const FILES_COLLECTION_NAME = 'platform_files';
@@ -12,7 +12,7 @@ export interface IncomingFile {
   /** The declared MIME type; undefined if the sender declares none. */
   readonly type?: string | undefined;
   /** Values of the row: `title`, `folder`, `storage`, custom fields, … */
-  readonly metadata: ItemPayload;
+  readonly metadata: Payload;
 }
 
 /** What the calling plugin decides about an upload. */

@@ -1,12 +1,12 @@
 import type { Caller } from '#kernel';
-import type { ItemPayload } from '../items/contract.ts';
+import type { Payload } from '../items/contract.ts';
 import type { FileInspection } from '../media/contract.ts';
 import { FILES_COLLECTION_NAME, type FileStorageService } from './contract.ts';
 import type { FileServiceDeps } from './deps.ts';
 import type { OrphanLedger } from './orphan-ledger.ts';
 import { readFileCreatePresets } from './rules/permission-presets.ts';
 import { deriveFileFields, extractUnsetCaptionFields, resolveFileType } from './upload/derive-file-fields.ts';
-import { inspectStoredFile } from './upload/inspect.ts';
+import { inspectUpload } from './upload/inspect.ts';
 import { createUploadPlanner, type UploadPlan } from './upload/plan.ts';
 import { createTooLargeFailure, writeUploadToStorage } from './upload/receive.ts';
 
@@ -18,8 +18,8 @@ interface FilesDeps extends FileServiceDeps {
 
 type WriteRow = (
   found: FileInspection,
-  values: ItemPayload,
-) => Promise<{ readonly key: string; readonly payload: ItemPayload }>;
+  values: Payload,
+) => Promise<{ readonly key: string; readonly payload: Payload }>;
 
 /**
  * Creates the service `files`. It writes bytes first and the row second: a row never names an object that is not there, and the
@@ -38,13 +38,7 @@ export function createFileStorageService(deps: FilesDeps): FileStorageService {
     const entry = await ledger.open(plan.location, plan.object);
     try {
       const received = await writeUploadToStorage(plan, bytes, log);
-      const inspection = await inspectStoredFile(
-        { media, log },
-        plan.location,
-        plan.object,
-        received,
-        plan.declared?.type,
-      );
+      const inspection = await inspectUpload({ media, log }, plan.location, plan.object, received, plan.declared?.type);
       for (const type of [resolveFileType(plan, inspection), inspection.type])
         if (type !== undefined) planner.assertTypeAllowed(type);
       const key = await db.transaction(async () => {

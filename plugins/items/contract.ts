@@ -15,10 +15,10 @@ import type { ExportDownload } from './read/export/download.ts';
 import type { ExportFormatName } from './read/export/formats.ts';
 
 /** Value of a primary key, as JSON has it. */
-export type ItemKey = string | number;
+export type Key = string | number;
 
 /** Fields of a row to write, by name, as a client sends them. */
-export type ItemPayload = Record<string, unknown>;
+export type Payload = Record<string, unknown>;
 
 /**
  * Read and write verbs for any collection, system collections included (specification, "Items endpoints"). Every verb
@@ -96,7 +96,7 @@ export interface ItemsEngine {
    * Creates a row with its nested rows. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  createOne(caller: Caller, collection: string, payload: ItemPayload, options?: WriteOptions): Promise<ItemKey>;
+  createOne(caller: Caller, collection: string, payload: Payload, options?: WriteOptions): Promise<Key>;
   /**
    * Creates all rows or none. Returns their keys in the order of `payloads`.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -104,20 +104,14 @@ export interface ItemsEngine {
   createMany(
     caller: Caller,
     collection: string,
-    payloads: readonly ItemPayload[],
+    payloads: readonly Payload[],
     options?: Omit<WriteOptions, 'platformValues'>,
-  ): Promise<ItemKey[]>;
+  ): Promise<Key[]>;
   /**
    * Changes a row and its nested rows. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  updateOne(
-    caller: Caller,
-    collection: string,
-    key: unknown,
-    payload: ItemPayload,
-    options?: WriteOptions,
-  ): Promise<ItemKey>;
+  updateOne(caller: Caller, collection: string, key: unknown, payload: Payload, options?: WriteOptions): Promise<Key>;
   /**
    * Changes several rows by one payload, or none where one of them may not be updated.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -126,9 +120,9 @@ export interface ItemsEngine {
     caller: Caller,
     collection: string,
     keys: readonly unknown[],
-    payload: ItemPayload,
+    payload: Payload,
     options?: WriteCancellation,
-  ): Promise<ItemKey[]>;
+  ): Promise<Key[]>;
   /**
    * Changes each row by its own payload; every payload contains the primary key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -136,9 +130,9 @@ export interface ItemsEngine {
   updateEach(
     caller: Caller,
     collection: string,
-    payloads: readonly ItemPayload[],
+    payloads: readonly Payload[],
     options?: WriteCancellation,
-  ): Promise<ItemKey[]>;
+  ): Promise<Key[]>;
   /**
    * Changes the rows that the query finds by one payload. Returns their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -147,34 +141,24 @@ export interface ItemsEngine {
     caller: Caller,
     collection: string,
     query: RawQuery,
-    payload: ItemPayload,
+    payload: Payload,
     options?: WriteCancellation,
-  ): Promise<ItemKey[]>;
+  ): Promise<Key[]>;
   /**
    * Creates or changes the row of a singleton. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  upsertSingleton(
-    caller: Caller,
-    collection: string,
-    payload: ItemPayload,
-    options?: WriteCancellation,
-  ): Promise<ItemKey>;
+  upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteCancellation): Promise<Key>;
   /**
    * Deletes all rows or none. Returns their keys.
    * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
    */
-  deleteMany(
-    caller: Caller,
-    collection: string,
-    keys: readonly unknown[],
-    options?: WriteCancellation,
-  ): Promise<ItemKey[]>;
+  deleteMany(caller: Caller, collection: string, keys: readonly unknown[], options?: WriteCancellation): Promise<Key[]>;
   /**
    * Deletes the rows that the query finds. Returns their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
    */
-  deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteCancellation): Promise<ItemKey[]>;
+  deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteCancellation): Promise<Key[]>;
 }
 
 /** What cancels a write. A write that is cancelled before its commit begins writes nothing. */
@@ -198,7 +182,7 @@ export interface WriteOptions extends WriteCancellation {
   /**
    * Values that the platform sets: they override the payload, take part in validation and need no grant of the caller.
    */
-  readonly platformValues?: ItemPayload;
+  readonly platformValues?: Payload;
   /** Lets the writing statement itself answer the row, or the list of rows, as this query reads it, where that is possible. */
   readonly answer?: WrittenRowsAnswerSlot;
 }
@@ -285,13 +269,13 @@ export interface ItemsApi {
     key: unknown,
     query?: unknown,
   ): Promise<Record<string, unknown> | null>;
-  createOne(run: ConfinedCodeInvocation, collection: string, payload: unknown): Promise<ItemKey>;
-  createMany(run: ConfinedCodeInvocation, collection: string, payloads: unknown): Promise<ItemKey[]>;
-  updateOne(run: ConfinedCodeInvocation, collection: string, key: unknown, payload: unknown): Promise<ItemKey>;
-  updateMany(run: ConfinedCodeInvocation, collection: string, keys: unknown, payload: unknown): Promise<ItemKey[]>;
+  createOne(run: ConfinedCodeInvocation, collection: string, payload: unknown): Promise<Key>;
+  createMany(run: ConfinedCodeInvocation, collection: string, payloads: unknown): Promise<Key[]>;
+  updateOne(run: ConfinedCodeInvocation, collection: string, key: unknown, payload: unknown): Promise<Key>;
+  updateMany(run: ConfinedCodeInvocation, collection: string, keys: unknown, payload: unknown): Promise<Key[]>;
   /** Null where the delete is allowed and there was no such row. */
-  deleteOne(run: ConfinedCodeInvocation, collection: string, key: unknown): Promise<ItemKey | null>;
-  deleteMany(run: ConfinedCodeInvocation, collection: string, keys: unknown): Promise<ItemKey[]>;
+  deleteOne(run: ConfinedCodeInvocation, collection: string, key: unknown): Promise<Key | null>;
+  deleteMany(run: ConfinedCodeInvocation, collection: string, keys: unknown): Promise<Key[]>;
 }
 
 declare module '#kernel' {

@@ -2,7 +2,7 @@ import { type Caller, fail } from '#kernel';
 import { joinCompositeKey, parsePrimaryKeyValue } from '../query/library.ts';
 import type { Collection, Field, SchemaOverview, SchemaService } from '../schema/contract.ts';
 import { createCollectionNotFoundFailure, isRowLocationField } from '../schema/library.ts';
-import type { ItemKey } from './contract.ts';
+import type { Key } from './contract.ts';
 import { PhysicalRowLocation } from './physical-row-location.ts';
 import { isObject } from './request-bodies.ts';
 
@@ -48,7 +48,7 @@ export function requireKeyField({ name, key }: Collection): Field {
  * Casts a key to the type of its column. A composite key is a text or an object of exactly its columns.
  * @throws FORBIDDEN for a key of the wrong type, which is answered like a hidden row.
  */
-export function parseKeyValue(field: Field, raw: unknown): ItemKey {
+export function parseKeyValue(field: Field, raw: unknown): Key {
   if (raw instanceof PhysicalRowLocation) return raw.text;
   if (isRowLocationField(field))
     throw fail('FORBIDDEN', `rows of ${field.collection} have no key: change them by a query`);

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { RawQuery } from '../query/contract.ts';
-import type { ItemPayload } from './contract.ts';
+import type { Payload } from './contract.ts';
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -9,27 +9,27 @@ const invalidBody = (reason: string, path: readonly (string | number)[] = []) =>
   fail('INVALID_PAYLOAD', reason, { path });
 
 /** `POST`: one object or a list of them. */
-export function parseCreateBody(body: unknown): ItemPayload | readonly ItemPayload[] {
+export function parseCreateBody(body: unknown): Payload | readonly Payload[] {
   if (isObject(body)) return body;
   if (Array.isArray(body)) return parsePayloads(body);
   throw invalidBody('the body must be an object or a list of objects');
 }
 
-export function parsePayloadBody(body: unknown): ItemPayload {
+export function parsePayloadBody(body: unknown): Payload {
   if (isObject(body)) return body;
   throw invalidBody('the body must be an object');
 }
 
-function parsePayloads(list: readonly unknown[]): readonly ItemPayload[] {
+function parsePayloads(list: readonly unknown[]): readonly Payload[] {
   const invalidAt = list.findIndex((one) => !isObject(one));
   if (invalidAt >= 0) throw invalidBody(`element ${invalidAt} is not an object`, [invalidAt]);
-  return list as readonly ItemPayload[];
+  return list as readonly Payload[];
 }
 
 export type UpdateBody =
-  | { readonly rows: readonly ItemPayload[] }
-  | { readonly keys: readonly unknown[]; readonly data: ItemPayload }
-  | { readonly query: RawQuery; readonly data: ItemPayload };
+  | { readonly rows: readonly Payload[] }
+  | { readonly keys: readonly unknown[]; readonly data: Payload }
+  | { readonly query: RawQuery; readonly data: Payload };
 
 /** `PATCH` on a list: exactly one of `keys` and `query` with `data`, or a list of objects with their keys. */
 export function parseUpdateBody(body: unknown): UpdateBody {

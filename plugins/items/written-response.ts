@@ -1,7 +1,7 @@
 import type { HttpContext } from '../http/contract.ts';
 import { parsedQueryStringOf, sendData, sendJsonTextInEnvelope } from '../http/library.ts';
 import type { RawQuery } from '../query/contract.ts';
-import type { ItemKey, ItemsEngine, WrittenRowsAnswerSlot } from './contract.ts';
+import type { ItemsEngine, Key, WrittenRowsAnswerSlot } from './contract.ts';
 
 /** Only parameters that shape the answer: the conditions of a request's query do not apply to the rows just written. */
 export const answerShapeParametersOf = (ctx: HttpContext): RawQuery => {
@@ -32,7 +32,7 @@ export async function sendWrittenRows(
   items: Pick<ItemsEngine, 'readOne' | 'readKeys'>,
   ctx: HttpContext,
   collection: string,
-  keys: readonly ItemKey[],
+  keys: readonly Key[],
   isList: boolean,
   answer?: WrittenRowsAnswerSlot,
 ): Promise<void> {

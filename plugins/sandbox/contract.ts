@@ -1,13 +1,9 @@
 import { type Caller, service } from '#kernel';
 import type { Posture } from '../../sandbox/host/posture/confinement-layers.ts';
-import type {
-  ArtifactExportSummary,
-  InvocationFailureCode,
-  InvocationTrigger,
-} from '../../sandbox/protocol/messages.ts';
+import type { ArtifactExport, InvocationFailureCode, InvocationTrigger } from '../../sandbox/protocol/messages.ts';
 import type { ConfinedCodeInvocation, PackageHandle } from '../broker/contract.ts';
 
-export type { ArtifactExportSummary, InvocationFailureCode, InvocationTrigger, Posture };
+export type { ArtifactExport, InvocationFailureCode, InvocationTrigger, Posture };
 
 /** State of the confined runtime (specification, "Extension endpoints", `meta.confinedRuntime`). */
 export interface ConfinedRuntimeState {
@@ -90,7 +86,7 @@ export interface Sandbox {
    * Evaluates a script in a fresh process; calls no handler, every call of the host is `unsupported`.
    * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable.
    */
-  probe(script: ConfinedScriptText): Promise<readonly ArtifactExportSummary[]>;
+  probe(script: ConfinedScriptText): Promise<readonly ArtifactExport[]>;
   /** A guest for the program. Its process is started by the first invocation at the latest. */
   open(program: SandboxProgram): GuestProgram;
   /** Bytes of the largest artifact (EXTENSIONS_SANDBOX_MAX_ARTIFACT). */

@@ -1,7 +1,7 @@
 import { Failure, fail } from '#kernel';
 import { FILES_COLLECTION_NAME, type IncomingFile } from '../files/contract.ts';
 import { formToPayload } from '../files/library.ts';
-import type { ItemPayload } from '../items/contract.ts';
+import type { Payload } from '../items/contract.ts';
 import type { Collection, SchemaService } from '../schema/contract.ts';
 
 /** What the client says about the file of an upload, and the id of the file to replace. */
@@ -41,7 +41,7 @@ export async function parseUploadMetadata(
   };
 }
 
-function toPayload(collection: Collection | undefined, fields: UploadMetadataPairs): ItemPayload {
+function toPayload(collection: Collection | undefined, fields: UploadMetadataPairs): Payload {
   const texts = Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== null);
   const nothing = Object.entries(fields).filter(([, text]) => text === null);
   try {

@@ -1,6 +1,6 @@
 import type { AccessControl } from '../access/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
-import type { ItemPayload, ItemsEngine } from '../items/contract.ts';
+import type { ItemsEngine, Payload } from '../items/contract.ts';
 import { assertUserOrShare, requireCallerUser, USERS_COLLECTION } from './require-caller-user.ts';
 
 /**
@@ -25,7 +25,7 @@ export const createUserGraphqlFields = (
     row: USERS_COLLECTION,
     async resolve({ data }, { caller }) {
       const user = requireCallerUser(caller);
-      await items.updateOne(caller, USERS_COLLECTION, user, data as ItemPayload);
+      await items.updateOne(caller, USERS_COLLECTION, user, data as Payload);
       return user;
     },
   },

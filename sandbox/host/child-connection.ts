@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { encodeFrame, FrameReader } from '../protocol/frames.ts';
-import type { ChildToHostMessage, GuestLimits, HostToChildMessage } from '../protocol/messages.ts';
+import type { ChildMessage, GuestLimits, HostMessage } from '../protocol/messages.ts';
 import { parseChildMessage } from '../protocol/parse-child-message.ts';
 import { UselessFrameThrottle } from './useless-frame-throttle.ts';
 
@@ -24,7 +24,7 @@ const RATE_LIMITED = JSON.stringify({ code: 'rate_limited', message: 'Too many a
 
 export interface ChildConnectionListener {
   /** Called for each well-formed frame. */
-  frame(message: ChildToHostMessage, body: Buffer): void;
+  frame(message: ChildMessage, body: Buffer): void;
   /** Called once, when no more frames arrive. `fault` is the error of a malformed frame or of its handler. */
   ended(cause: 'died' | 'protocol', fault?: unknown): void;
 }
@@ -55,7 +55,7 @@ export class ChildConnection {
   }
 
   /** False when the message was not sent because too many bytes are queued for the child. */
-  send(message: HostToChildMessage, body = ''): boolean {
+  send(message: HostMessage, body = ''): boolean {
     const waiting = this.#channel.writableLength;
     if (this.#closed || waiting > (body.length > SMALL_BODY ? MAX_QUEUED_WITH_BODY : MAX_QUEUED)) return false;
     for (const part of encodeFrame(message, body)) this.#channel.write(part);

@@ -3,7 +3,7 @@
  * header, mostly JSON text that is passed on unparsed): see `frames.ts`. The child is treated as hostile: the host
  * checks every header it sends and ends it after a malformed or unexpected frame.
  */
-export const CHILD_PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 1;
 
 /** Script name in stack traces of the guest. */
 export const ARTIFACT_NAME_IN_STACK_TRACES = 'artifact';
@@ -43,7 +43,7 @@ export interface HandlerContextData {
  * One object with handlers that a package’s script exports. `key` is '' where the script exports one such object and
  * `type:name` in a bundle.
  */
-export interface ArtifactExportSummary {
+export interface ArtifactExport {
   readonly key: string;
   readonly id: string | null;
   /** True where the object has a `handler` function. */
@@ -69,7 +69,7 @@ export type InvocationFailureCode =
   | 'busy'
   | 'internal';
 
-export type HostToChildMessage =
+export type HostMessage =
   /** The first message, once per child: creates the isolate before there is an artifact. */
   | { readonly type: 'prepare'; readonly limits: GuestLimits }
   /** Body: the artifact as a script, whose completion value is `function (module, exports)`. Once per child. */
@@ -87,10 +87,10 @@ export type HostToChildMessage =
    */
   | { readonly type: 'ping'; readonly id: number; readonly isolate?: true };
 
-export type ChildToHostMessage =
+export type ChildMessage =
   /** The runner has started and can create isolates. */
   | { readonly type: 'hello'; readonly protocol: number }
-  | { readonly type: 'loaded'; readonly contract: readonly ArtifactExportSummary[] }
+  | { readonly type: 'loaded'; readonly contract: readonly ArtifactExport[] }
   | { readonly type: 'refused'; readonly code: 'invalid-entry' | 'timeout' }
   /** Body: the result of the handler as JSON (`null` for undefined unless `none`). */
   | { readonly type: 'result'; readonly id: number; readonly none?: true }
@@ -103,4 +103,4 @@ export type ChildToHostMessage =
   | { readonly type: 'call'; readonly id: number; readonly call: number; readonly method: string }
   | { readonly type: 'pong'; readonly id: number };
 
-export type HostOrChildMessage = HostToChildMessage | ChildToHostMessage;
+export type HostOrChildMessage = HostMessage | ChildMessage;

@@ -1,13 +1,13 @@
 import { Socket } from 'node:net';
 import { encodeFrame, FrameReader } from '../protocol/frames.ts';
-import type { ChildToHostMessage } from '../protocol/messages.ts';
+import type { ChildMessage } from '../protocol/messages.ts';
 
 /** Descriptor of the inherited socket pair. */
 const FD = 3;
 /** Bytes of the longest body from the host: an artifact, or an input with its envelope. */
 const LONGEST_BODY = 64 * 1024 * 1024;
 export interface HostChannel {
-  send(message: ChildToHostMessage, body?: Buffer | string): void;
+  send(message: ChildMessage, body?: Buffer | string): void;
 }
 
 /** Calls `onFrame` for every frame of the host and `onEnd` when the channel ends. */

@@ -1,4 +1,4 @@
-import type { ChildFailureCode, ChildToHostMessage, GuestLimits, HandlerContextData } from '../protocol/messages.ts';
+import type { ChildFailureCode, ChildMessage, GuestLimits, HandlerContextData } from '../protocol/messages.ts';
 import type { GuestRealm } from './isolate.ts';
 import { parseRealmMessage } from './realm-message.ts';
 import { REALM_OPERATION_CODES } from './realm-ops.ts';
@@ -27,7 +27,7 @@ export interface LoadedArtifactExecutorOptions {
   /** The realm in which the contract was read. */
   readonly first: GuestRealm;
   createRealm(): GuestRealm;
-  send(message: ChildToHostMessage, body?: Buffer | string): void;
+  send(message: ChildMessage, body?: Buffer | string): void;
 }
 
 export const serializeInvocation = (entry: string, context: HandlerContextData): string =>

@@ -5,12 +5,12 @@
  */
 import { constants } from 'node:os';
 import {
-  type ArtifactExportSummary,
-  CHILD_PROTOCOL_VERSION,
-  type ChildToHostMessage,
+  type ArtifactExport,
+  type ChildMessage,
   type GuestLimits,
   type HandlerContextData,
-  type HostToChildMessage,
+  type HostMessage,
+  PROTOCOL_VERSION,
 } from '../protocol/messages.ts';
 import { type HostChannel, openHostChannel } from './channel.ts';
 import { type ArtifactIsolate, createArtifactIsolate, type GuestRealm, type IsolatedVmModule } from './isolate.ts';
@@ -33,12 +33,12 @@ let program: LoadedArtifactExecutor | undefined;
 let loaded = false;
 
 const channel: HostChannel = openHostChannel(
-  (header, body) => handleMessage(header as HostToChildMessage, body),
+  (header, body) => handleMessage(header as HostMessage, body),
   () => process.exit(0),
 );
-channel.send({ type: 'hello', protocol: CHILD_PROTOCOL_VERSION });
+channel.send({ type: 'hello', protocol: PROTOCOL_VERSION });
 
-function handleMessage(message: HostToChildMessage, body: Buffer): void {
+function handleMessage(message: HostMessage, body: Buffer): void {
   switch (message.type) {
     case 'invoke':
       invoke(message.id, message.entry, message.context, body.toString('utf8'));
@@ -85,7 +85,7 @@ function load(
   limits: GuestLimits,
   reuse: boolean,
   artifact: string,
-): ChildToHostMessage {
+): ChildMessage {
   try {
     load(artifact);
   } catch {
@@ -105,7 +105,7 @@ function load(
 }
 
 /** Reads the contract, which is the first message of a realm created with `describe`. */
-function readContract(realm: GuestRealm): ArtifactExportSummary[] | undefined {
+function readContract(realm: GuestRealm): ArtifactExport[] | undefined {
   const { words, body } = parseRealmMessage(realm.fetch() ?? '');
   if (words[0] !== 'loaded' || Buffer.byteLength(body) > LONGEST_CONTRACT) return undefined;
   return JSON.parse(body);

@@ -1,6 +1,6 @@
 import type { ExtensionManifest, ListenableEvents, ServerExtensionType } from '../../extensions/contract.ts';
 import { LoadFailure, listServerBundleEntries, stripExtensionNamePrefix } from '../../extensions/library.ts';
-import type { ArtifactExportSummary } from '../../sandbox/contract.ts';
+import type { ArtifactExport } from '../../sandbox/contract.ts';
 
 /** A hook, endpoint or operation that runs confined, as its manifest declares it and its code exports it. */
 export interface ConfinedContribution {
@@ -31,7 +31,7 @@ export function listAllowedContributionIds(name: string): readonly string[] {
 export function matchContributions(
   name: string,
   manifest: ExtensionManifest,
-  contract: readonly ArtifactExportSummary[],
+  contract: readonly ArtifactExport[],
 ): readonly ConfinedContribution[] {
   if (manifest.type === 'bundle') {
     // With two entries under one key, the sandbox might run another one than the gate checked.
@@ -60,7 +60,7 @@ type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDeliv
 
 function matchContribution(
   declared: Declared,
-  exportedEntry: ArtifactExportSummary,
+  exportedEntry: ArtifactExport,
   id: string | null,
   ids: readonly string[],
 ): ConfinedContribution {

@@ -1,5 +1,5 @@
 import { FILES_COLLECTION_NAME, type FileStorageService } from '../../files/contract.ts';
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
 import type { ExtensionServiceOptions, ServiceMethodOptions } from './base-service.ts';
 import type { ItemsServiceClass } from './items.ts';
@@ -21,7 +21,7 @@ export function createFilesServiceClass(runtime: ExtensionRuntime, ItemsService:
      */
     uploadOne(
       bytes: Bytes | readonly Uint8Array[],
-      data: ItemPayload = {},
+      data: Payload = {},
       key?: string,
       options?: ServiceMethodOptions,
     ): Promise<string> {

@@ -1,5 +1,5 @@
 import { type Caller, Failure, fail } from '#kernel';
-import type { ItemKey, ItemPayload } from '../../items/contract.ts';
+import type { Key, Payload } from '../../items/contract.ts';
 import type { RawQuery, ReadResultText } from '../../query/contract.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
 import type { BaseServiceClass, ExtensionServiceOptions, ServiceMethodOptions } from './base-service.ts';
@@ -59,10 +59,10 @@ function createReadingService(runtime: ExtensionRuntime, Acting: BaseServiceClas
       }, options);
     }
 
-    async getKeysByQuery(raw: RawQuery): Promise<ItemKey[]> {
+    async getKeysByQuery(raw: RawQuery): Promise<Key[]> {
       const primary = await this[PRIMARY]();
       const rows = await this.readByQuery({ ...raw, fields: [primary] });
-      return rows.map((row) => row[primary] as ItemKey);
+      return rows.map((row) => row[primary] as Key);
     }
 
     /** The name of the collection's primary key. */
@@ -77,43 +77,43 @@ export function createItemsServiceClass(runtime: ExtensionRuntime, Acting: BaseS
   const { items } = runtime.deps;
 
   return class ItemsService extends createReadingService(runtime, Acting) {
-    createOne(data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey> {
+    createOne(data: Payload, options?: ServiceMethodOptions): Promise<Key> {
       return this.act((caller) => items.createOne(caller, this.collection, data), options);
     }
 
-    createMany(data: readonly ItemPayload[], options?: ServiceMethodOptions): Promise<ItemKey[]> {
+    createMany(data: readonly Payload[], options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.createMany(caller, this.collection, data), options);
     }
 
-    updateOne(key: unknown, data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey> {
+    updateOne(key: unknown, data: Payload, options?: ServiceMethodOptions): Promise<Key> {
       return this.act((caller) => items.updateOne(caller, this.collection, key, data), options);
     }
 
-    updateMany(keys: Keys, data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey[]> {
+    updateMany(keys: Keys, data: Payload, options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.updateMany(caller, this.collection, keys, data), options);
     }
 
     /** Changes each row by the key that it contains. */
-    updateBatch(data: readonly ItemPayload[], options?: ServiceMethodOptions): Promise<ItemKey[]> {
+    updateBatch(data: readonly Payload[], options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.updateEach(caller, this.collection, data), options);
     }
 
-    updateByQuery(raw: RawQuery, data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey[]> {
+    updateByQuery(raw: RawQuery, data: Payload, options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.updateByQuery(caller, this.collection, raw, data), options);
     }
 
     /** Changes the row whose key the payload contains, or creates it. */
-    async upsertOne(data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey> {
+    async upsertOne(data: Payload, options?: ServiceMethodOptions): Promise<Key> {
       const [key] = await this.upsertMany([data], options);
-      return key as ItemKey;
+      return key as Key;
     }
 
-    async upsertMany(data: readonly ItemPayload[], options?: ServiceMethodOptions): Promise<ItemKey[]> {
+    async upsertMany(data: readonly Payload[], options?: ServiceMethodOptions): Promise<Key[]> {
       const primary = await this[PRIMARY]();
       return this.act(
         (caller) =>
           runtime.db.transaction(async () => {
-            const keys: ItemKey[] = [];
+            const keys: Key[] = [];
             for (const one of data) keys.push(await this.#upsert(caller, primary, one));
             return keys;
           }),
@@ -121,27 +121,27 @@ export function createItemsServiceClass(runtime: ExtensionRuntime, Acting: BaseS
       );
     }
 
-    async #upsert(caller: Caller, primary: string, { [primary]: key, ...rest }: ItemPayload): Promise<ItemKey> {
+    async #upsert(caller: Caller, primary: string, { [primary]: key, ...rest }: Payload): Promise<Key> {
       const { collection } = this;
       if (key !== undefined && key !== null && (await exists(runtime, collection, primary, key)))
         return items.updateOne(caller, collection, key, rest);
       return items.createOne(caller, collection, key === undefined ? rest : { [primary]: key, ...rest });
     }
 
-    upsertSingleton(data: ItemPayload, options?: ServiceMethodOptions): Promise<ItemKey> {
+    upsertSingleton(data: Payload, options?: ServiceMethodOptions): Promise<Key> {
       return this.act((caller) => items.upsertSingleton(caller, this.collection, data), options);
     }
 
-    async deleteOne(key: unknown, options?: ServiceMethodOptions): Promise<ItemKey> {
+    async deleteOne(key: unknown, options?: ServiceMethodOptions): Promise<Key> {
       await this.deleteMany([key], options);
-      return key as ItemKey;
+      return key as Key;
     }
 
-    deleteMany(keys: Keys, options?: ServiceMethodOptions): Promise<ItemKey[]> {
+    deleteMany(keys: Keys, options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.deleteMany(caller, this.collection, keys), options);
     }
 
-    deleteByQuery(raw: RawQuery, options?: ServiceMethodOptions): Promise<ItemKey[]> {
+    deleteByQuery(raw: RawQuery, options?: ServiceMethodOptions): Promise<Key[]> {
       return this.act((caller) => items.deleteByQuery(caller, this.collection, raw), options);
     }
   };

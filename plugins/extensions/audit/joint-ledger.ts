@@ -50,7 +50,7 @@ const MESSAGE_BYTES = 6000;
 const MAX_MESSAGES = 100;
 
 /** Requests the ledgers of all live processes and sums them. Concurrent calls share one request. */
-export function createJointLedgerCollector({
+export function createJointLedger({
   bus,
   presence,
   did,

@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 
 export interface FileImportRequest {
   readonly url: URL;
-  readonly data: ItemPayload;
+  readonly data: Payload;
 }
 
 /** Maximum characters of a URL. */

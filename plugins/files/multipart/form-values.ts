@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import { assertStorableJson } from '../../http/library.ts';
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FormFields } from './form.ts';
 
@@ -8,7 +8,7 @@ import type { FormFields } from './form.ts';
 const TEXT_TYPES: readonly string[] = ['string', 'text', 'hash', 'csv', 'unknown'];
 
 /** Converts the texts of a form to values of a payload, by the type of each field. @throws INVALID_PAYLOAD for invalid JSON. */
-export const formToPayload = (fields: FormFields, collection: Collection): ItemPayload =>
+export const formToPayload = (fields: FormFields, collection: Collection): Payload =>
   // Object.fromEntries makes own members of all names: `__proto__` is an unknown field.
   Object.fromEntries([...fields].map(([name, text]) => [name, parseValue(name, collection.fields.get(name), text)]));
 

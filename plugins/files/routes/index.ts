@@ -1,6 +1,6 @@
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf, createDisconnectSignalGetter } from '../../http/library.ts';
-import type { ItemKey } from '../../items/contract.ts';
+import type { Key } from '../../items/contract.ts';
 import { assertAnswerShapeParameters, collectionRoutes, sendWrittenRows } from '../../items/library.ts';
 import { FILES_COLLECTION_NAME } from '../contract.ts';
 import type { FileRouteDeps } from '../deps.ts';
@@ -23,7 +23,7 @@ const PATH = '/files';
  */
 export function fileRoutes(deps: FileRouteDeps): readonly Route[] {
   const importFile = sharedFileImporterFor(deps);
-  const send = (ctx: HttpContext, keys: readonly ItemKey[]) =>
+  const send = (ctx: HttpContext, keys: readonly Key[]) =>
     sendWrittenRows(deps.items, ctx, FILES_COLLECTION_NAME, keys, keys.length > 1);
   return [
     ...collectionRoutes(deps.items, PATH, FILES_COLLECTION_NAME).map((route) => {

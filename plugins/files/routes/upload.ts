@@ -1,6 +1,6 @@
 import { type Caller, Failure, Failures } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { FILES_COLLECTION_NAME, type IncomingFile } from '../contract.ts';
 import type { FileRouteDeps } from '../deps.ts';
@@ -47,7 +47,7 @@ export async function updateFileFromForm(deps: UploadDeps, ctx: HttpContext, id:
   });
 }
 
-async function updateValues({ items }: UploadDeps, caller: Caller, id: string, payload: ItemPayload): Promise<string> {
+async function updateValues({ items }: UploadDeps, caller: Caller, id: string, payload: Payload): Promise<string> {
   return String(await items.updateOne(caller, FILES_COLLECTION_NAME, id, payload));
 }
 

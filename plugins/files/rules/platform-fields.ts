@@ -1,4 +1,4 @@
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 
 /** Fields that only the platform sets. Values of callers are dropped without an error (specification, "File record"). */
 const PLATFORM_FIELDS: readonly string[] = [
@@ -12,5 +12,5 @@ const PLATFORM_FIELDS: readonly string[] = [
   'modified_on',
 ];
 
-export const withoutPlatformFields = (payload: ItemPayload): ItemPayload =>
+export const withoutPlatformFields = (payload: Payload): Payload =>
   Object.fromEntries(Object.entries(payload).filter(([name]) => !PLATFORM_FIELDS.includes(name)));

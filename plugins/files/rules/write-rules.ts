@@ -1,6 +1,6 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import type { AccessControl } from '../../access/contract.ts';
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 import type { SchemaService } from '../../schema/contract.ts';
 import type { StorageService } from '../../storage/contract.ts';
 import { FILES_COLLECTION_NAME } from '../contract.ts';
@@ -28,18 +28,18 @@ interface RuleDeps extends WriteRuleDeps {
 export function registerFileWriteRules(ruleDeps: WriteRuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
   const deps: RuleDeps = { ...ruleDeps, assertTypeAllowed: createAssertMimeTypeAllowed(ruleDeps.config) };
   events.onFilter('files.create', (payload, meta) =>
-    checkCreate(deps, withoutPlatformFields(payload as ItemPayload), meta),
+    checkCreate(deps, withoutPlatformFields(payload as Payload), meta),
   );
   events.onFilter('files.update', (payload, meta) =>
-    checkUpdate(deps, withoutPlatformFields(payload as ItemPayload), meta),
+    checkUpdate(deps, withoutPlatformFields(payload as Payload), meta),
   );
 }
 
 async function checkCreate(
   { access, assertTypeAllowed, storage }: RuleDeps,
-  payload: ItemPayload,
+  payload: Payload,
   { caller }: EventMeta,
-): Promise<ItemPayload> {
+): Promise<Payload> {
   await access.assertAllowed(caller, 'create', FILES_COLLECTION_NAME);
   const presets = await readFileCreatePresets(access, caller);
   const type = parseMimeType(payload.type ?? presets.type);
@@ -58,17 +58,17 @@ async function checkCreate(
 async function createDefaults(
   access: Pick<AccessControl, 'permissions'>,
   caller: EventMeta['caller'],
-  payload: ItemPayload,
-  presets: ItemPayload,
+  payload: Payload,
+  presets: Payload,
   { storage, type }: { readonly storage: string | undefined; readonly type: string },
-): Promise<ItemPayload> {
+): Promise<Payload> {
   const title = typeof payload.title === 'string' ? payload.title : undefined;
   const sentName = typeof payload.filename_download === 'string' ? payload.filename_download : undefined;
   const extension = fileExtensionForStoredObject(undefined, type);
   const nameFromTitle = toDownloadName(title?.replaceAll(/[\\/]/g, ' '));
   const nameWithExtension =
     nameFromTitle === undefined || extension === undefined ? nameFromTitle : `${nameFromTitle}.${extension}`;
-  const defaults: ItemPayload = {
+  const defaults: Payload = {
     storage,
     filename_download: toDownloadName(nameWithExtension) ?? defaultDownloadName(type),
     ...(sentName === undefined ? {} : { title: fileNameToTitle(sentName) }),
@@ -81,7 +81,7 @@ async function createDefaults(
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => isUnset(name)));
 }
 
-async function checkUpdate(deps: RuleDeps, payload: ItemPayload, { caller, keys }: EventMeta): Promise<ItemPayload> {
+async function checkUpdate(deps: RuleDeps, payload: Payload, { caller, keys }: EventMeta): Promise<Payload> {
   const { access, assertTypeAllowed, schema, storage } = deps;
   await access.assertAllowed(caller, 'update', FILES_COLLECTION_NAME);
   // A text that is no MIME type is checked as it is; assets serve it as application/octet-stream.

@@ -1,4 +1,4 @@
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 import type { FileInspection } from '../../media/contract.ts';
 import type { FilesConfig } from '../config.ts';
 import { guessMimeTypeByFilename } from '../names/mime-type.ts';
@@ -20,7 +20,7 @@ export const deriveFileFields = (
   { size }: Pick<ReceivedBytesSummary, 'size'>,
   inspection: FileInspection,
   config: Pick<FilesConfig, 'FILE_METADATA_ALLOW_LIST'>,
-): ItemPayload => ({
+): Payload => ({
   filesize: size,
   detected_type: inspection.type ?? null,
   charset: declared?.charset ?? null,
@@ -32,9 +32,6 @@ export const deriveFileFields = (
 });
 
 /** Captions of the image for fields that neither the sender nor a preset sets. */
-export function extractUnsetCaptionFields(
-  isUnset: (field: string) => boolean,
-  inspection: FileInspection,
-): ItemPayload {
+export function extractUnsetCaptionFields(isUnset: (field: string) => boolean, inspection: FileInspection): Payload {
   return Object.fromEntries(Object.entries(extractIptcCaptions(inspection)).filter(([name]) => isUnset(name)));
 }

@@ -22,7 +22,7 @@ interface Deps {
 }
 
 /** Type, size and metadata of the stored bytes. An inspection that fails is logged, and the file is kept. */
-export async function inspectStoredFile(
+export async function inspectUpload(
   { media, log }: Deps,
   location: StorageLocation,
   object: string,

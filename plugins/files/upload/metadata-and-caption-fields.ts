@@ -1,4 +1,4 @@
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 import type { FileInspection } from '../../media/contract.ts';
 import { shortenTitle } from '../names/title.ts';
 
@@ -6,7 +6,7 @@ import { shortenTitle } from '../names/title.ts';
 export function filterAllowedFileMetadata(
   metadata: FileInspection['metadata'],
   allowed: readonly string[],
-): ItemPayload | null {
+): Payload | null {
   if (!metadata) return null;
   if (allowed.includes('*')) return toStorable(metadata);
   const kept: Record<string, Record<string, unknown>> = {};
@@ -20,7 +20,7 @@ export function filterAllowedFileMetadata(
 }
 
 /** Title, description and tags from the IPTC data of an image. */
-export function extractIptcCaptions({ metadata }: FileInspection): ItemPayload {
+export function extractIptcCaptions({ metadata }: FileInspection): Payload {
   const { iptc = {} } = metadata ?? {};
   const title = toText(iptc.Headline);
   const description = toText(iptc.Caption);
@@ -38,7 +38,7 @@ const toText = (value: unknown): string | undefined =>
 /** PostgreSQL stores neither NUL characters nor lone surrogates. */
 const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\0', '');
 
-const toStorable = (found: object): ItemPayload =>
+const toStorable = (found: object): Payload =>
   JSON.parse(JSON.stringify(found), (_name, value: unknown) =>
     typeof value === 'string' ? toStorableText(value) : value,
   );

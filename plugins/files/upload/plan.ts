@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, fail } from '#kernel';
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 import { isUuid } from '../../query/library.ts';
 import type { StorageLocation } from '../../storage/contract.ts';
 import { FILES_COLLECTION_NAME, type IncomingFile, type UploadOptions } from '../contract.ts';
@@ -31,9 +31,9 @@ export interface UploadPlan extends UploadTarget {
   /** The download name, if the sender or the row has one. */
   readonly name: string | undefined;
   /** Values of the sender, which the caller's permissions must allow. */
-  readonly payload: ItemPayload;
+  readonly payload: Payload;
   /** Values that the platform adds, whatever the sender may write. */
-  readonly platformValues: ItemPayload;
+  readonly platformValues: Payload;
 }
 
 /** Plans uploads. @throws what the write would throw: FORBIDDEN, INVALID_PAYLOAD or FAILED_VALIDATION. */
@@ -81,14 +81,14 @@ async function planCreate(
   const name = chosenName ?? sentName ?? defaultDownloadName(declared?.type);
   const folder = isUnset('folder') ? (await settings.current()).storage_default_folder : null;
   const { id: _id, storage: _storage, ...otherFields } = rest;
-  const payload: ItemPayload = {
+  const payload: Payload = {
     ...otherFields,
     ...(chosenName === undefined ? {} : { filename_download: chosenName }),
     ...(requestedLocation === undefined ? {} : { storage: requestedLocation }),
     ...(isNewId || options.id !== undefined ? {} : { id }),
   };
   const object = createObjectName(id.toLowerCase(), fileExtensionForStoredObject(name, declared?.type), isNewId);
-  const platformValues: ItemPayload = {
+  const platformValues: Payload = {
     ...(Object.hasOwn(payload, 'id') ? {} : { id: id.toLowerCase() }),
     ...(requestedLocation === undefined ? { storage: location.name } : {}),
     ...(chosenName === undefined ? { filename_download: name } : {}),
@@ -126,7 +126,7 @@ async function planReplace(
   const { storage: requestedStorage, id: sentId, ...otherFields } = rest;
   const isSame = typeof sentId === 'string' && sentId.toLowerCase() === key.toLowerCase();
   const name = chosenName ?? sentName;
-  const payload: ItemPayload = {
+  const payload: Payload = {
     ...otherFields,
     ...(sentId === undefined || isSame ? {} : { id: sentId }),
     ...(name === undefined ? {} : { filename_download: name }),

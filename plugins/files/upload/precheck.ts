@@ -1,6 +1,6 @@
 import { type Caller, Failures } from '#kernel';
 import type { AccessControl } from '../../access/contract.ts';
-import type { ItemPayload } from '../../items/contract.ts';
+import type { Payload } from '../../items/contract.ts';
 import type { Collection, SchemaOverview } from '../../schema/contract.ts';
 
 /** Fields that are known only after the upload. */
@@ -31,8 +31,8 @@ export interface PrecheckContext {
 export async function precheckUploadPayload(
   { access, collection, schemaSnapshot, caller }: PrecheckContext,
   action: 'create' | 'update',
-  payload: ItemPayload,
-  platformValues: ItemPayload,
+  payload: Payload,
+  platformValues: Payload,
 ): Promise<void> {
   try {
     await access.validatePayload(collection, action, payload, caller, schemaSnapshot, platformValues);

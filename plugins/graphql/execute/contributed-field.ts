@@ -1,5 +1,5 @@
 import { getArgumentValues, OperationTypeNode } from 'graphql';
-import type { ItemKey } from '../../items/contract.ts';
+import type { Key } from '../../items/contract.ts';
 import type { ContributedGraphqlField } from '../contract.ts';
 import { schemaIndependentFailure } from '../document/limits.ts';
 import type { SelectedRootField } from '../plan/root-fields.ts';
@@ -28,7 +28,7 @@ export async function resolveContributedGraphqlField(
   if (row === undefined) return executeByGraphqlPackage(run, root, await field.resolve(args, run.call));
   const isWrite = run.node.operation === OperationTypeNode.MUTATION;
   const selection = isWrite ? await precheckMutationSelection(deps, run, root) : undefined;
-  const key = (await field.resolve(args, run.call)) as ItemKey | null | undefined;
+  const key = (await field.resolve(args, run.call)) as Key | null | undefined;
   if (key === null || key === undefined) return { text: 'null' };
   if (selection) return { text: await readBackRow(deps, run, row, root, selection, key) };
   const answer = await deps.items.select(run.call.caller, row, {

@@ -1,5 +1,5 @@
 import { Failure } from '#kernel';
-import type { ItemKey } from '../../items/contract.ts';
+import type { Key } from '../../items/contract.ts';
 import type { RowSelection, SelectionListParameters } from '../../query/contract.ts';
 import { splitCompositeKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
@@ -31,7 +31,7 @@ export function readBackRow(
   collection: string,
   root: SelectedRootField,
   selection: RowSelection,
-  key: ItemKey,
+  key: Key,
 ): Promise<string> {
   const request = { selection: () => selection, key, text: root.cacheText(coercedVariables) };
   return readUnlessForbidden(
@@ -47,7 +47,7 @@ export async function readBackRows(
   collection: string,
   root: SelectedRootField,
   selection: RowSelection,
-  keys: readonly ItemKey[],
+  keys: readonly Key[],
 ): Promise<string> {
   if (keys.length === 0) return '[]';
   const { parameters: ownParameters = {}, items } = selection;
@@ -73,7 +73,7 @@ const PAGE_PARAMETERS = ['sort', 'limit', 'offset', 'page'] as const;
 async function withKeyFilter(
   { schema }: GraphqlExecutionDeps,
   name: string,
-  keys: readonly ItemKey[],
+  keys: readonly Key[],
   terms: SelectionListParameters,
 ): Promise<SelectionListParameters | undefined> {
   const collection = (await schema.snapshot()).collections.get(name);
@@ -88,7 +88,7 @@ async function withKeyFilter(
 }
 
 /** A filter for the row with a key of several columns; an empty text has an operator of its own. */
-const toKeyFilter = (columns: readonly Field[], key: ItemKey): object => {
+const toKeyFilter = (columns: readonly Field[], key: Key): object => {
   const texts = splitCompositeKey(String(key));
   return Object.fromEntries(
     columns.map(({ name }, at) => [name, texts[at] === '' ? { _empty: true } : { _eq: texts[at] }]),

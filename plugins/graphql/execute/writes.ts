@@ -1,6 +1,6 @@
 import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
 import { createDisconnectSignalGetter } from '../../http/library.ts';
-import type { ItemKey, ItemPayload } from '../../items/contract.ts';
+import type { Key, Payload } from '../../items/contract.ts';
 import { parseKeyValue } from '../../items/library.ts';
 import { collectFields, selectionSetsOf } from '../plan/collect-fields.ts';
 import { graphqlInputToPayload } from '../plan/payload.ts';
@@ -14,7 +14,7 @@ export type MutationFieldBinding = Extract<RootFieldBinding, { readonly returnsR
 interface WriteArguments {
   readonly id?: unknown;
   readonly ids?: readonly unknown[];
-  readonly data?: ItemPayload | readonly ItemPayload[] | null;
+  readonly data?: Payload | readonly Payload[] | null;
 }
 
 /** Executes a mutation and reads its rows back. Answers `true` when the caller may not read the collection. */
@@ -32,7 +32,7 @@ export async function executeMutationField(
   if (!selection) return 'true';
   return Array.isArray(keys)
     ? readBackRows(deps, run, collection, root, selection, keys)
-    : readBackRow(deps, run, collection, root, selection, keys as ItemKey);
+    : readBackRow(deps, run, collection, root, selection, keys as Key);
 }
 
 function readArguments({ field, nodes }: SelectedRootField, { coercedVariables }: GraphqlOperationRun): WriteArguments {
@@ -48,9 +48,9 @@ async function writeRows(
   kind: Exclude<MutationFieldBinding['kind'], 'delete one' | 'delete many'>,
   collection: string,
   { id, ids = [], data }: WriteArguments,
-): Promise<ItemKey | readonly ItemKey[]> {
-  const row = (data ?? {}) as ItemPayload;
-  const rows = (data ?? []) as readonly ItemPayload[];
+): Promise<Key | readonly Key[]> {
+  const row = (data ?? {}) as Payload;
+  const rows = (data ?? []) as readonly Payload[];
   const limits = { signal: createDisconnectSignalGetter(ctx) };
   switch (kind) {
     case 'create one':

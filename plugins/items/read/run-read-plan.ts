@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import type { QueryExecutionContext, ReadResultText, RowStream } from '../../query/contract.ts';
-import type { ItemKey } from '../contract.ts';
+import type { Key } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { type CollectionInSnapshot, parseKeyValue, requireKeyField } from '../find-collection-and-key.ts';
 import { isShortReadResult, toReadResultTextIfShort } from './long-read.ts';
@@ -36,7 +36,7 @@ export function createReadPlanRunner({ query, events }: Pick<ItemsEngineDeps, 'q
     const { collection } = target;
     const execution = executionContextOfCaller(caller, {
       boundValues: query.bindPlaceholders(prepared, request.placeholders),
-      ...(request.keys ? { keys: request.keys as readonly ItemKey[] } : {}),
+      ...(request.keys ? { keys: request.keys as readonly Key[] } : {}),
     });
     if (prepared.form === 'rows') return query.stream(prepared, execution);
     const key = request.key === undefined ? null : parseKeyValue(requireKeyField(collection), request.key);

@@ -1,7 +1,7 @@
 import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import { parseKeyValue } from '../find-collection-and-key.ts';
 import type { RowChange } from './level-writes.ts';
 import { hasKeyColumns } from './row-key.ts';
@@ -9,10 +9,10 @@ import type { RequestRowPath } from './row-path.ts';
 import type { SplitPayload } from './split-payload.ts';
 
 export interface PreparedChange {
-  readonly keys: readonly ItemKey[];
+  readonly keys: readonly Key[];
   readonly parts: SplitPayload;
   /** The payload as written, for listeners. */
-  readonly payload: ItemPayload;
+  readonly payload: Payload;
   /** The row rule; null where the rows were checked against it already. */
   readonly rowRule: PermissionRestricted<ConditionTree> | null;
   /** The requested fields, on which the row rule depends. */
@@ -29,7 +29,7 @@ export function splitChangesAtRepeatedKeys(
   key: Field,
 ): readonly (readonly RowChange[])[] {
   const parts: RowChange[][] = [];
-  let seenKeys = new Set<ItemKey>();
+  let seenKeys = new Set<Key>();
   for (const change of changes) {
     const keys = change.keys.map((raw) => parseKeyValue(key, raw));
     if (parts.length === 0 || keys.some((one) => seenKeys.has(one))) {
@@ -44,7 +44,7 @@ export function splitChangesAtRepeatedKeys(
 
 export interface SingleStatementRowChanges {
   readonly rows: readonly PreparedChange[];
-  readonly columns: readonly ItemPayload[];
+  readonly columns: readonly Payload[];
   /** The indexes of the rows in the list of all changes. */
   readonly positions: readonly number[];
 }
@@ -52,12 +52,12 @@ export interface SingleStatementRowChanges {
 /** Rows that set the same fields under the same rule share one statement. A row whose key changes is written alone. */
 export function groupChangesByStatement(
   rows: readonly PreparedChange[],
-  columns: readonly ItemPayload[],
+  columns: readonly Payload[],
   key: Field,
 ): readonly SingleStatementRowChanges[] {
-  const groups = new Map<string, { rows: PreparedChange[]; columns: ItemPayload[]; positions: number[] }>();
+  const groups = new Map<string, { rows: PreparedChange[]; columns: Payload[]; positions: number[] }>();
   for (const [at, row] of rows.entries()) {
-    const ownColumns = columns[at] as ItemPayload;
+    const ownColumns = columns[at] as Payload;
     const kind = hasKeyColumns(key, ownColumns)
       ? `${at}`
       : `${row.requestedFields}\n${Object.keys(ownColumns).sort().join('\0')}\n`;

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import { parsePrimaryKeyValue, splitCompositeKey } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { ItemPayload } from '../contract.ts';
+import type { Payload } from '../contract.ts';
 import { parseKeyValue } from '../find-collection-and-key.ts';
 import { isPayload } from './to-many-value.ts';
 
@@ -10,13 +10,13 @@ import { isPayload } from './to-many-value.ts';
  * row is written first and the columns are set afterwards.
  * @throws INVALID_PAYLOAD for an invalid key, and where the payload has another value for one of the columns.
  */
-export function expandCompositeForeignKeys({ compositeForeignKeys }: Collection, payload: ItemPayload): ItemPayload {
+export function expandCompositeForeignKeys({ compositeForeignKeys }: Collection, payload: Payload): Payload {
   const keyFields = compositeForeignKeys.filter(
     ({ name }) => Object.hasOwn(payload, name) && !isPayload(payload[name]),
   );
   if (keyFields.length === 0) return payload;
   const names = keyFields.map(({ name }) => name);
-  const written: ItemPayload = Object.fromEntries(Object.entries(payload).filter(([name]) => !names.includes(name)));
+  const written: Payload = Object.fromEntries(Object.entries(payload).filter(([name]) => !names.includes(name)));
   for (const field of keyFields)
     setForeignKeyColumns(field, buildForeignKeyColumns(field, payload[field.name]), written);
   return written;
@@ -26,7 +26,7 @@ export function expandCompositeForeignKeys({ compositeForeignKeys }: Collection,
  * The columns of a composite foreign key with the values of a key. Null clears the nullable columns without another
  * relation.
  */
-export function buildForeignKeyColumns(field: Field, value: unknown): ItemPayload {
+export function buildForeignKeyColumns(field: Field, value: unknown): Payload {
   const parts = field.parts ?? [];
   if (value === null) {
     const nullable = parts.filter(({ column }) => column?.nullable);
@@ -51,7 +51,7 @@ export function buildForeignKeyColumns(field: Field, value: unknown): ItemPayloa
  * Sets the columns of a composite foreign key.
  * @throws INVALID_PAYLOAD where a column already has another value, which the row rules were checked with.
  */
-export function setForeignKeyColumns(field: Field, columns: ItemPayload, written: ItemPayload): void {
+export function setForeignKeyColumns(field: Field, columns: Payload, written: Payload): void {
   for (const [name, value] of Object.entries(columns)) {
     if (Object.hasOwn(written, name) && value !== null && String(written[name]) !== String(value))
       throw fail('INVALID_PAYLOAD', `${name} has another value than ${field.name}`, { field: name, path: [name] });

@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { DynamicValueCache } from '../../access/contract.ts';
 import type { PendingRevisionId } from '../../activity/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import { itemEventNames } from '../event-names.ts';
 import { type CollectionInSnapshot, findWritableCollection } from '../find-collection-and-key.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
@@ -18,7 +18,7 @@ import type { WriteStatementContext } from './write-statement.ts';
 interface PreparedCreate {
   readonly parts: SplitPayload;
   /** The payload after filters, validation and generated values: action listeners receive it. */
-  readonly payload: ItemPayload;
+  readonly payload: Payload;
   readonly parent: PendingRevisionId | null;
   readonly revision: PendingRevisionId;
 }
@@ -37,7 +37,7 @@ export async function createRows(
   name: string,
   entries: readonly RowCreate[],
   { isLast, answer }: Pick<WriteStatementContext, 'isLast' | 'answer'>,
-): Promise<ItemKey[]> {
+): Promise<Key[]> {
   const { deps } = context;
   context.countRows(entries.length);
   const target = await findWritableCollection(deps.schema, name);
@@ -80,7 +80,7 @@ export async function createRows(
     caller,
     rows.map((row, at) => ({
       toMany: row.parts.toMany,
-      key: keys[at] as ItemKey,
+      key: keys[at] as Key,
       parentRevision: revisionOf(row),
       path: paths[at] as RequestRowPath,
       isNew: true,

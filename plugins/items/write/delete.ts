@@ -1,4 +1,4 @@
-import type { ItemKey } from '../contract.ts';
+import type { Key } from '../contract.ts';
 import { requireKeyField } from '../find-collection-and-key.ts';
 import { createKeyCondition, keySql, tableSql } from './sql.ts';
 import type { BuildRowCondition } from './update.ts';
@@ -17,9 +17,9 @@ import {
 export async function deleteRows(
   deps: WriteStatementDeps,
   context: WriteStatementContext,
-  keys: readonly ItemKey[],
+  keys: readonly Key[],
   conditionAt: BuildRowCondition,
-): Promise<ItemKey[]> {
+): Promise<Key[]> {
   const { caller, collection } = context;
   const key = requireKeyField(collection);
   const runner = createWriteStatementRunner(deps, 'delete', context);

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import { requireKeyField } from '../find-collection-and-key.ts';
 import { columnSql, keySql, rowsPerStatement, splitIntoSlices, tableSql } from './sql.ts';
 import { renderParameterCastSql, toSqlParameterValue } from './value-to-sql-parameter.ts';
@@ -18,14 +18,14 @@ import {
 export async function insertRows(
   deps: WriteStatementDeps,
   context: WriteStatementContext,
-  rows: readonly ItemPayload[],
-): Promise<ItemKey[]> {
+  rows: readonly Payload[],
+): Promise<Key[]> {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const fields = names.map((name) => context.collection.fields.get(name) as Field);
   const isUniform =
     rows.length > 1 && fields.length > 0 && fields.every(canBeArrayParameter) && rows.every(setsAllFields(names));
   const insert = isUniform ? insertArrays : insertTuples;
-  const keys: ItemKey[] = [];
+  const keys: Key[] = [];
   for (const { part, isLast: isLastSlice } of splitIntoSlices(rows, rowsPerStatement(isUniform ? 1 : fields.length))) {
     const isLast = context.isLast && isLastSlice;
     const writeSlice = (from: number, to: number) => {
@@ -34,7 +34,7 @@ export async function insertRows(
       const sliceRows = part.slice(from, to);
       // The statement of one row is cached by its columns.
       const setFields =
-        sliceRows.length === 1 ? fields.filter(({ name }) => Object.hasOwn(sliceRows[0] as ItemPayload, name)) : fields;
+        sliceRows.length === 1 ? fields.filter(({ name }) => Object.hasOwn(sliceRows[0] as Payload, name)) : fields;
       // Only a statement that writes all rows can answer them.
       const answer = sliceRows.length === rows.length ? context.answer : undefined;
       return insert(deps, { ...context, revisionPlaces, paths, isLast, answer }, setFields, sliceRows);
@@ -46,8 +46,7 @@ export async function insertRows(
   return keys;
 }
 
-const setsAllFields = (names: readonly string[]) => (row: ItemPayload) =>
-  names.every((name) => Object.hasOwn(row, name));
+const setsAllFields = (names: readonly string[]) => (row: Payload) => names.every((name) => Object.hasOwn(row, name));
 
 /** Types of which node-postgres can write an array: elements are separated by commas, and each is a single value. */
 const ARRAY_PARAMETER_TYPES =
@@ -64,7 +63,7 @@ async function insertArrays(
   deps: WriteStatementDeps,
   context: WriteStatementContext,
   fields: readonly Field[],
-  rows: readonly ItemPayload[],
+  rows: readonly Payload[],
 ) {
   const { collection } = context;
   const runner = createWriteStatementRunner(deps, 'create', context);
@@ -120,7 +119,7 @@ async function insertTuples(
   deps: WriteStatementDeps,
   context: WriteStatementContext,
   fields: readonly Field[],
-  rows: readonly ItemPayload[],
+  rows: readonly Payload[],
 ) {
   const { collection } = context;
   const runner = createWriteStatementRunner(deps, 'create', context);
@@ -135,7 +134,7 @@ async function insertTuples(
   }
   const render = () => {
     let param = runner.values.length;
-    const slot = (row: ItemPayload, field: Field) =>
+    const slot = (row: Payload, field: Field) =>
       Object.hasOwn(row, field.name) ? renderParameterCastSql(field, `$${++param}`) : 'default';
     // An insert needs a column, so a row of defaults only names one with `default`.
     const columns = fields.length > 0 ? fields : [findWritableColumn(collection)];

@@ -1,7 +1,7 @@
 import { type Caller, fail } from '#kernel';
 import type { PermissionAction } from '../../access/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
-import type { ItemKey } from '../contract.ts';
+import type { Key } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { findWritableCollection } from '../find-collection-and-key.ts';
 import { PhysicalRowLocation } from '../physical-row-location.ts';
@@ -24,7 +24,7 @@ export async function findKeysByQuery(
   name: string,
   raw: RawQuery,
   { action, visibility = 'readable' }: { readonly action: PermissionAction; readonly visibility?: 'readable' | 'any' },
-): Promise<ItemKey[]> {
+): Promise<Key[]> {
   const { collection, schemaSnapshot, key } = await findWritableCollection(deps.schema, name);
   // A misspelt filter would be ignored, and every row would be selected.
   const unknown = Object.keys(raw).find((member) => !ALLOWED_QUERY_NAMES.has(member));
@@ -54,7 +54,5 @@ export async function findKeysByQuery(
   // The keys are not answered, so they are read even where the caller may not read them.
   const keys = { ...read, projections: [{ kind: 'column', key: key.name, field: key }] } as const;
   const rows = await deps.query.readRows(keys, caller, schemaSnapshot);
-  return rows.map(
-    (row) => (collection.hasKey ? row[key.name] : new PhysicalRowLocation(String(row[key.name]))) as ItemKey,
-  );
+  return rows.map((row) => (collection.hasKey ? row[key.name] : new PhysicalRowLocation(String(row[key.name]))) as Key);
 }

@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
 import type { PendingRevisionId } from '../../activity/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { itemEventNames } from '../event-names.ts';
 import { findWritableCollection, parseKeyValue } from '../find-collection-and-key.ts';
@@ -13,8 +13,8 @@ import type { WrittenRowTextSlot } from './write-statement.ts';
 
 /** A row to create. `platformValues` need no grant of the caller. */
 export interface RowCreate {
-  readonly payload: ItemPayload;
-  readonly platformValues?: ItemPayload;
+  readonly payload: Payload;
+  readonly platformValues?: Payload;
   /** The revision of the parent row. */
   readonly parentRevision?: PendingRevisionId | null;
   /** The path of the row in the request; undefined for the one row of a request. */
@@ -36,11 +36,11 @@ export interface LevelWrites {
     collection: string,
     entries: readonly RowCreate[],
     answer?: WrittenRowTextSlot,
-  ): Promise<ItemKey[]>;
+  ): Promise<Key[]>;
   /** Returns the keys of the rows after each change. */
-  update(caller: Caller, collection: string, changes: readonly RowChange[]): Promise<ItemKey[][]>;
+  update(caller: Caller, collection: string, changes: readonly RowChange[]): Promise<Key[][]>;
   /** `isList`: the request itself lists the keys, so that the path of an error is an index. */
-  remove(caller: Caller, collection: string, keys: readonly unknown[], isList?: boolean): Promise<ItemKey[]>;
+  remove(caller: Caller, collection: string, keys: readonly unknown[], isList?: boolean): Promise<Key[]>;
 }
 
 /** The state that the create, update and delete verbs of one request share. */
@@ -97,7 +97,7 @@ async function removeRows(
   countRows(requestedKeys.length);
   const meta = { caller, collection: name };
   const names = itemEventNames(collection, 'delete');
-  const keys = await events.filter<readonly ItemKey[]>(names, requestedKeys, { ...meta, keys: requestedKeys });
+  const keys = await events.filter<readonly Key[]>(names, requestedKeys, { ...meta, keys: requestedKeys });
   await access.assertAuthority(caller, name, 'delete', [{ keys, values: {} }]);
   const where = await access.restrictWrite(collection, 'delete', [], caller, schemaSnapshot);
   const condition = (first: number) => query.compileCondition(where, caller, schemaSnapshot, first);

@@ -1,5 +1,5 @@
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { ItemPayload } from '../contract.ts';
+import type { Payload } from '../contract.ts';
 import { parseKeyValue } from '../find-collection-and-key.ts';
 import type { RowChange } from './level-writes.ts';
 import { isPayload } from './to-many-value.ts';
@@ -30,7 +30,7 @@ export function mergeChangesOfSameRow(
 }
 
 function mergeTwoChanges({ fields }: Collection, before: RowChange, after: RowChange): RowChange | undefined {
-  const payload: ItemPayload = { ...before.payload };
+  const payload: Payload = { ...before.payload };
   for (const [name, value] of Object.entries(after.payload)) {
     if (!Object.hasOwn(payload, name)) payload[name] = value;
     else {
@@ -61,7 +61,7 @@ function mergeValues(
 ): { readonly value: unknown } | undefined {
   if (!field?.relation || !containsRows(before)) return { value: after };
   if (field.relation.kind !== 'many' || !isPayload(before) || !isPayload(after)) return undefined;
-  const value: ItemPayload = { ...before };
+  const value: Payload = { ...before };
   for (const [verb, list] of Object.entries(after)) {
     const first = value[verb] ?? [];
     if (!Array.isArray(first) || !Array.isArray(list)) return undefined;

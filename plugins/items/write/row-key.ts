@@ -1,6 +1,6 @@
 import { joinCompositeKey, parsePrimaryKeyValue, splitCompositeKey } from '../../query/library.ts';
 import type { Field, SchemaOverview } from '../../schema/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import { isPayload } from './to-many-value.ts';
 
 // Keys in payloads: of one column, or of several that have to be present together.
@@ -9,11 +9,11 @@ import { isPayload } from './to-many-value.ts';
 export const keyColumnNames = (key: Field): readonly string[] => (key.parts ?? [key]).map(({ name }) => name);
 
 /** Whether an update of these columns changes the key. */
-export const hasKeyColumns = (key: Field, columns: ItemPayload): boolean =>
+export const hasKeyColumns = (key: Field, columns: Payload): boolean =>
   keyColumnNames(key).some((name) => Object.hasOwn(columns, name));
 
 /** The key in a payload; undefined where a column of it is missing, null, or a row to create. */
-export function keyOfPayload(key: Field, payload: ItemPayload, schemaSnapshot: SchemaOverview): unknown {
+export function keyOfPayload(key: Field, payload: Payload, schemaSnapshot: SchemaOverview): unknown {
   if (!key.parts) return payload[key.name] ?? undefined;
   const values = key.parts.map((part) => keyColumnValue(part, payload[part.name], schemaSnapshot));
   return values.every((value) => value !== undefined) ? joinCompositeKey(values.map(String)) : undefined;
@@ -30,7 +30,7 @@ function keyColumnValue({ relation }: Field, value: unknown, schemaSnapshot: Sch
  * The columns of a payload that are not its key. An object in place of a column of a composite key stays where it has
  * more than its key, since it writes a row.
  */
-export const withoutKeyColumns = (key: Field, payload: ItemPayload): ItemPayload => {
+export const withoutKeyColumns = (key: Field, payload: Payload): Payload => {
   const names = keyColumnNames(key);
   const writesRow = (value: unknown) => isPayload(value) && Object.keys(value).length > 1;
   const isKept = (name: string, value: unknown) =>
@@ -42,12 +42,12 @@ export const withoutKeyColumns = (key: Field, payload: ItemPayload): ItemPayload
  * The keys of rows after an update that sets columns of a composite key; a value that fits no key leaves them
  * unchanged.
  */
-export function keysAfterUpdate(before: readonly ItemKey[], key: Field, columns: ItemPayload): readonly ItemKey[] {
+export function keysAfterUpdate(before: readonly Key[], key: Field, columns: Payload): readonly Key[] {
   if (!key.parts || !hasKeyColumns(key, columns)) return before;
   const names = keyColumnNames(key);
   return before.map((one) => {
     const parts = splitCompositeKey(String(one)).map((text, at) => columns[names[at] as string] ?? text);
-    return (parsePrimaryKeyValue(key, joinCompositeKey(parts.map(String))) as ItemKey | undefined) ?? one;
+    return (parsePrimaryKeyValue(key, joinCompositeKey(parts.map(String))) as Key | undefined) ?? one;
   });
 }
 
@@ -56,14 +56,14 @@ export function keysAfterUpdate(before: readonly ItemKey[], key: Field, columns:
  * identify the rows.
  */
 export function sortUpdatedKeysLikeBefore(
-  before: readonly ItemKey[],
+  before: readonly Key[],
   key: Field,
-  columns: ItemPayload,
-  after: readonly ItemKey[],
-): readonly ItemKey[] {
+  columns: Payload,
+  after: readonly Key[],
+): readonly Key[] {
   if (!key.parts) return after;
   const names = keyColumnNames(key);
-  const left = (one: ItemKey) =>
+  const left = (one: Key) =>
     joinCompositeKey(
       splitCompositeKey(String(one)).filter((_text, at) => !Object.hasOwn(columns, names[at] as string)),
     );
@@ -73,7 +73,7 @@ export function sortUpdatedKeysLikeBefore(
 }
 
 /** Removes an unchanged key, which a client sends back with the row and which generated columns would reject. */
-export function withoutUnchangedKey(key: Field, keys: readonly ItemKey[], payload: ItemPayload): ItemPayload {
+export function withoutUnchangedKey(key: Field, keys: readonly Key[], payload: Payload): Payload {
   if (keys.length !== 1 || !hasKeyColumns(key, payload)) return payload;
   const texts = key.parts ? splitCompositeKey(String(keys[0])) : [String(keys[0])];
   const isSame = (name: string, value: unknown): boolean => {

@@ -1,5 +1,5 @@
 import type { Collection, Field, Relation } from '../../schema/contract.ts';
-import type { ItemPayload } from '../contract.ts';
+import type { Payload } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { findLastPositions } from './stored-row-lookups.ts';
 import type { ToManyWritePlan } from './to-many-plan.ts';
@@ -11,8 +11,8 @@ export async function assignSortPositions(
   relation: Relation,
   link: Field,
   plans: readonly ToManyWritePlan[],
-): Promise<ReadonlyMap<ItemPayload, ItemPayload>> {
-  const positions = new Map<ItemPayload, ItemPayload>();
+): Promise<ReadonlyMap<Payload, Payload>> {
+  const positions = new Map<Payload, Payload>();
   const order = to.fields.get(relation.meta?.sort_field ?? '');
   if (order?.type !== 'integer') return positions;
   const unplaced = plans.flatMap(({ parent, create }) => {

@@ -3,7 +3,7 @@ import type { Caller } from '#kernel';
 import { CONCEALED_VALUE_MASK } from '../../query/contract.ts';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { ItemPayload } from '../contract.ts';
+import type { Payload } from '../contract.ts';
 
 /**
  * Values that the platform writes (conventions, "special flags"): ids, dates, users and roles on the action they belong
@@ -12,11 +12,11 @@ import type { ItemPayload } from '../contract.ts';
 export async function withGeneratedValues(
   collection: Collection,
   action: 'create' | 'update',
-  payload: ItemPayload,
+  payload: Payload,
   caller: Caller,
   hash: (text: string, caller: Caller) => Promise<string>,
-): Promise<ItemPayload> {
-  const written: ItemPayload = { ...payload };
+): Promise<Payload> {
+  const written: Payload = { ...payload };
   const fields = specialFieldsOf(collection);
   if (action === 'create') dropEmptyKey(collection, written);
   if (fields.length === 0) return written;
@@ -61,7 +61,7 @@ const isSetOnCreateOnly = ({ system }: Collection, { special, meta }: Field): bo
   system && meta?.system === true && (special.includes('date-created') || special.includes('user-created'));
 
 /** An object without a key creates a row (specification, "Relational write shapes"), and null is no key. */
-function dropEmptyKey(collection: Collection, written: ItemPayload): void {
+function dropEmptyKey(collection: Collection, written: Payload): void {
   for (const { name, column } of keyColumns(collection)) {
     const isMade = column?.default || column?.identityAlways || column?.autoIncrement;
     if (isMade && written[name] === null) delete written[name];

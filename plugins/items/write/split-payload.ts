@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field, RelationEnd, SchemaOverview } from '../../schema/contract.ts';
 import { isDatabaseGenerated } from '../../schema/library.ts';
-import type { ItemPayload } from '../contract.ts';
+import type { Payload } from '../contract.ts';
 import { parseKeyValue, requireKeyField } from '../find-collection-and-key.ts';
 import { keyColumnNames } from './row-key.ts';
 import { isPayload, parseToManyValue, type ToManyValue } from './to-many-value.ts';
@@ -10,7 +10,7 @@ import { isPayload, parseToManyValue, type ToManyValue } from './to-many-value.t
 /** A payload, split by where each value is written. */
 export interface SplitPayload {
   /** Columns of the row itself. */
-  readonly columns: ItemPayload;
+  readonly columns: Payload;
   /** Many-to-one and many-to-any fields with objects: written first, since the row needs their keys. */
   readonly toOne: readonly ToOnePayloadPart[];
   /** To-many aliases: written last, since their rows need this row's key. */
@@ -21,7 +21,7 @@ export interface ToOnePayloadPart {
   readonly field: Field;
   /** The collection of the object. */
   readonly to: string;
-  readonly value: ItemPayload;
+  readonly value: Payload;
 }
 
 export interface ToManyPayloadPart {
@@ -31,10 +31,10 @@ export interface ToManyPayloadPart {
 
 export function splitPayloadByRelation(
   collection: Collection,
-  payload: ItemPayload,
+  payload: Payload,
   schemaSnapshot: SchemaOverview,
 ): SplitPayload {
-  const columns: ItemPayload = {};
+  const columns: Payload = {};
   const toOne: ToOnePayloadPart[] = [];
   const toMany: ToManyPayloadPart[] = [];
   for (const [name, value] of Object.entries(payload)) {
@@ -85,12 +85,7 @@ const invalidField = (field: Field, reason: string) =>
   fail('INVALID_PAYLOAD', `${field.name} ${reason}`, { field: field.name, path: [field.name] });
 
 /** The target collection of a many-to-any, which the payload names beside it. */
-function anyTargetOf(
-  collection: Collection,
-  field: Field,
-  payload: ItemPayload,
-  isNeeded: boolean,
-): string | undefined {
+function anyTargetOf(collection: Collection, field: Field, payload: Payload, isNeeded: boolean): string | undefined {
   if (field.relation?.kind !== 'any') return undefined;
   const { collectionField: by, allowedCollections: allowed } = field.relation;
   const collectionName = payload[by];
@@ -131,7 +126,7 @@ function castAnyKey(schemaSnapshot: SchemaOverview, field: Field, to: string, va
  * Checks the collection that a payload names for each many-to-any. A payload may change this name alone, which changes
  * the meaning of the stored key.
  */
-function assertAnyCollections(collection: Collection, payload: ItemPayload): void {
+function assertAnyCollections(collection: Collection, payload: Payload): void {
   for (const { relation } of collection.fields.values()) {
     if (relation?.kind !== 'any') continue;
     const collectionName = payload[relation.collectionField];

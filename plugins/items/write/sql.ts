@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import { quoteIdentifier } from '../../database/library.ts';
 import { keyEqualsSql, keyInSql, keyTextSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { ItemKey } from '../contract.ts';
+import type { Key } from '../contract.ts';
 import { keySqlType } from '../find-collection-and-key.ts';
 
 /** PostgreSQL accepts 65,535 parameters in a statement. */
@@ -31,7 +31,7 @@ export interface KeyCondition {
   readonly count: string;
 }
 
-export function createKeyCondition(key: Field, keys: readonly ItemKey[], param: number): KeyCondition {
+export function createKeyCondition(key: Field, keys: readonly Key[], param: number): KeyCondition {
   if (keys.length === 1)
     return { value: keys[0], sql: keyEqualsSql('t', key, `$${param}::${keySqlType(key)}`), count: '1' };
   const list = `$${param}::${keySqlType(key)}[]`;

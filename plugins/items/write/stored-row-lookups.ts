@@ -1,7 +1,7 @@
 import type { SqlCondition } from '../../query/contract.ts';
 import { fieldColumnListSql, keyEqualsSql, keyInSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { ItemKey } from '../contract.ts';
+import type { Key } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { keySqlType, requireKeyField } from '../find-collection-and-key.ts';
 import { translatePostgresWriteError } from './database-errors.ts';
@@ -29,20 +29,20 @@ async function queryRows<Row>(
 export async function findExistingKeys(
   db: Db,
   collection: Collection,
-  keys: readonly ItemKey[],
-): Promise<ReadonlyMap<string, ItemKey>> {
+  keys: readonly Key[],
+): Promise<ReadonlyMap<string, Key>> {
   if (keys.length === 0) return new Map();
   const key = requireKeyField(collection);
   const keyColumn = keySql(key, 't');
   const table = `${tableSql(collection)} t`;
   if (hasCanonicalKeyText(key)) {
     const text = `select ${keyColumn} as key from ${table} where ${keyInSql('t', key, `$1::${keySqlType(key)}[]`)}`;
-    const rows = await queryRows<{ key: ItemKey }>(db, collection, text, [keys]);
+    const rows = await queryRows<{ key: Key }>(db, collection, text, [keys]);
     return new Map(rows.map((row) => [String(row.key), row.key]));
   }
   const text = `select ${keyColumn} as key, p.at::int
     from unnest($1::${keySqlType(key)}[]) with ordinality p(key, at) join ${table} on ${keyEqualsSql('t', key, 'p.key')}`;
-  const rows = await queryRows<{ key: ItemKey; at: number }>(db, collection, text, [keys]);
+  const rows = await queryRows<{ key: Key; at: number }>(db, collection, text, [keys]);
   return new Map(rows.map((row) => [String(keys[row.at - 1]), row.key]));
 }
 
@@ -61,14 +61,14 @@ export async function findLinkedKeys(
   db: Db,
   collection: Collection,
   link: Field,
-  parents: readonly ItemKey[],
-): Promise<ReadonlyMap<ItemKey, readonly ItemKey[]>> {
-  const children = new Map<ItemKey, ItemKey[]>(parents.map((parent) => [parent, []]));
+  parents: readonly Key[],
+): Promise<ReadonlyMap<Key, readonly Key[]>> {
+  const children = new Map<Key, Key[]>(parents.map((parent) => [parent, []]));
   if (parents.length === 0) return children;
   const text = `select ${keySql(requireKeyField(collection), 't')} as key, p.at::int
     from unnest($1::${keySqlType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')}`;
-  for (const { key, at } of await queryRows<{ key: ItemKey; at: number }>(db, collection, text, [parents]))
-    children.get(parents[at - 1] as ItemKey)?.push(key);
+  for (const { key, at } of await queryRows<{ key: Key; at: number }>(db, collection, text, [parents]))
+    children.get(parents[at - 1] as Key)?.push(key);
   return children;
 }
 
@@ -78,20 +78,20 @@ export async function findLastPositions(
   collection: Collection,
   order: Field,
   link: Field,
-  parents: readonly ItemKey[],
-): Promise<ReadonlyMap<ItemKey, number>> {
+  parents: readonly Key[],
+): Promise<ReadonlyMap<Key, number>> {
   if (parents.length === 0) return new Map();
   const text = `select p.at::int, coalesce(max(t.${columnSql(order)}), 0) as last
     from unnest($1::${keySqlType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')} group by 1`;
   const rows = await queryRows<{ at: number; last: number }>(db, collection, text, [parents]);
-  return new Map(rows.map(({ at, last }) => [parents[at - 1] as ItemKey, last]));
+  return new Map(rows.map(({ at, last }) => [parents[at - 1] as Key, last]));
 }
 
 /** Locks the rows of these keys that match the condition (parameters from `$2`). Returns their number. */
 export async function lockRows(
   db: Db,
   collection: Collection,
-  keys: readonly ItemKey[],
+  keys: readonly Key[],
   condition: SqlCondition,
 ): Promise<number> {
   const key = requireKeyField(collection);

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import { parseKeyValue } from '../find-collection-and-key.ts';
 import { expandCompositeForeignKeys } from './composite-foreign-keys.ts';
 import { keyOfPayload, withoutKeyColumns } from './row-key.ts';
@@ -12,7 +12,7 @@ import type { RowUpsert } from './to-one.ts';
 /** A parent row and its value for one to-many alias. */
 export interface ToManyParentRow {
   readonly value: ToManyValue;
-  readonly key: ItemKey;
+  readonly key: Key;
   readonly parentRevision: PendingRevisionId | null;
   readonly path: RequestRowPath;
   /** The parent was just created, so no row refers to it yet. */
@@ -26,9 +26,9 @@ export interface ToManyAlias {
   readonly key: Field;
   readonly link: Field;
   readonly schemaSnapshot: SchemaOverview;
-  readonly linkedBefore: (parent: ToManyParentRow) => readonly ItemKey[];
+  readonly linkedBefore: (parent: ToManyParentRow) => readonly Key[];
   /** The stored keys by the texts of the keys in the payload, where the two texts may differ. */
-  readonly storedKeys?: ReadonlyMap<string, ItemKey>;
+  readonly storedKeys?: ReadonlyMap<string, Key>;
 }
 
 /**
@@ -37,18 +37,18 @@ export interface ToManyAlias {
  */
 export interface ToManyWritePlan {
   readonly parent: ToManyParentRow;
-  readonly linkColumns: ItemPayload;
-  readonly create: readonly ItemPayload[];
+  readonly linkColumns: Payload;
+  readonly create: readonly Payload[];
   readonly upsert: readonly RowUpsert[];
   /** Existing rows to link by their key alone. */
-  readonly link: readonly ItemKey[];
-  readonly remove: readonly ItemKey[];
+  readonly link: readonly Key[];
+  readonly remove: readonly Key[];
   readonly linkedAfter: Set<string>;
 }
 
 export function planToManyWrites(alias: ToManyAlias, parent: ToManyParentRow): ToManyWritePlan {
   const linkColumns = expandCompositeForeignKeys(alias.to, { [alias.link.name]: parent.key });
-  const row = (value: ItemPayload, ...place: RequestRowPath): RowUpsert => ({
+  const row = (value: Payload, ...place: RequestRowPath): RowUpsert => ({
     ...{ value, platformValues: linkColumns, parentRevision: parent.parentRevision },
     path: [...parent.path, alias.field.name, ...place],
   });
@@ -68,13 +68,13 @@ export function planToManyWrites(alias: ToManyAlias, parent: ToManyParentRow): T
   };
 }
 
-type ListEntry = ItemPayload | string | number;
+type ListEntry = Payload | string | number;
 
 /** The key in an entry of a list; undefined for a row without one. */
 const keyOfEntry = (
   { key, schemaSnapshot }: Pick<ToManyAlias, 'key' | 'schemaSnapshot'>,
   entry: ListEntry,
-  linkColumns: ItemPayload,
+  linkColumns: Payload,
 ): unknown =>
   isPayload(entry) ? keyOfPayload(key, key.parts ? { ...linkColumns, ...entry } : entry, schemaSnapshot) : entry;
 
@@ -82,14 +82,14 @@ const keyOfEntry = (
 export function keysOfToManyValue(
   alias: Omit<ToManyAlias, 'linkedBefore' | 'storedKeys'>,
   { value, key: parent }: ToManyParentRow,
-): readonly ItemKey[] {
+): readonly Key[] {
   const linkColumns = expandCompositeForeignKeys(alias.to, { [alias.link.name]: parent });
   const raw =
     value.kind === 'list' ? value.entries.map((entry) => keyOfEntry(alias, entry, linkColumns)) : value.remove;
   return raw.flatMap((one) => (one === undefined ? [] : parseKeyValue(alias.key, one)));
 }
 
-const storedKey = ({ key, storedKeys }: ToManyAlias, raw: unknown): ItemKey => {
+const storedKey = ({ key, storedKeys }: ToManyAlias, raw: unknown): Key => {
   const entryKey = parseKeyValue(key, raw);
   return storedKeys?.get(String(entryKey)) ?? entryKey;
 };
@@ -98,14 +98,14 @@ function planToManyList(
   alias: ToManyAlias,
   parent: ToManyParentRow,
   entries: readonly ListEntry[],
-  linkColumns: ItemPayload,
-  row: (value: ItemPayload, ...place: RequestRowPath) => RowUpsert,
+  linkColumns: Payload,
+  row: (value: Payload, ...place: RequestRowPath) => RowUpsert,
 ): Pick<ToManyWritePlan, 'create' | 'upsert' | 'link' | 'remove' | 'linkedAfter'> {
   const { key, linkedBefore } = alias;
   const linked = new Set(linkedBefore(parent).map(String));
   const linkedAfter = new Set<string>();
   const upsert: RowUpsert[] = [];
-  const link = new Set<ItemKey>();
+  const link = new Set<Key>();
   for (const [at, entry] of entries.entries()) {
     const namedKey = keyOfEntry(alias, entry, linkColumns);
     const isAlone =
@@ -124,7 +124,7 @@ function planToManyList(
   return { create: [], upsert, link: [...link], remove: linkedBefore(parent), linkedAfter };
 }
 
-function planRemoval(alias: ToManyAlias, parent: ToManyParentRow, raw: readonly unknown[]): readonly ItemKey[] {
+function planRemoval(alias: ToManyAlias, parent: ToManyParentRow, raw: readonly unknown[]): readonly Key[] {
   const linked = new Set(alias.linkedBefore(parent).map(String));
   const keys = raw.map((one) => storedKey(alias, one));
   if (keys.some((one) => !linked.has(String(one))))
@@ -137,7 +137,7 @@ function planRemoval(alias: ToManyAlias, parent: ToManyParentRow, raw: readonly 
  */
 export function findUnlinkedRows(
   plans: readonly ToManyWritePlan[],
-): readonly { readonly parent: ToManyParentRow; readonly keys: readonly ItemKey[] }[] {
+): readonly { readonly parent: ToManyParentRow; readonly keys: readonly Key[] }[] {
   const owners = new Map<string, ToManyWritePlan>();
   for (const plan of plans) for (const key of plan.linkedAfter) owners.set(key, plan);
   return plans.flatMap((plan) => {

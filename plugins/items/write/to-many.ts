@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { ItemKey } from '../contract.ts';
+import type { Key } from '../contract.ts';
 import { findWritableCollection } from '../find-collection-and-key.ts';
 import type { LevelWriteContext, LevelWrites } from './level-writes.ts';
 import { keyColumnNames } from './row-key.ts';
@@ -21,7 +21,7 @@ import { upsertRows } from './to-one.ts';
 
 interface ToManyParent {
   readonly toMany: readonly ToManyPayloadPart[];
-  readonly key: ItemKey;
+  readonly key: Key;
   readonly parentRevision: PendingRevisionId | null;
   readonly path: RequestRowPath;
   readonly isNew: boolean;

@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import type { PendingRevisionId } from '../../activity/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { findWritableCollection, parseKeyValue } from '../find-collection-and-key.ts';
 import { buildForeignKeyColumns, setForeignKeyColumns } from './composite-foreign-keys.ts';
@@ -24,7 +24,7 @@ export async function writeToOneFields(
   context: LevelWriteContext,
   caller: Caller,
   parents: readonly ToOneParent[],
-): Promise<ItemPayload[]> {
+): Promise<Payload[]> {
   const columns = parents.map(({ parts }) => ({ ...parts.columns }));
   const groups = new Map<string, { part: ToOnePayloadPart; at: number }[]>();
   for (const [at, { parts }] of parents.entries()) {
@@ -43,7 +43,7 @@ export async function writeToOneFields(
     });
     const keys = await upsertRows(context.deps, context.nested, caller, to, rows);
     for (const [index, { at }] of group.entries()) {
-      const rowColumns = columns[at] as ItemPayload;
+      const rowColumns = columns[at] as Payload;
       if (field.parts) setForeignKeyColumns(field, buildForeignKeyColumns(field, keys[index]), rowColumns);
       else rowColumns[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
     }
@@ -52,10 +52,10 @@ export async function writeToOneFields(
 }
 
 export interface RowUpsert {
-  readonly value: ItemPayload;
+  readonly value: Payload;
   readonly parentRevision: PendingRevisionId | null;
   readonly path: RequestRowPath;
-  readonly platformValues?: ItemPayload;
+  readonly platformValues?: Payload;
 }
 
 /**
@@ -69,7 +69,7 @@ export async function upsertRows(
   caller: Caller,
   name: string,
   rows: readonly RowUpsert[],
-): Promise<ItemKey[]> {
+): Promise<Key[]> {
   const { collection, key, schemaSnapshot } = await findWritableCollection(deps.schema, name);
   const requestKeys = rows.map(({ value, platformValues }) => {
     const payloadKey = keyOfPayload(key, key.parts ? { ...platformValues, ...value } : value, schemaSnapshot);
@@ -87,13 +87,13 @@ export async function upsertRows(
       if (requestKey !== undefined) existing.set(String(requestKey), requestKey);
     }
   }
-  const keys = requestKeys.map((requestKey) => existing.get(String(requestKey)) ?? requestKey) as ItemKey[];
+  const keys = requestKeys.map((requestKey) => existing.get(String(requestKey)) ?? requestKey) as Key[];
   if (creates.length > 0) {
     const entries = creates
       .map((at) => rows[at] as RowUpsert)
       .map(({ value, ...rest }) => ({ payload: value, ...rest }));
     const createdKeys = await nested.create(caller, name, entries);
-    for (const [index, at] of creates.entries()) keys[at] = createdKeys[index] as ItemKey;
+    for (const [index, at] of creates.entries()) keys[at] = createdKeys[index] as Key;
   }
   const changes = updates.flatMap((at) => {
     const { value, ...rest } = rows[at] as RowUpsert;

@@ -3,7 +3,7 @@ import type { DynamicValueCache } from '../../access/contract.ts';
 import type { PendingRevisionId } from '../../activity/contract.ts';
 import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import { itemEventNames } from '../event-names.ts';
 import { type CollectionInSnapshot, findWritableCollection, parseKeyValue } from '../find-collection-and-key.ts';
 import {
@@ -40,7 +40,7 @@ export async function updateLevelRows(
   name: string,
   changes: readonly RowChange[],
   isLast: boolean,
-): Promise<ItemKey[][]> {
+): Promise<Key[][]> {
   const { deps } = context;
   const target = await findWritableCollection(deps.schema, name);
   // A listener may read the rows, so it has to find the preceding changes applied.
@@ -50,7 +50,7 @@ export async function updateLevelRows(
   const rows = mergeChangesOfSameRow(target.collection, target.key, changes);
   const parts = hasFilterListeners ? rows.map((one) => [one]) : splitChangesAtRepeatedKeys(rows, target.key);
   const answer = changes.length === 1 ? changes[0]?.answer : undefined;
-  const changedKeys: ItemKey[][] = [];
+  const changedKeys: Key[][] = [];
   for (const [at, part] of parts.entries())
     changedKeys.push(
       ...(await changeDistinctRows(context, caller, target, part, {
@@ -67,7 +67,7 @@ async function changeDistinctRows(
   target: WritableTarget,
   changes: readonly RowChange[],
   { isLast, answer }: Pick<WriteStatementContext, 'isLast' | 'answer'>,
-): Promise<ItemKey[][]> {
+): Promise<Key[][]> {
   const { deps } = context;
   const { collection, key } = target;
   const prepare = createChangePreparer(context, caller, target);
@@ -97,17 +97,17 @@ async function changeDistinctRows(
   await deps.access.assertAuthority(caller, collection.name, 'update', changed);
   const hasToMany = rows.some(({ parts }) => parts.toMany.length > 0);
   const groups = groupChangesByStatement(rows, columns, key);
-  const changedKeys: ItemKey[][] = [];
+  const changedKeys: Key[][] = [];
   for (const [at, group] of groups.entries()) {
     const isLastGroup = isLast && !hasToMany && at === groups.length - 1;
     const keys = await updateGroup(context, caller, target, group, { hasRevisions, isLast: isLastGroup, answer });
-    for (const [index, place] of group.positions.entries()) changedKeys[place] = keys[index] as ItemKey[];
+    for (const [index, place] of group.positions.entries()) changedKeys[place] = keys[index] as Key[];
   }
   await writeToManyFields(
     context,
     caller,
     rows.flatMap(({ parts, revisions, path }, at) =>
-      (changedKeys[at] as ItemKey[]).map((one, index) => ({
+      (changedKeys[at] as Key[]).map((one, index) => ({
         toMany: parts.toMany,
         key: one,
         parentRevision: hasRevisions ? (revisions[index] as PendingRevisionId) : null,
@@ -230,7 +230,7 @@ async function updateGroup(
     isLast,
     answer,
   }: { readonly hasRevisions: boolean } & Pick<WriteStatementContext, 'isLast' | 'answer'>,
-): Promise<ItemKey[][]> {
+): Promise<Key[][]> {
   const [first] = rows as readonly [PreparedChange];
   const conditionAt = (at: number) =>
     first.rowRule
@@ -244,7 +244,7 @@ async function updateGroup(
     hasNestedRows ||
     (hasRevisions && revisionPlaces.some(({ revision, parent }) => parent !== null || revision.id !== null));
   const paths = rows.flatMap(({ keys, path }) => keys.map(() => path));
-  const [ownColumns] = columns as readonly [ItemPayload];
+  const [ownColumns] = columns as readonly [Payload];
   // A statement that changes the key does not answer its row: foreign keys that cascade to the new key, even one of the
   // row itself, change after the statement.
   const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !hasKeyColumns(key, ownColumns);
@@ -270,7 +270,7 @@ async function updateGroup(
       return [[...sortUpdatedKeysLikeBefore(first.keys, key, ownColumns, changedKeys)]];
     return collection.hasKey ? rows.map(({ keys }) => [...keys]) : [changedKeys];
   }
-  const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, columns: columns[at] as ItemPayload })));
+  const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, columns: columns[at] as Payload })));
   await updateEachRow(deps, statement, each, conditionAt);
   return rows.map(({ keys }) => [...keys]);
 }

@@ -1,7 +1,7 @@
 import type { SqlCondition } from '../../query/contract.ts';
 import { fieldColumnListSql, fieldsEqualSql, keyEqualsSql } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import { keySqlType, requireKeyField } from '../find-collection-and-key.ts';
 import { keysAfterUpdate } from './row-key.ts';
 import {
@@ -40,10 +40,10 @@ interface Assignment {
 export async function updateRows(
   deps: WriteStatementDeps,
   context: WriteStatementContext,
-  keys: readonly ItemKey[],
-  payload: ItemPayload,
+  keys: readonly Key[],
+  payload: Payload,
   conditionAt: BuildRowCondition,
-): Promise<ItemKey[]> {
+): Promise<Key[]> {
   const { collection } = context;
   // The history matches its records with rows by the key that a row has after the update.
   const keysAfter = keys.length > 1 ? keysAfterUpdate(keys, requireKeyField(collection), payload) : undefined;
@@ -87,7 +87,7 @@ export async function updateRows(
 export async function updateEachRow(
   deps: WriteStatementDeps,
   context: WriteStatementContext,
-  rows: readonly { readonly key: ItemKey; readonly columns: ItemPayload }[],
+  rows: readonly { readonly key: Key; readonly columns: Payload }[],
   conditionAt: BuildRowCondition,
 ): Promise<void> {
   const fields = Object.keys(rows[0]?.columns ?? {}).map((name) => context.collection.fields.get(name) as Field);
@@ -116,7 +116,7 @@ async function updateSlice(
   deps: WriteStatementDeps,
   context: WriteStatementContext,
   fields: readonly Field[],
-  rows: readonly { readonly key: ItemKey; readonly columns: ItemPayload }[],
+  rows: readonly { readonly key: Key; readonly columns: Payload }[],
   conditionAt: BuildRowCondition,
 ) {
   const { collection } = context;

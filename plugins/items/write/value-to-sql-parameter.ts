@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import { decodeBase64, isUuid, parseGeoJson } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
-import type { ItemPayload } from '../contract.ts';
+import type { Payload } from '../contract.ts';
 import { allowedValueFormatOf, renderAllowedValues } from './allowed-values.ts';
 import { fieldFailure } from './database-errors.ts';
 import { prefixErrorPath, type RequestRowPath } from './row-path.ts';
@@ -40,7 +40,7 @@ export function toSqlParameter(field: Field, value: unknown): StatementParameter
 /** Internal types of PostgreSQL, which no client can write. */
 const INTERNAL_TYPES = /^(pg_node_tree|pg_ndistinct|pg_dependencies|pg_mcv_list|pg_brin_.*|gtsvector)$/;
 /** The parameter of a row's field; an error has the path of the row in the request. */
-export function toSqlParameterValue(field: Field, row: ItemPayload, path: RequestRowPath = []): unknown {
+export function toSqlParameterValue(field: Field, row: Payload, path: RequestRowPath = []): unknown {
   try {
     return toSqlParameter(field, row[field.name]).value;
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { Db } from '../../database/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { ItemKey, ItemPayload } from '../contract.ts';
+import type { Key, Payload } from '../contract.ts';
 import { parseKeyValue } from '../find-collection-and-key.ts';
 import { fieldOfColumn, isFromNestedStatement, parsePostgresErrorKey } from './postgres-error.ts';
 import { prefixCommonErrorPath, prefixErrorPath, type RequestRowPath } from './row-path.ts';
 import { StatementRefusal } from './statement-refusal.ts';
 
 /** Writes the rows from index `from` up to, but without, `to`. */
-type WriteSlice = (from: number, to: number) => Promise<ItemKey[]>;
+type WriteSlice = (from: number, to: number) => Promise<Key[]>;
 
 /**
  * Writes rows in one statement. PostgreSQL does not say which row it rejects. A missing referenced row is found by its
@@ -16,10 +16,10 @@ type WriteSlice = (from: number, to: number) => Promise<ItemKey[]>;
 export async function writeRowsLocatingRefusal(
   { db, isReplay }: { readonly db: Db; readonly isReplay?: true },
   collection: Collection,
-  rows: readonly ItemPayload[],
+  rows: readonly Payload[],
   paths: readonly RequestRowPath[],
   write: WriteSlice,
-): Promise<ItemKey[]> {
+): Promise<Key[]> {
   if (isReplay && rows.length > 1) return writeByHalves(db, rows.length, paths, write);
   try {
     return await write(0, rows.length);
@@ -37,7 +37,7 @@ const withLocation = (path: RequestRowPath, refusal: StatementRefusal): unknown 
 function findRowOfKey(
   { statement }: StatementRefusal,
   collection: Collection,
-  rows: readonly ItemPayload[],
+  rows: readonly Payload[],
 ): number | undefined {
   const { error } = statement;
   const key =
@@ -69,7 +69,7 @@ async function writeByHalves(
   count: number,
   paths: readonly RequestRowPath[],
   write: WriteSlice,
-): Promise<ItemKey[]> {
+): Promise<Key[]> {
   const attempt = (from: number, to: number) => inSavepoint(db, () => write(from, to));
   const wholeError = await attempt(0, count);
   if (!(wholeError instanceof StatementRefusal)) return wholeError;
@@ -92,7 +92,7 @@ async function writeByHalves(
 }
 
 /** The keys of the rows, or the refusal, after a rollback to the savepoint. */
-async function inSavepoint(db: Db, write: () => Promise<ItemKey[]>): Promise<ItemKey[] | StatementRefusal> {
+async function inSavepoint(db: Db, write: () => Promise<Key[]>): Promise<Key[] | StatementRefusal> {
   await db.query('savepoint part_of_rows');
   try {
     return await write();

@@ -2,7 +2,7 @@ import { type Caller, type Failure, fail } from '#kernel';
 import type { HistoryRecordedStatement, HistorySql, RowAndParentRevision } from '../../activity/contract.ts';
 import { fieldJsonbOutputSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import type { ItemKey } from '../contract.ts';
+import type { Key } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { PhysicalRowLocation } from '../physical-row-location.ts';
 import { translatePostgresWriteError } from './database-errors.ts';
@@ -50,7 +50,7 @@ export interface WriteStatementRunner {
     values: readonly unknown[],
     refusal: () => Failure,
     ownerOf?: (param: number) => Field | undefined,
-  ): Promise<ItemKey[]>;
+  ): Promise<Key[]>;
 }
 
 const NO_HISTORY: HistorySql = { returning: '', readsBefore: false, ctes: '', from: 'changed', order: '', places: '' };
@@ -60,7 +60,7 @@ export function createWriteStatementRunner(
   { db, activity }: WriteStatementDeps,
   action: HistoryRecordedStatement['action'],
   { caller, collection, revisionPlaces, hasNestedRows, isLast, answer }: WriteStatementContext,
-  keys?: readonly ItemKey[],
+  keys?: readonly Key[],
 ): WriteStatementRunner {
   const level = activity.historyLevel(collection);
   const historyPlaces =
@@ -90,7 +90,7 @@ export function createWriteStatementRunner(
         const [keysJson, , answerJson, revisionsJson] = row;
         if (answer && answerJson !== null) answer.data = answerJson;
         if (revisionsJson !== null) history?.settle(JSON.parse(revisionsJson));
-        const keys: ItemKey[] = JSON.parse(keysJson);
+        const keys: Key[] = JSON.parse(keysJson);
         return collection.hasKey ? keys : keys.map((key) => new PhysicalRowLocation(String(key)) as never);
       } catch (error) {
         if (isRowCountMismatch(error)) throw refusal();

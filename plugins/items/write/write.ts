@@ -2,7 +2,7 @@ import { type Caller, Failure, fail, isSystem } from '#kernel';
 import type { PermissionAction } from '../../access/contract.ts';
 import { createPoolShareHolder } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { ItemKey, ItemPayload, ItemsEngine, WriteCancellation, WrittenRowsAnswerSlot } from '../contract.ts';
+import type { ItemsEngine, Key, Payload, WriteCancellation, WrittenRowsAnswerSlot } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { findWritableCollection } from '../find-collection-and-key.ts';
 import { isOutdatedStatementError } from '../outdated-statement.ts';
@@ -107,7 +107,7 @@ export function createItemWrites(
 }
 
 /** @throws INVALID_PAYLOAD where a row has no value for a column of its key. */
-function assertKeys(key: Field, payloads: readonly ItemPayload[]): void {
+function assertKeys(key: Field, payloads: readonly Payload[]): void {
   for (const [at, payload] of payloads.entries()) {
     const name = keyColumnNames(key).find((one) => payload[one] === undefined || payload[one] === null);
     if (name !== undefined) throw fail('INVALID_PAYLOAD', `element ${at} has no ${name}`, { path: [at, name] });
@@ -136,7 +136,7 @@ const MAX_ATTEMPTS = 3;
 interface WriteRequest {
   readonly caller: Caller;
   readonly name: string;
-  readonly payloads: readonly ItemPayload[];
+  readonly payloads: readonly Payload[];
   readonly cancellation: WriteCancellation | undefined;
 }
 
@@ -221,12 +221,12 @@ async function updateByKeys(
   caller: Caller,
   name: string,
   keys: readonly unknown[],
-  payload: ItemPayload,
+  payload: Payload,
   {
     platformValues,
     answer,
-  }: { readonly platformValues?: ItemPayload | undefined; readonly answer?: WrittenRowTextSlot | undefined } = {},
-): Promise<ItemKey[]> {
+  }: { readonly platformValues?: Payload | undefined; readonly answer?: WrittenRowTextSlot | undefined } = {},
+): Promise<Key[]> {
   return (
     await writes.update(caller, name, [{ keys, payload, answer, ...(platformValues ? { platformValues } : {}) }])
   ).flat();
@@ -238,8 +238,8 @@ async function upsertRow(
   writes: LevelWrites,
   caller: Caller,
   name: string,
-  payload: ItemPayload,
-): Promise<ItemKey> {
+  payload: Payload,
+): Promise<Key> {
   const findRow = () => findKeysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
   let [key] = await findRow();
   if (key === undefined) {
@@ -254,4 +254,4 @@ async function upsertRow(
   );
 }
 
-const first = (keys: readonly ItemKey[]): ItemKey => keys[0] as ItemKey;
+const first = (keys: readonly Key[]): Key => keys[0] as Key;

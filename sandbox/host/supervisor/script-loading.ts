@@ -1,4 +1,4 @@
-import type { ArtifactExportSummary } from '../../protocol/messages.ts';
+import type { ArtifactExport } from '../../protocol/messages.ts';
 import { createDeferred } from './deferred.ts';
 import type { InvocationFailure } from './invocation-failure.ts';
 
@@ -11,14 +11,14 @@ const REFUSAL = JSON.stringify({
 
 /** The evaluation of a script in a process, from the message `load` to `loaded` or `refused`. */
 export class ScriptLoading {
-  readonly #contract = createDeferred<readonly ArtifactExportSummary[]>();
+  readonly #contract = createDeferred<readonly ArtifactExport[]>();
   #calls = 0;
 
-  get contract(): Promise<readonly ArtifactExportSummary[]> {
+  get contract(): Promise<readonly ArtifactExport[]> {
     return this.#contract.promise;
   }
 
-  finish(contract: readonly ArtifactExportSummary[]): void {
+  finish(contract: readonly ArtifactExport[]): void {
     this.#contract.resolve(contract);
   }
 

@@ -1,9 +1,4 @@
-import {
-  type ArtifactExportSummary,
-  CHILD_PROTOCOL_VERSION,
-  type ChildToHostMessage,
-  type GuestLimits,
-} from '../../protocol/messages.ts';
+import { type ArtifactExport, type ChildMessage, type GuestLimits, PROTOCOL_VERSION } from '../../protocol/messages.ts';
 import { ChildConnection } from '../child-connection.ts';
 import type { ChildProcessExit, ConfinedChild } from '../confined-child.ts';
 import { type ActiveInvocation, ActiveInvocations } from './active-invocations.ts';
@@ -112,7 +107,7 @@ export class SupervisedProcess implements ExecutionSlotHolder {
   }
 
   /** Loads the script, once. Rejects with `invalid-entry`, `timeout` or `crash`. */
-  load(script: string, reuse: boolean): Promise<readonly ArtifactExportSummary[]> {
+  load(script: string, reuse: boolean): Promise<readonly ArtifactExport[]> {
     if (this.state !== 'blank') return Promise.reject(new InvocationFailure('crash'));
     this.state = 'loading';
     this.#loading = new ScriptLoading();
@@ -124,7 +119,7 @@ export class SupervisedProcess implements ExecutionSlotHolder {
     return this.#loading.contract;
   }
 
-  /** Sends an invocation. Rejects with a RunFailure, at the latest after the remaining `wall` milliseconds. */
+  /** Sends an invocation. Rejects with an InvocationFailure, at the latest after the remaining `wall` milliseconds. */
   invoke(run: ScriptInvocation, wall = this.#limits.wall): Promise<InvocationResult> {
     if (this.state !== 'ready') return Promise.reject(new InvocationFailure('crash'));
     const { entry, context, input } = run;
@@ -176,7 +171,7 @@ export class SupervisedProcess implements ExecutionSlotHolder {
     else this.#down(cause);
   }
 
-  #receive(message: ChildToHostMessage, body: Buffer): void {
+  #receive(message: ChildMessage, body: Buffer): void {
     this.#cpu.recordMessage(this.busy);
     if (message.type === 'result' || message.type === 'failure') this.#result(message, body);
     else if (message.type === 'call') this.#call(message, body);
@@ -188,7 +183,7 @@ export class SupervisedProcess implements ExecutionSlotHolder {
   }
 
   #onHello(protocol: number): void {
-    if (this.state !== 'starting' || protocol !== CHILD_PROTOCOL_VERSION) {
+    if (this.state !== 'starting' || protocol !== PROTOCOL_VERSION) {
       this.#down('protocol');
       return;
     }
@@ -197,7 +192,7 @@ export class SupervisedProcess implements ExecutionSlotHolder {
     this.#hello.resolve();
   }
 
-  #onLoaded(contract: readonly ArtifactExportSummary[]): void {
+  #onLoaded(contract: readonly ArtifactExport[]): void {
     if (this.state !== 'loading') {
       this.#down('protocol');
       return;
@@ -214,14 +209,14 @@ export class SupervisedProcess implements ExecutionSlotHolder {
     this.#down(cause);
   }
 
-  #result(message: ChildToHostMessage & { type: 'result' | 'failure' }, body: Buffer): void {
+  #result(message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
     const active = this.state === 'ready' ? this.#finishRun(message.id) : undefined;
     if (this.state !== 'ready') this.#down('protocol');
     else if (active) this.#settle(active, message, body);
     else this.#confirmAbandoned(message.id);
   }
 
-  #settle(active: ActiveInvocation, message: ChildToHostMessage & { type: 'result' | 'failure' }, body: Buffer): void {
+  #settle(active: ActiveInvocation, message: ChildMessage & { type: 'result' | 'failure' }, body: Buffer): void {
     const { wall, result } = this.#limits;
     // An invocation that took its whole wall-clock time merely waited.
     const isExhausted =
@@ -233,7 +228,7 @@ export class SupervisedProcess implements ExecutionSlotHolder {
     this.#onRunSettled(isExhausted);
   }
 
-  #call({ id, call, method }: ChildToHostMessage & { type: 'call' }, body: Buffer): void {
+  #call({ id, call, method }: ChildMessage & { type: 'call' }, body: Buffer): void {
     const run = this.#runs.get(id)?.run;
     if (this.state === 'loading') this.#refuseCall(id, call);
     else if (this.state !== 'ready') this.#down('protocol');

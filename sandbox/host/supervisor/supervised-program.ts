@@ -72,7 +72,7 @@ export class SupervisedProgram implements ExecutionSlotClaim {
   }
 
   /**
-   * Runs an invocation. Rejects with a RunFailure: `busy` at once where too many invocations are in flight or a restart delay
+   * Runs an invocation. Rejects with an InvocationFailure: `busy` at once where too many invocations are in flight or a restart delay
    * runs, later where no process or slot was free in time; `crash` when parked.
    */
   async invoke(run: ScriptInvocation): Promise<InvocationResult> {
@@ -180,7 +180,7 @@ export class SupervisedProgram implements ExecutionSlotClaim {
 
   /**
    * A process with the program loaded, if necessary in place of one that has been idle for `idle` milliseconds. Rejects with a
-   * RunFailure.
+   * InvocationFailure.
    */
   async #obtain(idle: number, isNeeded: () => boolean): Promise<SupervisedProcess> {
     const { pool } = this.#options;

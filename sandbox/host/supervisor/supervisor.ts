@@ -1,4 +1,4 @@
-import type { ArtifactExportSummary, GuestLimits } from '../../protocol/messages.ts';
+import type { ArtifactExport, GuestLimits } from '../../protocol/messages.ts';
 import type { ConfinedChildLauncher } from '../confined-child.ts';
 import { DEFAULT_SUPERVISOR_BOUNDS, type SupervisorBounds } from './bounds.ts';
 import type { ConfinedProgram } from './confined-program.ts';
@@ -28,7 +28,7 @@ export interface SupervisorOptions {
 export interface Supervisor {
   open(program: ConfinedProgram): SupervisedProgram;
   /** Evaluates a script in a process of its own. Rejects with `invalid-entry`, `timeout`, `crash`, `busy` or `internal`. */
-  probe(script: string): Promise<readonly ArtifactExportSummary[]>;
+  probe(script: string): Promise<readonly ArtifactExport[]>;
   /** The number of processes, from launch until they are reaped. */
   living(): number;
   /** Ends all processes and resolves when they are reaped. */

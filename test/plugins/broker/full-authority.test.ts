@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type EventsApi, errorEnvelope, type Host } from '#kernel';
-import { PluginSettingsStore } from '../../../kernel/config/settings.ts';
+import { SettingsStore } from '../../../kernel/config/settings.ts';
 import { broker, type PackageGrantBroker, type PackageHandle } from '../../../plugins/broker/contract.ts';
 import { parseExtensionEnvironment } from '../../../plugins/extensions-full/environment.ts';
 import { CustomFailure } from '../../../plugins/http/library.ts';
@@ -96,7 +96,7 @@ describe('extensions with full authority', () => {
   });
 
   it('environment values are parsed by their declared type, else by their form', () => {
-    const settings = new PluginSettingsStore({
+    const settings = new SettingsStore({
       ...{ CONFIG_PATH: '/dev/null', LIFE: '15m', NAMES: 'a', ZIP: '007', BIG: '12345678901234567890', YES: 'true' },
       ...{ LIST: 'a, b', PART: '1.50', EMPTY: '', WORD: 'word', LONG: '1e9', TEXT: '12' },
     });

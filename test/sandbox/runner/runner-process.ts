@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
 import type {
-  ChildToHostMessage,
+  ChildMessage,
   GuestLimits,
   HandlerContextData,
-  HostToChildMessage,
+  HostMessage,
   InvocationTrigger,
 } from '../../../sandbox/protocol/messages.ts';
 import { parseChildMessage } from '../../../sandbox/protocol/parse-child-message.ts';
@@ -18,7 +18,7 @@ import { findIsolatedVmAddonPath } from '../../../sandbox/runner/isolated-vm-add
 import { CHILD_NODE_FLAGS } from '../../../sandbox/runner/node-flags.ts';
 
 /** A message of the runner process: the header, and the body as text. */
-export type RunnerMessage = ChildToHostMessage & { readonly body: string };
+export type RunnerMessage = ChildMessage & { readonly body: string };
 
 /** Limits that ordinary tests do not reach. Tests of limits use smaller ones. */
 export const RUNNER_LIMITS: GuestLimits = {
@@ -102,7 +102,7 @@ export class UnconfinedRunnerProcess {
     this.channel.on('error', () => {});
   }
 
-  send(message: HostToChildMessage, body: Buffer | string = ''): void {
+  send(message: HostMessage, body: Buffer | string = ''): void {
     for (const part of encodeFrame(message, body)) this.channel.write(part);
   }
 
@@ -139,7 +139,7 @@ export class UnconfinedRunnerProcess {
     return this.outcome(id);
   }
 
-  next<T extends ChildToHostMessage['type']>(...types: T[]): Promise<RunnerMessage & { type: T }> {
+  next<T extends ChildMessage['type']>(...types: T[]): Promise<RunnerMessage & { type: T }> {
     return this.#find((message) => (types as string[]).includes(message.type)) as Promise<RunnerMessage & { type: T }>;
   }
 
@@ -167,5 +167,5 @@ export class UnconfinedRunnerProcess {
   }
 }
 
-const isEnd = (message: ChildToHostMessage): message is ChildToHostMessage & { type: 'result' | 'failure' } =>
+const isEnd = (message: ChildMessage): message is ChildMessage & { type: 'result' | 'failure' } =>
   message.type === 'result' || message.type === 'failure';

@@ -1,10 +1,10 @@
 import { type Duplex, duplexPair } from 'node:stream';
 import type { ChildProcessExit, ConfinedChild, ConfinedChildLauncher } from '../../../sandbox/host/confined-child.ts';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
-import type { ChildToHostMessage, GuestLimits, HostToChildMessage } from '../../../sandbox/protocol/messages.ts';
+import type { ChildMessage, GuestLimits, HostMessage } from '../../../sandbox/protocol/messages.ts';
 
 /** How a fake child reacts to each message. Scripts are names of behaviours: loading one selects it. */
-export type FakeChildBehaviour = (child: FakeChild, message: HostToChildMessage, body: string) => void;
+export type FakeChildBehaviour = (child: FakeChild, message: HostMessage, body: string) => void;
 
 /** Limits with a long deadline (`wall`), which only a child that never answers reaches. */
 export const FAKE_CHILD_LIMITS: GuestLimits = {
@@ -23,7 +23,7 @@ export class FakeChild implements ConfinedChild {
   readonly channel: Duplex;
   readonly ended: Promise<ChildProcessExit>;
   readonly childEnd: Duplex;
-  readonly received: HostToChildMessage[] = [];
+  readonly received: HostMessage[] = [];
   behaviour: FakeChildBehaviour | undefined;
   isAlive = true;
   bytes = 40 << 20;
@@ -37,7 +37,7 @@ export class FakeChild implements ConfinedChild {
     this.ended = promise;
     this.#end = resolve;
     const reader = new FrameReader({ body: 64 << 20 }, (header, body) => {
-      const message = header as unknown as HostToChildMessage;
+      const message = header as unknown as HostMessage;
       this.received.push(message);
       const text = body.toString('utf8');
       if (message.type === 'load') this.behaviour = programs.get(text);
@@ -47,7 +47,7 @@ export class FakeChild implements ConfinedChild {
     this.childEnd.on('error', () => {});
   }
 
-  send(message: ChildToHostMessage | Record<string, unknown>, body: string | Buffer = ''): void {
+  send(message: ChildMessage | Record<string, unknown>, body: string | Buffer = ''): void {
     if (this.isAlive) for (const part of encodeFrame(message, body)) this.childEnd.write(part);
   }
 

@@ -6,13 +6,13 @@ import type { ExtensionManifest } from '../../../../plugins/extensions/contract.
 import { LoadFailure } from '../../../../plugins/extensions/library.ts';
 import { listAllowedContributionIds } from '../../../../plugins/extensions-confined/gate/contributions.ts';
 import { type GateDeps, runConfinedPackageGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
-import type { ArtifactExportSummary, InvocationFailureCode } from '../../../../plugins/sandbox/contract.ts';
+import type { ArtifactExport, InvocationFailureCode } from '../../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
 import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../../extensions/package-folder.ts';
 import { CONFINED_ENDPOINT_MANIFEST, catchLoadFailure, createDiscoveredExtension, packageJson } from './packages.ts';
 
 const NAME = 'service-extension-orders';
-const entry = (more: Partial<ArtifactExportSummary> = {}): ArtifactExportSummary => ({
+const entry = (more: Partial<ArtifactExport> = {}): ArtifactExport => ({
   key: '',
   id: 'orders',
   handler: true,
@@ -23,7 +23,7 @@ const entry = (more: Partial<ArtifactExportSummary> = {}): ArtifactExportSummary
 
 describe('passGate', () => {
   let place: PackageFolder;
-  let contract: readonly ArtifactExportSummary[] | InvocationFailureCode;
+  let contract: readonly ArtifactExport[] | InvocationFailureCode;
   let consent: LoadFailure | undefined;
   let probed: string[];
   const steps: string[] = [];
