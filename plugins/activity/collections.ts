@@ -63,7 +63,8 @@ export const revisionsCollection: SystemCollection = {
     COLLECTION_FIELD,
     ITEM_FIELD,
     jsonField('data'),
-    jsonField('delta'),
+    // A revision of a new row stores its values once.
+    { ...jsonField('delta'), whenNull: 'data' },
     // The parent revision may be written later in the same transaction.
     {
       field: 'parent',

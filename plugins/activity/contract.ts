@@ -55,6 +55,8 @@ export interface HistorySql {
    * row before an update.
    */
   readonly returning: string;
+  /** SQL of the column `data` in `returning`, the JSON of `t`; absent where the statement writes no revision. */
+  readonly data?: string;
   /** Whether `returning` reads `b`, the row before an update. */
   readonly readsBefore: boolean;
   /** CTEs that follow `changed`, a comma before each. */

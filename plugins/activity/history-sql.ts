@@ -43,12 +43,13 @@ export function createHistorySql(schema: string): Pick<HistoryRecorder, 'history
     { action, collection, nested, hasNestedRows }: HistoryRecordedStatement,
     from: string,
   ): string {
-    const delta = action === 'create' ? 'n.data' : 'n.delta::jsonb';
+    // Reads of a revision without `delta`, which is that of a new row, show `data` in its place.
+    const [deltaColumn, delta] = action === 'create' ? ['', ''] : [', delta', ', n.delta::json'];
     const skips = action === 'update' && !hasNestedRows;
     const where = skips ? ` where n.delta <> '{}'${nested ? ' or n.named' : ''}` : '';
     return `revised as (
-      insert into ${table('revisions')} (${nested ? 'id, parent, ' : ''}activity, collection, item, data, delta)
-      select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${quoteLiteral(collection.name)}, ${itemKeySql(collection)}, n.data, ${delta}
+      insert into ${table('revisions')} (${nested ? 'id, parent, ' : ''}activity, collection, item, data${deltaColumn})
+      select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${quoteLiteral(collection.name)}, ${itemKeySql(collection)}, n.data${delta}
       from ${from} n${where}
     )`;
   }
@@ -70,7 +71,7 @@ export function createHistorySql(schema: string): Pick<HistoryRecorder, 'history
     historySql(step) {
       const { action, collection, expression, nested } = step;
       const hasRevision = historyLevelOf(collection) === 'all' && action !== 'delete';
-      const data = hasRevision ? `, ${renderRevisionDataSql(collection, expression)} as data` : '';
+      const data = hasRevision ? renderRevisionDataSql(collection, expression) : undefined;
       const isUpdate = hasRevision && action === 'update';
       const delta = isUpdate ? `, ${renderRevisionDeltaSql(collection, step.sets ?? [], expression)} as delta` : '';
       const hasPlaces = nested !== undefined && hasRevision;
@@ -81,7 +82,8 @@ export function createHistorySql(schema: string): Pick<HistoryRecorder, 'history
         ...(hasRevision ? [renderRevisionsCte(step, from)] : []),
       ];
       return {
-        returning: `${data}${delta}, ${next('activity')} as activity`,
+        returning: `${data === undefined ? '' : `, ${data} as data`}${delta}, ${next('activity')} as activity`,
+        data,
         readsBefore: isUpdate,
         ctes: `, ${ctes.join(', ')}`,
         from,

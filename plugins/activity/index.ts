@@ -1,11 +1,12 @@
 import { definePlugin } from '#kernel';
-import '../database/contract.ts';
+import { migrations } from '../database/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { bindHistoryParameters, toActorSqlParameters } from './actor.ts';
 import * as collections from './collections.ts';
 import { activity, type HistoryRecorder } from './contract.ts';
 import { createHistorySql } from './history-sql.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createRevisionJsonMigration } from './revision-json-migration.ts';
 
 export default definePlugin({
   manifest,
@@ -18,6 +19,7 @@ export default definePlugin({
       delete from ${rows} where collection = any($1::text[])`;
     for (const one of [collections.activityCollection, collections.revisionsCollection])
       host.contribute(systemCollections, one);
+    host.contribute(migrations, createRevisionJsonMigration(db));
 
     const record: HistoryRecorder['record'] = async (caller, { action, collection, item, comment = null }) => {
       const params = [...toActorSqlParameters(caller), action, collection, String(item), comment];

@@ -13,7 +13,7 @@ export function renderRevisionDataSql(collection: Collection, expression: Expres
   const shown = historyFieldsOf(collection).map(
     (field) => `${expression('t', field)} as ${quoteIdentifier(field.name)}`,
   );
-  return `(select to_jsonb(x.*) from (select ${shown.join(', ')}) x)`;
+  return `(select row_to_json(t1.*) from (select ${shown.join(', ')}) t1)`;
 }
 
 /**

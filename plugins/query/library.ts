@@ -5,7 +5,7 @@ export { decodeBase64 } from './base64.ts';
 /** SQL of keys of one column and of composite keys. */
 export { fieldColumnListSql, fieldsEqualSql, keyEqualsSql, keyInSql, keyTextSql } from './compile/key.ts';
 /** SQL of a field as answers show it, and of the same value as a part of `jsonb`. */
-export { fieldJsonbOutputSql, fieldOutputSql } from './compile/output.ts';
+export { fieldOutputSql } from './compile/output.ts';
 /** Whether an operand is `$CURRENT_USER` or `$CURRENT_ROLE`. */
 export { isCallerDynamicValue } from './current-user-or-role.ts';
 export { decodeRawQuery } from './decode-raw-query.ts';

@@ -50,6 +50,8 @@ export interface Column {
   /** Base type name as in `information_schema`: `character varying`, `timestamp with time zone`, … */
   readonly dataType: string;
   readonly nullable: boolean;
+  /** The column whose value reads show where this one is null; absent for most. */
+  readonly whenNull?: string;
   readonly default: string | null;
   readonly generated: boolean;
   readonly generationExpression: string | null;

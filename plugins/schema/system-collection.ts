@@ -8,6 +8,8 @@ export interface SystemField {
   readonly autoIncrement?: boolean;
   /** Whether the column allows null. Default: `not null`. */
   readonly nullable?: boolean;
+  /** Another field of the row, whose value reads show where this one is null in the database. */
+  readonly whenNull?: string;
   /** An SQL expression such as `'active'`, `true`, `now()`. */
   readonly default?: string;
   readonly unique?: boolean;

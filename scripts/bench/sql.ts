@@ -22,18 +22,18 @@ const COLUMNS = 'title, body, status, author_id, published_at, views, price, met
 const answered = `(select row_to_json(x) from (select ${articleJsonSql('m')}) x) as j`;
 
 /**
- * SQL that records the rows of `changed` (id, j: the row as the API formats it, delta: its changes, null for all) as activity and
- * revisions, and returns `answer`. The parameters from `$first` on are user, address and user agent.
+ * SQL that records the rows of `changed` (id, j: the row as the API formats it, delta: its changes, null for a new row) as activity
+ * and revisions, and returns `answer`. The parameters from `$first` on are user, address and user agent.
  */
 const recorded = (table: string, action: string, first: number, answer: string): string => `
   noted as materialized (
-    select c.*, c.j::jsonb as data, nextval('ideal_activity_id_seq')::int as activity from changed c),
+    select c.*, nextval('ideal_activity_id_seq')::int as activity from changed c),
   activity as (
     insert into ideal_activity (id, action, "user", ip, user_agent, collection, item)
     select n.activity, '${action}', $${first}::uuid, $${first + 1}::text, $${first + 2}::text, '${table}', n.id::text from noted n),
   revision as (
     insert into ideal_revisions (activity, collection, item, data, delta)
-    select n.activity, '${table}', n.id::text, n.data, coalesce(n.delta::jsonb, n.data) from noted n)
+    select n.activity, '${table}', n.id::text, n.j, n.delta from noted n)
   select ${answer} as data from noted n`;
 
 const ONE = 'n.j::text';

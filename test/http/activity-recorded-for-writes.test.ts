@@ -66,7 +66,7 @@ describe('activity and revisions recorded for writes', () => {
   const activity = () => database.query('select * from platform_activity order by id');
   const readListeners = async () =>
     (await activity()).map((row) => `${row.action} ${row.collection} ${row.item}`).sort();
-  const revisions = () => database.query('select * from platform_revisions order by id');
+  const revisions = (): Promise<Row[]> => ok('GET', '/revisions?sort=id&limit=-1');
   const revisionOf = async (collection: string, item: string) =>
     (await revisions()).filter((row) => row.collection === collection && row.item === item).at(-1) as Row;
 

@@ -148,11 +148,8 @@ describe('statements per request', () => {
   it('a revision has the values of the row, whether or not the statement answers the row', async () => {
     const { token } = service.admin;
     const revisionOf = async (id: number) => {
-      const [row] = await database.query<{ data: object; delta: object }>(
-        `select data, delta from platform_revisions where collection = 'note' and item = $1 order by id desc limit 1`,
-        [String(id)],
-      );
-      return row;
+      const query = `filter[collection]=note&filter[item]=${id}&sort=-id&limit=1&fields=data,delta`;
+      return JSON.parse((await send('GET', `/revisions?${query}`, token)).text).data[0];
     };
     const body = { title: 'History', price: '2.5', published_at: '2024-05-06T07:08:09.120Z', meta: { a: [1, null] } };
     for (const query of ['', '?fields=id']) {

@@ -60,6 +60,33 @@ describe('/activity and /revisions', () => {
     expect(last.id).to.be.at.least(id);
   });
 
+  it('show and find the values of a new row as its delta, which the database stores once', async () => {
+    const first = 'filter[collection]=article&filter[item]=1&filter[activity][action]=create';
+    const read = async (query: string) => {
+      const { status, body } = await admin('GET', `/revisions?${first}&${query}`);
+      expect(status, `${query} ${JSON.stringify(body)}`).to.equal(200);
+      return body.data;
+    };
+    const values = { id: 1, title: 'first' };
+    expect(await read('fields=delta,data')).to.deep.equal([{ delta: values, data: values }]);
+    expect(await read('fields=json(delta,title),delta&filter[delta][_json][title][_eq]=first')).to.deep.equal([
+      { delta_title_json: 'first', delta: values },
+    ]);
+    expect(await read('fields=item&filter[delta][_nnull]=true')).to.deep.equal([{ item: '1' }]);
+    expect(await read('fields=item&filter[delta][_null]=true')).to.deep.equal([]);
+    expect(await read('aggregate[count]=delta')).to.deep.equal([{ count: { delta: 1 } }]);
+    const document = '{ revisions(filter: { collection: { _eq: "article" }, item: { _eq: "1" } }, sort: ["id"], limit: 1) { delta data } }';
+    const { data, errors } = (await admin('POST', '/graphql/system', { query: document })).body;
+    expect(errors).to.equal(undefined);
+    expect(data.revisions).to.deep.equal([{ delta: values, data: values }]);
+    const stored = await service.database.query(
+      `select r.delta, r.data::text = $1 as whole from platform_revisions r join platform_activity a on a.id = r.activity
+       where r.collection = 'article' and r.item = '1' and a.action = 'create'`,
+      [JSON.stringify(values)],
+    );
+    expect(stored).to.deep.equal([{ delta: null, whole: true }]);
+  });
+
   it('have no routes that write', async () => {
     const row = { action: 'create', collection: 'article', item: '1' };
     for (const path of ['/activity', '/revisions']) {

@@ -16,6 +16,10 @@ describe('a database whose tables and triggers have the names of an earlier vers
   before(async () => {
     database = await freshDatabase('former_names');
     await runSqlFile(database.url, new URL('../data/before-renames.sql', import.meta.url));
+    await database.query(
+      `insert into platform_revisions (activity, collection, item, data, delta) values
+        (1, 'note', '1', '{"id": 1, "title": "new"}', '{"id": 1, "title": "new"}'), (2, 'note', '1', '{"id": 1, "title": "later"}', '{"title": "later"}')`,
+    );
     // Without users the service creates the first admin at its start, and the test needs this admin.
     await database.query('delete from platform_users');
   });
@@ -58,6 +62,25 @@ describe('a database whose tables and triggers have the names of an earlier vers
       'platform_files_orphan_truncate',
       'platform_files_orphan_update',
       'platform_user_status_changed',
+    ]);
+  });
+
+  it('its revisions, which were stored as jsonb, are answered as before', async () => {
+    const { admin, request } = service as InProcessService;
+    const { body } = await request('GET', '/revisions?filter[collection]=note&sort=id&fields=data,delta', {
+      token: admin.token,
+    });
+    expect(body.data).to.deep.equal([
+      { data: { id: 1, title: 'new' }, delta: { id: 1, title: 'new' } },
+      { data: { id: 1, title: 'later' }, delta: { title: 'later' } },
+    ]);
+    const types = await database.query(
+      `select column_name as name, data_type as type from information_schema.columns
+      where table_name = 'platform_revisions' and column_name in ('data', 'delta') order by 1`,
+    );
+    expect(types).to.deep.equal([
+      { name: 'data', type: 'json' },
+      { name: 'delta', type: 'json' },
     ]);
   });
 

@@ -96,7 +96,7 @@ function renderInsert(
 ): string {
   const history = runner.historySql();
   const into = `insert into ${tableSql(collection)} as t (${fields.map(columnSql).join(', ')}) ${source}`;
-  return `with changed as (${into} returning ${keySql(requireKeyField(collection), 't')} as key${history.returning}${renderWrittenRowTextColumn(answer)})${history.ctes}${renderWriteResultSelect(history, count, answer)}`;
+  return `with changed as (${into} returning ${keySql(requireKeyField(collection), 't')} as key${history.returning}${renderWrittenRowTextColumn(answer, history)})${history.ctes}${renderWriteResultSelect(history, count, answer)}`;
 }
 
 /**

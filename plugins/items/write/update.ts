@@ -168,7 +168,7 @@ function renderUpdateOne(
   { fields, sets }: Assignment,
 ): string {
   const history = runner.historySql(fields);
-  const returning = `${keySql(requireKeyField(collection), 't')} as key${history.returning}${renderWrittenRowTextColumn(answer)}`;
+  const returning = `${keySql(requireKeyField(collection), 't')} as key${history.returning}${renderWrittenRowTextColumn(answer, history)}`;
   const old = history.readsBefore ? 'with (old as b) ' : '';
   const changed = `update ${tableSql(collection)} t set ${sets} where ${rows.sql} and (${condition.text}) returning ${old}${returning}`;
   return `with changed as (${changed})${history.ctes}${renderWriteResultSelect(history, rows.count, answer)}`;
@@ -189,7 +189,7 @@ function renderUpdate(
   const table = tableSql(collection);
   const history = runner.historySql(fields);
   const where = `${rows.sql} and (${condition.text})`;
-  const returning = `${keySql(key, 't')} as key${history.returning}${renderWrittenRowTextColumn(answer)}`;
+  const returning = `${keySql(key, 't')} as key${history.returning}${renderWrittenRowTextColumn(answer, history)}`;
   const end = `${history.ctes}${renderWriteResultSelect(history, rows.count, answer)}`;
   // Rows are locked in the order of their keys, so that concurrent updates of the same rows do not deadlock.
   const order = rows.count === '1' ? '' : ` order by ${fieldColumnListSql('t', key).join(', ')}`;

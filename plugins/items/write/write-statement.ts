@@ -1,6 +1,6 @@
 import { type Caller, type Failure, fail } from '#kernel';
 import type { HistoryRecordedStatement, HistorySql, RowAndParentRevision } from '../../activity/contract.ts';
-import { fieldJsonbOutputSql } from '../../query/library.ts';
+import { fieldOutputSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
@@ -78,7 +78,7 @@ export function createWriteStatementRunner(
             action,
             collection,
             sets,
-            expression: fieldJsonbOutputSql,
+            expression: fieldOutputSql,
             firstParameter: 1,
             nested,
             hasNestedRows,
@@ -114,29 +114,34 @@ type FinalRow = readonly [keys: string, complete: string | null, answer: string 
  * the statement and undoes it: an invalid cast is the only way to do that in plain SQL.
  */
 export const renderWriteResultSelect = (
-  { from, order, places: revisionPlaces }: HistorySql,
+  history: HistorySql,
   expected?: string,
   answer?: WrittenRowTextSlot,
 ): string => {
+  const { from, order, places: revisionPlaces } = history;
   // Without an aggregate, which costs more than the rest of this select. A key with a second row, in a table that
   // inherits from this one, is not a single value and fails the statement as well.
+  const text = answer && repeatsRevision(answer, history) ? 'n.data::text' : 'n.answer';
   if (expected === '1' && revisionPlaces === '') {
     const complete = `case when n.key is null then ('${ROW_COUNT_MARK}0' || coalesce(n.key::text, ''))::int end`;
     const key = `(select c.key from ${from} c)`;
-    const answered = answer?.isList ? `'[' || n.answer || ']'` : answer ? 'n.answer' : 'null';
+    const answered = answer?.isList ? `'[' || ${text} || ']'` : answer ? text : 'null';
     return ` select json_build_array(${key}), ${complete}, ${answered}, null from (values (1)) o left join ${from} n on true`;
   }
   const complete = expected
     ? `case when count(*) = ${expected} then 0 else ('${ROW_COUNT_MARK}' || count(*))::int end`
     : 'null';
-  const list = `'[' || string_agg(n.answer, ','${order}) || ']'`;
-  const answered = answer?.isList ? list : answer ? `(select n.answer from ${from} n)` : 'null';
+  const list = `'[' || string_agg(${text}, ','${order}) || ']'`;
+  const answered = answer?.isList ? list : answer ? `(select ${text} from ${from} n)` : 'null';
   return ` select coalesce(json_agg(n.key${order}), '[]'), ${complete}, ${answered}, ${revisionPlaces || 'null'} from ${from} n`;
 };
 
-/** SQL of the column of `changed` with the row's JSON text, which `renderWriteResultSelect` answers. */
-export const renderWrittenRowTextColumn = (answer: WrittenRowTextSlot | undefined): string =>
-  answer ? `, ${answer.sql} as answer` : '';
+/** SQL of the column of `changed` with the row's JSON text, which `renderWriteResultSelect` answers; empty where `data` is the same. */
+export const renderWrittenRowTextColumn = (answer: WrittenRowTextSlot | undefined, history: HistorySql): string =>
+  answer && !repeatsRevision(answer, history) ? `, ${answer.sql} as answer` : '';
+
+/** Whether the answer is what the revision holds, as that of a whole row is, so that PostgreSQL makes it once. */
+const repeatsRevision = ({ sql }: WrittenRowTextSlot, { data }: HistorySql): boolean => sql === `${data}::text`;
 
 const isRowCountMismatch = (error: unknown): boolean => {
   const { code, message, where } = error as { code?: string; message?: string; where?: string };

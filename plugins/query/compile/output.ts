@@ -10,18 +10,6 @@ export const CONCEALED_VALUE_MASK = '**********';
 export const fieldOutputSql = (alias: string, field: Field): string =>
   valueOutputSql(fieldColumnSql(alias, field), field);
 
-/**
- * SQL of a field of the row `alias` as a part of `jsonb`, in the format of answers. A JSON value that `jsonb` refuses becomes its
- * text, so that every row can be stored in a revision.
- */
-export function fieldJsonbOutputSql(alias: string, field: Field): string {
-  const shown = fieldOutputSql(alias, field);
-  if (field.type !== 'json' || field.concealed || field.column?.array || field.column?.dataType === 'jsonb')
-    return shown;
-  const text = `${fieldColumnSql(alias, field)}::text`;
-  return `case when ${isInvalidJsonbSql(text)} then to_json(${text}) else to_json(${shown}) end`;
-}
-
 /** SQL of whether `jsonb` refuses this JSON text, as it does NUL and unpaired surrogates. */
 export const isInvalidJsonbSql = (text: string): string =>
   `strpos(${text}, e'\\\\u') > 0 and regexp_replace(${text}, ${VALID_ESCAPES}, '', 'gi') ~* e'\\\\\\\\u(0000|d[89a-f])'`;

@@ -1,4 +1,4 @@
-import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
+import type { Collection, Column, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { BoundPlaceholderValue, ConditionTree, DynamicValue } from '../contract.ts';
 import { keyTextSql } from './key.ts';
 
@@ -67,8 +67,10 @@ export function tableSql(table: Collection['table']): string {
   return `${quoteIdentifierCached(table.schema)}.${quoteIdentifierCached(table.name)}`;
 }
 
-/** SQL of a field in the row `alias`: its column, or the key text of a composite key. */
-export const fieldColumnSql = (alias: string, field: Field): string =>
-  field.parts
-    ? keyTextSql(alias, field.parts)
-    : `${alias}.${quoteIdentifierCached((field.column as { name: string }).name)}`;
+/** SQL of a field in the row `alias`: its column, the column that stands for it where it is null, or the text of a composite key. */
+export function fieldColumnSql(alias: string, field: Field): string {
+  if (field.parts) return keyTextSql(alias, field.parts);
+  const { name, whenNull } = field.column as Column;
+  const column = `${alias}.${quoteIdentifierCached(name)}`;
+  return whenNull === undefined ? column : `coalesce(${column}, ${alias}.${quoteIdentifierCached(whenNull)})`;
+}

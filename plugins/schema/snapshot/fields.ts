@@ -86,8 +86,12 @@ function buildSystemField(
     collection,
     name: column.name,
     type: field.type,
-    // A case-insensitive unique field has an index over an expression, which the catalog does not list for the column.
-    column: field.unique && !column.unique ? { ...column, unique: true } : column,
+    column: {
+      ...column,
+      // A case-insensitive unique field has an index over an expression, which the catalog does not list for the column.
+      unique: column.unique || field.unique === true,
+      ...(field.whenNull ? { whenNull: field.whenNull } : {}),
+    },
     special,
     meta: buildSystemFieldMeta(collection, field, at),
     concealed: field.type === 'hash' || special.includes('conceal'),
