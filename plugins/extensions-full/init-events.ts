@@ -24,7 +24,7 @@ export const INIT_EVENTS = [
   'app.after',
 ] as const;
 
-/** Calls the init handlers of these events one after the other; failures are logged. */
+/** Calls the init handlers of these events one after the other, for all of them after the first load of extensions; failures are logged. */
 export async function runInitHandlers(
   deps: Pick<ExtensionRuntime['deps'], 'log'>,
   events: readonly string[],

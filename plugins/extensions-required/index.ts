@@ -5,7 +5,11 @@ import { extensionStatusControl, requiredPackageGuards } from '../extensions/con
 import { createEventRefusals } from './event-refusals.ts';
 import { extensionRequirementsMigration } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createRequiredPackageGuard, type ExtensionsRequiredConfig, type SafeModeConfig } from './required-packages.ts';
+import {
+  createRequiredPackageGuard,
+  type ExtensionsRequiredConfig,
+  type SafeModeConfig,
+} from './required-package-guard.ts';
 import { createRequirementStore } from './store.ts';
 
 export default definePlugin<ExtensionsRequiredConfig, SafeModeConfig>({

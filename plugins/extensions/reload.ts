@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AsSystem, Caller, EventsApi, Log } from '#kernel';
 import type { InterProcessBus } from '../cluster/contract.ts';
 import type { ExtensionManager, LoadChanges } from './load/extension-manager.ts';
-import type { ReloadRequest } from './load/load-plan.ts';
+import type { ReloadRequest } from './load/reload-plan.ts';
 import type { ExtensionRow } from './records/info-record.ts';
 import type { ThirdPartyPluginLifecycle } from './third-party/plugins.ts';
 

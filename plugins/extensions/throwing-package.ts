@@ -8,7 +8,7 @@ interface Package {
   readonly folder: string;
 }
 
-/** The packages of each service in this process. */
+/** Lists of packages, one function for each service in this process, in which `findThrowingPackage` searches. */
 const packageLists = new Set<() => readonly Package[]>();
 
 /** Adds packages to those that `findThrowingPackage` searches. Answers a function that removes them. */

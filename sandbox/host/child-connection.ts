@@ -22,7 +22,7 @@ const BODY_SLACK = 64 * 1024;
 
 const RATE_LIMITED = JSON.stringify({ code: 'rate_limited', message: 'Too many answers are on their way.' });
 
-export interface ChildConnectionListener {
+export interface ChildConnectionCallbacks {
   /** Called for each well-formed frame. */
   frame(message: ChildMessage, body: Buffer): void;
   /** Called once, when no more frames arrive. `fault` is the error of a malformed frame or of its handler. */
@@ -32,7 +32,7 @@ export interface ChildConnectionListener {
 /** The socket to one child. It bounds queued bytes in both directions and the time that the host spends on reading. */
 export class ChildConnection {
   readonly #channel: Duplex;
-  readonly #listener: ChildConnectionListener;
+  readonly #listener: ChildConnectionCallbacks;
   readonly #reader: FrameReader;
   readonly #throttle = new UselessFrameThrottle();
   #bytesThisTurn = 0;
@@ -41,7 +41,7 @@ export class ChildConnection {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(channel: Duplex, limits: GuestLimits, listener: ChildConnectionListener) {
+  constructor(channel: Duplex, limits: GuestLimits, listener: ChildConnectionCallbacks) {
     this.#channel = channel;
     this.#listener = listener;
     const body = Math.max(limits.result, limits.hostCall) + BODY_SLACK;

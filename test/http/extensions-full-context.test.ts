@@ -139,7 +139,7 @@ describe('the context of code with full authority, and messages for authors', fu
 
   const get = (path: string, token: string | null = service.admin.token) => service.request('GET', path, { token });
 
-  it('GET /extensions lists the entries of a full bundle with their status', async () => {
+  it('GET /extensions lists the entries of a bundle with full authority with their status', async () => {
     const rows = await listExtensions(service);
     expect(rows['service-extension-both']?.entries).to.deep.equal([
       { name: 'quiet', type: 'hook', status: 'loaded' },

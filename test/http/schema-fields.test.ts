@@ -387,7 +387,7 @@ describe('/fields', () => {
       expect((await admin('POST', `/items/${name}`, { uuid: input })).uuid).to.equal(input);
     });
 
-    it('conceal masks the value for every caller, and filters cannot find it', async () => {
+    it('conceal masks the value for every caller; filters by value and sorts are refused, and search does not find it', async () => {
       const name = await table([{ field: 'key', type: 'string', meta: { special: ['conceal'] } }]);
       await admin('POST', `/items/${name}`, [{ key: 'secret' }, {}]);
       expect(await admin('GET', `/items/${name}`)).to.deep.equal([

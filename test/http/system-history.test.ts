@@ -75,7 +75,8 @@ describe('/activity and /revisions', () => {
     expect(await read('fields=item&filter[delta][_nnull]=true')).to.deep.equal([{ item: '1' }]);
     expect(await read('fields=item&filter[delta][_null]=true')).to.deep.equal([]);
     expect(await read('aggregate[count]=delta')).to.deep.equal([{ count: { delta: 1 } }]);
-    const document = '{ revisions(filter: { collection: { _eq: "article" }, item: { _eq: "1" } }, sort: ["id"], limit: 1) { delta data } }';
+    const document =
+      '{ revisions(filter: { collection: { _eq: "article" }, item: { _eq: "1" } }, sort: ["id"], limit: 1) { delta data } }';
     const { data, errors } = (await admin('POST', '/graphql/system', { query: document })).body;
     expect(errors).to.equal(undefined);
     expect(data.revisions).to.deep.equal([{ delta: values, data: values }]);

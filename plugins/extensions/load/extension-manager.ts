@@ -5,10 +5,15 @@ import type { DiscoveredExtension, ExtensionAppBuildResult, LoadFailure } from '
 import type { ExtensionRow, FailureReasonRedactor } from '../records/info-record.ts';
 import { toAppParts } from './app-parts.ts';
 import { type ExtensionLoadSlot, isConfinedExtension, toExtensionRow } from './extension-load-state.ts';
-import { changesFullAuthority, createLoadPlan, type LoadPlan, type ReloadRequest } from './load-plan.ts';
 import { createExtensionLoadSteps, type ExtensionLoadSteps } from './load-steps.ts';
 import type { LoadDeps } from './loader-dependencies.ts';
 import { type PackageEventFilterState, toExtensionFilterState } from './package-filter-states.ts';
+import {
+  changesFullAuthority,
+  createExtensionReloadPlan,
+  type ExtensionReloadPlan,
+  type ReloadRequest,
+} from './reload-plan.ts';
 
 /** The extensions that a load added and removed, by name. */
 export interface LoadChanges {
@@ -51,7 +56,7 @@ export function createExtensionManager(deps: LoadDeps, toReason: FailureReasonRe
   /** Runs one load. The order of its steps is that of the conventions, "Mounting, order, collisions". */
   async function loadOnce(request: ReloadRequest): Promise<LoadChanges> {
     const all = await deps.discover();
-    const plan = createLoadPlan(slots, all, request, laterFailures);
+    const plan = createExtensionReloadPlan(slots, all, request, laterFailures);
     const next = createSlots(all, plan);
     const loading = plan.toLoad.map(({ id }) => next.get(id) as ExtensionLoadSlot);
     const settings = deps.settings(all.filter(({ failure }) => failure === undefined));
@@ -127,7 +132,10 @@ const logFailed = (log: LoadDeps['log'], name = 'an extension', { code, detail }
   log.error({ extension: name, code }, `${name} has stopped working: ${detail}`);
 
 /** One slot for each discovered extension; a kept extension keeps its slot. */
-function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): Map<string, ExtensionLoadSlot> {
+function createSlots(
+  all: readonly DiscoveredExtension[],
+  { kept }: ExtensionReloadPlan,
+): Map<string, ExtensionLoadSlot> {
   const slots = new Map<string, ExtensionLoadSlot>();
   for (const extension of all)
     slots.set(extension.id, kept.find((one) => one.extension.id === extension.id) ?? createSlot(extension));
@@ -155,7 +163,7 @@ async function checkSlots(
  */
 async function replaceSlots(
   steps: ExtensionLoadSteps,
-  plan: LoadPlan,
+  plan: ExtensionReloadPlan,
   loading: readonly ExtensionLoadSlot[],
   confined: readonly ExtensionLoadSlot[],
   hold: LoadDeps['beforeLoad'],

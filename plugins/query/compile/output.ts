@@ -53,12 +53,12 @@ export function valueOutputSql(value: string, field: Field): string {
  * SQL of a value in the format that a selection requests: a number, a text or the label of an enum value. Concealed values stay
  * masked, and arrays have no text format.
  */
-export function valueOutputSqlAs(value: string, field: Field, as: ColumnOutputFormat | undefined): string {
-  if (as === 'number' && isNumericField(field)) return jsonNumberSql(value, field);
-  if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
-    return field.column.array ? labelListSql(value, as.labels) : labelSql(value, as.labels);
+export function valueOutputSqlInFormat(value: string, field: Field, format: ColumnOutputFormat | undefined): string {
+  if (format === 'number' && isNumericField(field)) return jsonNumberSql(value, field);
+  if (typeof format === 'object' && !field.concealed && field.column?.enumValues)
+    return field.column.array ? labelListSql(value, format.labels) : labelSql(value, format.labels);
   const shown = valueOutputSql(value, field);
-  return as === 'text' && !field.column?.array ? `${shown}::text` : shown;
+  return format === 'text' && !field.column?.array ? `${shown}::text` : shown;
 }
 
 const labelSql = (value: string, labels: ReadonlyMap<string, string>): string =>

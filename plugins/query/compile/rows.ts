@@ -12,7 +12,7 @@ import { fieldColumnListSql, keyEqualsSql } from './key.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { EMPTY_SELECT_LIST, limitSql, readNodeConditionsSql, rowJsonSql } from './node-clauses.ts';
 import { orderByClause, orderTerms } from './order.ts';
-import { valueOutputSqlAs } from './output.ts';
+import { valueOutputSqlInFormat } from './output.ts';
 import {
   fieldColumnSql,
   quoteIdentifierCached,
@@ -84,7 +84,7 @@ function isLimitedBeforeOutput({
 const isComputed = (pick: Projection): boolean =>
   pick.kind === 'object' ||
   (pick.kind === 'column' &&
-    (pick.fn !== undefined || pick.when !== undefined || valueOutputSqlAs('', pick.field, pick.as) !== ''));
+    (pick.fn !== undefined || pick.when !== undefined || valueOutputSqlInFormat('', pick.field, pick.as) !== ''));
 
 /** Whether the projection needs only the row. Counts of related rows cost a look-up, so they come after the limit. */
 const isOfRowAlone = (pick: ReadNode['projections'][number]): boolean =>
@@ -153,7 +153,7 @@ function projectionSql(statement: StatementBuilder, alias: string, pick: Project
 }
 
 function columnSql(statement: StatementBuilder, alias: string, { field, fn, as }: ProjectionOf<'column'>): string {
-  if (!fn) return valueOutputSqlAs(fieldColumnSql(alias, field), field, as);
+  if (!fn) return valueOutputSqlInFormat(fieldColumnSql(alias, field), field, as);
   return `${functionSql(statement, alias, { field, fn })}${as === 'text' ? '::text' : ''}`;
 }
 

@@ -1,6 +1,5 @@
 import type { ConfinedChildLauncherOptions } from '../confined-child.ts';
 import type { ChildLaunchPlan } from '../launch/launch-plan.ts';
-import { type CanaryResources, createCanaryResources } from './canary.ts';
 import { CONFINEMENT_LAYER_CHECKS, type ProbeFindings } from './checks.ts';
 import {
   CONFINEMENT_LAYERS,
@@ -9,6 +8,7 @@ import {
   MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
 } from './confinement-layers.ts';
+import { createEscapeBait, type EscapeBait } from './escape-bait.ts';
 import { listLaunchPlans, type MachineCapabilities, renderLaunchPlanName } from './launch-plans.ts';
 import { type SelfTestPrograms, selfTestLaunchPlan } from './self-test.ts';
 
@@ -28,10 +28,10 @@ export async function findProvenLaunchPlan(
   { mode, log }: Pick<ConfinedChildLauncherOptions, 'mode' | 'log'>,
 ): Promise<ProvenLaunchPlan> {
   const failures: Record<string, string> = {};
-  const canary = await createCanaryResources();
+  const canary = await createEscapeBait();
   try {
     for (const plan of listLaunchPlans(machine)) {
-      const result = await selfTestLaunchPlan(machine, plan, programs, canary as CanaryResources);
+      const result = await selfTestLaunchPlan(machine, plan, programs, canary as EscapeBait);
       if ('findings' in result) return concludePosture(result.plan, result.findings, mode, failures, log);
       failures[renderLaunchPlanName(plan)] = result.error;
     }

@@ -36,7 +36,7 @@ interface WatchedWorker {
   kill(cause: 'cpu'): void;
 }
 
-/** Kills a process that uses more CPU time than its invocations, or the evaluation of its script, may. */
+/** Kills a process that uses more CPU time than granted: while it loads, for the evaluation of its script; later, for its invocations. */
 export const enforceCpuLimit = (
   worker: WatchedWorker,
   child: ConfinedChild,

@@ -109,7 +109,7 @@ describe('toRecord', () => {
     const loaded = (...outcomes: BundleEntryOutcome[]) => ({ entries: outcomes, remove: async () => {} });
     const good = (name: string, type: string): BundleEntryOutcome => ({ name, type, status: 'loaded' });
 
-    it('each entry of a full bundle has the status of the bundle', () => {
+    it('each entry of a bundle with full authority has the status of the bundle', () => {
       expect(record({ extension: full, loaded: loaded() })).to.deep.include({
         status: 'loaded',
         entries: entries.map(({ name, type }) => ({ name, type, status: 'loaded' })),

@@ -280,10 +280,10 @@ describe('media.inspect', () => {
     for (const still of [await sharp(frames[0]).gif().toBuffer(), await sharp(frames[0]).webp().toBuffer()])
       expect(await inspected('still', still)).not.to.have.property('duration');
     // A truncated animation has the duration of its complete frames. Comment blocks are no frames.
-    const second = moving.lastIndexOf(Buffer.from([0x21, 0xf9, 4]));
-    expect(await inspected('cut.gif', moving.subarray(0, second + 3))).to.include({ duration: 170 });
+    const lastFrame = moving.lastIndexOf(Buffer.from([0x21, 0xf9, 4]));
+    expect(await inspected('cut.gif', moving.subarray(0, lastFrame + 3))).to.include({ duration: 170 });
     const comment = Buffer.from([0x21, 0xfe, 3, 0x2c, 0x3b, 0x21, 0]);
-    const remarked = Buffer.concat([moving.subarray(0, second), comment, moving.subarray(second)]);
+    const remarked = Buffer.concat([moving.subarray(0, lastFrame), comment, moving.subarray(lastFrame)]);
     expect(await inspected('remarked.gif', remarked)).to.include({ duration: 1170 });
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type CanaryResources, createCanaryResources } from '../../../sandbox/host/posture/canary.ts';
+import { createEscapeBait, type EscapeBait } from '../../../sandbox/host/posture/escape-bait.ts';
 import {
   createTestLauncher,
   isRoot,
@@ -20,7 +20,7 @@ type Layer = TestLauncher['posture']['applied'][number];
  */
 describe('confinement: the probe program', () => {
   let launcher: TestLauncher;
-  let canary: CanaryResources;
+  let canary: EscapeBait;
   let ask: LaunchedProbe['ask'];
   let read: LaunchedProbe['read'];
   let guestPid: number;
@@ -28,7 +28,7 @@ describe('confinement: the probe program', () => {
   before(async () => {
     launcher = await createTestLauncher();
     expect(launcher.posture.decision).to.equal('run');
-    canary = await createCanaryResources();
+    canary = await createEscapeBait();
     ({ ask, read, guestPid } = await launchProbe(launcher));
   });
 

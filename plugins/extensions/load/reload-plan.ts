@@ -1,7 +1,7 @@
 import type { DiscoveredExtension, ReasonCode } from '../extension-types.ts';
 import { type ExtensionLoadSlot, hasExtensionServerPart, isConfinedExtension } from './extension-load-state.ts';
 
-export interface LoadPlan {
+export interface ExtensionReloadPlan {
   /** Extensions that keep running. */
   readonly kept: readonly ExtensionLoadSlot[];
   /** Loaded now and to be unloaded: changed, removed from disk, or to be tried again. */
@@ -31,12 +31,12 @@ const DEPENDS_ON_OTHERS: ReadonlySet<string> = new Set<ReasonCode>([
 ]);
 
 /** Plans a load from what runs now. `broken` has the ids of extensions that failed after they were loaded. */
-export function createLoadPlan(
+export function createExtensionReloadPlan(
   running: ReadonlyMap<string, ExtensionLoadSlot>,
   all: readonly DiscoveredExtension[],
   { names = [], retryFailed = false }: ReloadRequest,
   broken: { has(id: string): boolean },
-): LoadPlan {
+): ExtensionReloadPlan {
   const isSettled = (slot: ExtensionLoadSlot): boolean => {
     const codes = [slot.failure?.code, ...(slot.loaded?.entries ?? []).map(({ reason }) => reason?.code)].filter(
       (code) => code !== undefined,
@@ -74,7 +74,7 @@ export function createLoadPlan(
 /**
  * Whether code with full authority is added or removed: then names of confined extensions may be taken or free again.
  */
-export const changesFullAuthority = ({ toUnload, toLoad }: LoadPlan): boolean =>
+export const changesFullAuthority = ({ toUnload, toLoad }: ExtensionReloadPlan): boolean =>
   [...toUnload.map(({ extension }) => extension), ...toLoad].some(
     (extension) => !isConfinedExtension(extension) && hasExtensionServerPart(extension),
   );

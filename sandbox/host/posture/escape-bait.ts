@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Canary resources that every process of the machine may use and that a confined child must not reach. */
-export interface CanaryResources {
+export interface EscapeBait {
   /** A world-readable file with this text. */
   readonly file: string;
   readonly text: string;
@@ -22,7 +22,7 @@ export interface CanaryResources {
   close(): Promise<void>;
 }
 
-export async function createCanaryResources(): Promise<CanaryResources> {
+export async function createEscapeBait(): Promise<EscapeBait> {
   const folder = mkdtempSync(join(tmpdir(), 'tenon-canary-'));
   chmodSync(folder, 0o777);
   const text = randomUUID();
