@@ -1,7 +1,7 @@
 import { findJsonSchemaProblems } from '#kernel';
-import { renderAuthorities } from '../../plugins/broker/library.ts';
+import { type AUDIT_VERBS, renderAuthorities } from '../../plugins/broker/library.ts';
 import { type ManifestSchema, renderSchemaAsTypeScript } from './json-schema.ts';
-import { inlineCode, markdownPage } from './markdown.ts';
+import { inlineCode, markdownPage, markdownTable } from './markdown.ts';
 import type { PluginRegistrations } from './reader/index.ts';
 
 interface CapabilityText {
@@ -108,6 +108,48 @@ const TEXTS: Readonly<Record<string, CapabilityText>> = {
   },
 };
 
+/** What each verb of the audit means to an auditor. */
+const SENTENCES: Readonly<Record<(typeof AUDIT_VERBS)[number], string>> = {
+  reads: 'Reads the named tables by SQL; in a confined package the items of the named collections.',
+  writes: 'Writes the named tables of other plugins by SQL.',
+  owns: 'The tables are its own: any statement on them.',
+  changes:
+    '*tables of its own (by migrations)*: creates and alters them at the start; *any table*: also while the service runs.',
+  creates: 'Creates items of the named collections, as the calling user or with full access, as the sentence says.',
+  updates: 'Updates items of the named collections, likewise.',
+  deletes: 'Deletes items of the named collections, likewise.',
+  renders: 'Renders Liquid templates in a process of its own.',
+  reserves: 'No extension may take the path; of a capability: it is accepted in the manifest and has no effect yet.',
+  'shows users of the app': 'Users with app access may read the named settings of the package.',
+  'runs any statement': 'Any SQL on any table, for the reason given.',
+  'is notified of changes of': 'Its triggers announce changes of the tables, also those made by SQL.',
+  serves:
+    'Answers requests under the path; *(as system collections)*: the tables are collections of the API, with permissions.',
+  answers: 'Answers the named root fields of GraphQL.',
+  'handles requests in the phase': 'Sees every request in this phase, before or after the routes.',
+  'listens to': 'Is told of the events after the change is committed.',
+  'may change': 'Sees the events before the change, and may alter or reject it.',
+  'may reject': 'May refuse, and not alter.',
+  emits: 'Emits the events, for others to listen to.',
+  'sends requests to': 'Sends HTTP requests to these origins and no others.',
+  'runs as system': 'Acts without the permissions of a user, for the reason given. The ledger counts each time.',
+  'identifies callers as': 'Decides who a caller is, by evidence of this kind.',
+  'reads the settings':
+    'Reads the settings from the environment; *(of other plugins)*: those that another plugin declares.',
+  logs: 'Writes lines to the log under its own name.',
+  loads: 'Imports modules of Node and packages.',
+  provides:
+    'Provides a service to other plugins, or the named operation, hook or endpoint. An endpoint has its path (*serves*) once it is loaded.',
+  uses: 'Uses services of other plugins.',
+  defines: 'Adds a capability, or methods that confined code may call.',
+  opens: 'Opens an extension point, to which other plugins contribute.',
+  'contributes to': 'Adds something to an extension point of another plugin.',
+  runs: 'Runs by the clock, in the admin app, or runs packages of others, as the sentence says.',
+  'may be called by': 'The callers who may request the endpoint.',
+  'may do':
+    '*everything this process can do*: nothing limits it. *nothing (it does not load, …)*: its package is broken or refused.',
+};
+
 /**
  * docs/reference/capabilities.md: what each capability allows, and the sentences that consent and audit show for a grant.
  * @throws Error for a capability without a text here, a text without a capability, and an example that its schema refuses.
@@ -128,6 +170,10 @@ what each plugin and package was granted in the sentences below, and what it did
         if (wrong.length > 0) throw new Error(`the example of capability ${name} is wrong: ${wrong.join('; ')}`);
         return section(name, capability, text);
       }),
+    `## Sentences of the audit\n\n${markdownTable(
+      ['A line begins with', 'What it means'],
+      Object.entries(SENTENCES).map(([verb, meaning]) => [`*${verb}*`, meaning]),
+    )}`,
   );
 }
 

@@ -56,7 +56,8 @@ export const renderErrorsReferencePage = (): string =>
     'Errors',
     `Errors are \`{"errors": [{"message", "extensions": {"code", …}}]}\`. Several errors of one request, such as one for each broken
 validation rule, stand in one list; the status is that of the first. \`extensions.path\` says where in the body it is. Messages
-marked as hidden are shown to admins only.`,
+marked as hidden are shown to admins only. \`GRAPHQL_VALIDATION_EXCEPTION\` (400) is of GraphQL alone: the document asks for what the caller's
+schema does not have, or exceeds a limit of documents; \`extensions.graphqlErrors\` has all errors of it.`,
     markdownTable(
       ['Code', 'Status', 'Message', 'When, and what to do'],
       (Object.entries(ERRORS) as [ErrorCode, { status: number; expose: boolean; fixed?: string }][]).map(

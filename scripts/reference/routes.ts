@@ -17,7 +17,8 @@ export function renderRoutesReferencePage(routes: readonly DescribedRoute[]): st
     'Routes',
     `Every route of the service. \`:name\` stands for one segment of the path. \`SEARCH\` is a read whose query is in the body. GraphQL serves
 the same items at \`/graphql\` and the service's own collections at \`/graphql/system\`. The errors named are those beside the ones any
-route may answer: ${inlineCodes(COMMON_ERROR_CODES)}. Extensions add paths of their own.`,
+route may answer: ${inlineCodes(COMMON_ERROR_CODES)}. Extensions add paths of their own.
+\`GET /server/ping\` answers \`pong\` to everyone, before callers are identified and while the database is down.`,
     ...tags.map(
       (tag) =>
         `## ${tag}\n\n${markdownTable(
