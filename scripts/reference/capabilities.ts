@@ -127,7 +127,7 @@ const SENTENCES: Readonly<Record<(typeof AUDIT_VERBS)[number], string>> = {
     'Answers requests under the path; *(as system collections)*: the tables are collections of the API, with permissions.',
   answers: 'Answers the named root fields of GraphQL.',
   'handles requests in the phase': 'Sees every request in this phase, before or after the routes.',
-  'listens to': 'Is told of the events after the change is committed.',
+  'listens to': 'Is notified of the events after the change is committed.',
   'may change': 'Sees the events before the change, and may alter or reject it.',
   'may reject': 'May refuse, and not alter.',
   emits: 'Emits the events, for others to listen to.',
@@ -144,7 +144,7 @@ const SENTENCES: Readonly<Record<(typeof AUDIT_VERBS)[number], string>> = {
   defines: 'Adds a capability, or methods that confined code may call.',
   opens: 'Opens an extension point, to which other plugins contribute.',
   'contributes to': 'Adds something to an extension point of another plugin.',
-  runs: 'Runs by the clock, in the admin app, or runs packages of others, as the sentence says.',
+  runs: 'Runs by the clock, in the admin app, or runs third-party packages, as the sentence says.',
   'may be called by': 'The callers who may request the endpoint.',
   'may do':
     '*everything this process can do*: nothing limits it. *nothing (it does not load, …)*: its package is broken or refused.',

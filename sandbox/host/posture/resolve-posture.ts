@@ -1,6 +1,7 @@
 import type { ConfinedChildLauncherOptions } from '../confined-child.ts';
 import type { ChildLaunchPlan } from '../launch/launch-plan.ts';
 import { CONFINEMENT_LAYER_CHECKS, type ProbeFindings } from './checks.ts';
+import { type ConfinementCanary, createConfinementCanary } from './confinement-canary.ts';
 import {
   CONFINEMENT_LAYERS,
   CONFINEMENT_LAYERS_OF_REQUIRED_MODE,
@@ -8,7 +9,6 @@ import {
   MINIMUM_CONFINEMENT_LAYERS,
   type Posture,
 } from './confinement-layers.ts';
-import { createEscapeBait, type EscapeBait } from './escape-bait.ts';
 import { listLaunchPlans, type MachineCapabilities, renderLaunchPlanName } from './launch-plans.ts';
 import { type SelfTestPrograms, selfTestLaunchPlan } from './self-test.ts';
 
@@ -28,10 +28,10 @@ export async function findProvenLaunchPlan(
   { mode, log }: Pick<ConfinedChildLauncherOptions, 'mode' | 'log'>,
 ): Promise<ProvenLaunchPlan> {
   const failures: Record<string, string> = {};
-  const canary = await createEscapeBait();
+  const canary = await createConfinementCanary();
   try {
     for (const plan of listLaunchPlans(machine)) {
-      const result = await selfTestLaunchPlan(machine, plan, programs, canary as EscapeBait);
+      const result = await selfTestLaunchPlan(machine, plan, programs, canary as ConfinementCanary);
       if ('findings' in result) return concludePosture(result.plan, result.findings, mode, failures, log);
       failures[renderLaunchPlanName(plan)] = result.error;
     }

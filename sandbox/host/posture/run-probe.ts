@@ -5,7 +5,7 @@ import type { ChildLaunchPlan } from '../launch/launch-plan.ts';
 import { findGuestPid, parseKilobytesToBytes, readProcStatus } from '../launch/proc.ts';
 import { type StartedChild, startProgramUnderLaunchPlan } from '../launch/start.ts';
 import type { ProbeFindings } from './checks.ts';
-import type { EscapeBait } from './escape-bait.ts';
+import type { ConfinementCanary } from './confinement-canary.ts';
 import type { MachineCapabilities } from './launch-plans.ts';
 import { createProbeClient, PROBE_ENDED_ANSWER, type ProbeAnswer, type ProbeClient } from './probe-client.ts';
 
@@ -28,7 +28,7 @@ export async function runProbe(
   machine: MachineCapabilities,
   plan: ChildLaunchPlan,
   probe: string,
-  canary: EscapeBait,
+  canary: ConfinementCanary,
 ): Promise<ProbeResults | string> {
   const child = startProgramUnderLaunchPlan(machine.resources, plan, probe, true);
   const client = createProbeClient(child);
@@ -96,7 +96,7 @@ function listOpenFiles(): readonly string[] {
 }
 
 /** Attempts to write where a child must not write. Files that do appear are removed. */
-async function tryWrites({ ask }: ProbeClient, canary: EscapeBait) {
+async function tryWrites({ ask }: ProbeClient, canary: ConfinementCanary) {
   const name = `tenon-probe-${randomUUID()}`;
   const paths = [
     join(canary.folder, name),

@@ -3,7 +3,7 @@ import { type ChildLaunchPlan, computeAddressSpaceHeadroom, MAX_OPEN_FILES } fro
 import { findGuestPid, readProcLimits } from '../launch/proc.ts';
 import { type StartedChild, startProgramUnderLaunchPlan } from '../launch/start.ts';
 import type { ProbeFindings } from './checks.ts';
-import type { EscapeBait } from './escape-bait.ts';
+import type { ConfinementCanary } from './confinement-canary.ts';
 import type { MachineCapabilities } from './launch-plans.ts';
 import { createProbeClient, PROBE_ENDED_ANSWER, type ProbeClient } from './probe-client.ts';
 import { pathInChild, probeIsolate, runProbe } from './run-probe.ts';
@@ -30,7 +30,7 @@ export async function selfTestLaunchPlan(
   machine: MachineCapabilities,
   plan: ChildLaunchPlan,
   programs: SelfTestPrograms,
-  canary: EscapeBait,
+  canary: ConfinementCanary,
 ): Promise<SelfTestResult> {
   const first = await runProbe(machine, plan, programs.probe, canary);
   if (typeof first === 'string') return { error: first };

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createEscapeBait, type EscapeBait } from '../../../sandbox/host/posture/escape-bait.ts';
+import { type ConfinementCanary, createConfinementCanary } from '../../../sandbox/host/posture/confinement-canary.ts';
 import {
   createTestLauncher,
   isRoot,
@@ -20,7 +20,7 @@ type Layer = TestLauncher['posture']['applied'][number];
  */
 describe('confinement: the probe program', () => {
   let launcher: TestLauncher;
-  let canary: EscapeBait;
+  let canary: ConfinementCanary;
   let ask: LaunchedProbe['ask'];
   let read: LaunchedProbe['read'];
   let guestPid: number;
@@ -28,7 +28,7 @@ describe('confinement: the probe program', () => {
   before(async () => {
     launcher = await createTestLauncher();
     expect(launcher.posture.decision).to.equal('run');
-    canary = await createEscapeBait();
+    canary = await createConfinementCanary();
     ({ ask, read, guestPid } = await launchProbe(launcher));
   });
 

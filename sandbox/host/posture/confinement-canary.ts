@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Canary resources that every process of the machine may use and that a confined child must not reach. */
-export interface EscapeBait {
+export interface ConfinementCanary {
   /** A world-readable file with this text. */
   readonly file: string;
   readonly text: string;
@@ -22,7 +22,7 @@ export interface EscapeBait {
   close(): Promise<void>;
 }
 
-export async function createEscapeBait(): Promise<EscapeBait> {
+export async function createConfinementCanary(): Promise<ConfinementCanary> {
   const folder = mkdtempSync(join(tmpdir(), 'tenon-canary-'));
   chmodSync(folder, 0o777);
   const text = randomUUID();
