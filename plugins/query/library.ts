@@ -4,7 +4,7 @@ import { Failure, fail } from '#kernel';
 export { decodeBase64 } from './base64.ts';
 /** SQL of keys of one column and of composite keys. */
 export { fieldColumnListSql, fieldsEqualSql, keyEqualsSql, keyInSql, keyTextSql } from './compile/key.ts';
-/** SQL of a field as answers show it, and of the same value as a part of `jsonb`. */
+/** SQL of a field as answers show it. */
 export { fieldOutputSql } from './compile/output.ts';
 /** Whether an operand is `$CURRENT_USER` or `$CURRENT_ROLE`. */
 export { isCallerDynamicValue } from './current-user-or-role.ts';
@@ -17,8 +17,8 @@ export { joinCompositeKey, splitCompositeKey } from './key-text.ts';
 export { parseNowExpression, timestampOfNowOffset } from './now-dynamic-value.ts';
 /** Parses a GeoJSON geometry to text; INVALID_QUERY with the path for other values. */
 export { parseGeoJson } from './parse/geojson.ts';
-/** The operators that fit a field of this type, unless the field is concealed. */
-export { ARRAY_OPERATORS, filterOperatorsOfFieldType } from './parse/operators-by-field-type.ts';
+/** The operators that fit a field of this type, unless the field is concealed; those of arrays and of ranges. */
+export { ARRAY_OPERATORS, filterOperatorsOfFieldType, RANGE_OPERATORS } from './parse/operators-by-field-type.ts';
 export { parsePrimaryKeyValue } from './parse-key.ts';
 export { isReplaceableByPlaceholder, OperandPlaceholder } from './placeholder.ts';
 export { applyEnumLabels, toAggregateParameter } from './selection.ts';

@@ -23,7 +23,8 @@ const presence = set(NULL_TESTS, EMPTY_TESTS);
 const geometry = set(EQUAL, SPATIAL, NULL_TESTS);
 const keyed = set(EQUAL, MEMBER, NULL_TESTS);
 const comparable = set(EQUAL, ORDER, MEMBER, NULL_TESTS, EMPTY_TESTS, TEXT);
-const range = set(EQUAL, ORDER, MEMBER, NULL_TESTS, EMPTY_TESTS, [
+/** Operators of columns of ranges and multiranges: `_contains` and `_intersects` compare ranges. */
+export const RANGE_OPERATORS = set(EQUAL, ORDER, MEMBER, NULL_TESTS, EMPTY_TESTS, [
   '_contains',
   '_ncontains',
   '_intersects',
@@ -47,7 +48,7 @@ export function filterOperatorsOfFieldReference({ field, fn }: FieldReference): 
   if (field.parts) return keyed;
   if (field.concealed) return presence;
   if (field.column?.array) return ARRAY_OPERATORS;
-  return isRangeColumn(field.column) ? range : filterOperatorsOfFieldType(field.type);
+  return isRangeColumn(field.column) ? RANGE_OPERATORS : filterOperatorsOfFieldType(field.type);
 }
 
 export function filterOperatorsOfFieldType(type: FieldType): ReadonlySet<FilterOperator> {
