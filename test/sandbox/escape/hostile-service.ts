@@ -44,7 +44,7 @@ export async function startHostileService(programs: readonly HostileProgram[]): 
       env: {
         EXTENSIONS_PATH: join(folder, 'extensions'),
         EXTENSIONS_SANDBOX_TIMEOUT: String(SANDBOX_TIMEOUT_MS),
-        NODE_OPTIONS: `--import=${fileURLToPath(new URL('report-health.ts', import.meta.url))}`,
+        NODE_OPTIONS: `--import=${fileURLToPath(new URL('event-loop-memory-report.ts', import.meta.url))}`,
         ESCAPE_WATCH: watched,
       },
     });
