@@ -72,7 +72,7 @@ export const mintSystemCaller = (owner: string, reason: string): Caller =>
   mint({ user: null, role: null, admin: true, app: true }, { owner, reason }, true);
 
 /** Copies a caller so that the activity log names `owner` as the code that acted. */
-export const createAttributedCaller = (caller: Caller, owner: string): Caller =>
+export const copyCallerForActingCode = (caller: Caller, owner: string): Caller =>
   mint(assertCaller(caller), { owner, reason: caller.reason }, isSystem(caller));
 
 /** Whether the kernel minted this value. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createAttributedCaller } from '../caller.ts';
+import { copyCallerForActingCode } from '../caller.ts';
 import type { Authority, GrantHolder } from '../capabilities/capability.ts';
 import { assertValidManifestContributions, assertValidManifestGrants } from '../capabilities/grant.ts';
 import type { PluginLoaderApi } from '../capabilities/packages.ts';
@@ -125,7 +125,7 @@ export class PluginLoader implements PluginLoaderApi {
       asSystem() {
         throw fail('CAPABILITY_DENIED', 'a plugin acts without a user by host.asSystem');
       },
-      attribute: (caller) => createAttributedCaller(caller, `${name}@${version}`),
+      attribute: (caller) => copyCallerForActingCode(caller, `${name}@${version}`),
       recordDenial: (what) => this.#stores().ledger.record('denied', name, what),
     };
   }

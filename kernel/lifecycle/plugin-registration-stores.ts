@@ -1,4 +1,4 @@
-import { callerForgeryLedgers, createAttributedCaller, mintSystemCaller } from '../caller.ts';
+import { callerForgeryLedgers, copyCallerForActingCode, mintSystemCaller } from '../caller.ts';
 import { type AnyCapability, capabilities } from '../capabilities/capability.ts';
 import { eventsCapability } from '../capabilities/events.ts';
 import { type AuditLine, listPluginAuthorities } from '../capabilities/grant.ts';
@@ -42,7 +42,7 @@ export function createPluginStores(settings: SettingsStore, log: Log, loading: P
       ledger.record('system', owner, reason);
       return mintSystemCaller(owner, reason);
     },
-    attribute: createAttributedCaller,
+    attribute: copyCallerForActingCode,
     record: (kind, owner, what) => ledger.record(kind, owner, what),
     ledgerEntries: () => ledger.entries(),
     auditLines: audit,

@@ -1,9 +1,9 @@
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
 import { createPoolShareHolder } from '../database/library.ts';
+import { CompilationState, isRuntimeParameter, type RuntimeParameter } from './compile/compilation-state.ts';
 import { compileCursorStatement, compileReadStatement } from './compile/read.ts';
 import { returningRowJsonSql } from './compile/returning.ts';
-import { isRuntimeParameter, type RuntimeParameter, StatementBuilder } from './compile/statement-builder.ts';
 import { whereSql } from './compile/where.ts';
 import type {
   BoundPlaceholderValue,
@@ -32,7 +32,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
   const statementNames = createStatementNames();
 
   const prepare: QueryRunner['prepare'] = (read, schema, form = 'text') => {
-    const statement = new StatementBuilder(schema, whereSql);
+    const statement = new CompilationState(schema, whereSql);
     const text = (form === 'rows' ? compileCursorStatement : compileReadStatement)(statement, read);
     assertParameterCount(statement.params);
     // A cursor is declared for each run, so its statement gets no name.
@@ -83,7 +83,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
       return Array.isArray(parsed) ? parsed : [parsed];
     },
     compileCondition(where, context, schema, first) {
-      const statement = new StatementBuilder(schema, whereSql, first);
+      const statement = new CompilationState(schema, whereSql, first);
       const condition = statement.where('t', where);
       assertParameterCount(statement.params, first);
       const params = resolveParameters(statement.params, context);

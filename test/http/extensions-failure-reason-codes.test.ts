@@ -202,7 +202,7 @@ describe('the reason codes of GET /extensions', function () {
     }
   }
 
-  it('DISCOVERY_FAILED: a link that leads nowhere', async () => {
+  it('DISCOVERY_FAILED: a package folder that is a link to a missing target', async () => {
     const lost = (await rows()).find(({ name }) => name === 'service-extension-lost');
     expect(lost?.reason?.code).to.equal('DISCOVERY_FAILED');
   });

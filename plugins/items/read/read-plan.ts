@@ -53,6 +53,7 @@ const MAX_CACHED_QUERY_TEXT = 2000;
 /** Characters of all cached statements; their trees take several times as much memory. */
 const MAX_CACHED_CHARACTERS = 8_000_000;
 
+/** Makes the compiled statement of a read for the caller's permissions, or takes it from the cache. */
 export type ReadPlanner = (
   caller: Caller,
   set: PermissionSet,
@@ -60,9 +61,7 @@ export type ReadPlanner = (
   request: ReadRequest,
 ) => Promise<ReadPlan>;
 
-/**
- * Creates the planner: it makes a statement of a read request and the caller's permissions, or takes it from the cache.
- */
+/** Creates the planner with a cache of its own. */
 export function createReadPlanner({ schema, access, query, events }: ItemsEngineDeps): ReadPlanner {
   /** Compiled statements by everything they depend on: text, schema version, permission set. Never by user or key. */
   const plans = new LRUCache<string, ReadPlan>({

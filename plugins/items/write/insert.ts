@@ -136,7 +136,7 @@ async function insertTuples(
     let param = runner.values.length;
     const slot = (row: Payload, field: Field) =>
       Object.hasOwn(row, field.name) ? renderParameterCastSql(field, `$${++param}`) : 'default';
-    // An insert needs a column, so a row of defaults only names one with `default`.
+    // An insert needs a column, so rows without values name one, with `default`.
     const columns = fields.length > 0 ? fields : [findWritableColumn(collection)];
     const tuples = rows.map((row) => `(${columns.map((field) => slot(row, field)).join(', ')})`);
     return renderInsert(context, runner, columns, `values ${tuples.join(', ')}`, String(rows.length));

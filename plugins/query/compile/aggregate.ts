@@ -1,11 +1,11 @@
 import type { Aggregation, FieldReference, GroupProjection, ReadNode } from '../contract.ts';
+import { type CompilationState, fieldColumnSql, tableSql } from './compilation-state.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { constantSql, type JsonObjectMember, memberSelectListSql, renderJsonObjectSql } from './json-object.ts';
 import { EMPTY_SELECT_LIST, limitSql, readNodeConditionsSql } from './node-clauses.ts';
 import { orderByClause } from './order.ts';
 import { isNumericField, jsonNumberSql, valueOutputSql } from './output.ts';
-import { fieldColumnSql, type StatementBuilder, tableSql } from './statement-builder.ts';
 
 type AggregateFn = Aggregation['functions'][number];
 
@@ -14,7 +14,7 @@ type AggregateFn = Aggregation['functions'][number];
  * limits the groups; the outer one builds the JSON objects of the answer.
  */
 export function groupedReadSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   read: ReadNode & { readonly aggregate: Aggregation },
   link?: (alias: string) => string,
 ): string {
@@ -80,7 +80,7 @@ function functionMembers(outer: string, functions: Aggregation['functions']): re
   });
 }
 
-function aggregateSql(statement: StatementBuilder, alias: string, read: ReadNode, { name, use }: AggregateFn): string {
+function aggregateSql(statement: CompilationState, alias: string, read: ReadNode, { name, use }: AggregateFn): string {
   if (!use) {
     const { key } = read.collection;
     return name === 'countDistinct' && key && !key.parts ? `count(distinct ${fieldColumnSql(alias, key)})` : 'count(*)';

@@ -1,15 +1,15 @@
 import type { Field } from '../../schema/contract.ts';
 import type { FilterOperand, FilterOperator } from '../contract.ts';
 import { isSortableUnknownTypeField, toElementOrBoundField } from '../element-field.ts';
-import { callerHasDynamicValueSql, operandArraySql } from './operand-sql.ts';
-import type { StatementBuilder } from './statement-builder.ts';
+import type { CompilationState } from './compilation-state.ts';
+import { callerValueNotNullSql, operandArraySql } from './operand-sql.ts';
 
 /**
  * A condition on an array column. A GIN index supports `&&` and `@>` on the bare column, so the column is cast only when its elements
  * have no equality in PostgreSQL.
  */
 export function arrayFilterSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   left: string,
   field: Field,
   operator: FilterOperator,
@@ -22,7 +22,7 @@ export function arrayFilterSql(
   };
   // Without a user or role the values of `$CURRENT_…` are null, and neither a negation nor `_has_all` may match.
   const withCallerPresent = (sql: string) =>
-    [sql, ...values.flatMap((value) => callerHasDynamicValueSql(statement, field, value))].join(' and ');
+    [sql, ...values.flatMap((value) => callerValueNotNullSql(statement, field, value))].join(' and ');
   switch (operator) {
     case '_null':
     case '_nnull':

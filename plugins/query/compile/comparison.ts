@@ -3,10 +3,11 @@ import { isRangeColumn } from '../../schema/library.ts';
 import type { ConditionTree, FilterOperand, FilterOperator } from '../contract.ts';
 import { isSortableUnknownTypeField } from '../element-field.ts';
 import { arrayFilterSql } from './array.ts';
+import type { CompilationState, RuntimeParameter } from './compilation-state.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { jsonbSql } from './function.ts';
 import {
-  callerHasDynamicValueSql,
+  callerValueNotNullSql,
   dynamicValueSql,
   filterOperandSql,
   geometrySql,
@@ -15,7 +16,6 @@ import {
 } from './operand-sql.ts';
 import { valueOutputSql } from './output.ts';
 import { rangeFilterSql } from './range.ts';
-import type { RuntimeParameter, StatementBuilder } from './statement-builder.ts';
 
 const COMPARISONS: Partial<Readonly<Record<FilterOperator, string>>> = {
   _eq: '=',
@@ -41,7 +41,7 @@ export function comparisonField(test: Test): Field {
 
 /** Renders a `_json` test. A stored value of another JSON type than the operand counts as null. */
 export function jsonTestSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   test: Extract<ConditionTree, { kind: 'inside' }>,
 ): string {
@@ -58,7 +58,7 @@ export function jsonTestSql(
 }
 
 /** Renders one test of a filter: `left` compared with the operands. */
-export function filterTestSql(statement: StatementBuilder, left: string, test: Test): string {
+export function filterTestSql(statement: CompilationState, left: string, test: Test): string {
   const { operator, values } = test;
   const field = withComparableType(comparisonField(test), values);
   if (field.column?.array) return arrayFilterSql(statement, left, field, operator, values);
@@ -91,7 +91,7 @@ export function filterTestSql(statement: StatementBuilder, left: string, test: T
       // PostgreSQL decides `not between` by one bound if the other is null, so a dynamic bound must have a value.
       return [
         `${comparableSql(left, field)} not ${range}`,
-        ...values.flatMap((value) => callerHasDynamicValueSql(statement, field, value)),
+        ...values.flatMap((value) => callerValueNotNullSql(statement, field, value)),
       ].join(' and ');
     }
     case '_ieq':
@@ -119,19 +119,19 @@ export function filterTestSql(statement: StatementBuilder, left: string, test: T
  * Renders `_nin`. `<> all` holds for an empty list, to which a path such as `$CURRENT_USER.teams.id` may lead. So with a path,
  * null and callers without a user or role are excluded explicitly.
  */
-function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly FilterOperand[]): string {
+function notInSql(statement: CompilationState, left: string, field: Field, values: readonly FilterOperand[]): string {
   const outside = `${left} <> all(${operandArraySql(statement, field, values)})`;
   if (!values.some(hasMultiValuedPath)) return outside;
   return [
     `${left} is not null`,
     outside,
-    ...values.flatMap((value) => callerHasDynamicValueSql(statement, field, value)),
+    ...values.flatMap((value) => callerValueNotNullSql(statement, field, value)),
   ].join(' and ');
 }
 
 /** Renders a `like` test. Wildcards in the operand are escaped, so that they match themselves. */
 function patternSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   left: string,
   value: FilterOperand,
   form: string,

@@ -1,12 +1,12 @@
 import type { ConditionTree } from '../contract.ts';
+import type { CompilationState } from './compilation-state.ts';
 import { joinConditionsWithAnd } from './conjunction.ts';
 import { fieldColumnListSql, keyEqualsSql, keyInSql } from './key.ts';
 import { filterOperandSql, operandArraySql } from './operand-sql.ts';
-import type { StatementBuilder } from './statement-builder.ts';
 
 /** Renders a filter on a composite key or foreign key, compared column by column, so that PostgreSQL uses indexes. */
 export function compositeKeyFilterSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   where: Extract<ConditionTree, { kind: 'test' }>,
 ): string {

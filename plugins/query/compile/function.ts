@@ -1,15 +1,15 @@
 import type { Field } from '../../schema/contract.ts';
 import type { DatePart, FieldReference } from '../contract.ts';
+import { type CompilationState, fieldColumnSql, tableSql } from './compilation-state.ts';
 import { whereClause } from './conjunction.ts';
 import { toManyJoin } from './joins.ts';
 import { isInvalidJsonbSql } from './output.ts';
-import { fieldColumnSql, type StatementBuilder, tableSql } from './statement-builder.ts';
 
 const PARTS: Partial<Readonly<Record<DatePart, string>>> = { weekday: 'dow' };
 
 /** A function of a field of the row `alias`. The result is a whole number, except for `json`. */
 export function functionSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   { field, fn }: FieldReference & { readonly fn: NonNullable<FieldReference['fn']> },
 ): string {

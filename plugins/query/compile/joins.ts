@@ -2,14 +2,14 @@ import { quoteLiteral } from '../../database/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldReference } from '../contract.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
+import { type CompilationState, fieldColumnSql, quoteIdentifierCached } from './compilation-state.ts';
 import { fieldsEqualSql } from './key.ts';
-import { fieldColumnSql, quoteIdentifierCached, type StatementBuilder } from './statement-builder.ts';
 
 /**
  * Builds the join condition between the rows of a to-many field and their parent row; undefined when there is no key to join by.
  */
 export function toManyJoin(
-  { schema }: StatementBuilder,
+  { schema }: CompilationState,
   { field }: Pick<FieldReference, 'field'>,
   to: Collection,
 ): ((child: string, parent: string) => string) | undefined {

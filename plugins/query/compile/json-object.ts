@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../../database/library.ts';
-import { quoteIdentifierCached } from './statement-builder.ts';
+import { quoteIdentifierCached } from './compilation-state.ts';
 
 // A member of a JSON object in an answer. The object is built from a row of a select, whose columns are the members in order.
 

@@ -1,13 +1,13 @@
 import type { Collection } from '../../schema/contract.ts';
 import type { FieldReference } from '../contract.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
+import { type CompilationState, fieldColumnSql } from './compilation-state.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { fieldsEqualSql } from './key.ts';
-import { fieldColumnSql, type StatementBuilder } from './statement-builder.ts';
 
 /** The join condition of the many-to-one `use` of the row `alias` with the row `joined` of `to`. */
 export function manyToOneJoin(
-  statement: StatementBuilder,
+  statement: CompilationState,
   joined: string,
   to: Collection,
   alias: string,

@@ -1,13 +1,13 @@
 import type { ReadNode } from '../contract.ts';
+import type { CompilationState } from './compilation-state.ts';
 import { rowObjectSql } from './json-object.ts';
 import { searchSql } from './search.ts';
-import type { StatementBuilder } from './statement-builder.ts';
 
 // Clauses that reads of rows and of groups have in common.
 
 /** The row rule, the filter and the search of a node, as SQL conditions. */
 export function readNodeConditionsSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   read: ReadNode,
 ): readonly (string | undefined)[] {
@@ -33,5 +33,5 @@ export function rowJsonSql({ projections: pick, aggregate }: ReadNode, alias: st
 /** The select list of a read without projections. */
 export const EMPTY_SELECT_LIST = '1 as "?"';
 
-export const limitSql = (statement: StatementBuilder, { limit, offset }: ReadNode): string =>
+export const limitSql = (statement: CompilationState, { limit, offset }: ReadNode): string =>
   `${limit === null ? '' : ` limit ${limit}`}${offset === 0 ? '' : ` offset ${statement.param(offset, 'int8')}`}`;

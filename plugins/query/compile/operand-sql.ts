@@ -2,15 +2,15 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import type { DynamicValue, DynamicValuePath, DynamicValuePathStep, FilterOperand } from '../contract.ts';
 import { type CurrentUserOrRoleValue, isCallerDynamicValue } from '../current-user-or-role.ts';
 import { isSortableUnknownTypeField } from '../element-field.ts';
+import { type CompilationState, fieldColumnSql, type RuntimeParameter, tableSql } from './compilation-state.ts';
 import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
-import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql } from './statement-builder.ts';
 
 /** For `$CURRENT_USER` and `$CURRENT_ROLE`, the condition that the caller has a value; empty for other operands. */
-export const callerHasDynamicValueSql = (
-  statement: StatementBuilder,
+export const callerValueNotNullSql = (
+  statement: CompilationState,
   field: Field,
   value: FilterOperand,
 ): readonly string[] =>
@@ -21,7 +21,7 @@ export const callerHasDynamicValueSql = (
     : [];
 
 /** The right side of a comparison: a parameter, or the SQL of a dynamic value. */
-export function filterOperandSql(statement: StatementBuilder, field: Field, value: FilterOperand): string {
+export function filterOperandSql(statement: CompilationState, field: Field, value: FilterOperand): string {
   if (field.type.startsWith('geometry')) return geometrySql(statement, value);
   if (typeof value === 'object' && value !== null) return dynamicValueSql(statement, value, sqlTypeOf(field, null));
   return statement.param(value, sqlTypeOf(field, value));
@@ -29,7 +29,7 @@ export function filterOperandSql(statement: StatementBuilder, field: Field, valu
 
 /** A list of operands as SQL of an array; `exact` is the type of its elements when it is compared with an array column. */
 export function operandArraySql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   field: Field,
   values: readonly FilterOperand[],
   exact?: string,
@@ -51,7 +51,7 @@ export function operandArraySql(
 }
 
 /** SQL of an operand, cast to the PostgreSQL type `type`. */
-export const typedValueSql = (statement: StatementBuilder, type: string, value: FilterOperand): string =>
+export const typedValueSql = (statement: CompilationState, type: string, value: FilterOperand): string =>
   typeof value === 'object' && value !== null ? dynamicValueSql(statement, value, type) : statement.param(value, type);
 
 const isPlaceholderList = (
@@ -109,7 +109,7 @@ const isComparedAsItself = (field: Field): boolean =>
   field.column?.sqlType.includes('citext') === true ||
   isSortableUnknownTypeField(field);
 
-export function dynamicValueSql(statement: StatementBuilder, value: DynamicValue, type: string): string {
+export function dynamicValueSql(statement: CompilationState, value: DynamicValue, type: string): string {
   if (!isCallerDynamicValue(value) || !value.path)
     return statement.param({ runtimeValue: value } satisfies RuntimeParameter, type);
   return `(${pathSql(statement, value)})${castPathSql(value, type)}`;
@@ -125,11 +125,11 @@ function castPathSql({ path }: CurrentUserOrRoleValue, type: string, list = ''):
   return `${same ? '' : `::text${list}`}::${type}${list}`;
 }
 
-const callerIdSql = (statement: StatementBuilder, { dynamic }: CurrentUserOrRoleValue): string =>
+const callerIdSql = (statement: CompilationState, { dynamic }: CurrentUserOrRoleValue): string =>
   statement.param({ runtimeValue: { dynamic } } satisfies RuntimeParameter, 'uuid');
 
 /** A sub-select of the values that a path such as `$CURRENT_USER.company.name` leads to. */
-function pathSql(statement: StatementBuilder, value: CurrentUserOrRoleValue): string {
+function pathSql(statement: CompilationState, value: CurrentUserOrRoleValue): string {
   const { start, rule, steps: path } = value.path as DynamicValuePath;
   let alias = statement.alias();
   const key = start.fields.get(start.primary ?? 'id') as Field;
@@ -152,7 +152,7 @@ function pathSql(statement: StatementBuilder, value: CurrentUserOrRoleValue): st
   return `select ${fieldReferenceSql(statement, alias, last.use)} from ${from}${whereClause(conditions.map(parenthesized))}`;
 }
 
-export const geometrySql = (statement: StatementBuilder, value: FilterOperand): string =>
+export const geometrySql = (statement: CompilationState, value: FilterOperand): string =>
   `ST_SetSRID(ST_GeomFromGeoJSON(${
     typeof value === 'object' && value !== null
       ? dynamicValueSql(statement, value, 'text')

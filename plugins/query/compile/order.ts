@@ -1,9 +1,9 @@
 import type { OrderBy, OrderByRelation } from '../contract.ts';
+import { type CompilationState, tableSql } from './compilation-state.ts';
 import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
-import { type StatementBuilder, tableSql } from './statement-builder.ts';
 
 export interface OrderTerm {
   readonly sql: string;
@@ -14,7 +14,7 @@ export const orderByClause = (terms: readonly OrderTerm[]): string =>
   terms.length === 0 ? '' : ` order by ${terms.map((one) => `${one.sql}${one.descending ? ' desc' : ''}`).join(', ')}`;
 
 export const orderTerms = (
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   order: readonly OrderBy[],
   joins: string[],
@@ -25,7 +25,7 @@ export const orderTerms = (
  * SQL of the value that a row is ordered by: behind a to-many relation the first value of the related rows, so that it counts
  * once.
  */
-function orderValue(statement: StatementBuilder, alias: string, order: OrderBy, joins: string[]): string {
+function orderValue(statement: CompilationState, alias: string, order: OrderBy, joins: string[]): string {
   const { path, use, descending } = order;
   let at = alias;
   for (const [depth, step] of path.entries()) {
@@ -37,7 +37,7 @@ function orderValue(statement: StatementBuilder, alias: string, order: OrderBy, 
   return fieldReferenceSql(statement, at, use);
 }
 
-function joinRelated(statement: StatementBuilder, at: string, step: OrderByRelation, joins: string[]): string {
+function joinRelated(statement: CompilationState, at: string, step: OrderByRelation, joins: string[]): string {
   const joined = statement.alias();
   const link = step.by
     ? manyToAnyJoin(joined, step.to, at, fieldReferenceSql(statement, at, step.use), step.by)
@@ -47,7 +47,7 @@ function joinRelated(statement: StatementBuilder, at: string, step: OrderByRelat
   return joined;
 }
 
-function firstRelatedValue(statement: StatementBuilder, at: string, step: OrderByRelation, rest: OrderBy): string {
+function firstRelatedValue(statement: CompilationState, at: string, step: OrderByRelation, rest: OrderBy): string {
   const child = statement.alias();
   const link = toManyJoin(statement, step.use, step.to);
   if (!link) return 'null';

@@ -1,7 +1,7 @@
 import { quoteLiteral } from '../../database/library.ts';
 import type { Column, Field } from '../../schema/contract.ts';
 import type { ColumnOutputFormat } from '../selection.ts';
-import { fieldColumnSql } from './statement-builder.ts';
+import { fieldColumnSql } from './compilation-state.ts';
 
 /** The text that answers show instead of a concealed value. */
 export const CONCEALED_VALUE_MASK = '**********';

@@ -1,19 +1,19 @@
 import type { Field } from '../../schema/contract.ts';
 import type { FilterOperand, FilterOperator } from '../contract.ts';
 import { toElementOrBoundField } from '../element-field.ts';
-import { callerHasDynamicValueSql, filterOperandSql, typedValueSql } from './operand-sql.ts';
-import type { StatementBuilder } from './statement-builder.ts';
+import type { CompilationState } from './compilation-state.ts';
+import { callerValueNotNullSql, filterOperandSql, typedValueSql } from './operand-sql.ts';
 
 /** Renders the operators that only range and multirange columns have; undefined for all other operators. */
 export function rangeFilterSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   left: string,
   field: Field,
   operator: FilterOperator,
   values: readonly FilterOperand[],
 ): string | undefined {
   const [value = null] = values;
-  const withCallerPresent = (sql: string) => [sql, ...callerHasDynamicValueSql(statement, field, value)].join(' and ');
+  const withCallerPresent = (sql: string) => [sql, ...callerValueNotNullSql(statement, field, value)].join(' and ');
   switch (operator) {
     case '_contains':
       return `${left} @> ${boundSql(statement, field, value)}`;
@@ -32,7 +32,7 @@ export function rangeFilterSql(
 }
 
 /** The operand in the type of the bounds, which `@>` requires. */
-const boundSql = (statement: StatementBuilder, field: Field, value: FilterOperand): string => {
+const boundSql = (statement: CompilationState, field: Field, value: FilterOperand): string => {
   const bound = toElementOrBoundField(field);
   return typedValueSql(statement, bound.column?.sqlType ?? 'text', value);
 };

@@ -1,15 +1,15 @@
 import type { ReadNode } from '../contract.ts';
+import { type CompilationState, tableSql } from './compilation-state.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
 import { readNodeConditionsSql, rowJsonSql } from './node-clauses.ts';
 import { readNodeSql } from './rows.ts';
-import { type StatementBuilder, tableSql } from './statement-builder.ts';
 
 /**
  * A whole read as one statement with the columns `data` and, when the query has `meta`, `meta`. Both are JSON texts.
  *
  *     select '[' || string_agg(row_to_json(r)::text, ',') || ']' as data from (<rows>) r
  */
-export function compileReadStatement(statement: StatementBuilder, read: ReadNode): string {
+export function compileReadStatement(statement: CompilationState, read: ReadNode): string {
   const rows = readNodeSql(statement, read);
   const row = `${rowJsonSql(read, 'r')}::text`;
   if (!read.single) {
@@ -25,18 +25,18 @@ export function compileReadStatement(statement: StatementBuilder, read: ReadNode
  * A whole read as one statement for a cursor: one record per row, with the one column `row`. The counts are the first record,
  * since PostgreSQL runs the branches of `union all` in order.
  */
-export function compileCursorStatement(statement: StatementBuilder, read: ReadNode): string {
+export function compileCursorStatement(statement: CompilationState, read: ReadNode): string {
   const meta = read.meta.length > 0 ? `select ${metaSql(statement, read)} as row union all ` : '';
   return `${meta}select ${rowJsonSql(read, 'r')}::text as row from (${readNodeSql(statement, read)}) r`;
 }
 
-const metaColumn = (statement: StatementBuilder, read: ReadNode): string =>
+const metaColumn = (statement: CompilationState, read: ReadNode): string =>
   read.meta.length > 0 ? `, ${metaSql(statement, read)} as meta` : '';
 
 /**
  * SQL of `total_count` and `filter_count`, which count rows also when the answer has groups (conventions, "Aggregation shapes").
  */
-function metaSql(statement: StatementBuilder, read: ReadNode): string {
+function metaSql(statement: CompilationState, read: ReadNode): string {
   const counts = read.meta.map((name) => {
     const alias = statement.alias();
     const conditions =

@@ -1,9 +1,9 @@
 import type { SchemaOverview } from '../../schema/contract.ts';
 import type { ReadNode } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
+import { CompilationState } from './compilation-state.ts';
 import { renderJsonObjectSql } from './json-object.ts';
 import { buildJsonObjectMembers } from './rows.ts';
-import { StatementBuilder } from './statement-builder.ts';
 import { whereSql } from './where.ts';
 
 /**
@@ -15,7 +15,7 @@ export function returningRowJsonSql(read: ReadNode, schema: SchemaOverview, alia
   const appliesToEveryRow =
     (rule === undefined || isMatchAll(rule)) && search === null && !aggregate && meta.length === 0;
   if (!appliesToEveryRow || !pick.every(isPlainColumn)) return undefined;
-  const statement = new StatementBuilder(schema, whereSql);
+  const statement = new CompilationState(schema, whereSql);
   return `${renderJsonObjectSql(buildJsonObjectMembers(statement, alias, pick, []), statement.alias())}::text`;
 }
 

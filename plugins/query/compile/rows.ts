@@ -4,6 +4,13 @@ import type { Projection, ReadNode } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { manyToOneTargetField } from '../parse/parse-context.ts';
 import { groupedReadSql } from './aggregate.ts';
+import {
+  type CompilationState,
+  fieldColumnSql,
+  quoteIdentifierCached,
+  type RuntimeParameter,
+  tableSql,
+} from './compilation-state.ts';
 import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { functionSql } from './function.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
@@ -13,13 +20,6 @@ import { manyToOneJoin } from './many-to-one-join.ts';
 import { EMPTY_SELECT_LIST, limitSql, readNodeConditionsSql, rowJsonSql } from './node-clauses.ts';
 import { orderByClause, orderTerms } from './order.ts';
 import { valueOutputSqlInFormat } from './output.ts';
-import {
-  fieldColumnSql,
-  quoteIdentifierCached,
-  type RuntimeParameter,
-  type StatementBuilder,
-  tableSql,
-} from './statement-builder.ts';
 
 type ProjectionOf<K extends Projection['kind']> = Extract<Projection, { kind: K }>;
 
@@ -27,7 +27,7 @@ type ProjectionOf<K extends Projection['kind']> = Extract<Projection, { kind: K 
  * Renders the rows or groups of one node. A node without relations is one select. With relations an inner select filters, orders
  * and limits the rows, and the outer one joins the related rows, so that a limit of 25 costs at most 25 look-ups per relation.
  */
-export function readNodeSql(statement: StatementBuilder, read: ReadNode, link?: (alias: string) => string): string {
+export function readNodeSql(statement: CompilationState, read: ReadNode, link?: (alias: string) => string): string {
   if (read.aggregate) return groupedReadSql(statement, { ...read, aggregate: read.aggregate }, link);
   const inner = statement.alias();
   const joins: string[] = [];
@@ -100,7 +100,7 @@ function orderColumnPrefix({ collection }: ReadNode): string {
 }
 
 /** The `from` clause of a read by keys: the rows in the order of the keys. */
-function keysSource(statement: StatementBuilder, read: ReadNode, alias: string): { from: string; alias: string } {
+function keysSource(statement: CompilationState, read: ReadNode, alias: string): { from: string; alias: string } {
   const key = read.collection.key as Field;
   const list = statement.alias();
   // Every integer index supports an int8 list, also with values out of its range.
@@ -116,7 +116,7 @@ function keysSource(statement: StatementBuilder, read: ReadNode, alias: string):
 
 /** The select list of a node; appends the joins of relations to `joins`. */
 const selectList = (
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   picks: readonly Projection[],
   joins: string[],
@@ -124,7 +124,7 @@ const selectList = (
 
 /** The members of the JSON object of the row `alias`; appends the joins of relations to `joins`. */
 export const buildJsonObjectMembers = (
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   picks: readonly Projection[],
   joins: string[],
@@ -135,7 +135,7 @@ export const buildJsonObjectMembers = (
     return { key: pick.key, sql: when ? `case when ${statement.where(alias, when)} then ${sql} end` : sql };
   });
 
-function projectionSql(statement: StatementBuilder, alias: string, pick: Projection, joins: string[]): string {
+function projectionSql(statement: CompilationState, alias: string, pick: Projection, joins: string[]): string {
   switch (pick.kind) {
     case 'column':
       return columnSql(statement, alias, pick);
@@ -152,7 +152,7 @@ function projectionSql(statement: StatementBuilder, alias: string, pick: Project
   }
 }
 
-function columnSql(statement: StatementBuilder, alias: string, { field, fn, as }: ProjectionOf<'column'>): string {
+function columnSql(statement: CompilationState, alias: string, { field, fn, as }: ProjectionOf<'column'>): string {
   if (!fn) return valueOutputSqlInFormat(fieldColumnSql(alias, field), field, as);
   return `${functionSql(statement, alias, { field, fn })}${as === 'text' ? '::text' : ''}`;
 }
@@ -162,7 +162,7 @@ function columnSql(statement: StatementBuilder, alias: string, { field, fn, as }
  * sub-select PostgreSQL built the JSON of whole tables before the join, or read the table once per row.
  */
 function oneSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   { field, read }: ProjectionOf<'one'>,
   joins: string[],
@@ -175,7 +175,7 @@ function oneSql(
 
 /** Joins the row of `read` for which `link` holds; answers its JSON, or null without such a row. */
 function joinedRow(
-  statement: StatementBuilder,
+  statement: CompilationState,
   read: ReadNode,
   key: Field,
   joins: string[],
@@ -198,7 +198,7 @@ function joinedRow(
  * the projection is strict.
  */
 function anySql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   { field, by, reads, strict }: ProjectionOf<'any'>,
   joins: string[],
@@ -216,7 +216,7 @@ function anySql(
 }
 
 function manySql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   pick: ProjectionOf<'many' | 'keys'>,
   joins: string[],

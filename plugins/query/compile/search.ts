@@ -4,8 +4,8 @@ import { isSearchVector } from '../../schema/library.ts';
 import type { ReadNode } from '../contract.ts';
 import { isUuid } from '../uuid.ts';
 import { escapeLike } from './comparison.ts';
+import type { CompilationState } from './compilation-state.ts';
 import { fieldReferenceSql } from './field-use.ts';
-import type { StatementBuilder } from './statement-builder.ts';
 
 /** Search terms that can equal a number. */
 const NUMERIC = /^[+-]?(\d{1,38}(\.\d{0,38})?|\.\d{1,38})$/;
@@ -15,7 +15,7 @@ const NUMERIC = /^[+-]?(\d{1,38}(\.\d{0,38})?|\.\d{1,38})$/;
  * vector has its words. Without a field no row matches.
  */
 export function searchSql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   { search, searchFields: searched }: ReadNode,
 ): string {
@@ -46,7 +46,7 @@ const CONFIGURATION = /to_tsvector\('((?:[^']|'')+)'::regconfig/g;
  * generated column names. For a column that a trigger fills it is the configuration of the connection, as for `to_tsvector` with
  * one argument.
  */
-function textSearchQuerySql(statement: StatementBuilder, { column }: Field, term: string): string {
+function textSearchQuerySql(statement: CompilationState, { column }: Field, term: string): string {
   const named = [...(column?.generationExpression ?? '').matchAll(CONFIGURATION)].map(([, name = '']) => name);
   if (named.length === 0) return `websearch_to_tsquery(${statement.param(term, 'text')})`;
   const queries = [...new Set(named)].map((name) => {

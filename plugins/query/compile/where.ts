@@ -1,16 +1,16 @@
 import type { ConditionTree } from '../contract.ts';
 import { comparisonField, filterTestSql, jsonTestSql } from './comparison.ts';
+import { type CompilationState, tableSql } from './compilation-state.ts';
 import { compositeKeyFilterSql } from './composite-key-filter.ts';
 import { joinConditionsWithAnd, whereClause } from './conjunction.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { rewriteRelatedKeyCondition } from './foreign-key-rewrite.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
-import { callerHasDynamicValueSql } from './operand-sql.ts';
-import { type StatementBuilder, tableSql } from './statement-builder.ts';
+import { callerValueNotNullSql } from './operand-sql.ts';
 
 /** A condition on the row `alias`; `true` when it always holds. */
-export function whereSql(statement: StatementBuilder, alias: string, where: ConditionTree): string {
+export function whereSql(statement: CompilationState, alias: string, where: ConditionTree): string {
   switch (where.kind) {
     case 'fixed':
       return String(where.value);
@@ -33,12 +33,12 @@ export function whereSql(statement: StatementBuilder, alias: string, where: Cond
   }
 }
 
-const bracketed = (statement: StatementBuilder, alias: string, where: ConditionTree): string => {
+const bracketed = (statement: CompilationState, alias: string, where: ConditionTree): string => {
   const sql = whereSql(statement, alias, where);
   return where.kind === 'or' || where.kind === 'and' ? `(${sql})` : sql;
 };
 
-function oneSql(statement: StatementBuilder, alias: string, where: Extract<ConditionTree, { kind: 'one' }>): string {
+function oneSql(statement: CompilationState, alias: string, where: Extract<ConditionTree, { kind: 'one' }>): string {
   const { use, to } = where;
   if (!to.table) return 'false';
   const own = rewriteRelatedKeyCondition(where);
@@ -58,7 +58,7 @@ function oneSql(statement: StatementBuilder, alias: string, where: Extract<Condi
  * The condition as it holds for a row of nulls, which stands for the related row of a many-to-one when it is missing or hidden:
  * `true`, `false`, or a condition on the caller.
  */
-function onRowOfNullsSql(statement: StatementBuilder, where: ConditionTree): string {
+function onRowOfNullsSql(statement: CompilationState, where: ConditionTree): string {
   switch (where.kind) {
     case 'fixed':
       return String(where.value);
@@ -96,7 +96,7 @@ function onRowOfNullsSql(statement: StatementBuilder, where: ConditionTree): str
   }
 }
 
-function manySql(statement: StatementBuilder, alias: string, where: Extract<ConditionTree, { kind: 'many' }>): string {
+function manySql(statement: CompilationState, alias: string, where: Extract<ConditionTree, { kind: 'many' }>): string {
   const { use, to } = where;
   const link = toManyJoin(statement, use, to);
   if (!link || !to.table) return where.quantifier === 'none' ? 'true' : 'false';
@@ -111,7 +111,7 @@ function manySql(statement: StatementBuilder, alias: string, where: Extract<Cond
 }
 
 function anySql(
-  statement: StatementBuilder,
+  statement: CompilationState,
   alias: string,
   { use, by, to, rule, where }: Extract<ConditionTree, { kind: 'any' }>,
 ): string {
@@ -123,7 +123,7 @@ function anySql(
 }
 
 /** The conditions that the caller has each user or role value that `where` compares with, at any depth. */
-function callerPresentSql(statement: StatementBuilder, where: ConditionTree): readonly string[] {
+function callerPresentSql(statement: CompilationState, where: ConditionTree): readonly string[] {
   switch (where.kind) {
     case 'fixed':
       return [];
@@ -136,6 +136,6 @@ function callerPresentSql(statement: StatementBuilder, where: ConditionTree): re
       return callerPresentSql(statement, where.where);
     case 'inside':
     case 'test':
-      return where.values.flatMap((value) => callerHasDynamicValueSql(statement, comparisonField(where), value));
+      return where.values.flatMap((value) => callerValueNotNullSql(statement, comparisonField(where), value));
   }
 }

@@ -9,7 +9,7 @@ import { isNullOperand, parseOperands } from './operand.ts';
 import { filterOperatorsOfFieldReference } from './operators-by-field-type.ts';
 import {
   countQueryPart,
-  isVisibleField,
+  isNameOfVisibleField,
   type QueryParseContext,
   resolveCollection,
   resolveField,
@@ -52,7 +52,7 @@ function parseFilterObject(
       if (key === '_and' || key === '_or')
         return parseLogical(key, rule, at, (one, here) => parseFilterObject(context, collection, one, here));
       // A column name may begin with an underscore.
-      if (key.startsWith('_') && !isVisibleField(context, collection, key))
+      if (key.startsWith('_') && !isNameOfVisibleField(context, collection, key))
         throw createInvalidQueryFailure(
           `"${key.slice(0, 40)}" is not a field or a logical operator${renderNearestNameSuggestion(key, LOGICAL)}`,
           at,
@@ -72,7 +72,7 @@ function parseFilterKey(
 ): ConditionTree {
   if (isFollowFilterKey(key))
     return parseFieldCondition(context, parseFollowFilterKey(context, collection, key, at), rule, at);
-  if (key.includes('(') && !isVisibleField(context, collection, key)) {
+  if (key.includes('(') && !isNameOfVisibleField(context, collection, key)) {
     const [first = '', ...rest] = splitFieldPath(key, at);
     // `year(author.born)` means `author: { year(born) }`.
     if (rest.length > 0) return parseFilterKey(context, collection, first, { [rest.join('.')]: rule }, at);
@@ -81,7 +81,7 @@ function parseFilterKey(
       throw createInvalidQueryFailure('json(…) is for fields and sort; filter with _json', at);
     return parseFieldCondition(context, use, rule, at);
   }
-  if (key.includes(':') && !isVisibleField(context, collection, key))
+  if (key.includes(':') && !isNameOfVisibleField(context, collection, key))
     return parseManyToAnyFilter(context, collection, key, rule, at);
   return parseFieldCondition(context, { field: resolveField(context, collection, key) }, rule, at);
 }

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
 import { DATE_PARTS, type FieldFunction, type FieldReference } from '../contract.ts';
-import { isVisibleField, type QueryParseContext, resolveCollection, resolveField } from './parse-context.ts';
+import { isNameOfVisibleField, type QueryParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { type FieldPathStep, parseFieldPathStep } from './path-steps.ts';
 import { createInvalidQueryFailure, type QueryErrorPath, renderNearestNameSuggestion } from './raw-values.ts';
 
@@ -47,7 +47,7 @@ export function parseFieldReference(
   step: string,
   at: QueryErrorPath,
 ): FieldReference {
-  if (isVisibleField(context, collection, step)) return { field: resolveField(context, collection, step) };
+  if (isNameOfVisibleField(context, collection, step)) return { field: resolveField(context, collection, step) };
   const name = parseFieldPathStep(step, at);
   const field = resolveField(context, collection, name.field);
   if (name.collection !== undefined)

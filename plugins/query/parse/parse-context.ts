@@ -42,7 +42,7 @@ export function countQueryPart(context: QueryParseContext, path: QueryErrorPath)
 }
 
 /** Whether this whole text, also with special characters, is the name of a field that is not hidden from the caller. */
-export const isVisibleField = (context: QueryParseContext, collection: Collection, name: string): boolean =>
+export const isNameOfVisibleField = (context: QueryParseContext, collection: Collection, name: string): boolean =>
   collection.fields.has(name) && context.isVisible(collection, name);
 
 /**

@@ -2,7 +2,7 @@ import type { ChildProcessExit } from '../confined-child.ts';
 import type { ControlGroupCounters } from '../launch/cgroups/group.ts';
 import { CHILD_ENVIRONMENT, type ChildLaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
 import type { ConfinementLayer } from './confinement-layers.ts';
-import { isRefusedByOs, type ProbeAnswer, probeValueOf } from './probe-client.ts';
+import { isAttemptRefusedByOs, type ProbeAnswer, probeValueOf } from './probe-client.ts';
 
 /** Observations of the self-test children and of the host. */
 export interface ProbeFindings {
@@ -58,21 +58,21 @@ export const CONFINEMENT_LAYER_CHECKS: {
   'unprivileged-user': ({ status, setuid }) => [
     ['not root', parseUids(status).length === 4 && parseUids(status).every((id) => id > 0)],
     ['no capabilities', [status.CapEff, status.CapPrm].every((set) => /^0+$/.test(set ?? ''))],
-    ['becoming root', isRefusedByOs(setuid)],
+    ['becoming root', isAttemptRefusedByOs(setuid)],
   ],
   filesystem: ({ reads, writes, root, isTouched }) => [
-    ['reading', reads.length > 0 && reads.every(isRefusedByOs)],
-    ['writing', writes.length > 0 && writes.every(isRefusedByOs)],
+    ['reading', reads.length > 0 && reads.every(isAttemptRefusedByOs)],
+    ['writing', writes.length > 0 && writes.every(isAttemptRefusedByOs)],
     ['a root of its own', isOwnRoot(probeValueOf(root))],
     ['nothing arrived', !isTouched],
   ],
   network: ({ connects, isTouched }) => [
-    ['connecting', connects.length > 0 && connects.every(isRefusedByOs)],
+    ['connecting', connects.length > 0 && connects.every(isAttemptRefusedByOs)],
     ['nothing arrived', !isTouched],
   ],
   'process-namespace': ({ service, status, signal }) => [
     ['a namespace of its own', countPidNamespaces(status) > countPidNamespaces(service)],
-    ['signalling the service', isRefusedByOs(signal)],
+    ['signalling the service', isAttemptRefusedByOs(signal)],
   ],
   seccomp: ({ status, fork, listen, shell }) => [
     ['a filter', status.Seccomp === '2'],
@@ -89,7 +89,7 @@ export const CONFINEMENT_LAYER_CHECKS: {
     ],
     ['threads', (plan.limits?.tasks ?? null) === null || limits.processes === plan.limits?.tasks],
     ['addresses', (limits['address space'] ?? Infinity) <= (plan.limits?.addresses ?? 0)],
-    ['reserving more', isRefusedByOs(reserve)],
+    ['reserving more', isAttemptRefusedByOs(reserve)],
   ],
   'memory-limit': ({ plan, hoard, hoardTarget, hoardEnd }) => [
     [

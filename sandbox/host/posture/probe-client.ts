@@ -60,6 +60,6 @@ export function createProbeClient({ channel, ended }: ConfinedChild, timeout = A
  * True where the operating system refused the attempt. An error of the program itself, its end and a timeout prove
  * nothing.
  */
-export const isRefusedByOs = (answer: ProbeAnswer): boolean =>
+export const isAttemptRefusedByOs = (answer: ProbeAnswer): boolean =>
   'error' in answer && answer !== PROBE_ENDED_ANSWER && /^E[A-Z0-9]+$/.test(answer.error);
 export const probeValueOf = (answer: ProbeAnswer): unknown => ('value' in answer ? answer.value : undefined);

@@ -13,14 +13,14 @@ export const isRuntimeParameter = (param: unknown): param is RuntimeParameter =>
   typeof param === 'object' && param !== null && 'runtimeValue' in param;
 
 /** Compiles a condition on the row `alias`: `whereSql` of `where.ts`. */
-export type WhereCompiler = (statement: StatementBuilder, alias: string, where: ConditionTree) => string;
+export type WhereCompiler = (statement: CompilationState, alias: string, where: ConditionTree) => string;
 
 /**
  * The state of one compilation: assigns parameter numbers and table aliases. Compiled fragments are plain text. Identifiers come from
  * the schema snapshot, and values are always parameters. It holds the compiler of conditions, because the modules that `where.ts`
  * imports compile conditions as well.
  */
-export class StatementBuilder {
+export class CompilationState {
   readonly schema: SchemaOverview;
   readonly params: unknown[] = [];
   readonly #whereSql: WhereCompiler;
