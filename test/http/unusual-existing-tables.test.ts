@@ -148,7 +148,7 @@ describe('tables that a third party created', () => {
     expect(noted).to.have.length(0);
   });
 
-  it('rows whose JSON does not fit into a revision can be updated, deleted and read', async () => {
+  it('rows whose JSON jsonb refuses can be updated, deleted and read, and their revisions hold it as it is', async () => {
     const values = async () => database.query('select id, j::text as j from odd_json order by id');
     const before = await values();
     for (const { id } of before as { id: number }[]) {
@@ -160,8 +160,8 @@ describe('tables that a third party created', () => {
       [1, 2, 3, 4, 5].map((id) => ({ name: `row ${id}` })),
     );
     expect(body.data.map(({ data }: { data: { j: unknown } }) => data.j)).to.deep.equal([
-      '{"a":"x\\u0000y"}',
-      '["\\ud800"]',
+      { a: 'x\0y' },
+      ['\ud800'],
       ['😀'],
       ['\\u0000'],
       [1, 2],
