@@ -8,8 +8,17 @@ export function createRevisionJsonMigration(db: Db): Migration {
   const revisions = db.own('platform_revisions');
   return {
     id: '2026-11-24-revisions-as-json',
-    up: () =>
-      db.ddl(db.sql`alter table ${revisions} alter column data type json using data::json,
-        alter column delta type json using delta::json`),
+    async up() {
+      try {
+        await db.ddl(db.sql`alter table ${revisions} alter column data type json using data::json,
+          alter column delta type json using delta::json`);
+      } catch (error) {
+        // An administrator may have made an index, a view or a trigger of these columns, which the message of PostgreSQL names.
+        throw Object.assign(error as Error, {
+          remedy:
+            'drop what depends on data or delta of platform_revisions, and make it anew with data::jsonb after the start',
+        });
+      }
+    },
   };
 }

@@ -145,6 +145,21 @@ describe('statements per request', () => {
     }
   });
 
+  it('PostgreSQL makes the JSON of a whole row once, for the answer and for the revision', async () => {
+    const { token } = service.admin;
+    const body = { title: 'Once', price: '2.5', meta: { a: 1 } };
+    const { data } = JSON.parse((await send('POST', '/items/note', token, body)).text);
+    for (const [method, path, sent] of [
+      ['POST', '/items/note', body],
+      ['POST', '/items/note', [body, body]],
+      ['PATCH', `/items/note/${data.id}`, { title: 'Twice' }],
+    ] as const) {
+      const texts = await recordStatementsDuring(() => send(method, path, token, sent));
+      const [write = ''] = texts.filter((text) => text.startsWith('with '));
+      expect(write.match(/row_to_json/g), `${method} ${path}: ${write}`).to.have.length(1);
+    }
+  });
+
   it('a revision has the values of the row, whether or not the statement answers the row', async () => {
     const { token } = service.admin;
     const revisionOf = async (id: number) => {

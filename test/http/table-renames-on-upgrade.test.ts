@@ -74,14 +74,7 @@ describe('a database whose tables and triggers have the names of an earlier vers
       { data: { id: 1, title: 'new' }, delta: { id: 1, title: 'new' } },
       { data: { id: 1, title: 'later' }, delta: { title: 'later' } },
     ]);
-    const types = await database.query(
-      `select column_name as name, data_type as type from information_schema.columns
-      where table_name = 'platform_revisions' and column_name in ('data', 'delta') order by 1`,
-    );
-    expect(types).to.deep.equal([
-      { name: 'data', type: 'json' },
-      { name: 'delta', type: 'json' },
-    ]);
+    expect(await columnTypes(database)).to.deep.equal(['json', 'json']);
   });
 
   it('no former name is there after a second start', async () => {
@@ -90,3 +83,37 @@ describe('a database whose tables and triggers have the names of an earlier vers
     expect(await formerNames()).to.deep.equal([]);
   });
 });
+
+describe('a database whose administrator made an index of the jsonb of revisions', function () {
+  this.timeout(120_000);
+
+  it('the start names the index and the remedy, changes nothing, and succeeds once the index is dropped', async () => {
+    const database = await freshDatabase('revisions_index');
+    try {
+      await runSqlFile(database.url, new URL('../data/before-renames.sql', import.meta.url));
+      await database.query('delete from platform_users');
+      await database.query('create index by_values on platform_revisions using gin (data)');
+      const settings = { database, env: { SECRET: 'a-secret-of-thirty-two-characters' } };
+      const failure = await startService(settings).then(
+        () => undefined,
+        (error) => error,
+      );
+      expect(failure.phase).to.equal('migrate');
+      expect(failure.remedy).to.contain('drop what depends on data or delta of platform_revisions');
+      expect(await columnTypes(database)).to.deep.equal(['jsonb', 'jsonb']);
+      await database.query('drop index by_values');
+      await (await startService(settings)).stop();
+      expect(await columnTypes(database)).to.deep.equal(['json', 'json']);
+    } finally {
+      await database.drop();
+    }
+  });
+});
+
+const columnTypes = async (database: FreshDatabase) =>
+  (
+    await database.query<{ type: string }>(
+      `select data_type as type from information_schema.columns
+      where table_name = 'platform_revisions' and column_name in ('data', 'delta') order by column_name`,
+    )
+  ).map(({ type }) => type);

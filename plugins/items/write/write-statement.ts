@@ -1,6 +1,6 @@
 import { type Caller, type Failure, fail } from '#kernel';
 import type { HistoryRecordedStatement, HistorySql, RowAndParentRevision } from '../../activity/contract.ts';
-import { fieldOutputSql } from '../../query/library.ts';
+import { fieldRevisionOutputSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
@@ -78,7 +78,7 @@ export function createWriteStatementRunner(
             action,
             collection,
             sets,
-            expression: fieldOutputSql,
+            expression: fieldRevisionOutputSql,
             firstParameter: 1,
             nested,
             hasNestedRows,

@@ -10,6 +10,18 @@ export const CONCEALED_VALUE_MASK = '**********';
 export const fieldOutputSql = (alias: string, field: Field): string =>
   valueOutputSql(fieldColumnSql(alias, field), field);
 
+/**
+ * SQL of a field of the row `alias` as revisions store it: as answers show it, but JSON that `jsonb` refuses as its text. Otherwise
+ * one such value would keep the whole revision from conditions on paths inside of it.
+ */
+export function fieldRevisionOutputSql(alias: string, field: Field): string {
+  const shown = fieldOutputSql(alias, field);
+  const { array, element, dataType } = field.column ?? {};
+  if (field.type !== 'json' || field.concealed || (array ? element?.dataType : dataType) === 'jsonb') return shown;
+  const text = `${fieldColumnSql(alias, field)}::text`;
+  return `case when ${isInvalidJsonbSql(text)} then to_json(${text}) else to_json(${shown}) end`;
+}
+
 /** SQL of whether `jsonb` refuses this JSON text, as it does NUL and unpaired surrogates. */
 export const isInvalidJsonbSql = (text: string): string =>
   `strpos(${text}, e'\\\\u') > 0 and regexp_replace(${text}, ${VALID_ESCAPES}, '', 'gi') ~* e'\\\\\\\\u(0000|d[89a-f])'`;

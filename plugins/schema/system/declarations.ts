@@ -5,7 +5,8 @@ import { SYSTEM_COLLECTION_PREFIX } from '../contract.ts';
 export type DeclaredCollections = ReadonlyMap<string, SystemCollection>;
 
 /**
- * Collects the declarations of all plugins. @throws where a name is used twice, lacks the prefix, or a reference has no target
+ * Collects the declarations of all plugins. @throws where a name is used twice or lacks the prefix, a reference has no target, or
+ * `whenNull` names no field of the same type
  */
 export function collectSystemCollectionDeclarations(all: readonly SystemCollection[]): DeclaredCollections {
   const known = new Map<string, SystemCollection>();
@@ -16,7 +17,9 @@ export function collectSystemCollectionDeclarations(all: readonly SystemCollecti
     known.set(one.collection, one);
   }
   for (const one of all) {
-    for (const { field, references } of one.fields) {
+    for (const { field, type, nullable, whenNull, references } of one.fields) {
+      if (whenNull && (!nullable || one.fields.find((other) => other.field === whenNull)?.type !== type))
+        throw new Error(`${one.collection}.${field} cannot be replaced by ${whenNull} where it is null`);
       const target = references && known.get(references.collection);
       if (references && !target && references.constraint !== false) {
         throw new Error(`${one.collection}.${field} leads to ${references.collection}, which no plugin declares`);
