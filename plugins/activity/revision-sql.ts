@@ -8,7 +8,10 @@ type Expression = (alias: string, field: Field) => string;
 const historyFieldsOf = (collection: Collection): readonly Field[] =>
   [...collection.fields.values()].filter((field) => field.column !== null && !isSearchVector(field));
 
-/** Renders the SQL of the row `t` as JSON, like the API answers it without aliases: foreign keys as keys, secrets as the mask. */
+/**
+ * Renders the SQL of the row `t` as JSON, like the API answers it without aliases: foreign keys as keys, secrets as the mask. The text
+ * is that of an answer of the whole row, alias included, so that a writing statement finds that both are the same.
+ */
 export function renderRevisionDataSql(collection: Collection, expression: Expression): string {
   const shown = historyFieldsOf(collection).map(
     (field) => `${expression('t', field)} as ${quoteIdentifier(field.name)}`,

@@ -3,7 +3,7 @@ import { quoteIdentifier } from '../database/library.ts';
 import { fieldColumnSql } from './compile/compilation-state.ts';
 import type { PermissionRestrictionMarker } from './contract.ts';
 
-/** Creates `Sealing.readValue`, which reads the value of a field of one row as parsed JSON, without permissions. */
+/** Creates `PermissionRestrictionMarker.readValue`, which reads the value of a field of one row as parsed JSON, without permissions. */
 export const createFieldValueReader =
   (db: Db): PermissionRestrictionMarker['readValue'] =>
   async ({ table, primary }, field, key) => {

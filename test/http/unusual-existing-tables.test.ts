@@ -44,6 +44,8 @@ describe('tables that a third party created', () => {
       create table odd_json (id serial primary key, name text, j json);
       insert into odd_json (name, j) values
         ('nul', '{"a":"x\\u0000y"}'), ('half', '["\\ud800"]'), ('pair', '["\\ud83d\\ude00"]'), ('escaped', '["\\\\u0000"]'), ('plain', '[1, 2]');
+      create table odd_lists (id int primary key, name text, l json[]);
+      insert into odd_lists values (1, 'nul', array['{"a":"x\\u0000y"}']::json[]), (2, 'plain', array['{"a":1}']::json[]);
       create table measured (id serial primary key, "double" float8, single real);
       insert into measured ("double", single) values ('Infinity', 'NaN'), ('-Infinity', 1.5);
       create table lettered (id char(5) primary key, name text, above char(5) references lettered);
@@ -174,6 +176,19 @@ describe('tables that a third party created', () => {
     expect(counted.body.data.map(({ id }: { id: number }) => id)).to.deep.equal([3, 4]);
     expect((await admin('GET', '/items/odd_json?filter={"j":{"_json":{"a":{"_eq":"x"}}}}')).status).to.equal(200);
     expect((await admin('DELETE', '/items/odd_json', [1, 2, 5])).status).to.equal(204);
+  });
+
+  it('an array of JSON that jsonb refuses keeps no revision from filters by path', async () => {
+    for (const id of [1, 2]) {
+      const changed = await admin('PATCH', `/items/odd_lists/${id}`, { name: `row ${id}` });
+      expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
+    }
+    const found = async (name: string) => {
+      const filter = JSON.stringify({ collection: { _eq: 'odd_lists' }, data: { _json: { name: { _eq: name } } } });
+      return (await admin('GET', `/revisions?filter=${encodeURIComponent(filter)}&fields=data`)).body.data;
+    };
+    expect(await found('row 1')).to.deep.equal([{ data: { id: 1, name: 'row 1', l: '[{"a":"x\\u0000y"}]' } }]);
+    expect(await found('row 2')).to.deep.equal([{ data: { id: 2, name: 'row 2', l: [{ a: 1 }] } }]);
   });
 
   it('NaN and infinity can be written as they were read', async () => {

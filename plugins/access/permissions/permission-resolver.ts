@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '#kernel';
-import type { InterProcessBus } from '../../cluster/contract.ts';
+import type { CacheCandidate, InterProcessBus } from '../../cluster/contract.ts';
 import { createAnnouncedCache } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
 import { type PermissionSet, PUBLIC_ROLE_ID, type Role } from '../contract.ts';
 import { buildAppAccessPermissions } from './app-minimum.ts';
 import { PERMISSIONS_CHANGED_CHANNEL } from './change-channel.ts';
 import { createAdminPermissionSet, createPermissionSet } from './permission-set.ts';
-import { type AccessCacheCandidate, createPermissionReader, createRoleReader } from './stored-permissions.ts';
+import { createPermissionReader, createRoleReader } from './stored-permissions.ts';
 
 const APP_SUFFIX = ' app';
 /** The size of each cache, in roles. */
@@ -34,7 +34,7 @@ export function createPermissionResolver({ db, bus }: Deps): PermissionResolver 
   let admin = Promise.resolve(createAdminPermissionSet(`${nonce}.0`));
 
   const permissionsOf = createPermissionReader(db);
-  async function readSet(key: string): Promise<AccessCacheCandidate<PermissionSet>> {
+  async function readSet(key: string): Promise<CacheCandidate<PermissionSet>> {
     const before = edition;
     const { value, cacheable } = await permissionsOf(key.slice(0, PUBLIC_ROLE_ID.length));
     const version = cacheable && before === edition ? `${nonce}.${before}` : `${nonce}.${before}.${++uncacheable}`;

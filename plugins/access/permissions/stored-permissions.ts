@@ -1,12 +1,7 @@
+import type { CacheCandidate } from '../../cluster/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { type AddressRange, parseIpRange } from '../../outbound/library.ts';
 import { PERMISSION_ACTIONS, type Permission, type PermissionAction, type Role } from '../contract.ts';
-
-/** A value from the database. `cacheable` is false for what an open transaction sees of its own changes, which must not be cached. */
-export interface AccessCacheCandidate<T> {
-  readonly value: T;
-  readonly cacheable: boolean;
-}
 
 interface PermissionRow {
   readonly writing: boolean;
@@ -19,7 +14,7 @@ interface PermissionRow {
 }
 
 /** Reads the stored permissions of a role, in one statement. */
-export function createPermissionReader(db: Db): (role: string) => Promise<AccessCacheCandidate<readonly Permission[]>> {
+export function createPermissionReader(db: Db): (role: string) => Promise<CacheCandidate<readonly Permission[]>> {
   const PERMISSIONS = db.sql`select pg_current_xact_id_if_assigned() is not null as writing,
       p.collection, p.action, p.permissions::text, p.validation::text, p.presets::text, p.fields
     from (select) one left join ${db.read('platform_permissions')} p on p.role = $1 order by p.id`;
@@ -89,7 +84,7 @@ interface RoleRow {
   readonly ip_access: string | null;
 }
 
-export function createRoleReader(db: Db): (role: string) => Promise<AccessCacheCandidate<Role | undefined>> {
+export function createRoleReader(db: Db): (role: string) => Promise<CacheCandidate<Role | undefined>> {
   const ROLE = db.sql`select pg_current_xact_id_if_assigned() is not null as writing,
       r.id, r.admin_access, r.app_access, r.ip_access
     from (select) one left join ${db.read('platform_roles')} r on r.id = $1`;

@@ -18,7 +18,9 @@ export function fieldRevisionOutputSql(alias: string, field: Field): string {
   const shown = fieldOutputSql(alias, field);
   const { array, element, dataType } = field.column ?? {};
   if (field.type !== 'json' || field.concealed || (array ? element?.dataType : dataType) === 'jsonb') return shown;
-  const text = `${fieldColumnSql(alias, field)}::text`;
+  const column = fieldColumnSql(alias, field);
+  // The text of an array doubles the backslashes of its elements.
+  const text = array ? `to_json(${column})::text` : `${column}::text`;
   return `case when ${isInvalidJsonbSql(text)} then to_json(${text}) else to_json(${shown}) end`;
 }
 
