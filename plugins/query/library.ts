@@ -4,8 +4,8 @@ import { Failure, fail } from '#kernel';
 export { decodeBase64 } from './base64.ts';
 /** SQL of keys of one column and of composite keys. */
 export { fieldColumnListSql, fieldsEqualSql, keyEqualsSql, keyInSql, keyTextSql } from './compile/key.ts';
-/** SQL of a field as answers show it, and as revisions store it. */
-export { fieldOutputSql, fieldRevisionOutputSql } from './compile/output.ts';
+/** SQL of a field as revisions store it. */
+export { fieldRevisionOutputSql } from './compile/output.ts';
 /** Whether an operand is `$CURRENT_USER` or `$CURRENT_ROLE`. */
 export { isCallerDynamicValue } from './current-user-or-role.ts';
 export { decodeRawQuery } from './decode-raw-query.ts';

@@ -27,11 +27,25 @@ const MEANINGS: Readonly<Partial<Record<FilterOperator, string>>> = {
   _intersects_bbox: 'touches or overlaps the box around the GeoJSON geometry',
 };
 
+/** What stands in a filter beside the operators. */
+const MEMBERS: readonly (readonly string[])[] = [
+  ['`_and`, `_or`', 'a list of filters, of which all or at least one have to hold'],
+  ['`_some`, `_none`', 'in a relation to many: at least one related row, or none, matches'],
+  ['`_json`', `in a field of type \`json\`: a path with its operators, \`{"meta": {"_json": {"a.b": {"_eq": 1}}}}\``],
+  ['`item:collection.field`', 'a field behind a relation to any of several collections'],
+  ['`count(comments)`, `year(date)`', 'a function of a field; its value is a whole number'],
+  [
+    '`$CURRENT_USER`, `$CURRENT_ROLE`',
+    "as a value: the key of the caller's user or role, or with a path a field of it (`$CURRENT_USER.company`)",
+  ],
+  ['`$NOW`', 'as a value: the present moment, or with an offset (`$NOW(-1 day)`)'],
+];
+
 /** Types of fields with a column; all geometries take the same operators. */
 const TYPES = FIELD_TYPES.filter((type) => type !== 'alias' && !type.startsWith('geometry.')).sort();
 
 const negationOf = (operator: FilterOperator): FilterOperator | undefined =>
-  FILTER_OPERATORS.find((one) => one === operator.replace(/^_/, '_n'));
+  FILTER_OPERATORS.find((one) => one === `_n${operator.slice(1)}`);
 
 /** docs/reference/filters.md: the operators of filters, with the types of fields they fit. */
 export function renderFiltersReferencePage(): string {
@@ -57,23 +71,14 @@ or \`filter[status][_eq]=published\` in a query string. All of its members have 
     ),
     `## Around operators
 
-| Member | Meaning |
-|---|---|
-| \`_and\`, \`_or\` | a list of filters, of which all or at least one have to hold |
-| \`_some\`, \`_none\` | in a relation to many: at least one related row, or none, matches |
-| \`_json\` | in a field of type \`json\`: a path with its operators, \`{"meta": {"_json": {"a.b": {"_eq": 1}}}}\` |
-| \`item:collection.field\` | a field behind a relation to any of several collections |
-| \`count(comments)\`, \`year(date)\` | a function of a field; its value is a whole number |
-| \`$CURRENT_USER\`, \`$CURRENT_ROLE\` | as a value: the key of the caller's user or role, or with a path a field of it (\`$CURRENT_USER.company\`) |
-| \`$NOW\` | as a value: the present moment, or with an offset (\`$NOW(-1 day)\`) |
+${markdownTable(['Member', 'Meaning'], MEMBERS)}
 
 An operator that does not fit the type of the field is refused with \`INVALID_QUERY\`. Concealed fields take \`_null\` and \`_empty\` alone, fields
 of a composite key \`_eq\`, \`_in\` and \`_null\`.`,
   );
 }
 
-const isNegation = (operator: FilterOperator): boolean =>
-  operator !== '_null' && FILTER_OPERATORS.some((one) => negationOf(one) === operator);
+const isNegation = (operator: FilterOperator): boolean => FILTER_OPERATORS.some((one) => negationOf(one) === operator);
 
 function typesOf(operator: FilterOperator): string {
   const fits = (type: FieldType): boolean => filterOperatorsOfFieldType(type).has(operator);

@@ -6,19 +6,15 @@ import { fieldColumnSql } from './compilation-state.ts';
 /** The text that answers show instead of a concealed value. */
 export const CONCEALED_VALUE_MASK = '**********';
 
-/** SQL of a field of the row `alias` as answers show it. */
-export const fieldOutputSql = (alias: string, field: Field): string =>
-  valueOutputSql(fieldColumnSql(alias, field), field);
-
 /**
  * SQL of a field of the row `alias` as revisions store it: as answers show it, but JSON that `jsonb` refuses as its text. Otherwise
  * one such value would keep the whole revision from conditions on paths inside of it.
  */
 export function fieldRevisionOutputSql(alias: string, field: Field): string {
-  const shown = fieldOutputSql(alias, field);
+  const column = fieldColumnSql(alias, field);
+  const shown = valueOutputSql(column, field);
   const { array, element, dataType } = field.column ?? {};
   if (field.type !== 'json' || field.concealed || (array ? element?.dataType : dataType) === 'jsonb') return shown;
-  const column = fieldColumnSql(alias, field);
   // The text of an array doubles the backslashes of its elements.
   const text = array ? `to_json(${column})::text` : `${column}::text`;
   return `case when ${isInvalidJsonbSql(text)} then to_json(${text}) else to_json(${shown}) end`;
