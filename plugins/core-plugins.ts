@@ -50,6 +50,7 @@ export const CORE_PLUGIN_FLOORS = [
       'server',
       'explain',
       'graphql',
+      'cache',
       'extensions',
       'extensions-app',
       'extensions-consent',

@@ -19,6 +19,9 @@ export const PERMISSION_ACTIONS: readonly PermissionAction[] = [
   'share',
 ];
 
+/** The bus channel on which changes of roles and permissions are announced, with null. */
+export const PERMISSIONS_CHANGED_CHANNEL = 'access.changed';
+
 /** One permission: a stored one, or one of the fixed permissions of app access. */
 export interface Permission {
   readonly collection: string;
@@ -39,6 +42,11 @@ export interface PermissionSet {
   readonly version: string;
   /** Equal for callers with equal permissions: the role and its flags, not the user. */
   readonly key: string;
+  /**
+   * Hash of all permissions: equal for equal permissions, in all processes. With the schema version, the user and the role it says
+   * all that an answer depends on beside its request and the rows.
+   */
+  readonly digest: string;
   /** Admins have all permissions. */
   readonly admin: boolean;
   /** The permissions that app access gives beside the stored ones; empty without app access. */

@@ -1,6 +1,6 @@
 import { createChangeNotificationMigration } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
-import { PERMISSIONS_CHANGED_CHANNEL } from './permissions/change-channel.ts';
+import { PERMISSIONS_CHANGED_CHANNEL } from './contract.ts';
 
 export const accessMigrations = (db: Db): readonly Migration[] => [announceChanges(db), deriveRoleKeys(db)];
 

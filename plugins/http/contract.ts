@@ -200,7 +200,8 @@ export interface RoutingService {
   /** Why a path is not free; undefined for a free path. Case-insensitive. */
   claimOf(path: string): PathClaimKind | undefined;
   /**
-   * The parsed JSON body of a request, within the same limits as for routes; undefined without a body.
+   * The parsed JSON body of a request, within the same limits as for routes; undefined without a body. A layer before the router may
+   * read it: the route gets the same body.
    * @throws INVALID_PAYLOAD for invalid JSON, UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE over MAX_PAYLOAD_SIZE bytes,
    * OUT_OF_TIME, SERVICE_UNAVAILABLE.
    */

@@ -27,6 +27,8 @@ export default definePlugin<HttpConfig>({
     const parameters = createUnknownParameterCheck(mode, log);
     const settings = createRequestSettings(config, { log, memory, parameters });
     const readBody = createBodyReader({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout: settings.idleTimeout, memory });
+    /** Bodies that a layer before the router has read. */
+    const bodiesRead = new WeakMap<object, Promise<unknown>>();
     let findRoute: FindRoute = () => undefined;
     let mountTable = new RouteMountTable([]);
     const allRoutes = () => host.read(routes).map(({ value }) => value);
@@ -43,7 +45,11 @@ export default definePlugin<HttpConfig>({
           mounts: host.read(routeMounts),
           reserved: host.read(reservedSegments),
         }),
-      readBody,
+      readBody(ctx, options) {
+        const reading = readBody(ctx, options);
+        bodiesRead.set(ctx.req, reading);
+        return reading;
+      },
       describeRoutes: () =>
         host
           .read(routes)
@@ -70,7 +76,8 @@ export default definePlugin<HttpConfig>({
         const { querystring } = ctx;
         if (querystring !== '' && match.parameters && checksNames)
           parameters.check(context, findUnknownParameterNames(querystring, match.parameters), match.parameters);
-        if (match.route.method !== '*' && match.route.body !== 'unread') context.state.body = await readBody(ctx);
+        if (match.route.method !== '*' && match.route.body !== 'unread')
+          context.state.body = await (bodiesRead.get(ctx.req) ?? readBody(ctx));
         await match.route.handle(context);
       },
     });

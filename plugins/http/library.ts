@@ -11,6 +11,8 @@ export { clientAddressOf, clientInfoOf } from './client-address-and-info.ts';
 export { createDisconnectSignalGetter } from './client-disconnect-signal.ts';
 /** Whether a parsed body matches the schema of a route description. */
 export { hasBodyMatchingRouteSchema } from './is-valid-body.ts';
+/** The entity tag that an answer of JSON gets. */
+export { entityTagOf } from './response-headers.ts';
 /** Parts of route descriptions, and functions over descriptions. */
 export {
   ANY_VALUE_SCHEMA,

@@ -20,7 +20,9 @@ export const createDefaultHeaders = (config: HttpConfig): ReadonlyMap<string, st
 export function answerNotModified(ctx: Context): void {
   const { body } = ctx;
   if (typeof body !== 'string' || ctx.status !== 200 || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return;
-  if (!ctx.res.hasHeader('ETag'))
-    ctx.res.setHeader('ETag', `W/"${body.length.toString(36)}-${crc32(body).toString(36)}"`);
+  if (!ctx.res.hasHeader('ETag')) ctx.res.setHeader('ETag', entityTagOf(body));
   if (ctx.req.headers['if-none-match'] !== undefined && ctx.fresh) ctx.status = 304;
 }
+
+/** The entity tag of a body of JSON: weak, since the bytes may be compressed on the way. */
+export const entityTagOf = (body: string): string => `W/"${body.length.toString(36)}-${crc32(body).toString(36)}"`;

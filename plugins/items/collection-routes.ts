@@ -10,6 +10,7 @@ import {
   sendStream,
 } from '../http/library.ts';
 import type { RawQuery, ReadResultText, RowStream } from '../query/contract.ts';
+import { currentAnswerSources } from '../query/library.ts';
 import type { ItemsEngine, WriteCancellation } from './contract.ts';
 import {
   type CollectionRouteDescriptions,
@@ -230,7 +231,9 @@ async function sendExport(
 /** A write is cancelled when its client disconnects, until its commit begins. */
 const cancellationOf = (ctx: HttpContext): WriteCancellation => ({ signal: createDisconnectSignalGetter(ctx) });
 
-const sendRows = (ctx: HttpContext, answer: ReadResultText | RowStream): void | Promise<void> =>
-  'batches' in answer
-    ? sendStream(ctx, renderReadEnvelope(answer), { type: 'application/json; charset=utf-8' })
-    : sendJsonTextInEnvelope(ctx, answer.data ?? 'null', answer.meta ?? undefined);
+function sendRows(ctx: HttpContext, answer: ReadResultText | RowStream): void | Promise<void> {
+  if ('batches' in answer)
+    return sendStream(ctx, renderReadEnvelope(answer), { type: 'application/json; charset=utf-8' });
+  sendJsonTextInEnvelope(ctx, answer.data ?? 'null', answer.meta ?? undefined);
+  currentAnswerSources()?.markComplete();
+}

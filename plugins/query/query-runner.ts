@@ -1,6 +1,7 @@
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
 import { createPoolShareHolder } from '../database/library.ts';
+import { createStatementSources, currentAnswerSources } from './answer-sources.ts';
 import { CompilationState, isRuntimeParameter, type RuntimeParameter } from './compile/compilation-state.ts';
 import { compileCursorStatement, compileReadStatement } from './compile/read.ts';
 import { returningRowJsonSql } from './compile/returning.ts';
@@ -13,6 +14,7 @@ import type {
   QueryExecutionContext,
   ReadNode,
   ReadResultText,
+  StatementSources,
 } from './contract.ts';
 import { explainStatement } from './explain.ts';
 import { throwQueryFailure } from './failures.ts';
@@ -36,17 +38,21 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     const text = (form === 'rows' ? compileCursorStatement : compileReadStatement)(statement, read);
     assertParameterCount(statement.params);
     // A cursor is declared for each run, so its statement gets no name.
-    return new PreparedRead(read, form, text, statement.params, form === 'text' ? statementNames.get(text) : undefined);
+    const { params, tables } = statement;
+    return new PreparedRead(
+      { read, form, text, params, tables },
+      form === 'text' ? statementNames.get(text) : undefined,
+    );
   };
 
   const keep: QueryRunner['keepPrepared'] = (prepared) => {
     const name = prepared.name ?? statementNames.assign(prepared.text);
     if (name === prepared.name) return prepared;
-    const { read, form, text, params } = prepared as PreparedRead;
-    return new PreparedRead(read, form, text, params, name);
+    return new PreparedRead(prepared as PreparedRead, name);
   };
 
   const run = async (prepared: PreparedStatement, context: QueryExecutionContext): Promise<ReadResultText> => {
+    currentAnswerSources()?.addStatement((prepared as PreparedRead).sources);
     const params = resolveParameters(prepared.params, context);
     const from = performance.now();
     try {
@@ -69,12 +75,14 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     bindPlaceholders: (prepared, values = {}) =>
       (prepared as PreparedRead).read.placeholders?.map((bind) => bind(values)) ?? NO_VALUES,
     run,
-    stream: (prepared, context, options) =>
-      streamRows(db, prepared, resolveParameters(prepared.params, context), {
+    stream(prepared, context, options) {
+      currentAnswerSources()?.addStatement((prepared as PreparedRead).sources);
+      return streamRows(db, prepared, resolveParameters(prepared.params, context), {
         signal: options?.signal ?? (context.owner === undefined ? requestScope.getStore()?.signal : undefined),
         share: createPoolShareHolder((prepared as PreparedRead).read.collection.name, context),
         onEnd: (ms) => recordDuration(prepared, context, ms),
-      }),
+      });
+    },
     explain: ({ text, params }) => explainStatement(db, text, params),
     readText: text,
     async readRows(read, context, schema) {
@@ -98,25 +106,29 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
   };
 }
 
+type CompiledRead = Pick<PreparedRead, 'read' | 'form' | 'text' | 'params' | 'tables'>;
+
 class PreparedRead implements PreparedStatement {
   readonly read: ReadNode;
   readonly form: PreparedStatement['form'];
   readonly text: string;
   readonly params: readonly unknown[];
+  readonly tables: ReadonlySet<string>;
   readonly name?: string;
+  #sources: StatementSources | undefined;
 
-  constructor(
-    read: ReadNode,
-    form: PreparedStatement['form'],
-    text: string,
-    params: readonly unknown[],
-    name?: string,
-  ) {
+  constructor({ read, form, text, params, tables }: CompiledRead, name?: string) {
     this.read = read;
     this.form = form;
     this.text = text;
     this.params = params;
+    this.tables = tables;
     if (name !== undefined) this.name = name;
+  }
+
+  get sources(): StatementSources {
+    this.#sources ??= createStatementSources(this.tables, this.params);
+    return this.#sources;
   }
 
   get single(): boolean {

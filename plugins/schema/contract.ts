@@ -42,6 +42,11 @@ export interface SchemaService {
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
   unservedTables(): Promise<readonly UnservedTable[]>;
+  /**
+   * Makes the database announce every command that changes tables, views or triggers, on the bus channel `SCHEMA_CHANNEL`. False where
+   * the database role may not create the event trigger for it. Later calls get the result of the first.
+   */
+  announceCommands(): Promise<boolean>;
   /** Calls `handle` in every process after the schema snapshot has changed. */
   onChange(handle: (snapshot: SchemaOverview) => void): void;
 }
@@ -53,6 +58,47 @@ export interface UnservedTable {
   /** Why it is not served and what to do, as the end of a sentence. */
   readonly reason: string;
 }
+
+/** The bus channel on which changes of the schema are announced, with null. */
+export const SCHEMA_CHANNEL = 'schema';
+
+/** The bus channel on which changed rows are announced, with the oid of the table that a statement named. */
+export const ROW_CHANGES_CHANNEL = 'rows.changed';
+
+/** What is known of one table or view after `RowChanges.announce`. */
+export interface AnnouncedTable {
+  /** The quoted name with its schema, as it was passed. */
+  readonly table: string;
+  /**
+   * The oids of all tables whose announcement may mean that a read of this table has another answer: partitions and children, their
+   * parents, and the tables behind a view.
+   */
+  readonly relations: readonly number[];
+  /** Why changes are not announced, as the end of a sentence; undefined where they are. */
+  readonly refusal: string | undefined;
+}
+
+/**
+ * The service `rowChanges`: makes the database announce changes of rows of any table, by any client, on `ROW_CHANGES_CHANNEL`. It puts
+ * a statement trigger on each table; there is none until somebody asks.
+ */
+export interface RowChanges {
+  /**
+   * Creates the missing triggers, and answers what is announced now. A trigger that was created is itself announced as a change of the
+   * schema before this resolves. A table that stays locked for 200 milliseconds is refused for now.
+   * @throws SERVICE_UNAVAILABLE where the database is not reached.
+   */
+  announce(tables: readonly string[]): Promise<readonly AnnouncedTable[]>;
+  /**
+   * Removes all triggers. Answers how many there were.
+   * @throws SERVICE_UNAVAILABLE where the database is not reached, and the error of PostgreSQL where a table stays locked for five
+   * seconds.
+   */
+  remove(): Promise<number>;
+}
+
+/** Key of the service for plugins that keep in memory what they read of any table. */
+export const rowChanges = service<RowChanges>('rowChanges', { version: '1.0.0', coreOnly: true });
 
 /** Key of the service that answers the schema snapshot. */
 export const schema = service<SchemaService>('schema', { version: '1.0.0' });

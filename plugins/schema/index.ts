@@ -2,10 +2,11 @@ import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { type Db, migrations } from '../database/contract.ts';
 import { createCatalogReader } from './catalog/catalog-reader.ts';
-import { type SchemaService, schema, schemaWrites, systemCollections } from './contract.ts';
-import { installChangeTriggers, SCHEMA_CHANNEL } from './freshness/change-triggers.ts';
+import { rowChanges, SCHEMA_CHANNEL, type SchemaService, schema, schemaWrites, systemCollections } from './contract.ts';
+import { installChangeTriggers } from './freshness/change-triggers.ts';
 import { createSchemaCache } from './freshness/schema-cache.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createRowChanges } from './row-changes/row-changes.ts';
 import { buildSchemaSnapshot } from './snapshot/build.ts';
 import { collectSystemCollectionDeclarations, type DeclaredCollections } from './system/declarations.ts';
 import { registryCollections } from './system/registry-collections.ts';
@@ -44,13 +45,17 @@ export default definePlugin<Config>({
       log,
     });
     const unservedTables = async () => findUnservedTables(db, await cache.snapshot(), declared());
+    let announcing: Promise<boolean> | undefined;
+    const announceCommands = () => (announcing ??= installChangeTriggers(db, log));
     const service: SchemaService = {
+      announceCommands,
       snapshot: cache.snapshot,
       refresh: cache.refresh,
       onChange: cache.onChange,
       unservedTables,
     };
     host.provide(schema, service);
+    host.provide(rowChanges, createRowChanges({ db, bus: messages, log }));
     host.provide(schemaWrites, createSchemaWrites({ db, cache, events, bus: messages, inUnit }));
 
     let isStarted = false;
@@ -62,7 +67,7 @@ export default definePlugin<Config>({
     messages.onLost(() => cache.setAnnouncementsArriving(false));
     messages.onReconnect(() => cache.setAnnouncementsArriving(true));
     host.onStart(async () => {
-      if (config.CACHE_SCHEMA || (await installChangeTriggers(db, log))) cache.trustAnnouncements();
+      if (config.CACHE_SCHEMA || (await announceCommands())) cache.trustAnnouncements();
       await cache.refresh();
       isStarted = true;
       const tables = await unservedTables();

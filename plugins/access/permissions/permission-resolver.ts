@@ -3,9 +3,9 @@ import type { Caller } from '#kernel';
 import type { CacheCandidate, InterProcessBus } from '../../cluster/contract.ts';
 import { createAnnouncedCache } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
-import { type PermissionSet, PUBLIC_ROLE_ID, type Role } from '../contract.ts';
+import { PERMISSIONS_CHANGED_CHANNEL, type PermissionSet, PUBLIC_ROLE_ID, type Role } from '../contract.ts';
 import { buildAppAccessPermissions } from './app-minimum.ts';
-import { PERMISSIONS_CHANGED_CHANNEL } from './change-channel.ts';
+
 import { createAdminPermissionSet, createPermissionSet } from './permission-set.ts';
 import { createPermissionReader, createRoleReader } from './stored-permissions.ts';
 

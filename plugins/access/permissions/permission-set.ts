@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Permission, PermissionAction, PermissionSet } from '../contract.ts';
 import { APP_ACCESS_PERMISSIONS } from './app-minimum.ts';
 
@@ -23,9 +24,16 @@ export function createPermissionSet(
     if (others) others.push(row);
     else byTarget.set(target, [row]);
   }
+  let digest: string | undefined;
   return {
     version,
     key,
+    get digest() {
+      digest ??= createHash('sha256')
+        .update(JSON.stringify([stored, minimum]))
+        .digest('base64url');
+      return digest;
+    },
     admin: false,
     minimum,
     of: (collection, action) => byTarget.get(`${action} ${collection}`) ?? NONE,
@@ -36,6 +44,7 @@ export function createPermissionSet(
 export const createAdminPermissionSet = (version: string): PermissionSet => ({
   version,
   key: 'admin',
+  digest: 'admin',
   admin: true,
   minimum: APP_ACCESS_PERMISSIONS,
   of: (collection: string, action: PermissionAction) => [{ ...FULL_ACCESS, collection, action }],

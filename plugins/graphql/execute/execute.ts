@@ -1,4 +1,5 @@
 import { OperationTypeNode } from 'graphql';
+import { currentAnswerSources } from '../../query/library.ts';
 import { schemaIndependentFailure } from '../document/limits.ts';
 import { findRootFields, type SelectedRootField } from '../plan/root-fields.ts';
 import { mapConcurrently, readCompleteListText, takeFromBudget } from './concurrent-reads.ts';
@@ -109,6 +110,7 @@ async function resolveRoot(
   root: SelectedRootField,
 ): Promise<RootFieldResult> {
   const { binding, field } = root;
+  if (!isMadeOfStatements(root)) currentAnswerSources()?.markUncacheable();
   if (!binding)
     return field.name === '__typename' ? { text: JSON.stringify(rootTypeName(run)) } : resolveIntrospection(run, root);
   switch (binding.kind) {
@@ -125,6 +127,12 @@ async function resolveRoot(
       return { text: await executeMutationField(deps, run, root, binding) };
   }
 }
+
+const STATEMENT_KINDS: ReadonlySet<string> = new Set(['nothing', 'list', 'singleton', 'by id', 'aggregated']);
+
+/** Whether the value of a root field is made of statements alone. Introspection and fields of other plugins are not. */
+const isMadeOfStatements = ({ binding, field }: SelectedRootField): boolean =>
+  binding ? STATEMENT_KINDS.has(binding.kind) : field.name === '__typename';
 
 const rootTypeName = ({ callerSchema, node }: GraphqlOperationRun): string | undefined =>
   callerSchema.schema.getRootType(node.operation)?.name;

@@ -1,6 +1,7 @@
 import { errorEnvelope, fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { sendStream } from '../../http/library.ts';
+import { currentAnswerSources } from '../../query/library.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
@@ -78,6 +79,7 @@ async function send(ctx: HttpContext, response: GraphqlResponse, type: string): 
   if (response.kind === 'parts') return sendStream(ctx, response.parts, { type });
   ctx.status = 200;
   ctx.body = response.text;
+  if (!response.failed) currentAnswerSources()?.markComplete();
 }
 
 /** Sends the error as the kernel would, with `locations` where GraphQL clients expect them. */

@@ -1,7 +1,10 @@
 import { type Caller, fail } from '#kernel';
 import type { QueryExecutionContext, ReadResultText, RowStream } from '../../query/contract.ts';
+import { currentAnswerSources } from '../../query/library.ts';
+import type { Collection } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
+import { itemEventNames } from '../event-names.ts';
 import { type CollectionInSnapshot, parseKeyValue, requireKeyField } from '../find-collection-and-key.ts';
 import { isShortReadResult, toReadResultTextIfShort } from './long-read.ts';
 import { applyReadListeners, hasReadListeners } from './read-listeners.ts';
@@ -34,6 +37,7 @@ export function createReadPlanRunner({ query, events }: Pick<ItemsEngineDeps, 'q
     { prepared, read, readListeners },
   ) => {
     const { collection } = target;
+    reportReadEvents(collection);
     const execution = executionContextOfCaller(caller, {
       boundValues: query.bindPlaceholders(prepared, request.placeholders),
       ...(request.keys ? { keys: request.keys as readonly Key[] } : {}),
@@ -57,6 +61,7 @@ export function createReadPlanRunner({ query, events }: Pick<ItemsEngineDeps, 'q
   const runLong: UseReadPlan<ReadResultText | RowStream> = async (caller, target, request, plan) => {
     if (plan.prepared.form === 'text') return run(caller, target, request, plan);
     if (plan.preparedText) {
+      reportReadEvents(target.collection);
       const execution = executionContextOfCaller(caller, {
         boundValues: query.bindPlaceholders(plan.preparedText, request.placeholders),
       });
@@ -77,6 +82,13 @@ export function createReadPlanRunner({ query, events }: Pick<ItemsEngineDeps, 'q
   };
 
   return { run, runLong };
+}
+
+/** Tells a cache of answers which listeners the answer passes. */
+function reportReadEvents(collection: Collection): void {
+  const sources = currentAnswerSources();
+  sources?.addEvents(itemEventNames(collection, 'query'));
+  sources?.addEvents(itemEventNames(collection, 'read'));
 }
 
 /** The values that a statement takes from its caller, and `more`. */

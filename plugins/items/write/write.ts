@@ -1,6 +1,7 @@
 import { type Caller, Failure, fail, isSystem } from '#kernel';
 import type { PermissionAction } from '../../access/contract.ts';
 import { createPoolShareHolder } from '../../database/library.ts';
+import { currentAnswerSources } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import type { ItemsEngine, Key, Payload, WriteCancellation, WrittenRowsAnswerSlot } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
@@ -150,6 +151,7 @@ async function runUnitOfWork<T>(
   work: (writes: LevelWrites) => Promise<T>,
 ): Promise<T> {
   const { db, schema, timeout } = deps;
+  currentAnswerSources()?.markWrite();
   const options = {
     share: createPoolShareHolder(name, caller),
     timeout,

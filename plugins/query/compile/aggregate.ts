@@ -1,5 +1,5 @@
 import type { Aggregation, FieldReference, GroupProjection, ReadNode } from '../contract.ts';
-import { type CompilationState, fieldColumnSql, tableSql } from './compilation-state.ts';
+import { type CompilationState, fieldColumnSql } from './compilation-state.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { constantSql, type JsonObjectMember, memberSelectListSql, renderJsonObjectSql } from './json-object.ts';
@@ -32,7 +32,7 @@ export function groupedReadSql(
     descending,
   }));
   const cut = groups.length > 0 ? limitSql(statement, read) : '';
-  const from = `select ${values.join(', ')} from ${tableSql(read.collection.table)} ${inner}${where}${by}${orderByClause(terms)}${cut}`;
+  const from = `select ${values.join(', ')} from ${statement.table(read.collection.table)} ${inner}${where}${by}${orderByClause(terms)}${cut}`;
   const { projections: shown } = read.aggregate;
   const members = shown
     ? projectionMembers(outer, read.aggregate, shown)

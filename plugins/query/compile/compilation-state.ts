@@ -23,6 +23,8 @@ export type WhereCompiler = (statement: CompilationState, alias: string, where: 
 export class CompilationState {
   readonly schema: SchemaOverview;
   readonly params: unknown[] = [];
+  /** The tables and views that the statement reads, as quoted names with their schemas. */
+  readonly tables = new Set<string>();
   readonly #whereSql: WhereCompiler;
   readonly #first: number;
   #aliases = 0;
@@ -40,6 +42,13 @@ export class CompilationState {
 
   alias(): string {
     return `t${++this.#aliases}`;
+  }
+
+  /** The quoted name of a table that the statement reads. @throws Error for a collection without a table */
+  table(table: Collection['table']): string {
+    const name = tableSql(table);
+    this.tables.add(name);
+    return name;
   }
 
   /** A condition on the row `alias`; `true` when it always holds. */
@@ -62,7 +71,7 @@ export function quoteIdentifierCached(name: string): string {
 }
 
 /** @throws Error for a collection without a table, which the parser must not let through */
-export function tableSql(table: Collection['table']): string {
+function tableSql(table: Collection['table']): string {
   if (!table) throw new Error('a collection without a table cannot be read');
   return `${quoteIdentifierCached(table.schema)}.${quoteIdentifierCached(table.name)}`;
 }

@@ -1,6 +1,6 @@
 import type { Field } from '../../schema/contract.ts';
 import type { DatePart, FieldReference } from '../contract.ts';
-import { type CompilationState, fieldColumnSql, tableSql } from './compilation-state.ts';
+import { type CompilationState, fieldColumnSql } from './compilation-state.ts';
 import { whereClause } from './conjunction.ts';
 import { toManyJoin } from './joins.ts';
 import { isInvalidJsonbSql } from './output.ts';
@@ -25,7 +25,7 @@ export function functionSql(
   if (!link || !fn.to.table) return '0';
   const rule = fn.rule && statement.where(child, fn.rule);
   const where = whereClause([link(child, alias), rule && `(${rule})`]);
-  return `(select count(*) from ${tableSql(fn.to.table)} ${child}${where})`;
+  return `(select count(*) from ${statement.table(fn.to.table)} ${child}${where})`;
 }
 
 /** The value as `jsonb`. Arrays need `to_jsonb`; JSON that `jsonb` refuses is null. */

@@ -2,7 +2,7 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import type { DynamicValue, DynamicValuePath, DynamicValuePathStep, FilterOperand } from '../contract.ts';
 import { type CurrentUserOrRoleValue, isCallerDynamicValue } from '../current-user-or-role.ts';
 import { isSortableUnknownTypeField } from '../element-field.ts';
-import { type CompilationState, fieldColumnSql, type RuntimeParameter, tableSql } from './compilation-state.ts';
+import { type CompilationState, fieldColumnSql, type RuntimeParameter } from './compilation-state.ts';
 import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { toManyJoin } from './joins.ts';
@@ -137,7 +137,7 @@ function pathSql(statement: CompilationState, value: CurrentUserOrRoleValue): st
     `${fieldColumnSql(alias, key)} = ${callerIdSql(statement, value)}`,
     rule && statement.where(alias, rule),
   ];
-  let from = `${tableSql(start.table)} ${alias}`;
+  let from = `${statement.table(start.table)} ${alias}`;
   for (const step of path.slice(0, -1)) {
     const to = step.to as Collection;
     const joined = statement.alias();
@@ -145,7 +145,7 @@ function pathSql(statement: CompilationState, value: CurrentUserOrRoleValue): st
       toManyJoin(statement, step.use, to)?.(joined, alias) ?? manyToOneJoin(statement, joined, to, alias, step.use);
     const when = step.use.field.column ? undefined : step.use.when && statement.where(alias, step.use.when);
     const on = [link, when, step.rule && statement.where(joined, step.rule)].map(parenthesized);
-    from += ` join ${tableSql(to.table)} ${joined} on ${joinConditionsWithAnd(on)}`;
+    from += ` join ${statement.table(to.table)} ${joined} on ${joinConditionsWithAnd(on)}`;
     alias = joined;
   }
   const last = path.at(-1) as DynamicValuePathStep;

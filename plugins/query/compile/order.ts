@@ -1,5 +1,5 @@
 import type { OrderBy, OrderByRelation } from '../contract.ts';
-import { type CompilationState, tableSql } from './compilation-state.ts';
+import type { CompilationState } from './compilation-state.ts';
 import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { fieldReferenceSql } from './field-use.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
@@ -43,7 +43,7 @@ function joinRelated(statement: CompilationState, at: string, step: OrderByRelat
     ? manyToAnyJoin(joined, step.to, at, fieldReferenceSql(statement, at, step.use), step.by)
     : manyToOneJoin(statement, joined, step.to, at, step.use);
   const rule = parenthesized(step.rule && statement.where(joined, step.rule));
-  joins.push(` left join ${tableSql(step.to.table)} ${joined} on ${joinConditionsWithAnd([link, rule])}`);
+  joins.push(` left join ${statement.table(step.to.table)} ${joined} on ${joinConditionsWithAnd([link, rule])}`);
   return joined;
 }
 
@@ -55,7 +55,7 @@ function firstRelatedValue(statement: CompilationState, at: string, step: OrderB
   const value = orderValue(statement, child, rest, below);
   const when = parenthesized(step.use.when && statement.where(at, step.use.when));
   const rule = parenthesized(step.rule && statement.where(child, step.rule));
-  const from = `${tableSql(step.to.table)} ${child}${below.join('')}`;
+  const from = `${statement.table(step.to.table)} ${child}${below.join('')}`;
   const where = whereClause([link(child, at), when, rule]);
   return `(select ${value} from ${from}${where} order by 1${rest.descending ? ' desc' : ''} limit 1)`;
 }

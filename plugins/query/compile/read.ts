@@ -1,5 +1,5 @@
 import type { ReadNode } from '../contract.ts';
-import { type CompilationState, tableSql } from './compilation-state.ts';
+import type { CompilationState } from './compilation-state.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
 import { readNodeConditionsSql, rowJsonSql } from './node-clauses.ts';
 import { readNodeSql } from './rows.ts';
@@ -43,7 +43,7 @@ function metaSql(statement: CompilationState, read: ReadNode): string {
       name === 'total_count'
         ? [read.rule && statement.where(alias, read.rule)]
         : readNodeConditionsSql(statement, alias, read);
-    const from = `${tableSql(read.collection.table)} ${alias}`;
+    const from = `${statement.table(read.collection.table)} ${alias}`;
     return `'${name}', (select count(*) from ${from}${whereClause(conditions.map(parenthesized))})`;
   });
   return `json_build_object(${counts.join(', ')})::text`;

@@ -9,7 +9,6 @@ import {
   fieldColumnSql,
   quoteIdentifierCached,
   type RuntimeParameter,
-  tableSql,
 } from './compilation-state.ts';
 import { joinConditionsWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { functionSql } from './function.ts';
@@ -36,7 +35,7 @@ export function readNodeSql(statement: CompilationState, read: ReadNode, link?: 
     ? [{ sql: `${keys.alias}.at`, descending: false }]
     : orderTerms(statement, inner, read.order, joins);
   const conditions = [link?.(inner), ...readNodeConditionsSql(statement, inner, read)].map(parenthesized);
-  const source = keys ? keys.from : `${tableSql(read.collection.table)} ${inner}`;
+  const source = keys ? keys.from : `${statement.table(read.collection.table)} ${inner}`;
   const from = ` from ${source}${joins.join('')}${whereClause(conditions)}`;
   const cut = limitSql(statement, read);
 
@@ -110,7 +109,7 @@ function keysSource(statement: CompilationState, read: ReadNode, alias: string):
   const values = statement.param(isOpen ? ({ runtimeValue: keys } satisfies RuntimeParameter) : keys, `${type}[]`);
   return {
     alias: list,
-    from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableSql(read.collection.table)} ${alias} on ${keyEqualsSql(alias, key, `${list}.key`)}`,
+    from: `unnest(${values}) with ordinality ${list}(key, at) join ${statement.table(read.collection.table)} ${alias} on ${keyEqualsSql(alias, key, `${list}.key`)}`,
   };
 }
 
@@ -183,7 +182,7 @@ function joinedRow(
 ): string {
   const joined = statement.alias();
   const on = [link(joined), ...readNodeConditionsSql(statement, joined, read).map(parenthesized)];
-  joins.push(` left join ${tableSql(read.collection.table)} ${joined} on ${joinConditionsWithAnd(on)}`);
+  joins.push(` left join ${statement.table(read.collection.table)} ${joined} on ${joinConditionsWithAnd(on)}`);
   const row = statement.alias();
   const picks = selectList(statement, joined, read.projections, joins);
   const json =

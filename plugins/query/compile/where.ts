@@ -1,6 +1,6 @@
 import type { ConditionTree } from '../contract.ts';
 import { comparisonField, filterTestSql, jsonTestSql } from './comparison.ts';
-import { type CompilationState, tableSql } from './compilation-state.ts';
+import type { CompilationState } from './compilation-state.ts';
 import { compositeKeyFilterSql } from './composite-key-filter.ts';
 import { joinConditionsWithAnd, whereClause } from './conjunction.ts';
 import { fieldReferenceSql } from './field-use.ts';
@@ -46,7 +46,7 @@ function oneSql(statement: CompilationState, alias: string, where: Extract<Condi
   const inner = statement.alias();
   const joined = manyToOneJoin(statement, inner, to, alias, use);
   const rule = where.rule ? bracketed(statement, inner, where.rule) : undefined;
-  const from = `select 1 from ${tableSql(to.table)} ${inner}`;
+  const from = `select 1 from ${statement.table(to.table)} ${inner}`;
   const some = `exists (${from}${whereClause([joined, rule, bracketed(statement, inner, where.where)])})`;
   const ofMissing = onRowOfNullsSql(statement, where.where);
   if (ofMissing === 'false') return some;
@@ -104,7 +104,7 @@ function manySql(statement: CompilationState, alias: string, where: Extract<Cond
   const when = use.when ? bracketed(statement, alias, use.when) : undefined;
   const rule = where.rule ? bracketed(statement, inner, where.rule) : undefined;
   const inside = bracketed(statement, inner, where.where);
-  const sql = `exists (select 1 from ${tableSql(to.table)} ${inner}${whereClause([link(inner, alias), when, rule, inside])})`;
+  const sql = `exists (select 1 from ${statement.table(to.table)} ${inner}${whereClause([link(inner, alias), when, rule, inside])})`;
   if (where.quantifier === 'some') return sql;
   // `_none` with `$CURRENT_USER` or `$CURRENT_ROLE` must not match for a caller without a user or role.
   return [`not ${sql}`, ...callerPresentSql(statement, where.where)].join(' and ');
@@ -119,7 +119,7 @@ function anySql(
   const inner = statement.alias();
   const link = manyToAnyJoin(inner, to, alias, fieldReferenceSql(statement, alias, use), by);
   const conditions = [link, rule && bracketed(statement, inner, rule), bracketed(statement, inner, where)];
-  return `exists (select 1 from ${tableSql(to.table)} ${inner}${whereClause(conditions)})`;
+  return `exists (select 1 from ${statement.table(to.table)} ${inner}${whereClause(conditions)})`;
 }
 
 /** The conditions that the caller has each user or role value that `where` compares with, at any depth. */

@@ -2,9 +2,7 @@ import type { Log } from '#kernel';
 import { notifySql } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
 import { quoteIdentifier, quoteLiteral } from '../../database/library.ts';
-
-/** The bus channel on which changes of the schema are announced. */
-export const SCHEMA_CHANNEL = 'schema';
+import { SCHEMA_CHANNEL } from '../contract.ts';
 
 const NOTIFY = `${notifySql(SCHEMA_CHANNEL)};`;
 const REGISTRY_TABLES = ['platform_collections', 'platform_fields', 'platform_relations'];

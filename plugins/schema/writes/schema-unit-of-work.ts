@@ -1,4 +1,4 @@
-import { SCHEMA_CHANNEL } from '../freshness/change-triggers.ts';
+import { SCHEMA_CHANNEL } from '../contract.ts';
 import { toSchemaChangeFailure } from './database-error.ts';
 import type { SchemaWriteDeps } from './write-deps-and-guards.ts';
 
