@@ -126,7 +126,7 @@ describe('the response cache', function () {
   });
 
   it('gives callers of one role one answer only where neither permission nor query depends on the user', async () => {
-    const plain = [{ collection: 'genre', action: 'read', fields: ['*'] }];
+    const plain = [{ collection: 'genre', action: 'read', fields: ['*'] }] as const;
     const [one, two] = [
       await createUserWithPermissions(service, plain),
       await createUserWithPermissions(service, plain),
@@ -224,9 +224,9 @@ describe('the response cache', function () {
     await untilCached(path);
     await service.request('POST', '/utils/cache/clear', asAdmin());
     await untilCached(path);
-    await database.query(`update customer set city = 'x' where customer_id = 1`);
+    await service.request('PATCH', '/items/customer/1', asAdmin({ body: { city: 'x' } }));
     const replies = await Promise.all(Array.from({ length: 20 }, () => read(path)));
-    expect(replies.filter(({ headers }) => headers.get(STATUS) === 'MISS')).to.have.length.within(1, 2);
+    expect(replies.filter(({ headers }) => headers.get(STATUS) === 'MISS')).to.have.length(1);
     expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).to.equal(1);
   });
 
