@@ -1,5 +1,5 @@
 /**
- * The bus channel on which every process is told to forget all cached answers, with null. For a plugin that changes what answers depend
+ * The bus channel on which every process is notified, with null, that it has to forget all cached answers. For a plugin that changes what answers depend
  * on without changing a row, a permission or the schema.
  */
 export const CACHE_CLEAR_CHANNEL = 'cache.clear';

@@ -2,6 +2,7 @@ import { type ContributionTo, commands, definePlugin, middleware } from '#kernel
 import { access } from '../access/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { routes, routing } from '../http/contract.ts';
+import { query } from '../query/contract.ts';
 import { rowChanges, schema } from '../schema/contract.ts';
 import type { health } from '../server/contract.ts';
 import { cacheCommand, clearCachesRoute } from './clear.ts';
@@ -14,7 +15,7 @@ export default definePlugin<CacheConfig>({
   manifest,
   register(host) {
     const { config, events, log } = host;
-    const used = host.use({ access, bus, routing, rowChanges, schema });
+    const used = host.use({ access, bus, query, routing, rowChanges, schema });
     const settings = createCacheSettings(config);
     const isEnabled = config.CACHE_ENABLED;
     host.contribute(routes, clearCachesRoute(used.bus));

@@ -13,7 +13,7 @@ interface Deps {
   readonly waitForConfirmation: () => Promise<void>;
 }
 
-/** The layer behind the one that identifies callers: nobody gets a stored answer without the checks of a request. */
+/** The layer behind the one that identifies callers: a stored answer is sent only after the checks of every request. */
 export function createCacheMiddleware(deps: Deps): Middleware {
   const { cache, requests, routing, isSkipAllowed, isListening } = deps;
 

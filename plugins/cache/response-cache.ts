@@ -1,10 +1,10 @@
-import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { ClientGone, type EventsApi, type Log } from '#kernel';
 import { entityTagOf } from '../http/library.ts';
 import { AnswerCollector, type AnswerScope } from './request/answer-collector.ts';
 import { toStoredBody } from './request/compress.ts';
 import type { PermissionCheck, ReadRequest } from './request/read-request.ts';
+import type { RequestContext } from './request/request-context.ts';
 import { isGraphqlPath } from './request/request-kind.ts';
 import { sendCachedAnswer, setCacheHeaders } from './request/send-answer.ts';
 import { type Flight, type FlightEnd, SingleFlight } from './request/single-flight.ts';
@@ -61,7 +61,7 @@ export class ResponseCache {
   }
 
   /** Answers from the store, or waits for the same read of another request, or reads. */
-  async answer(ctx: Context, request: ReadRequest, next: Next): Promise<void> {
+  async answer(ctx: RequestContext, request: ReadRequest, next: Next): Promise<void> {
     for (;;) {
       const { answer, position } = await this.#find(request);
       if (answer) return this.#send(ctx, answer, request);
@@ -83,21 +83,21 @@ export class ResponseCache {
   }
 
   /** The key of the read that this request may wait for; undefined where it is certain or likely that its answer is its own. */
-  #flightKeyOf({ path }: Context, { keys }: ReadRequest): string | undefined {
+  #flightKeyOf({ path }: RequestContext, { keys }: ReadRequest): string | undefined {
     const scope = this.#scopes.get(keys.shared);
     if (scope === 'none') return undefined;
     if (scope !== undefined) return keys[scope];
     return path.startsWith('/items/') || isGraphqlPath(path) ? keys.shared : undefined;
   }
 
-  async #send(ctx: Context, answer: NonNullable<FoundAnswer['answer']>, { caller }: ReadRequest): Promise<void> {
+  async #send(ctx: RequestContext, answer: NonNullable<FoundAnswer['answer']>, { caller }: ReadRequest): Promise<void> {
     this.#setStatusHeader(ctx, 'HIT');
     await sendCachedAnswer(ctx, answer, this.#deps.settings, caller);
   }
 
   /** Runs the request, and stores its answer where it may be stored. */
   async #run(
-    ctx: Context,
+    ctx: RequestContext,
     request: ReadRequest,
     position: StorePosition | undefined,
     next: Next,
@@ -138,7 +138,11 @@ export class ResponseCache {
     }
   }
 
-  #isCacheable({ body, status, res }: Context, collector: AnswerCollector, before: ReadonlySet<string>): boolean {
+  #isCacheable(
+    { body, status, res }: RequestContext,
+    collector: AnswerCollector,
+    before: ReadonlySet<string>,
+  ): boolean {
     return (
       collector.isCacheable &&
       status === 200 &&
@@ -161,7 +165,7 @@ export class ResponseCache {
   }
 
   async #store(
-    ctx: Context,
+    ctx: RequestContext,
     { keys, client }: ReadRequest,
     { collector, position, relations, began }: AnswerDraft,
   ): Promise<void> {
@@ -187,7 +191,7 @@ export class ResponseCache {
     return false;
   }
 
-  #setStatusHeader(ctx: Context, status: 'HIT' | 'MISS'): void {
+  #setStatusHeader(ctx: RequestContext, status: 'HIT' | 'MISS'): void {
     const { statusHeader } = this.#deps.settings;
     if (statusHeader !== undefined) ctx.set(statusHeader, status);
   }

@@ -2,9 +2,11 @@ import type { EventsApi, Log, Middleware } from '#kernel';
 import type { AccessControl } from '../access/contract.ts';
 import type { InterProcessBus } from '../cluster/contract.ts';
 import type { RoutingService } from '../http/contract.ts';
+import type { QueryEngine } from '../query/contract.ts';
 import { ROW_CHANGES_CHANNEL, type RowChanges, SCHEMA_CHANNEL, type SchemaService } from '../schema/contract.ts';
 import { CACHE_CLEAR_CHANNEL } from './contract.ts';
 import { createCacheMiddleware } from './middleware.ts';
+import { findAnswerCollector } from './request/answer-collector.ts';
 import { createReadRequests } from './request/read-request.ts';
 import { ResponseCache } from './response-cache.ts';
 import type { CacheSettings } from './settings.ts';
@@ -17,6 +19,7 @@ interface Deps {
   readonly settings: CacheSettings;
   readonly access: AccessControl;
   readonly bus: InterProcessBus;
+  readonly query: Pick<QueryEngine, 'setAnswerSourcesLookup'>;
   readonly routing: RoutingService;
   readonly rowChanges: RowChanges;
   readonly schema: SchemaService;
@@ -70,8 +73,9 @@ export async function startCache(deps: Deps): Promise<RunningCache> {
   const announcesCommands = await schema.announceCommands();
   if (!announcesCommands)
     log.warn(
-      'answers are not cached: the database role may not create an event trigger, so that changes of tables and triggers would not be noticed. Let a superuser create it once (docs/guides/operating.md), or set CACHE_ENABLED=false',
+      'answers are not cached: the database role may not create an event trigger, so that changes of tables and triggers would not be noticed. Let a superuser create it once (docs/guides/admins.md), or set CACHE_ENABLED=false',
     );
+  deps.query.setAnswerSourcesLookup(findAnswerCollector);
   const isListening = () => isConnected && announcesCommands;
   const requests = createReadRequests({ access, schema });
   const { waitForConfirmation } = bus;

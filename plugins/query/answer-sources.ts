@@ -3,10 +3,7 @@ import type { AnswerSources, StatementSources } from './contract.ts';
 
 let lookup: (() => AnswerSources | undefined) | undefined;
 
-/**
- * Sets the function that finds the collector of the current request. For the cache of answers alone: while it is off, a read looks at
- * one variable that is undefined.
- */
+/** See `QueryEngine`. */
 export function setAnswerSourcesLookup(find: () => AnswerSources | undefined): void {
   lookup = find;
 }

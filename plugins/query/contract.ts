@@ -193,6 +193,11 @@ export interface QueryEngine {
     context: QueryExecutionContext,
     options?: { readonly signal?: AbortSignal },
   ): Promise<RowStream>;
+  /**
+   * Sets the function that finds the collector of the current request, to which reads report what their answers are made of. For the
+   * cache of answers alone: while it is off, a read looks at one variable that is undefined.
+   */
+  setAnswerSourcesLookup(find: () => AnswerSources | undefined): void;
   /** The generic plan of the statement (`EXPLAIN (FORMAT JSON)`), without any value. */
   explain(prepared: PreparedStatement, context: QueryExecutionContext): Promise<unknown>;
   /**
@@ -241,7 +246,8 @@ export interface StatementSources {
 
 /**
  * Collects what the answer of one request is made of. A cache of answers sets one for a request whose answer it may store
- * (`setAnswerSourcesLookup` of the library); `currentAnswerSources` finds it. Without `markComplete` the answer is not stored.
+ * (`QueryEngine.setAnswerSourcesLookup`); `currentAnswerSources` of the library finds it. Without `markComplete` the answer is not
+ * stored.
  */
 export interface AnswerSources {
   /** A statement ran for the answer. */

@@ -1,7 +1,7 @@
 import { Failure, fail } from '#kernel';
 
 /** The collector of what the answer of the current request is made of. */
-export { currentAnswerSources, setAnswerSourcesLookup } from './answer-sources.ts';
+export { currentAnswerSources } from './answer-sources.ts';
 /** The bytes of a base64 text; undefined for other texts. */
 export { decodeBase64 } from './base64.ts';
 /** SQL of keys of one column and of composite keys. */

@@ -1,7 +1,7 @@
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
 import { createPoolShareHolder } from '../database/library.ts';
-import { createStatementSources, currentAnswerSources } from './answer-sources.ts';
+import { createStatementSources, currentAnswerSources, setAnswerSourcesLookup } from './answer-sources.ts';
 import { CompilationState, isRuntimeParameter, type RuntimeParameter } from './compile/compilation-state.ts';
 import { compileCursorStatement, compileReadStatement } from './compile/read.ts';
 import { returningRowJsonSql } from './compile/returning.ts';
@@ -83,6 +83,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
         onEnd: (ms) => recordDuration(prepared, context, ms),
       });
     },
+    setAnswerSourcesLookup,
     explain: ({ text, params }) => explainStatement(db, text, params),
     readText: text,
     async readRows(read, context, schema) {

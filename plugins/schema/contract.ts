@@ -80,7 +80,7 @@ export interface AnnouncedTable {
 
 /**
  * The service `rowChanges`: makes the database announce changes of rows of any table, by any client, on `ROW_CHANGES_CHANNEL`. It puts
- * a statement trigger on each table; there is none until somebody asks.
+ * a statement trigger on each table; there is none before a plugin asks for it.
  */
 export interface RowChanges {
   /**

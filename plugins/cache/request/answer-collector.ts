@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AnswerSources, StatementSources } from '../../query/contract.ts';
-import { setAnswerSourcesLookup } from '../../query/library.ts';
 
 const storage = new AsyncLocalStorage<AnswerCollector>();
-// This module is loaded only where the cache is on.
-setAnswerSourcesLookup(() => storage.getStore());
+
+/** The collector of the request that the running code serves. */
+export const findAnswerCollector = (): AnswerCollector | undefined => storage.getStore();
 
 /** Whether callers with equal permissions share an answer, or only those of one role, or only one user's requests. */
 export type AnswerScope = 'shared' | 'role' | 'user';

@@ -1,10 +1,10 @@
-import type { Context } from 'koa';
 import type { Caller } from '#kernel';
 import type { AccessControl } from '../../access/contract.ts';
 import type { SchemaService } from '../../schema/contract.ts';
 import type { AnswerClient } from '../store/answer-store.ts';
 import { type AnswerKeys, createAnswerKeys } from './answer-key.ts';
 import { normalizeQueryString } from './query-text.ts';
+import type { RequestContext } from './request-context.ts';
 import { isGraphqlPath } from './request-kind.ts';
 
 /** One request for an answer that may be stored. */
@@ -27,7 +27,7 @@ interface Deps {
 /** Creates the keys of requests. */
 export function createReadRequests({ access, schema }: Deps) {
   return {
-    async create(ctx: Context, caller: Caller, body: string): Promise<ReadRequest> {
+    async create(ctx: RequestContext, caller: Caller, body: string): Promise<ReadRequest> {
       const permissions = await access.permissions(caller);
       const { version } = await schema.snapshot();
       const isGraphql = isGraphqlPath(ctx.path);

@@ -1,4 +1,4 @@
-import type { Context } from 'koa';
+import type { RequestContext } from './request-context.ts';
 
 /** What a request may be to the cache of answers. */
 export type RequestKind =
@@ -17,7 +17,7 @@ const METHODS_OF_READS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'SEARC
 export const isGraphqlPath = (path: string): boolean => GRAPHQL_PATHS.has(path);
 
 /** The kind of a request by its method; GraphQL documents by POST are looked at first (`isQueryDocument`). */
-export function requestKindOf(ctx: Context, isSkipAllowed: boolean): RequestKind {
+export function requestKindOf(ctx: RequestContext, isSkipAllowed: boolean): RequestKind {
   if (METHODS_OF_READS.has(ctx.method)) return 'other';
   if (ctx.method !== 'GET') return 'write';
   const { 'cache-control': control, 'content-length': length, 'transfer-encoding': transfer } = ctx.req.headers;

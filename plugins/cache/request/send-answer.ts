@@ -1,8 +1,8 @@
-import type { Context } from 'koa';
 import type { Caller } from '#kernel';
 import type { CacheSettings } from '../settings.ts';
 import type { CachedAnswer } from '../store/answer-store.ts';
 import { decompressBody } from './compress.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** Headers on which the answers to two requests for one URL may depend. `Accept-Encoding`: a stored body may be compressed. */
 const VARY = ['Authorization', 'Cookie', 'Accept-Encoding'];
@@ -19,7 +19,7 @@ function renderCacheControl({ revalidates, sharedMaxAge }: CacheControlSettings,
 }
 
 /** Sets the headers of an answer that is stored, on the request that made it and on those that get it from the store. */
-export function setCacheHeaders(ctx: Context, settings: CacheControlSettings, caller: Caller, ms: number): void {
+export function setCacheHeaders(ctx: RequestContext, settings: CacheControlSettings, caller: Caller, ms: number): void {
   ctx.vary(VARY);
   // Answers to POST are not for caches of HTTP.
   if (ctx.method === 'GET') ctx.set('Cache-Control', renderCacheControl(settings, caller, ms));
@@ -28,7 +28,7 @@ export function setCacheHeaders(ctx: Context, settings: CacheControlSettings, ca
 
 /** Sends a stored answer: 304 to a client that has it, else its bytes, decompressed only for a client that does not accept gzip. */
 export async function sendCachedAnswer(
-  ctx: Context,
+  ctx: RequestContext,
   answer: CachedAnswer,
   settings: CacheControlSettings,
   caller: Caller,

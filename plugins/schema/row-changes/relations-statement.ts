@@ -17,18 +17,19 @@ export interface RelationRow {
  * Functions of PostgreSQL that are not immutable, only because they depend on the time zone or on output functions: the same in all
  * connections of the service.
  */
+// biome-ignore format: a list of names
 const SETTING_FUNCTIONS = [
   'date_trunc', 'date_part', 'extract', 'to_char', 'to_date', 'to_timestamp', 'timezone', 'date', 'timestamp', 'timestamptz', 'time',
   'timetz', 'concat', 'concat_ws', 'format', 'array_to_string', 'quote_literal', 'quote_nullable', 'to_json', 'to_jsonb',
   'row_to_json', 'array_to_json', 'json_build_object', 'json_build_array', 'jsonb_build_object', 'jsonb_build_array', 'json_agg',
-  'jsonb_agg', 'json_object_agg', 'jsonb_object_agg', 'timestamptz_pl_interval', 'timestamptz_mi_interval', 'interval_pl_timestamptz',
+  'jsonb_agg', 'json_object_agg', 'jsonb_object_agg', 'anytextcat', 'textanycat', 'timestamptz_pl_interval', 'timestamptz_mi_interval', 'interval_pl_timestamptz',
   'to_tsvector', 'to_tsquery', 'plainto_tsquery', 'websearch_to_tsquery', 'phraseto_tsquery',
   ...['date', 'timestamp', 'timestamptz'].flatMap((left) =>
     ['date', 'timestamp', 'timestamptz'].flatMap((right) =>
       ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'cmp'].map((operator) => `${left}_${operator}_${right}`),
     ),
   ),
-] as const; // biome-ignore format: a list of names
+] as const;
 
 /** Node types of a view that have another value each time, or in each session. */
 const CHANGING_NODES = '\\{(SQLVALUEFUNCTION|TABLESAMPLECLAUSE|NEXTVALUEEXPR|CURRENTOFEXPR) ';
@@ -60,7 +61,12 @@ with recursive asked as (
   select name, oid, false as by_view from asked where oid is not null
   union
   select r.name, x.oid, r.by_view or x.by_view from reads r cross join lateral (
-    select d.refobjid as oid, true as by_view from pg_rewrite w
+    -- The tree of a view also names catalogs, on which pg_depend records nothing.
+    select named[1]::oid as oid, true as by_view from pg_rewrite w
+      cross join regexp_matches(w.ev_action::text, ':relid ([1-9]\\d*)', 'g') named
+      where w.ev_class = r.oid and w.ev_type = '1' and named[1]::oid <> r.oid
+    union all
+    select d.refobjid, true from pg_rewrite w
       join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid and d.refclassid = 'pg_class'::regclass
       where w.ev_class = r.oid and w.ev_type = '1' and d.refobjid <> r.oid
     union all
