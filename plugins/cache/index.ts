@@ -27,10 +27,14 @@ export default definePlugin<CacheConfig>({
       'health',
       createCacheHealthCheck(() => running, config.CACHE_HEALTHCHECK_THRESHOLD),
     );
+    host.contribute(middleware, {
+      name: 'response cache',
+      phase: 'cache',
+      handle: (ctx, next) => (running ? running.handle(ctx, next) : next()),
+    });
     host.onStart(async () => {
       const { startCache } = await import('./start.ts');
       running = await startCache({ ...used, settings, events, log });
-      host.contribute(middleware, running.middleware);
     });
     host.onStop(async () => running?.stop());
   },

@@ -17,6 +17,7 @@ export interface CacheConfig {
 
 /** The settings in the form that the cache uses. */
 export interface CacheSettings {
+  readonly store: CacheConfig['CACHE_STORE'];
   /** Milliseconds. */
   readonly ttl: number;
   /** Bytes of all answers in memory. */
@@ -47,6 +48,7 @@ export function createCacheSettings(config: CacheConfig): CacheSettings {
       'use for example x-cache-status',
     );
   return {
+    store: config.CACHE_STORE,
     ttl: config.CACHE_TTL,
     maxSize,
     maxAnswerSize: parseMaxAnswerSize(config.CACHE_VALUE_MAX_SIZE, maxSize),

@@ -5,9 +5,9 @@ import type { RoutingService } from '../http/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import { ROW_CHANGES_CHANNEL, type RowChanges, SCHEMA_CHANNEL, type SchemaService } from '../schema/contract.ts';
 import { CACHE_CLEAR_CHANNEL } from './contract.ts';
-import { createCacheMiddleware } from './middleware.ts';
 import { findAnswerCollector } from './request/answer-collector.ts';
 import { createReadRequests } from './request/read-request.ts';
+import { createCacheRequestHandler } from './request-handler.ts';
 import { ResponseCache } from './response-cache.ts';
 import type { CacheSettings } from './settings.ts';
 import type { AnswerStore } from './store/answer-store.ts';
@@ -29,7 +29,8 @@ interface Deps {
 
 /** The response cache while it is on. */
 export interface RunningCache {
-  readonly middleware: Middleware;
+  /** The layer behind the one that identifies callers. */
+  readonly handle: Middleware['handle'];
   readonly store: AnswerStore;
   /** Whether answers are stored: the database announces changes of tables, and the connection that listens is there. */
   isActive(): boolean;
@@ -94,7 +95,7 @@ export async function startCache(deps: Deps): Promise<RunningCache> {
   const { routing } = deps;
   const { isSkipAllowed } = settings;
   return {
-    middleware: createCacheMiddleware({ cache, requests, routing, isSkipAllowed, isListening, waitForConfirmation }),
+    handle: createCacheRequestHandler({ cache, requests, routing, isSkipAllowed, isListening, waitForConfirmation }),
     store,
     isActive: isListening,
     async stop() {

@@ -13,8 +13,8 @@ interface Deps {
   readonly waitForConfirmation: () => Promise<void>;
 }
 
-/** The layer behind the one that identifies callers: a stored answer is sent only after the checks of every request. */
-export function createCacheMiddleware(deps: Deps): Middleware {
+/** Answers requests behind the layer that identifies callers: a stored answer is sent only after the checks of every request. */
+export function createCacheRequestHandler(deps: Deps): Middleware['handle'] {
   const { cache, requests, routing, isSkipAllowed, isListening } = deps;
 
   /** Runs a request that may change rows, and waits until every process has forgotten the answers that it changed. */
@@ -26,23 +26,19 @@ export function createCacheMiddleware(deps: Deps): Middleware {
     }
   }
 
-  return {
-    name: 'response cache',
-    phase: 'cache',
-    async handle(ctx, next) {
-      const kind = requestKindOf(ctx, isSkipAllowed);
-      if (kind === 'other') return next();
-      let body = '';
-      if (kind === 'write') {
-        if (ctx.method !== 'POST' || !isGraphqlPath(ctx.path)) return runWrite(next);
-        const document = await routing.readBody(ctx);
-        if (!isQueryDocument(document)) return runWrite(next);
-        if (isSkipAllowed && isNoStore(ctx.get('Cache-Control'))) return next();
-        body = JSON.stringify(document);
-      }
-      if (!isListening()) return next();
-      const { caller } = ctx.state as RequestState;
-      return cache.answer(ctx, await requests.create(ctx, caller, body), next);
-    },
+  return async (ctx, next) => {
+    const kind = requestKindOf(ctx, isSkipAllowed);
+    if (kind === 'other') return next();
+    let body = '';
+    if (kind === 'write') {
+      if (ctx.method !== 'POST' || !isGraphqlPath(ctx.path)) return runWrite(next);
+      const document = await routing.readBody(ctx);
+      if (!isQueryDocument(document)) return runWrite(next);
+      if (isSkipAllowed && isNoStore(ctx.get('Cache-Control'))) return next();
+      body = JSON.stringify(document);
+    }
+    if (!isListening()) return next();
+    const { caller } = ctx.state as RequestState;
+    return cache.answer(ctx, await requests.create(ctx, caller, body), next);
   };
 }
