@@ -74,7 +74,7 @@ export interface GrantedSqlStatement {
   readonly text: string;
 }
 
-/** A statement of `db.sql`, or plain SQL text, which needs the grant `sql`, else CAPABILITY_DENIED. */
+/** A statement of `db.sql`, or plain SQL text, which needs the grant `sql` or `schema`, else CAPABILITY_DENIED. */
 export type SqlStatementOrText = GrantedSqlStatement | string;
 
 /**
@@ -180,6 +180,12 @@ export interface Db {
    * `wait` has settled. Runs the same `wait` once a unit, and never where no unit is open.
    */
   answerAfter(wait: () => Promise<void>): void;
+  /**
+   * The name of the plugin's own schema, whose tables plain statements may use. Call it while the plugin registers, so that a missing
+   * grant fails at the start.
+   * @throws CAPABILITY_DENIED without the grant `schema`
+   */
+  ownSchema(): string;
   /** The schemas of DB_SCHEMAS. The first one also holds the tables of the service. */
   readonly schemas: readonly string[];
   /** Names of the tables that the manifests of all loaded plugins own, in the first schema. */

@@ -72,10 +72,10 @@ const COUNTS = `select name as queue,
 
 const FAILED_IDS = `select id from ${JOB_SCHEMA}.job where name = $1 and state = 'failed' order by completed_on`;
 
-export function createJobList(db: Pick<Db, 'query' | 'sql' | 'raw' | 'own'>): JobList {
+export function createJobList(db: Pick<Db, 'query' | 'own'>): JobList {
   const progress = db.own('platform_queue_progress');
-  const job = db.raw(`${JOB_SCHEMA}.job`);
-  const JOBS = db.sql`select j.id, j.name as queue, ${db.raw(STATE_SQL)} as state, j.priority,
+  const job = `${JOB_SCHEMA}.job`;
+  const JOBS = `select j.id, j.name as queue, ${STATE_SQL} as state, j.priority,
       j.retry_count + case when j.started_on is null then 0 else 1 end as attempts, to_json(j.created_on) as created,
       to_json(j.start_after) as start_after, to_json(j.started_on) as started, to_json(j.completed_on) as ended,
       j.output->>'message' as error, j.output->'result' as result,
@@ -83,7 +83,7 @@ export function createJobList(db: Pick<Db, 'query' | 'sql' | 'raw' | 'own'>): Jo
     from ${job} j left join ${progress} p on p.job = j.id
     where j.name = $1 and ($2::text[] is null or j.state::text = any($2)) and ($3::uuid is null or j.id = $3)
     order by j.created_on desc, j.id limit $4 offset $5`;
-  const DELETE_ENDED = db.sql`with gone as (
+  const DELETE_ENDED = `with gone as (
       delete from ${job} where name = $1 and state in ('completed', 'cancelled')
         and completed_on < now() - make_interval(secs => $2::int) returning id)
     delete from ${progress} p where p.job in (select id from gone)

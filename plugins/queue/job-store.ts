@@ -38,12 +38,13 @@ export interface JobStore {
 }
 
 interface Deps {
-  readonly db: Pick<Db, 'query'>;
+  readonly db: Pick<Db, 'query' | 'ownSchema'>;
   readonly connections: DedicatedConnections;
   readonly log: Log;
 }
 
 export function createJobStore({ db, connections, log }: Deps): JobStore {
+  const schema = db.ownSchema();
   let opening: Promise<PgBoss> | undefined;
   let connection: JobDatabaseConnection | undefined;
 
@@ -53,13 +54,13 @@ export function createJobStore({ db, connections, log }: Deps): JobStore {
     connection = createJobDatabaseConnection(connections);
     const boss = new PgBoss({
       db: connection,
-      schema: JOB_SCHEMA,
+      schema,
       createSchema,
       schedule: false,
       superviseIntervalSeconds: SUPERVISE_INTERVAL,
       monitorIntervalSeconds: SUPERVISE_INTERVAL,
       registerInstance: false,
-      // Both read statistics of the whole server, which belong to whoever runs it.
+      // Both work on statistics of the whole server, which are the business of its admin.
       reindex: false,
       monitorVacuum: false,
     });
