@@ -5,6 +5,9 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
@@ -38,12 +41,17 @@ await database.query(
 );
 const adder = await bootJobProcess(database.url, 'adder');
 const program = new URL('queue-faults/job-process.ts', import.meta.url);
+/** Killed processes leave their files here. */
+const folder = await mkdtemp(join(tmpdir(), 'tenon-faults-'));
 const killed = new Set<string>();
 let lives = 0;
 
 async function startLife(): Promise<Life> {
   const name = `life ${++lives}`;
-  const child = fork(program, [database.url, name], { execArgv: process.execArgv });
+  const child = fork(program, [database.url, name], {
+    execArgv: process.execArgv,
+    env: { ...process.env, TMPDIR: folder },
+  });
   await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} ended with ${code} while it started`))),
@@ -99,6 +107,7 @@ const runs = await database.query<{ runs: number }>(
 );
 await database.drop();
 await server.stop();
+await rm(folder, { recursive: true, force: true });
 
 console.log(
   `${added} jobs added, ${kills} kills, ${runs[0]?.runs} runs interrupted; at the end ${JSON.stringify(ending)}`,
