@@ -11,6 +11,7 @@ export const CORE_PLUGIN_FLOORS = [
       'cluster',
       'schedule',
       'http',
+      'redis',
       'passwords',
       'secrets',
       'outbound',
