@@ -15,6 +15,8 @@ export const CORE_PLUGIN_FLOORS = [
       'passwords',
       'secrets',
       'outbound',
+      'pressure-limit',
+      'rate-limit',
       'templates',
       'storage',
       'storage-local',

@@ -5,9 +5,17 @@ import type { RequestSettings } from './settings.ts';
 /** Methods that routes can have. `SEARCH` is a read whose query is in the body. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
 
-/** A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined. */
+/**
+ * A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined, `usesStaticToken` is true where a static
+ * token identified the caller.
+ */
 export type HttpContext = ParameterizedContext<
-  RequestState & { body?: unknown; rawQuery?: Record<string, unknown>; settings?: RequestSettings },
+  RequestState & {
+    body?: unknown;
+    rawQuery?: Record<string, unknown>;
+    settings?: RequestSettings;
+    usesStaticToken?: boolean;
+  },
   { readonly params: Readonly<Record<string, string>> }
 >;
 
@@ -102,7 +110,7 @@ export interface RouteDescription {
   readonly components?: OpenApiComponents;
 }
 
-/** Codes that any route may answer: for the token, the path, the query string, and the service itself. */
+/** Codes that any route may answer: for the token, the path, the query string, rate limits, and the service itself. */
 export const COMMON_ERROR_CODES: readonly ErrorCode[] = [
   'INVALID_PATH_PARAMETER',
   'INVALID_QUERY',
@@ -111,6 +119,7 @@ export const COMMON_ERROR_CODES: readonly ErrorCode[] = [
   'INVALID_TOKEN',
   'TOKEN_EXPIRED',
   'USER_SUSPENDED',
+  'REQUESTS_EXCEEDED',
   'INTERNAL_SERVER_ERROR',
   'CAPABILITY_DENIED',
   'EVENT_LOOP_DETECTED',

@@ -1,0 +1,70 @@
+import type { Log } from '#kernel';
+import type { PressureLimits } from './settings.ts';
+
+/** The load of the process since the sample before. */
+export interface PressureSample {
+  readonly utilization: number;
+  readonly delay: number;
+  readonly rss: number;
+  readonly heapUsed: number;
+}
+
+export interface PressureMonitorDeps {
+  readonly limits: PressureLimits;
+  /** Milliseconds between two samples. */
+  readonly interval: number;
+  /** Measures the load. `stop` ends what measures it. */
+  readonly probe: { sample(): PressureSample; stop(): void };
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export interface PressureMonitor {
+  /** What is over its limit, for the log; undefined while nothing is. */
+  readonly pressure: string | undefined;
+  stop(): void;
+}
+
+/** Compares the load with the limits at intervals, and logs when the process becomes overloaded and when that is over. */
+export function startPressureMonitor({ limits, interval, probe, log }: PressureMonitorDeps): PressureMonitor {
+  let pressure: string | undefined;
+  let since = 0;
+
+  function update(): void {
+    const sample = probe.sample();
+    const next = findExceeded(sample, limits);
+    if (next !== undefined && pressure === undefined) {
+      since = performance.now();
+      log.warn({ ...sample }, `the process is overloaded (${next}): requests are refused`);
+    }
+    if (next === undefined && pressure !== undefined) {
+      const seconds = Math.round((performance.now() - since) / 100) / 10;
+      log.warn({ seconds }, 'the process is not overloaded any more');
+    }
+    pressure = next;
+  }
+
+  const timer = setInterval(update, interval).unref();
+  return {
+    get pressure() {
+      return pressure;
+    },
+    stop() {
+      clearInterval(timer);
+      probe.stop();
+    },
+  };
+}
+
+const NAMES: Readonly<Record<keyof PressureSample, string>> = {
+  utilization: 'utilization of the event loop',
+  delay: 'delay of the event loop',
+  rss: 'resident memory',
+  heapUsed: 'heap',
+};
+
+/** The first load that is over its limit. */
+function findExceeded(sample: PressureSample, limits: PressureLimits): string | undefined {
+  const keys = Object.keys(NAMES) as (keyof PressureSample)[];
+  const exceeded = keys.find((key) => sample[key] > limits[key]);
+  return exceeded && NAMES[exceeded];
+}
