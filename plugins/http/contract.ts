@@ -203,7 +203,8 @@ export const reservedSegments = facet<string, ReadonlySet<string>>('http.reserve
 export type PathClaimKind = 'route' | 'reserved' | 'mount';
 
 /**
- * The service `routing`: free paths, bodies and descriptions, for plugins that contribute mounts or describe the API.
+ * The service `routing`: free paths, bodies, addresses of clients and descriptions, for plugins that contribute mounts or middleware,
+ * or describe the API.
  */
 export interface RoutingService {
   /** Why a path is not free; undefined for a free path. Case-insensitive. */
@@ -214,6 +215,8 @@ export interface RoutingService {
    * OUT_OF_TIME, SERVICE_UNAVAILABLE.
    */
   readBody(ctx: Context, options?: ReadBodyOptions): Promise<unknown>;
+  /** The address of the client of a request, behind trusted proxies the real one; null once its connection is closed. */
+  clientAddressOf(ctx: Context): string | null;
   /** All contributed routes without their code, in the order of the plugins, for API documents. */
   describeRoutes(): readonly DescribedRoute[];
 }

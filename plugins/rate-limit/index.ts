@@ -1,5 +1,6 @@
 import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import { migrations } from '../database/contract.ts';
+import { routing } from '../http/contract.ts';
 import { redis } from '../redis/contract.ts';
 import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
 import type { health } from '../server/contract.ts';
@@ -19,7 +20,7 @@ export default definePlugin<RateLimitConfig>({
   manifest,
   register(host) {
     const { config, db, log } = host;
-    const used = host.use({ redis, schedule });
+    const used = host.use({ redis, routing, schedule });
     const enabled = parseLimiters(config, used.redis.isConfigured);
     const limitOf = (name: LimiterName): RateLimit | false => {
       const { points, duration } = enabled[name] ?? {};
@@ -37,6 +38,7 @@ export default definePlugin<RateLimitConfig>({
       host.contribute(
         middleware,
         createAddressLimitMiddleware({
+          routing: used.routing,
           limiters,
           failedAuthenticationPoints: config.RATE_LIMITER_FAILED_AUTHENTICATION_POINTS,
         }),

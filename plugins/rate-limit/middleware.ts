@@ -1,6 +1,5 @@
 import { Failure, fail, type Middleware } from '#kernel';
-import type { HttpContext } from '../http/contract.ts';
-import { clientAddressOf } from '../http/library.ts';
+import type { HttpContext, RoutingService } from '../http/contract.ts';
 import { toClientNetworkKey } from '../outbound/library.ts';
 import { setLimitHeaders } from './limit-headers.ts';
 import type { LimitVerdict } from './limiter.ts';
@@ -14,6 +13,7 @@ const ALL_REQUESTS = 'all';
 const FAILED_AUTHENTICATION_CODES: readonly string[] = ['INVALID_TOKEN', 'INVALID_CREDENTIALS', 'INVALID_OTP'];
 
 interface MiddlewareDeps {
+  readonly routing: Pick<RoutingService, 'clientAddressOf'>;
   /** The limiters; none before the start. */
   readonly limiters: () => StartedLimiters;
   /** Points that failed authentication costs besides. */
@@ -24,13 +24,17 @@ interface MiddlewareDeps {
  * Limits the requests of each client address and of all together, before the caller is identified, so that guesses of tokens are
  * limited too. A request that one address has no points for costs no points of all.
  */
-export const createAddressLimitMiddleware = ({ limiters, failedAuthenticationPoints }: MiddlewareDeps): Middleware => ({
+export const createAddressLimitMiddleware = ({
+  routing,
+  limiters,
+  failedAuthenticationPoints,
+}: MiddlewareDeps): Middleware => ({
   name: 'rate-limit',
   phase: 'limit',
   async handle(ctx, next) {
     const { address, global } = limiters();
     if (!address || isPlainHealthRequest(ctx)) return next();
-    const key = toClientNetworkKey(clientAddressOf(ctx));
+    const key = toClientNetworkKey(routing.clientAddressOf(ctx));
     assertWithinLimit(ctx, await address.take(key));
     if (global) assertWithinLimit(ctx, await global.take(ALL_REQUESTS), { isShown: false });
     try {

@@ -135,7 +135,7 @@ describe('the limit of requests of one address', function () {
     const guesses: readonly ((address: string) => Promise<HttpReply>)[] = [
       (address) => ask(address, '/items/x', { token: 'guess' }),
       (address) => ask(address, '/server/info?access_token=guess'),
-      (address) => ask(address, '/auth/login', { body: { email: 'nobody@example.com', password: 'guess' } }, 'POST'),
+      (address) => ask(address, '/auth/login', { body: { email: 'unknown@example.com', password: 'guess' } }, 'POST'),
     ];
     for (const guess of guesses) {
       const address = freshAddress();

@@ -1,18 +1,12 @@
 import { expect } from 'chai';
-import { Redis } from 'ioredis';
-import type { Log } from '#kernel';
-import { createRateLimiter } from '../../../plugins/rate-limit/limiter.ts';
-import { createInsuredStore } from '../../../plugins/rate-limit/stores/insured-store.ts';
 import { createMemoryStore } from '../../../plugins/rate-limit/stores/memory-store.ts';
-import type { PointsStore } from '../../../plugins/rate-limit/stores/points-store.ts';
 import { createPostgresCounts, createRateLimitsMigration } from '../../../plugins/rate-limit/stores/postgres-store.ts';
-import { createRedisStore } from '../../../plugins/rate-limit/stores/redis-store.ts';
-import { StoreOutage } from '../../../plugins/rate-limit/stores/store-outage.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createForcedGarbageCollector } from '../../support/garbage-collector.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import { withBootedTestPlugins } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
+
+type PointsStore = ReturnType<typeof createMemoryStore>;
 
 /** What every store does; `open` opens one with windows of so many seconds. */
 function itCountsInWindows(open: (duration: number) => PointsStore): void {
@@ -62,29 +56,6 @@ describe('counts in memory', function () {
     collectGarbage();
     const empty = process.memoryUsage().heapUsed;
     for (const from of [0, 1e6, 2e6]) expect((await fill(from)) - empty).to.be.below(40 * 1024 * 1024);
-  });
-});
-
-describe('counts in Redis', function () {
-  this.timeout(60_000);
-  let server: TestRedis;
-  let client: Redis;
-  before(async function () {
-    this.timeout(180_000);
-    server = await startRedis();
-    client = new Redis(server.url);
-  });
-  after(async () => {
-    client?.disconnect();
-    await server?.stop();
-  });
-  let opened = 0;
-  itCountsInWindows((duration) => createRedisStore(client, { name: `test${opened++}`, points: 10, duration }));
-
-  it('leave no key without an end', async () => {
-    const store = createRedisStore(client, { name: 'ends', points: 10, duration: 3600 });
-    for (let count = 0; count < 3; count++) await store.add('a', 1);
-    expect(await client.ttl('rate-limit:ends:a')).to.be.within(3500, 3600);
   });
 });
 
@@ -142,90 +113,5 @@ describe('counts in PostgreSQL', function () {
       return !rows.some(({ key }) => key === 'short:a') && rows.map(({ key }) => key);
     });
     expect(keys).to.include('long:a');
-  });
-});
-
-describe('a store that is away', () => {
-  let lines: string[] = [];
-  beforeEach(() => {
-    lines = [];
-  });
-  const log = {
-    error: (_about: object, text: string) => lines.push(text),
-    warn: (_about: object, text: string) => lines.push(text),
-  };
-  const AWAY = 'the store of rate limits is away: each process counts for itself';
-
-  it('is replaced by memory, tried once a second and logged once', async function () {
-    this.timeout(60_000);
-    let isAway = true;
-    let tries = 0;
-    const inner = createMemoryStore({ points: 10, duration: 3600 });
-    const store: PointsStore = {
-      async add(key, points) {
-        tries++;
-        if (isAway) throw new Error('gone');
-        return inner.add(key, points);
-      },
-    };
-    const outage = new StoreOutage('redis', log as unknown as Log);
-    const memory = createMemoryStore({ points: 10, duration: 3600 });
-    const insured = createInsuredStore({ store, memory, outage });
-    const begin = performance.now();
-    for (let used = 1; used <= 500; used++) expect((await insured.add('a', 1)).used).to.equal(used);
-    expect(tries).to.be.at.most(2 + (performance.now() - begin) / 1000);
-    expect([lines, outage.reason]).to.deep.equal([[AWAY], 'gone']);
-    isAway = false;
-    await until(async () => {
-      await insured.add('c', 1);
-      return outage.reason === undefined;
-    });
-    expect(lines).to.deep.equal([AWAY, 'the store of rate limits is back']);
-  });
-
-  it('that gives no answer delays the requests of one second only', async function () {
-    this.timeout(60_000);
-    let tries = 0;
-    const store: PointsStore = {
-      add() {
-        tries++;
-        return new Promise(() => {});
-      },
-    };
-    const outage = new StoreOutage('redis', log as unknown as Log);
-    const insured = createInsuredStore({ store, memory: createMemoryStore({ points: 10, duration: 3600 }), outage });
-    expect((await insured.add('a', 1)).used).to.equal(1);
-    expect((await insured.add('a', 1)).used).to.equal(2);
-    expect([tries, outage.reason]).to.deep.equal([1, 'no answer within 1000 ms']);
-  });
-});
-
-describe('a key over its limit', () => {
-  it('causes no traffic to the store until its window ends', async () => {
-    let adds = 0;
-    const inner = createMemoryStore({ points: 3, duration: 3600 });
-    const limiter = createRateLimiter(
-      { points: 3, duration: 3600 },
-      {
-        add(key, points) {
-          adds++;
-          return inner.add(key, points);
-        },
-      },
-    );
-    const verdicts = [];
-    for (let count = 0; count < 100; count++) verdicts.push(await limiter.take('a'));
-    expect(verdicts.filter(({ isExceeded }) => !isExceeded)).to.have.length(3);
-    expect(adds).to.equal(4);
-    expect((await limiter.take('b')).isExceeded).to.equal(false);
-  });
-
-  it('is let through again when its window has ended', async function () {
-    this.timeout(60_000);
-    const settings = { points: 1, duration: 1 };
-    const limiter = createRateLimiter(settings, createMemoryStore(settings));
-    await limiter.take('a');
-    expect((await limiter.take('a')).isExceeded).to.equal(true);
-    await until(async () => !(await limiter.take('a')).isExceeded);
   });
 });
