@@ -1,5 +1,5 @@
 import { definePlugin, middleware } from '#kernel';
-import { startEventLoopProbe } from './event-loop-probe.ts';
+import { startLoadMeasurement } from './load-measurement.ts';
 import { createPressureLimitMiddleware } from './middleware.ts';
 import manifest from './package.json' with { type: 'json' };
 import { type PressureMonitor, startPressureMonitor } from './pressure-monitor.ts';
@@ -19,7 +19,7 @@ export default definePlugin<PressureLimitConfig>({
     );
     host.onStart(() => {
       const interval = config.PRESSURE_LIMITER_SAMPLE_INTERVAL;
-      monitor = startPressureMonitor({ limits, interval, probe: startEventLoopProbe(), log });
+      monitor = startPressureMonitor({ limits, interval, measurement: startLoadMeasurement(), log });
     });
     host.onStop(() => monitor?.stop());
   },

@@ -2,19 +2,25 @@ import type { Log } from '#kernel';
 import type { PressureLimits } from './settings.ts';
 
 /** The load of the process since the sample before. */
-export interface PressureSample {
+export interface LoadSample {
   readonly utilization: number;
   readonly delay: number;
   readonly rss: number;
   readonly heapUsed: number;
 }
 
+/** A running measurement of the load. */
+export interface LoadMeasurement {
+  /** The load since the last call. */
+  sample(): LoadSample;
+  stop(): void;
+}
+
 export interface PressureMonitorDeps {
   readonly limits: PressureLimits;
   /** Milliseconds between two samples. */
   readonly interval: number;
-  /** Measures the load. `stop` ends what measures it. */
-  readonly probe: { sample(): PressureSample; stop(): void };
+  readonly measurement: LoadMeasurement;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -25,12 +31,12 @@ export interface PressureMonitor {
 }
 
 /** Compares the load with the limits at intervals, and logs when the process becomes overloaded and when that is over. */
-export function startPressureMonitor({ limits, interval, probe, log }: PressureMonitorDeps): PressureMonitor {
+export function startPressureMonitor({ limits, interval, measurement, log }: PressureMonitorDeps): PressureMonitor {
   let pressure: string | undefined;
   let since = 0;
 
   function update(): void {
-    const sample = probe.sample();
+    const sample = measurement.sample();
     const next = findExceeded(sample, limits);
     if (next !== undefined && pressure === undefined) {
       since = performance.now();
@@ -50,12 +56,12 @@ export function startPressureMonitor({ limits, interval, probe, log }: PressureM
     },
     stop() {
       clearInterval(timer);
-      probe.stop();
+      measurement.stop();
     },
   };
 }
 
-const NAMES: Readonly<Record<keyof PressureSample, string>> = {
+const NAMES: Readonly<Record<keyof LoadSample, string>> = {
   utilization: 'utilization of the event loop',
   delay: 'delay of the event loop',
   rss: 'resident memory',
@@ -63,8 +69,8 @@ const NAMES: Readonly<Record<keyof PressureSample, string>> = {
 };
 
 /** The first load that is over its limit. */
-function findExceeded(sample: PressureSample, limits: PressureLimits): string | undefined {
-  const keys = Object.keys(NAMES) as (keyof PressureSample)[];
+function findExceeded(sample: LoadSample, limits: PressureLimits): string | undefined {
+  const keys = Object.keys(NAMES) as (keyof LoadSample)[];
   const exceeded = keys.find((key) => sample[key] > limits[key]);
   return exceeded && NAMES[exceeded];
 }

@@ -14,7 +14,7 @@ export const createRateLimiterHealthCheck = (
     const begin = performance.now();
     const measure = () => Math.round((performance.now() - begin) * 1000) / 1000;
     try {
-      await limiter()?.probe();
+      await limiter()?.checkStore();
       return { value: measure() };
     } catch (error) {
       return { value: measure(), status: 'warn', output: error instanceof Error ? error.message : String(error) };

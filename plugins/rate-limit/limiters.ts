@@ -12,7 +12,7 @@ import { StoreOutage } from './stores/store-outage.ts';
 /** A limiter and what its health check asks. */
 export interface StartedLimiter extends RateLimiter {
   /** Counts a point of a key that no client has, in the store itself. Rejects where the store is away. */
-  probe(): Promise<unknown>;
+  checkStore(): Promise<unknown>;
 }
 
 export type StartedLimiters = Readonly<Partial<Record<LimiterName, StartedLimiter>>>;
@@ -23,7 +23,7 @@ interface LimitersDeps {
   readonly log: Log;
 }
 
-const PROBE_KEY = 'health check';
+const HEALTH_CHECK_KEY = 'health check';
 
 /** Creates the limiters that are on, and opens their stores. A store that is away does not reject. */
 export async function createLimiters(
@@ -40,10 +40,10 @@ export async function createLimiters(
   async function start(name: LimiterName, settings: LimiterSettings): Promise<StartedLimiter> {
     const memory = createMemoryStore(settings);
     if (settings.store === 'memory')
-      return { ...createRateLimiter(settings, memory), probe: () => memory.add(PROBE_KEY, 1) };
+      return { ...createRateLimiter(settings, memory), checkStore: () => memory.add(HEALTH_CHECK_KEY, 1) };
     const store = await openStore(name, settings);
     const insured = createInsuredStore({ store, memory, outage: outages[settings.store] });
-    return { ...createRateLimiter(settings, insured), probe: () => withTimeout(store.add(PROBE_KEY, 1)) };
+    return { ...createRateLimiter(settings, insured), checkStore: () => withTimeout(store.add(HEALTH_CHECK_KEY, 1)) };
   }
 
   const all = Object.entries(enabled) as [LimiterName, LimiterSettings][];

@@ -55,6 +55,7 @@ export const createCallerLimitMiddleware = (limiters: () => StartedLimiters): Mi
     const { user, token } = limiters();
     const { caller, usesStaticToken } = ctx.state as HttpContext['state'];
     if (caller.user !== null) {
+      // A user has one static token.
       if (token && usesStaticToken) assertWithinLimit(ctx, await token.take(caller.user));
       if (user) assertWithinLimit(ctx, await user.take(caller.user));
     }

@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import type { PressureMonitorDeps } from './pressure-monitor.ts';
+import type { LoadMeasurement } from './pressure-monitor.ts';
 
 /** Milliseconds between two measurements of the delay; Node counts them in. */
 const RESOLUTION = 10;
 const NANOSECONDS = 1e6;
 
 /** Measures the load of this process by `perf_hooks`. */
-export function startEventLoopProbe(): PressureMonitorDeps['probe'] {
+export function startLoadMeasurement(): LoadMeasurement {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
   delays.enable();
   let last = performance.eventLoopUtilization();
