@@ -1,6 +1,6 @@
 import { Failure, fail, type Middleware } from '#kernel';
 import type { HttpContext, RoutingService } from '../http/contract.ts';
-import { toClientNetworkKey } from '../outbound/library.ts';
+import { createClientKeyLookup } from './client-keys.ts';
 import { setLimitHeaders } from './limit-headers.ts';
 import type { LimitVerdict } from './limiter.ts';
 import type { StartedLimiters } from './limiters.ts';
@@ -24,28 +24,31 @@ interface MiddlewareDeps {
  * Limits the requests of each client address and of all together, before the caller is identified, so that guesses of tokens are
  * limited too. A request that one address has no points for costs no points of all.
  */
-export const createAddressLimitMiddleware = ({
+export function createAddressLimitMiddleware({
   routing,
   limiters,
   failedAuthenticationPoints,
-}: MiddlewareDeps): Middleware => ({
-  name: 'rate-limit',
-  phase: 'limit',
-  async handle(ctx, next) {
-    const { address, global } = limiters();
-    if (!address || isPlainHealthRequest(ctx)) return next();
-    const key = toClientNetworkKey(routing.clientAddressOf(ctx));
-    assertWithinLimit(ctx, await address.take(key));
-    if (global) assertWithinLimit(ctx, await global.take(ALL_REQUESTS), { isShown: false });
-    try {
-      await next();
-    } catch (error) {
-      if (failedAuthenticationPoints > 0 && isFailedAuthentication(error))
-        setLimitHeaders(ctx, await address.charge(key, failedAuthenticationPoints));
-      throw error;
-    }
-  },
-});
+}: MiddlewareDeps): Middleware {
+  const keyOf = createClientKeyLookup();
+  return {
+    name: 'rate-limit',
+    phase: 'limit',
+    async handle(ctx, next) {
+      const { address, global } = limiters();
+      if (!address || isPlainHealthRequest(ctx)) return next();
+      const key = keyOf(routing.clientAddressOf(ctx));
+      assertWithinLimit(ctx, await address.take(key));
+      if (global) assertWithinLimit(ctx, await global.take(ALL_REQUESTS), { isShown: false });
+      try {
+        await next();
+      } catch (error) {
+        if (failedAuthenticationPoints > 0 && isFailedAuthentication(error))
+          setLimitHeaders(ctx, await address.charge(key, failedAuthenticationPoints));
+        throw error;
+      }
+    },
+  };
+}
 
 /** Limits the requests of each user and with each static token. The caller is known in this phase. */
 export const createCallerLimitMiddleware = (limiters: () => StartedLimiters): Middleware => ({
