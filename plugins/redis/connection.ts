@@ -6,7 +6,7 @@ import type { RedisServer } from './settings.ts';
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 3000;
-const COMMAND_TIMEOUT = 1000;
+const COMMAND_TIMEOUT = 2000;
 /** Milliseconds that the first caller waits for the connection. */
 const FIRST_CONNECT_TIMEOUT = 5000;
 /** Milliseconds before the client connects again: doubled by each failure, up to the longest. */

@@ -4,7 +4,7 @@ import { service } from '#kernel';
 /**
  * The client of the shared connection, for commands that answer at once. A subscription or a blocking command needs a connection
  * of its own: `client.duplicate()`, which its owner disconnects. While Redis is not reached, commands reject at once; a command
- * without an answer rejects after a second.
+ * without an answer rejects after two seconds.
  */
 export type RedisClient = Redis;
 

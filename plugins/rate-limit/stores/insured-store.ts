@@ -26,10 +26,14 @@ export const createInsuredStore = ({ store, memory, outage }: InsuredStoreDeps):
   },
 });
 
-/** Rejects where the store does not answer in time. */
+/**
+ * Rejects where the store does not answer in time. After a pause of the process the timer is due before the answers that have
+ * arrived meanwhile are read, so it waits for those.
+ */
 export async function withTimeout<T>(work: Promise<T>): Promise<T> {
   const { promise: expired, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${STORE_TIMEOUT} ms`)), STORE_TIMEOUT);
+  const expire = () => reject(new Error(`no answer within ${STORE_TIMEOUT} ms`));
+  const timer = setTimeout(() => setImmediate(expire), STORE_TIMEOUT);
   try {
     return await Promise.race([work, expired]);
   } finally {

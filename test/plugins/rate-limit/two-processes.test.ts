@@ -29,6 +29,28 @@ async function burst(services: readonly SpawnedService[], address: string): Prom
   );
 }
 
+const AWAY = /the store of rate limits is (away|back)/g;
+
+/** Whether both processes reach the store: one that waited longer than a second for it counts for itself meanwhile. */
+const reachStore = (services: readonly SpawnedService[]) =>
+  services.every((service) => (service.output().match(AWAY) ?? []).length % 2 === 0);
+const countOutages = (services: readonly SpawnedService[]) =>
+  services.reduce((sum, service) => sum + (service.output().match(AWAY) ?? []).length, 0);
+
+/** Repeats `work` where the machine was so busy that a process did not reach the store in time. */
+async function withStore<T>(services: readonly SpawnedService[], work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; tries < 10; tries++) {
+    const before = countOutages(services);
+    const result = await work();
+    if (countOutages(services) === before) return result;
+    await until(async () => {
+      await Promise.all(services.map((service) => send(service, '192.0.2.1')));
+      return reachStore(services);
+    });
+  }
+  throw new Error('the store was never reached in time');
+}
+
 const countAccepted = (replies: readonly Reply[]) => replies.filter(({ status }) => status === 200).length;
 
 for (const store of ['redis', 'postgres'] as const)
@@ -74,26 +96,33 @@ for (const store of ['redis', 'postgres'] as const)
     it('let through as many requests as one process would, in many windows', () =>
       withTwo(3600, async (services) => {
         const sums: number[] = [];
-        for (let client = 1; client <= CLIENTS; client++)
-          sums.push(countAccepted(await burst(services, `198.51.100.${client}`)));
+        let clients = 0;
+        while (sums.length < CLIENTS)
+          sums.push(
+            await withStore(services, async () => {
+              const client = clients++;
+              return countAccepted(await burst(services, `198.51.${100 + Math.floor(client / 250)}.${client % 250}`));
+            }),
+          );
         for (const sum of sums) expect(sum).to.be.within(POINTS - 1, POINTS);
       }));
 
     it('let through as many in windows of one client that follow one another', () =>
       withTwo(2, async (services) => {
         const address = '203.0.113.1';
-        for (let round = 0; round < 5; round++) {
+        let exact = 0;
+        for (let round = 0; exact < 5 && round < 50; round++) {
           const begin = Date.now();
-          const replies = await burst(services, address);
-          const windows = 1 + Math.ceil((Date.now() - begin) / 2000);
-          const resets = replies.flatMap(({ reset }) => reset ?? []);
-          const accepted = countAccepted(replies);
-          // A machine that is so busy that the burst takes longer than a window sees the points of several.
-          if (resets.length === 0 || Math.max(...resets) > begin + 2200)
-            expect(accepted).to.be.at.most(windows * POINTS);
-          else expect(accepted).to.be.within(POINTS - 1, POINTS);
-          const end = Math.max(0, ...resets);
+          const replies = await withStore(services, () => burst(services, address));
+          const ends = replies.flatMap(({ reset }) => reset ?? []);
+          const end = Math.max(0, ...ends);
+          // A burst that takes longer than its window has the points of several, on a machine that is too busy.
+          if (Date.now() - begin < 1900 && end <= begin + 3900 && Math.min(...ends) > begin + 1900) {
+            expect(countAccepted(replies)).to.be.within(POINTS - 1, POINTS);
+            exact++;
+          }
           await until(() => Date.now() > end);
         }
+        expect(exact).to.equal(5);
       }));
   });
