@@ -9,17 +9,17 @@ import { fileURLToPath } from 'node:url';
 /** Milliseconds after which a hanging `apt-get` or `dpkg-deb` is killed. */
 const DOWNLOAD_TIMEOUT = 120_000;
 
-/** A Debian package whose program some tests need. */
+/** Debian packages whose program some tests need. */
 export interface DebianProgram {
-  /** Name of the package, for example `python3-swift`. */
-  readonly name: string;
+  /** Names of the packages that are unpacked even where the machine has them, for example `python3-swift`. */
+  readonly names: readonly string[];
   /** Folder under `node_modules` that it is unpacked into, with all it depends on. */
   readonly folder: string;
   /** What the developer of a machine that is not like Debian can do. */
   readonly remedy: string;
 }
 
-export interface UnpackedDebianPackage {
+export interface UnpackedDebianPackages {
   /** The root of the unpacked files: programs are in `usr/bin`. */
   readonly root: string;
   /** Value of LD_LIBRARY_PATH for its programs. */
@@ -27,18 +27,20 @@ export interface UnpackedDebianPackage {
 }
 
 /**
- * Unpacks a Debian package and all it depends on into a folder under `node_modules`, once, and installs nothing: the machine is not
- * changed and no root rights are needed.
+ * Unpacks Debian packages, and all they depend on that the machine lacks, into a folder under `node_modules`, once, and installs
+ * nothing: the machine is not changed and no root rights are needed.
  */
-export async function unpackDebianPackage(program: DebianProgram): Promise<UnpackedDebianPackage> {
+export async function unpackDebianPackages(program: DebianProgram): Promise<UnpackedDebianPackages> {
   const root = fileURLToPath(new URL(`../../node_modules/${program.folder}`, import.meta.url));
   if (!existsSync(root)) await bring(program, root);
-  const libraries = (await readdir(join(root, 'usr/lib'))).filter((name) => name.includes('-linux-'));
+  // Missing where the machine has all libraries.
+  const folders = await readdir(join(root, 'usr/lib')).catch(() => []);
+  const libraries = folders.filter((name) => name.includes('-linux-'));
   return { root, libraryPath: libraries.map((name) => join(root, 'usr/lib', name)).join(':') };
 }
 
 /** Downloads and unpacks the packages, with new package lists: those of the machine may be missing or old. */
-async function bring({ name, remedy }: DebianProgram, root: string): Promise<void> {
+async function bring({ names, remedy }: DebianProgram, root: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-debian-'));
   try {
     const [lists, cache, unpacked] = ['lists', 'cache', 'unpacked'].map((part) => join(folder, part)) as [
@@ -52,15 +54,18 @@ async function bring({ name, remedy }: DebianProgram, root: string): Promise<voi
       run('apt-get', '-q', '-y', ...options({ 'Dir::State::lists': lists, 'Dir::Cache': cache }), ...args);
     // `apt-get update` may fail for some package sources, as long as the packages are found.
     await apt('update').catch(() => {});
-    await apt('install', '--download-only', '--reinstall', '--no-install-recommends', name);
+    await apt('install', '--download-only', '--reinstall', '--no-install-recommends', ...names);
     const archives = join(cache, 'archives');
     const packages = (await readdir(archives)).filter((file) => file.endsWith('.deb'));
     for (const file of packages) await run('dpkg-deb', '-x', join(archives, file), unpacked);
     await keep(unpacked, root);
   } catch (error) {
-    throw new Error(`${name} could not be fetched by apt-get. On a machine that is not like Debian ${remedy}`, {
-      cause: error,
-    });
+    throw new Error(
+      `${names.join(', ')} could not be fetched by apt-get. On a machine that is not like Debian ${remedy}`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { unpackDebianPackage } from './debian-packages.ts';
+import { unpackDebianPackages } from './debian-packages.ts';
 import { findFreePort } from './free-port.ts';
 import { until } from './until.ts';
 
@@ -67,8 +67,9 @@ async function findRedisProgram(): Promise<{ readonly program: string; readonly 
     .map((folder) => join(folder, 'redis-server'))
     .find(isExecutable);
   if (installed !== undefined) return { program: installed, env: {} };
-  const { root, libraryPath } = await unpackDebianPackage({
-    name: 'redis-server',
+  const { root, libraryPath } = await unpackDebianPackages({
+    // The program is a link to a file of redis-tools.
+    names: ['redis-server', 'redis-tools'],
     folder: '.redis',
     remedy: 'install redis-server.',
   });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { unpackDebianPackage } from '../../support/debian-packages.ts';
+import { unpackDebianPackages } from '../../support/debian-packages.ts';
 
 export interface PythonCommand {
   readonly program: string;
@@ -9,8 +9,8 @@ export interface PythonCommand {
 
 /** The command and environment of a Python with OpenStack Swift, whose Debian packages are unpacked into `node_modules/.swift`. */
 export async function prepareSwiftPython(): Promise<PythonCommand> {
-  const { root, libraryPath } = await unpackDebianPackage({
-    name: 'python3-swift',
+  const { root, libraryPath } = await unpackDebianPackages({
+    names: ['python3-swift'],
     folder: '.swift',
     remedy: 'set TEST_S3_URL to http://KEY:SECRET@HOST:PORT/BUCKET, a bucket of a server of your own.',
   });
