@@ -3,6 +3,7 @@ import { access } from '../access/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { query } from '../query/contract.ts';
+import { redis } from '../redis/contract.ts';
 import { rowChanges, schema } from '../schema/contract.ts';
 import type { health } from '../server/contract.ts';
 import { cacheCommand, clearCachesRoute } from './clear.ts';
@@ -15,8 +16,8 @@ export default definePlugin<CacheConfig>({
   manifest,
   register(host) {
     const { config, events, log } = host;
-    const used = host.use({ access, bus, query, routing, rowChanges, schema });
-    const settings = createCacheSettings(config);
+    const used = host.use({ access, bus, query, redis, routing, rowChanges, schema });
+    const settings = createCacheSettings(config, used.redis.isConfigured);
     const isEnabled = config.CACHE_ENABLED;
     host.contribute(routes, clearCachesRoute(used.bus));
     host.contribute(commands, cacheCommand({ ...used, isEnabled }));

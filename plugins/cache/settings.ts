@@ -4,6 +4,7 @@ import { BootFailure, CastError, castSetting } from '#kernel';
 export interface CacheConfig {
   readonly CACHE_ENABLED: boolean;
   readonly CACHE_STORE: 'memory' | 'redis';
+  readonly CACHE_NAMESPACE: string;
   readonly CACHE_TTL: number;
   readonly CACHE_MEMORY_MAX_SIZE: number;
   readonly CACHE_VALUE_MAX_SIZE: string;
@@ -18,6 +19,8 @@ export interface CacheConfig {
 /** The settings in the form that the cache uses. */
 export interface CacheSettings {
   readonly store: CacheConfig['CACHE_STORE'];
+  /** Part of the keys in Redis. */
+  readonly namespace: string;
   /** Milliseconds. */
   readonly ttl: number;
   /** Bytes of all answers in memory. */
@@ -37,18 +40,30 @@ export interface CacheSettings {
 /** The largest answer is this part of the memory by default, and at most a quarter, the share of answers that were used once. */
 const DEFAULT_ANSWER_SHARE = 1 / 16;
 const MAX_ANSWER_SHARE = 1 / 4;
+const NAMESPACE = /^[\w:.-]{1,64}$/;
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** @throws BootFailure with the remedy for values that make no sense together. */
-export function createCacheSettings(config: CacheConfig): CacheSettings {
+export function createCacheSettings(config: CacheConfig, isRedisConfigured: boolean): CacheSettings {
   const { CACHE_STATUS_HEADER: statusHeader, CACHE_MEMORY_MAX_SIZE: maxSize } = config;
   if (statusHeader !== '' && !HEADER_NAME.test(statusHeader))
     throw refusal(
       `CACHE_STATUS_HEADER "${statusHeader}" is not the name of a header`,
       'use for example x-cache-status',
     );
+  if (!NAMESPACE.test(config.CACHE_NAMESPACE))
+    throw refusal(
+      `CACHE_NAMESPACE "${config.CACHE_NAMESPACE}" is not a name`,
+      'use up to 64 letters, digits and the characters _ : . -',
+    );
+  if (config.CACHE_ENABLED && config.CACHE_STORE === 'redis' && !isRedisConfigured)
+    throw refusal(
+      'CACHE_STORE is redis, and no Redis is configured',
+      'set REDIS or REDIS_HOST, or CACHE_STORE=memory, which needs no Redis',
+    );
   return {
     store: config.CACHE_STORE,
+    namespace: config.CACHE_NAMESPACE,
     ttl: config.CACHE_TTL,
     maxSize,
     maxAnswerSize: parseMaxAnswerSize(config.CACHE_VALUE_MAX_SIZE, maxSize),

@@ -3,6 +3,7 @@ import type { AccessControl } from '../access/contract.ts';
 import type { InterProcessBus } from '../cluster/contract.ts';
 import type { RoutingService } from '../http/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
+import type { RedisConnection } from '../redis/contract.ts';
 import { ROW_CHANGES_CHANNEL, type RowChanges, SCHEMA_CHANNEL, type SchemaService } from '../schema/contract.ts';
 import { CACHE_CLEAR_CHANNEL } from './contract.ts';
 import { findAnswerCollector } from './request/answer-collector.ts';
@@ -11,7 +12,6 @@ import { createCacheRequestHandler } from './request-handler.ts';
 import { ResponseCache } from './response-cache.ts';
 import type { CacheSettings } from './settings.ts';
 import type { AnswerStore } from './store/answer-store.ts';
-import { createMemoryStore } from './store/memory-store.ts';
 import { createAnnouncedTables } from './tables/announced-tables.ts';
 import { TableChanges } from './tables/table-changes.ts';
 
@@ -20,6 +20,7 @@ interface Deps {
   readonly access: AccessControl;
   readonly bus: InterProcessBus;
   readonly query: Pick<QueryEngine, 'setAnswerSourcesLookup'>;
+  readonly redis: RedisConnection;
   readonly routing: RoutingService;
   readonly rowChanges: RowChanges;
   readonly schema: SchemaService;
@@ -41,7 +42,7 @@ export interface RunningCache {
 export async function startCache(deps: Deps): Promise<RunningCache> {
   const { settings, access, bus, rowChanges, schema, events, log } = deps;
   const changes = new TableChanges();
-  const store = createMemoryStore(changes, settings.maxSize);
+  const store = await openStore(deps, changes);
   const { ignoredCollections } = settings;
   const tables = createAnnouncedTables({ rowChanges, schema, changes, ignoredCollections, log });
   let isConnected = true;
@@ -103,4 +104,19 @@ export async function startCache(deps: Deps): Promise<RunningCache> {
       await store.stop();
     },
   };
+}
+
+/** Opens the store of CACHE_STORE. The code of the other one is not loaded. */
+async function openStore({ settings, redis, log }: Deps, changes: TableChanges): Promise<AnswerStore> {
+  const { maxSize, namespace, ttl } = settings;
+  if (settings.store === 'memory') {
+    const { createMemoryStore } = await import('./store/memory-store.ts');
+    return createMemoryStore(changes, maxSize);
+  }
+  const [client, { RedisStore }, { WriteBudget }] = await Promise.all([
+    redis.open(),
+    import('./store/redis-store.ts'),
+    import('./store/write-budget.ts'),
+  ]);
+  return new RedisStore({ client, namespace, budget: new WriteBudget(maxSize, ttl), log });
 }

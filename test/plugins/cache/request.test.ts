@@ -45,6 +45,7 @@ describe('createCacheSettings', () => {
   const defaults: CacheConfig = {
     CACHE_ENABLED: true,
     CACHE_STORE: 'memory',
+    CACHE_NAMESPACE: 'system-cache',
     CACHE_TTL: 300_000,
     CACHE_MEMORY_MAX_SIZE: 64 * 1024 * 1024,
     CACHE_VALUE_MAX_SIZE: 'false',
@@ -55,7 +56,7 @@ describe('createCacheSettings', () => {
     CACHE_SKIP_ALLOWED: false,
     CACHE_HEALTHCHECK_THRESHOLD: 150,
   };
-  const settingsOf = (config: Partial<CacheConfig>) => createCacheSettings({ ...defaults, ...config });
+  const settingsOf = (config: Partial<CacheConfig>) => createCacheSettings({ ...defaults, ...config }, false);
 
   it('takes a size, or a sixteenth of the memory for false', () => {
     expect(settingsOf({}).maxAnswerSize).to.equal(4 * 1024 * 1024);
@@ -67,6 +68,8 @@ describe('createCacheSettings', () => {
       { CACHE_VALUE_MAX_SIZE: 'large' },
       { CACHE_VALUE_MAX_SIZE: '60mb' },
       { CACHE_STATUS_HEADER: 'x cache' },
+      { CACHE_STORE: 'redis' as const },
+      { CACHE_NAMESPACE: 'a b' },
     ]) {
       const error = (() => {
         try {
