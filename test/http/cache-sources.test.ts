@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { parseStatements } from '../../plugins/database/parse-statement.ts';
-import { setAnswerSourcesLookup } from '../../plugins/query/answer-sources.ts';
-import type { AnswerSources } from '../../plugins/query/contract.ts';
+import { type AnswerSources, type QueryEngine, query } from '../../plugins/query/contract.ts';
 import { recordStatementsDuring } from '../support/capture-sql-statements.ts';
 import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
+import { tablesInStatement } from '../support/statement-grants.ts';
+import { type TestComposition, writeTestPluginPackages } from '../support/test-plugins.ts';
 import { createUserWithPermissions, type TestUserWithToken } from './test-users.ts';
 
 const graphql = (query: string) => `/graphql?query=${encodeURIComponent(query)}`;
@@ -40,10 +40,21 @@ describe('sources of an answer', function () {
   let database: FreshDatabase;
   let service: InProcessService;
   let person: TestUserWithToken;
+  let probe: TestComposition;
+  let engine: QueryEngine;
   before(async () => {
     database = await freshDatabase('sources');
     await runSqlFile(database.url, new URL('../data/chinook.sql', import.meta.url));
-    service = await startService({ database });
+    probe = await writeTestPluginPackages([
+      {
+        name: 'probe',
+        manifest: { uses: { query: '^1.0.0' } },
+        register(host) {
+          engine = host.use({ query }).query;
+        },
+      },
+    ]);
+    service = await startService({ database, plugins: probe.composition.plugins });
     person = await createUserWithPermissions(service, [
       { collection: 'track', action: 'read', permissions: { genre_id: { name: { _neq: 'Pop' } } } },
       {
@@ -55,8 +66,9 @@ describe('sources of an answer', function () {
     ]);
   });
   after(async () => {
-    setAnswerSourcesLookup(() => undefined);
+    engine?.setAnswerSourcesLookup(() => undefined);
     await service?.stop();
+    await probe?.remove();
     await database?.drop();
   });
 
@@ -75,17 +87,17 @@ describe('sources of an answer', function () {
     };
     // The first request reads permissions and the owner of the token.
     await service.request('GET', path, { token });
-    setAnswerSourcesLookup(() => sources);
+    engine.setAnswerSourcesLookup(() => sources);
     let status = 0;
     const texts = await recordStatementsDuring(async () => {
       ({ status } = await service.request('GET', path, { token }));
     });
-    setAnswerSourcesLookup(() => undefined);
+    engine.setAnswerSourcesLookup(() => undefined);
     if (status !== 200) return undefined;
     const parsed = new Set<string>();
     for (const text of texts)
-      for (const one of await parseStatements(text.replace(/^declare \S+ .*?cursor.*? for /is, '')).catch(() => []))
-        for (const { schema, name } of one.tables) if (schema === 'public') parsed.add(`"${schema}"."${name}"`);
+      for (const { schema, name } of await tablesInStatement(text).catch(() => []))
+        if (schema === 'public') parsed.add(`"${schema}"."${name}"`);
     return { tables: [...tables].sort(), parsed: [...parsed].sort(), scopes: [...scopes].join() };
   }
 

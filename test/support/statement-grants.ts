@@ -38,7 +38,7 @@ export async function compareStatementsWithGrants(folder: string): Promise<Datab
     if (!grant) continue;
     if (kind === 'plain') plain.add(plugin);
     else
-      for (const { schema, name, use } of await tablesIn(text)) {
+      for (const { schema, name, use } of await tablesInStatement(text)) {
         if (isCatalog(schema, name) || (schema !== undefined && schema === grant.schema)) continue;
         uses.push({ plugin, table: name, use });
         if (!isTableGranted(grant, name, use) && grant.sql === undefined)
@@ -86,7 +86,7 @@ function findUnusedGrants(
 }
 
 /** Parses the tables that a statement names; for `create function` also those in its body. */
-async function tablesIn(text: string): Promise<readonly StatementTable[]> {
+export async function tablesInStatement(text: string): Promise<readonly StatementTable[]> {
   const parsed = await parseStatements(text);
   const own = parsed.flatMap(({ tables }) => tables);
   if (!parsed.some(({ kind }) => kind === 'CreateFunctionStmt')) return own;

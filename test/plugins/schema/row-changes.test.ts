@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { createRowChanges } from '../../../plugins/schema/row-changes/row-changes.ts';
+import { ROW_CHANGES_CHANNEL, type RowChanges } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 import { type SchemaFixture, startSchemaFixture } from './schema-fixture.ts';
@@ -33,7 +33,7 @@ describe('RowChanges', function () {
   let database: FreshDatabase;
   let fixture: SchemaFixture;
   let announce: (...names: string[]) => Promise<Record<string, string | undefined>>;
-  let rowChanges: ReturnType<typeof createRowChanges>;
+  let rowChanges: RowChanges;
   let listener: pg.Client;
   const announcements: number[] = [];
 
@@ -41,8 +41,7 @@ describe('RowChanges', function () {
     database = await freshDatabase('rows');
     await database.query(TABLES);
     fixture = await startSchemaFixture(database);
-    const log = { debug() {}, info() {}, warn() {}, error() {} } as never;
-    rowChanges = createRowChanges({ db: fixture.db, bus: { waitForConfirmation: async () => {} }, log });
+    rowChanges = fixture.rowChanges;
     announce = async (...names) => {
       const tables = await rowChanges.announce(names.map((name) => `"public"."${name}"`));
       return Object.fromEntries(tables.map(({ table, refusal }) => [table.split('"')[3], refusal]));
@@ -52,7 +51,7 @@ describe('RowChanges', function () {
     await listener.query('listen platform_bus');
     listener.on('notification', ({ payload = '{}' }) => {
       const { channel, payload: oid } = JSON.parse(payload);
-      if (channel === 'rows.changed') announcements.push(oid);
+      if (channel === ROW_CHANGES_CHANNEL) announcements.push(oid);
     });
   });
   after(async () => {
@@ -67,7 +66,7 @@ describe('RowChanges', function () {
     announcements.length = 0;
     await database.query(statement);
     // Notifications arrive in the order of the commits.
-    await database.query(`notify platform_bus, '{"channel":"rows.changed","payload":0}'`);
+    await database.query(`notify platform_bus, '{"channel":"${ROW_CHANGES_CHANNEL}","payload":0}'`);
     await until(() => announcements.includes(0));
     return announcements.some((oid) => answer?.relations.includes(oid));
   }

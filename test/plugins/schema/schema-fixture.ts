@@ -4,6 +4,8 @@ import type { Db } from '../../../plugins/database/contract.ts';
 import {
   type Collection,
   type Field,
+  type RowChanges,
+  rowChanges,
   type SchemaService,
   type SchemaWrites,
   schema,
@@ -17,6 +19,7 @@ export interface SchemaFixture {
   readonly kernel: Kernel;
   readonly schema: SchemaService;
   readonly writes: SchemaWrites;
+  readonly rowChanges: RowChanges;
   readonly db: Db;
   readonly events: Host['events'];
   readonly admin: ReturnType<Host['asSystem']>;
@@ -44,12 +47,12 @@ export async function startSchemaFixture(
   options: SchemaFixtureOptions = {},
 ): Promise<SchemaFixture> {
   let host: Host | undefined;
-  let used: { schema: SchemaService; schemaWrites: SchemaWrites } | undefined;
+  let used: { schema: SchemaService; schemaWrites: SchemaWrites; rowChanges: RowChanges } | undefined;
   const sketched = await writeTestPluginPackages([
     {
       name: 'probe',
       manifest: {
-        uses: { schema: '^1.0.0', schemaWrites: '^1.0.0' },
+        uses: { schema: '^1.0.0', schemaWrites: '^1.0.0', rowChanges: '^1.0.0' },
         ...(options.contributes ? { contributes: options.contributes } : {}),
         capabilities: {
           database: { sql: 'tests run any statement', ddl: true },
@@ -59,7 +62,7 @@ export async function startSchemaFixture(
       },
       register(pluginHost) {
         host = pluginHost;
-        used = pluginHost.use({ schema, schemaWrites });
+        used = pluginHost.use({ schema, schemaWrites, rowChanges });
         options.register?.(pluginHost);
       },
     },
@@ -80,7 +83,7 @@ export async function startSchemaFixture(
     throw error;
   }
   const { db, events, asSystem } = host as Host;
-  const { schema: schemaService, schemaWrites: writes } = used as NonNullable<typeof used>;
+  const { schema: schemaService, schemaWrites: writes, rowChanges: changes } = used as NonNullable<typeof used>;
   const collection = async (name: string): Promise<Collection> => {
     const found = (await schemaService.snapshot()).collections.get(name);
     if (!found) throw new Error(`there is no collection ${name}`);
@@ -90,6 +93,7 @@ export async function startSchemaFixture(
     kernel,
     schema: schemaService,
     writes,
+    rowChanges: changes,
     db,
     events,
     admin: asSystem('a test'),
