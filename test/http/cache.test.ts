@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
 import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
-import { type InProcessService, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { type TestComposition, writeTestPluginPackages } from '../support/test-plugins.ts';
 import { until } from '../support/until.ts';
 import { createUserWithPermissions } from './test-users.ts';
 
@@ -179,6 +181,10 @@ describe('the response cache', function () {
     const narrowed = await read(path, { token: person.token });
     expect(Object.keys(narrowed.body.data[0])).to.deep.equal(['name']);
     await untilCached(path, { token: person.token });
+    await service.request('PATCH', `/users/${person.id}`, asAdmin({ body: { status: 'suspended' } }));
+    expect((await read(path, { token: person.token })).status).to.equal(401);
+    await service.request('PATCH', `/users/${person.id}`, asAdmin({ body: { status: 'active' } }));
+    await untilCached(path, { token: person.token });
     await service.request('DELETE', `/permissions/${permission?.id}`, asAdmin());
     expect((await read(path, { token: person.token })).status).to.equal(403);
   });
@@ -233,5 +239,164 @@ describe('the response cache', function () {
   it('GET /server/health has cache:responseTime', async () => {
     const { body } = await service.request('GET', '/server/health', asAdmin());
     expect(body.checks['cache:responseTime'][0]).to.include({ componentType: 'cache', status: 'ok', threshold: 150 });
+  });
+});
+
+describe('the settings of the response cache', function () {
+  this.timeout(120_000);
+  let database: FreshDatabase;
+  let service: InProcessService;
+  let probe: TestComposition;
+  let listen: () => () => void;
+  before(async () => {
+    database = await createMigratedDatabase('cache_settings');
+    await database.query(`create table note (id int primary key, text text); create table counter (id int primary key, n int);
+      insert into note select n, repeat('x', 2000) from generate_series(1, 5) n; insert into counter values (1, 1)`);
+    probe = await writeTestPluginPackages([
+      {
+        name: 'probe',
+        manifest: { capabilities: { events: { filter: ['note.items.read'] } } },
+        register(host) {
+          listen = () => host.events.onFilter('note.items.read', (rows) => rows);
+        },
+      },
+    ]);
+    service = await startService({
+      env: {
+        ...env,
+        CACHE_MEMORY_MAX_SIZE: '1mb',
+        CACHE_VALUE_MAX_SIZE: '8kb',
+        CACHE_CONTROL_S_MAXAGE: '60',
+        CACHE_AUTO_PURGE_IGNORE_LIST: 'counter',
+        CACHE_SKIP_ALLOWED: 'true',
+        IP_TRUST_PROXY: '1',
+      },
+      database,
+      plugins: probe.composition.plugins,
+    });
+    for (const collection of ['note', 'counter'])
+      await service.request('POST', '/permissions', {
+        token: service.admin.token,
+        body: { role: PUBLIC_ROLE_ID, collection, action: 'read', fields: ['*'], permissions: null },
+      });
+  });
+  after(async () => {
+    await service?.stop();
+    await probe?.remove();
+    await database?.drop();
+  });
+
+  const readFrom = (address: string, path: string, headers: Record<string, string> = {}) =>
+    service.request('GET', path, { headers: { 'x-forwarded-for': address, ...headers } });
+  const untilCached = (path: string, address = '10.0.0.1') =>
+    until(async () => {
+      const reply = await readFrom(address, path);
+      return reply.headers.get(STATUS) === 'HIT' && reply;
+    });
+
+  it('an answer to the public may be used by proxies for CACHE_CONTROL_S_MAXAGE', async () => {
+    const { headers } = await untilCached('/items/note/1');
+    expect(headers.get('cache-control')).to.match(/^public, max-age=\d+, s-maxage=60$/);
+    expect(headers.get('vary')).to.include('Authorization');
+  });
+
+  it('a client passes the cache by Cache-Control: no-store', async () => {
+    await untilCached('/items/note/1');
+    const reply = await readFrom('10.0.0.1', '/items/note/1', { 'cache-control': 'no-store' });
+    expect(reply.headers.get(STATUS)).to.equal(null);
+  });
+
+  it('an answer over CACHE_VALUE_MAX_SIZE is not kept', async () => {
+    for (let time = 0; time < 4; time++)
+      expect((await readFrom('10.0.0.1', '/items/note')).headers.get(STATUS)).to.equal(null);
+  });
+
+  it('a change of a collection of CACHE_AUTO_PURGE_IGNORE_LIST forgets nothing and needs no trigger', async () => {
+    await untilCached('/items/counter/1');
+    await database.query('update counter set n = 2');
+    expect((await untilCached('/items/counter/1')).body.data.n).to.equal(1);
+    expect(await database.query(`select from pg_trigger where tgrelid = 'counter'::regclass`)).to.have.length(0);
+  });
+
+  it('an answer is not used while a plugin listens to reads of its collection', async () => {
+    await untilCached('/items/note/2');
+    const remove = listen();
+    for (let time = 0; time < 3; time++)
+      expect((await readFrom('10.0.0.1', '/items/note/2')).headers.get(STATUS)).to.equal(null);
+    remove();
+    await untilCached('/items/note/2');
+  });
+
+  it('a client that asks for everything replaces no answer that others use', async () => {
+    await untilCached('/items/note/3');
+    expect((await readFrom('10.0.0.2', '/items/note/3')).headers.get(STATUS)).to.equal('HIT');
+    for (let at = 0; at < 500; at++) {
+      await readFrom('10.0.0.9', `/items/note/4?fields=text&filter[id][_gt]=-${at}`);
+    }
+    expect((await readFrom('10.0.0.1', '/items/note/3')).headers.get(STATUS)).to.equal('HIT');
+    // The first of its own answers are gone.
+    const { headers } = await readFrom('10.0.0.9', '/items/note/4?fields=text&filter[id][_gt]=-0');
+    expect(headers.get(STATUS)).to.equal('MISS');
+  });
+
+  it('settings that make no sense stop the start with a remedy', async () => {
+    const settings: readonly Record<string, string>[] = [
+      { CACHE_VALUE_MAX_SIZE: 'large' },
+      { CACHE_VALUE_MAX_SIZE: '60mb' },
+      { CACHE_STATUS_HEADER: 'x cache' },
+      { CACHE_STORE: 'redis' },
+      { CACHE_NAMESPACE: 'a b' },
+    ];
+    for (const wrong of settings) {
+      const started = await startService({ env: { CACHE_ENABLED: 'true', ...wrong }, database }).catch(
+        (error) => error,
+      );
+      expect(started.remedy, JSON.stringify(wrong)).to.be.a('string');
+    }
+  });
+
+  it('with CACHE_AUTO_PURGE clients ask each time', async () => {
+    const exact = await startService({ env: { ...env, CACHE_AUTO_PURGE: 'true' }, database });
+    try {
+      const reply = await until(async () => {
+        const one = await exact.request('GET', '/items/note/1');
+        return one.headers.get(STATUS) === 'HIT' && one;
+      });
+      expect(reply.headers.get('cache-control')).to.equal('no-cache');
+    } finally {
+      await exact.stop();
+    }
+  });
+
+  it('the listening connection is lost: nothing is used, and a change meanwhile is seen', async () => {
+    await untilCached('/items/note/5');
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where query ilike '%pg_notify%' and datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    await database.query(`update note set text = 'meanwhile' where id = 5`);
+    await until(async () => (await readFrom('10.0.0.1', '/items/note/5')).body.data.text === 'meanwhile');
+    expect((await untilCached('/items/note/5')).body.data.text).to.equal('meanwhile');
+  });
+});
+
+describe('a service whose response cache is off', function () {
+  this.timeout(60_000);
+
+  it('puts no trigger on a table, and answers POST /utils/cache/clear', async () => {
+    const service = await startService();
+    try {
+      const { token } = service.admin;
+      for (let time = 0; time < 3; time++) {
+        const { headers } = await service.request('GET', '/users', { token });
+        expect(headers.get('cache-control')).to.equal('no-cache');
+      }
+      expect((await service.request('POST', '/utils/cache/clear', { token })).status).to.equal(200);
+      const found = await service.database.query(`select from pg_trigger where tgname = 'platform_rows_changed'`);
+      expect(found).to.have.length(0);
+      const { body } = await service.request('GET', '/server/health', { token });
+      expect(body.checks).to.not.have.property('cache:responseTime');
+    } finally {
+      await service.stop();
+    }
   });
 });
