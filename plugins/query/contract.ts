@@ -1,9 +1,11 @@
 import { service } from '#kernel';
 import type { GrantedSqlStatement } from '../database/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../schema/contract.ts';
+import type { AnswerSources } from './answer-source-types.ts';
 import type { GroupSelection, RowSelection } from './selection.ts';
 import type { BoundPlaceholderValue, ConditionTree, PlaceholderValues, ReadNode } from './tree.ts';
 
+export type { AnswerSources, StatementSources } from './answer-source-types.ts';
 export type { NowOffset } from './now-dynamic-value.ts';
 export type { OperandPlaceholder } from './placeholder.ts';
 export type {
@@ -230,39 +232,6 @@ export interface SqlCondition {
 /** A condition that plugins without the `sql` grant may use in their statements, also when it reads other tables. */
 export interface TrustedSqlCondition extends SqlCondition {
   readonly where: GrantedSqlStatement;
-}
-
-/** What the answer of one statement depends on, beside its own text and values. */
-export interface StatementSources {
-  /** The tables and views that the statement reads, permissions included: quoted names with their schemas. */
-  readonly tables: ReadonlySet<string>;
-  /** Whether `$CURRENT_USER` is among its values. */
-  readonly user: boolean;
-  /** Whether `$CURRENT_ROLE` is among its values. */
-  readonly role: boolean;
-  /** Whether `$NOW` is among its values. */
-  readonly time: boolean;
-}
-
-/**
- * Collects what the answer of one request is made of. A cache of answers sets one for a request whose answer it may store
- * (`QueryEngine.setAnswerSourcesLookup`); `currentAnswerSources` of the library finds it. Without `markComplete` the answer is not
- * stored.
- */
-export interface AnswerSources {
-  /** A statement ran for the answer. */
-  addStatement(sources: StatementSources): void;
-  /** Listeners to these events may change the answer or want to know of it: it is stored and used only while there are none. */
-  addEvents(names: readonly string[]): void;
-  /**
-   * The answer depends on nothing but the added statements and events, the text of the request, the schema snapshot and the
-   * permissions of the caller.
-   */
-  markComplete(): void;
-  /** The answer also depends on something that the other methods cannot say. */
-  markUncacheable(): void;
-  /** The request wrote rows, although its method reads. */
-  markWrite(): void;
 }
 
 /** Rows of a running cursor. The first batch is fetched before `stream` resolves, so that an error comes before the response begins. */
