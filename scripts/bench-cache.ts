@@ -23,19 +23,19 @@ const seconds = Number(values.seconds);
 const rounds = Number(values.rounds);
 const connections = Number(values.connections);
 const STATUS = 'x-cache-status';
-/** How many times the requests per second of an uncached read a small cached one has to reach. */
-const AIM = 4;
-
+/** `aim`: how many times the requests per second of the uncached read the cached one has to reach. */
 const SCENARIOS = [
-  { name: 'read one', path: '/items/article/500' },
-  { name: 'list 25', path: '/items/article?limit=25&sort=-id' },
+  { name: 'read one', path: '/items/article/500', aim: 1.5 },
+  { name: 'list 25', path: '/items/article?limit=25&sort=-id', aim: 2.5 },
   {
     name: 'list 25 with author and comments',
     path: '/items/article?limit=25&fields=id,title,author_id.name,comments.*',
+    aim: 2,
   },
   {
     name: 'list 25, GraphQL',
     path: `/graphql?query=${encodeURIComponent('{ article(limit: 25) { id title author_id { name } } }')}`,
+    aim: 2,
   },
 ] as const;
 
@@ -68,7 +68,7 @@ try {
   console.log(
     `${'read'.padEnd(36)}${'requests/s'.padStart(12)}${'cached'.padStart(10)}${'times'.padStart(8)}   CPU ms a request`,
   );
-  for (const { name, path } of SCENARIOS) {
+  for (const { name, path, aim } of SCENARIOS) {
     const figures: Record<string, Figures> = {};
     const token = contenders[0][1].admin.token;
     const cached = contenders[1][1];
@@ -93,10 +93,10 @@ try {
     }
     const { uncached, cached: fast } = figures as Record<'uncached' | 'cached', Figures>;
     const times = median(fast.rates) / median(uncached.rates);
-    const isReached = times >= AIM && fast.failed + uncached.failed === 0;
+    const isReached = times >= aim && fast.failed + uncached.failed === 0;
     if (!isReached) process.exitCode = 1;
     console.log(
-      `${name.padEnd(36)}${median(uncached.rates).toFixed(0).padStart(12)}${median(fast.rates).toFixed(0).padStart(10)}${times.toFixed(1).padStart(8)}   ${median(uncached.cpu).toFixed(3)} → ${median(fast.cpu).toFixed(3)}${isReached ? '' : `   MISSED: at least ${AIM} times`}`,
+      `${name.padEnd(36)}${median(uncached.rates).toFixed(0).padStart(12)}${median(fast.rates).toFixed(0).padStart(10)}${times.toFixed(1).padStart(8)}   ${median(uncached.cpu).toFixed(3)} → ${median(fast.cpu).toFixed(3)}${isReached ? '' : `   MISSED: at least ${aim} times`}`,
     );
   }
 } finally {

@@ -18,13 +18,15 @@ function renderCacheControl({ revalidates, sharedMaxAge }: CacheControlSettings,
     : `private, ${maxAge}`;
 }
 
-/** Sets the headers of an answer that is stored, on the request that made it and on those that get it from the store. */
+/** Sets the headers of an answer that is about to be stored. */
 export function setCacheHeaders(ctx: RequestContext, settings: CacheControlSettings, caller: Caller, ms: number): void {
   ctx.vary(VARY);
-  // Answers to POST are not for caches of HTTP.
-  if (ctx.method === 'GET') ctx.set('Cache-Control', renderCacheControl(settings, caller, ms));
-  else ctx.set('Cache-Control', 'no-store');
+  ctx.set('Cache-Control', cacheControlOf(ctx, settings, caller, ms));
 }
+
+/** Answers to POST are not for caches of HTTP. */
+const cacheControlOf = (ctx: RequestContext, settings: CacheControlSettings, caller: Caller, ms: number): string =>
+  ctx.method === 'GET' ? renderCacheControl(settings, caller, ms) : 'no-store';
 
 /** Sends a stored answer: 304 to a client that has it, else its bytes, decompressed only for a client that does not accept gzip. */
 export async function sendCachedAnswer(
@@ -33,12 +35,13 @@ export async function sendCachedAnswer(
   settings: CacheControlSettings,
   caller: Caller,
 ): Promise<void> {
+  const { res } = ctx;
   ctx.status = 200;
-  ctx.set('Content-Type', answer.type);
-  ctx.set('Vary', answer.vary);
-  setCacheHeaders(ctx, settings, caller, answer.expiresAt - Date.now());
+  res.setHeader('Content-Type', answer.type);
+  res.setHeader('Vary', answer.vary);
+  res.setHeader('Cache-Control', cacheControlOf(ctx, settings, caller, answer.expiresAt - Date.now()));
   if (answer.etag !== undefined) {
-    ctx.set('ETag', answer.etag);
+    res.setHeader('ETag', answer.etag);
     if (ctx.req.headers['if-none-match'] !== undefined && ctx.fresh) {
       ctx.status = 304;
       return;
@@ -46,7 +49,7 @@ export async function sendCachedAnswer(
   }
   if (!answer.isCompressed) ctx.body = answer.body;
   else if (ctx.acceptsEncodings('gzip', 'identity') === 'gzip') {
-    ctx.set('Content-Encoding', 'gzip');
+    res.setHeader('Content-Encoding', 'gzip');
     ctx.body = answer.body;
   } else ctx.body = await decompressBody(answer.body);
 }
