@@ -18,6 +18,8 @@ export interface InMemoryJob {
 
 export interface InMemoryQueues extends QueueApi {
   readonly jobs: readonly InMemoryJob[];
+  /** Runs an ended job once more, as a queue does whose process died before it recorded the end; `id` in place of its own. */
+  runAgain(job: string, id?: string): Promise<unknown>;
   /** Runs the jobs that wait, and from then on each job as it is added. */
   start(): void;
   stop(): Promise<void>;
@@ -35,6 +37,7 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
   const running = new Set<Promise<void>>();
   const stopped = new AbortController();
   const waiting: (() => void)[] = [];
+  const queueOf = new WeakMap<InMemoryJob, JobQueueOptions<unknown>>();
   let isStarted = false;
 
   async function run<Data>(queue: JobQueueOptions<Data>, job: InMemoryJob): Promise<void> {
@@ -60,6 +63,12 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
 
   return {
     jobs,
+    async runAgain(of, id = of) {
+      const job = jobs.find((one) => one.id === of);
+      const { run: runJob } = queueOf.get(job as InMemoryJob) as JobQueueOptions<unknown>;
+      const { signal } = stopped;
+      return runJob({ id, data: job?.data, attempt: (job?.attempt ?? 0) + 1, signal, progress: () => {} });
+    },
     define<Data>(queue: JobQueueOptions<Data>): JobQueue<Data> {
       const isTaken = (key: string | undefined) =>
         key !== undefined && jobs.some(({ state, options }) => state === 'waiting' && options.key === key);
@@ -68,6 +77,7 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
           if (isTaken(options.key)) return null;
           const copy = JSON.parse(JSON.stringify(data));
           const job: InMemoryJob = { id: randomUUID(), data: copy, options, attempt: 0, state: 'waiting', errors: [] };
+          queueOf.set(job, queue as JobQueueOptions<unknown>);
           const begin = () => {
             const work = run(queue, job)
               .catch(() => {})

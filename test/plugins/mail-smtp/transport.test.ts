@@ -195,7 +195,8 @@ describe('mail-smtp: createSmtpTransport()', function () {
     });
 
     it('a self-signed certificate is accepted as the trusted one, and where any is accepted', async () => {
-      for (const tls of [{ ca: SELF_SIGNED_CERTIFICATE }, { rejectUnauthorized: false }]) {
+      const trusting: SmtpServer['tls'][] = [{ ca: SELF_SIGNED_CERTIFICATE }, { rejectUnauthorized: false }];
+      for (const tls of trusting) {
         for (const secure of [false, true]) {
           const { mailServer, send, transport } = await open({ tls, secure, ignoreTLS: false }, { secure });
           await send();
