@@ -40,6 +40,7 @@ export const CORE_PLUGIN_FLOORS = [
       'tus',
       'presets',
       'notifications',
+      'mail-notifications',
       'dashboards',
       'translations',
       'comments',

@@ -136,8 +136,11 @@ export const mailTransports = facet<MailTransportDeclaration, ReadonlyMap<string
 
 /** Variables that all templates have. */
 export interface MailVariables {
-  /** Reads the current values, for each message anew. */
-  read(): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * Reads the current values, for each message anew. `projectUrl`: PUBLIC_URL without a slash at its end; null where it is not
+   * absolute.
+   */
+  read(project: { readonly projectUrl: string | null }): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** Variables of all templates; of two with the same name the one of the later plugin counts. */
