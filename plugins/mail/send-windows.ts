@@ -38,7 +38,7 @@ export function createSendWindows(db: Pick<Db, 'query' | 'write' | 'sql'>): Send
       started_at = case when w.started_at + make_interval(secs => $2) <= now() then now()
         when w.used < $3 then w.started_at else w.started_at + make_interval(secs => $2) end,
       used = case when w.started_at + make_interval(secs => $2) > now() and w.used < $3 then w.used + 1 else 1 end
-    where extract(epoch from w.started_at - now()) / $2 * $3 + w.used < $4::float8 + $3
+    where ceil(extract(epoch from w.started_at - now()) / $2) * $3 + w.used < $4::float8 + $3
     returning started_at`;
   const TAKE = db.sql`insert into ${table} as w (name, started_at, used) values ($1, now(), $4)
     on conflict (name) do update set
