@@ -52,15 +52,19 @@ async function runSendmail(path: string, args: readonly string[], input: Buffer,
   child.stderr.setEncoding('utf8').on('data', (part: string) => {
     output = (output + part).slice(0, MAX_OUTPUT);
   });
-  // A program that ends early closes its input; its exit code says why.
-  child.stdin.on('error', () => {});
+  // A program that ends early closes its input. Its exit code says why, and an exit code of 0 would not be true.
+  let isCutOff = false;
+  child.stdin.on('error', () => {
+    isCutOff = true;
+  });
   child.stdin.end(input);
   const { code, error } = await new Promise<{ code: number | null; error?: Error }>((resolve) => {
     child.once('error', (reason) => resolve({ code: null, error: reason }));
     child.once('close', (exit) => resolve({ code: exit }));
   });
-  if (code === 0) return;
-  const why = error ? error.message : `it exited with ${code ?? 'a signal'}. ${output}`;
+  if (code === 0 && !isCutOff) return;
+  const exit = `it exited with ${code ?? 'a signal'}${isCutOff ? ' before it had read the message' : ''}. ${output}`;
+  const why = error ? error.message : exit;
   throw new MailDeliveryError(renderOneLine(`${path} failed: ${why}`), {
     permanent: PERMANENT_EXIT_CODES.includes(code),
     cause: error,

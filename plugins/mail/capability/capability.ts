@@ -1,4 +1,4 @@
-import { authorities, type Capability, fail } from '#kernel';
+import { authorities, type Capability, Failure, fail } from '#kernel';
 import type { ConfinedCodeHostMethod, RemoteCapabilityMethods } from '../../broker/contract.ts';
 import { BrokerRefusal } from '../../broker/library.ts';
 import type { MailApi, MailService, PackageMailMessage } from '../contract.ts';
@@ -33,7 +33,12 @@ const send: ConfinedCodeHostMethod<MailApi> = {
   async call(api, { secrets }, message: PackageMailMessage) {
     if (secrets.mentionedIn(JSON.stringify(message)))
       throw new BrokerRefusal('denied', 'A secret cannot be part of a mail.');
-    return api.send(message);
+    try {
+      return await api.send(message);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'REQUESTS_EXCEEDED') throw error;
+      throw new BrokerRefusal('rate_limited', error.message);
+    }
   },
 };
 
