@@ -61,7 +61,7 @@ export function parseSmtpServer(config: SmtpConfig): SmtpServer {
 }
 
 function parseTlsOptions(config: SmtpConfig): SmtpServer['tls'] {
-  const given = {
+  const options = {
     rejectUnauthorized: config.EMAIL_SMTP_TLS_REJECT_UNAUTHORIZED,
     ca: config.EMAIL_SMTP_TLS_CA,
     servername: config.EMAIL_SMTP_TLS_SERVERNAME,
@@ -69,6 +69,6 @@ function parseTlsOptions(config: SmtpConfig): SmtpServer['tls'] {
     minVersion: config.EMAIL_SMTP_TLS_MIN_VERSION,
     maxVersion: config.EMAIL_SMTP_TLS_MAX_VERSION,
   };
-  const set = Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
+  const set = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
   return Object.fromEntries(set);
 }

@@ -114,8 +114,8 @@ async function askListeners(
   message: MailMessage,
 ): Promise<MailMessage | undefined> {
   if (!events.hasListeners('filter', SEND_EVENT)) return message;
-  const asked = events.filter<MailMessage | false | null>([SEND_EVENT], message, { caller: systemCaller() });
-  return (await asPermanent(asked)) || undefined;
+  const filtered = events.filter<MailMessage | false | null>([SEND_EVENT], message, { caller: systemCaller() });
+  return (await asPermanent(filtered)) || undefined;
 }
 
 /** Errors that are the fault of the message end the job; those of the service and of the database do not. */

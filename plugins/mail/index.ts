@@ -68,7 +68,7 @@ export default definePlugin<MailConfig, SharedConfig>({
     if (config.EMAIL_VERIFY_SETUP) verifySetupAfterStart({ name, transport: selected, verify, events, log });
     const contributeCheck = () =>
       void host.contribute<ContributionTo<typeof health>>('health', createMailHealthCheck(verify));
-    // A service for which nobody configured mail is healthy without it.
+    // A service without settings of mail is healthy without it.
     if (name !== undefined) contributeCheck();
     host.onStart(async () => {
       await selected.open(host.read(mailTransports));

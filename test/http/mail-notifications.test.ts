@@ -6,12 +6,9 @@ import {
   type SendAsUser,
   type TestUserAccount,
 } from '../plugins/users/test-users.ts';
-import { startMailServer, type TestMailServer } from '../support/mail-server.ts';
+import { readMailContent, startMailServer, type TestMailServer } from '../support/mail-server.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-
-const decodeQuotedPrintable = (text: string): string =>
-  text.replace(/=\r?\n/g, '').replace(/=([0-9A-F]{2})/g, (_all, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 describe('mail of notifications', function () {
   this.timeout(120_000);
@@ -54,7 +51,10 @@ describe('mail of notifications', function () {
   }
 
   it('a notification is mailed to its recipient, with the look of the project', async () => {
-    await admin('PATCH', '/settings', { project_name: 'Ann & Co', project_color: '#123456' });
+    const form = new FormData();
+    form.append('file', new Blob(['<svg xmlns="http://www.w3.org/2000/svg"/>'], { type: 'image/svg+xml' }), 'logo.svg');
+    const logo = (await admin('POST', '/files', form)).body.data.id;
+    await admin('PATCH', '/settings', { project_name: 'Ann & Co', project_color: '#123456', project_logo: logo });
     const mails = await mailsOf(
       () =>
         admin('POST', '/notifications', {
@@ -67,17 +67,18 @@ describe('mail of notifications', function () {
       1,
     );
     expect(mails.map(({ to }) => to)).to.deep.equal([[email]]);
-    const source = decodeQuotedPrintable(mails[0]?.source ?? '');
-    for (const part of [
-      'Subject: Export ready',
-      'Ann &amp; Co',
-      '#123456',
-      'Look &lt;b&gt;here&lt;/b&gt;',
-      'orders / 7',
-    ])
-      expect(source).to.include(part);
-    expect(source).to.include('Look <b>here</b>', 'the text alternative');
-    expect(source).not.to.match(/Ann & Co<\//);
+    expect(mails[0]?.source).to.include('Subject: Export ready');
+    const { html = '', text } = readMailContent(mails[0]?.source ?? '');
+    for (const part of ['Ann &amp; Co', '#123456', 'Look &lt;b&gt;here&lt;/b&gt;', 'orders / 7', `/assets/${logo}`])
+      expect(html).to.include(part);
+    expect(text).to.include('Look <b>here</b>');
+
+    // A color that is none would end the style that it stands in.
+    await admin('PATCH', '/settings', { project_color: 'red;x:url(y)' });
+    const [plain] = await mailsOf(() => admin('POST', '/notifications', { recipient: ann.id, subject: 'x' }), 1);
+    expect(readMailContent(plain?.source ?? '').html)
+      .to.include('#6644FF')
+      .and.not.to.include('url(y)');
   });
 
   it('a comment that mentions a user is mailed', async () => {

@@ -49,8 +49,8 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
       job.attempt += 1;
       try {
         const { id, attempt } = job;
-        const given = { id, data: job.data as Data, attempt, signal: stopped.signal, progress: () => {} };
-        job.result = await queue.run(given);
+        const queued = { id, data: job.data as Data, attempt, signal: stopped.signal, progress: () => {} };
+        job.result = await queue.run(queued);
         job.state = 'completed';
       } catch (error) {
         job.errors.push(error as Error);

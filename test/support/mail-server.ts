@@ -99,3 +99,28 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
       }),
   };
 }
+
+/** The HTML and the text of a message, decoded, with line ends of `\n` and without spaces at their ends. */
+export function readMailContent(source: string): { readonly html?: string; readonly text?: string } {
+  const boundary = /boundary="([^"]+)"/.exec(source)?.[1];
+  const parts = boundary === undefined ? [source] : source.split(`--${boundary}`).slice(1, -1);
+  const found: { html?: string; text?: string } = {};
+  for (const part of parts) {
+    const end = part.search(/\r?\n\r?\n/);
+    const [head, body] = [part.slice(0, end), part.slice(end).trim()];
+    const encoding = /^Content-Transfer-Encoding: (\S+)/im.exec(head)?.[1]?.toLowerCase();
+    const text = decodeBody(body, encoding).replaceAll('\r\n', '\n').trim();
+    if (/^Content-Type: text\/html/im.test(head)) found.html = text;
+    else found.text = text;
+  }
+  return found;
+}
+
+function decodeBody(body: string, encoding: string | undefined): string {
+  if (encoding === 'base64') return Buffer.from(body, 'base64').toString();
+  if (encoding !== 'quoted-printable') return body;
+  const bytes = body
+    .replace(/=\r?\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString();
+}

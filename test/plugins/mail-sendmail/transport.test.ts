@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { OutgoingMail } from '../../../plugins/mail/contract.ts';
-import { createSendmailTransport, type SendmailOptions } from '../../../plugins/mail-sendmail/transport.ts';
+import { createSendmailTransport } from '../../../plugins/mail-sendmail/transport.ts';
 import { captureError } from '../../support/test-plugins.ts';
 
 const MAIL: OutgoingMail = {
@@ -31,7 +31,7 @@ describe('mail-sendmail: createSendmailTransport()', function () {
     await chmod(path, 0o755);
     return path;
   }
-  const send = (path: string, options: Partial<SendmailOptions> = {}) =>
+  const send = (path: string, options: Partial<Parameters<typeof createSendmailTransport>[0]> = {}) =>
     createSendmailTransport({ path, newline: 'unix', ...options }).send(MAIL, new AbortController().signal);
 
   it('hands over sender, recipients and message, with the line ends that are set', async () => {

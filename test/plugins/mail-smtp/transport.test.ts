@@ -2,13 +2,14 @@ import { expect } from 'chai';
 import type { SMTPServerOptions } from 'smtp-server';
 import type { OutgoingMail } from '../../../plugins/mail/contract.ts';
 import { MailDeliveryError } from '../../../plugins/mail/library.ts';
-import type { SmtpServer } from '../../../plugins/mail-smtp/settings.ts';
-import type { SmtpTimeLimits } from '../../../plugins/mail-smtp/time-limits.ts';
 import { createSmtpTransport } from '../../../plugins/mail-smtp/transport.ts';
 import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
 import { SELF_SIGNED_CERTIFICATE } from '../../support/self-signed-certificate.ts';
 import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
+
+type SmtpServer = Parameters<typeof createSmtpTransport>[0];
+type SmtpTimeLimits = NonNullable<Parameters<typeof createSmtpTransport>[1]['delivery']>;
 
 const MAIL: OutgoingMail = {
   messageId: '<1@example.com>',

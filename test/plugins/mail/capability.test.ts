@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { findJsonSchemaProblems, type Host } from '#kernel';
+import type { Host } from '#kernel';
 import { broker, type ConfinedCodeInvocation, type PackageGrantBroker } from '../../../plugins/broker/contract.ts';
-import { InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
-import { createMailCapability } from '../../../plugins/mail/capability/capability.ts';
+import { InvocationSecrets } from '../../../plugins/broker/library.ts';
 import type { MailApi } from '../../../plugins/mail/contract.ts';
 import { captureError } from '../../support/test-plugins.ts';
 import { type RunningMail, startMail } from './start-mail.ts';
@@ -17,16 +16,25 @@ const invocation = (secrets = new InvocationSecrets()): ConfinedCodeInvocation =
 describe('mail: the capability mail', function () {
   this.timeout(120_000);
 
-  describe('the grant', () => {
-    const {
-      schema,
-      describe: authoritiesOf,
-      widens,
-    } = createMailCapability({
-      mail: { send: async () => '' },
-      windows: { take: async () => true },
+  let running: RunningMail;
+  let packages: PackageGrantBroker;
+  before(async () => {
+    running = await startMail({
+      plugins: [
+        {
+          name: 'packages',
+          manifest: { uses: { broker: '^1.0.0' } },
+          register: (host: Host) => void (packages = host.use({ broker }).broker),
+        },
+      ],
     });
-    const fits = (grant: unknown) => findJsonSchemaProblems(schema, grant).length === 0;
+  });
+  after(() => running?.stop());
+
+  describe('the grant', () => {
+    const fits = (grant: unknown) => packages.findProblems({ mail: grant }).length === 0;
+    const widens = (before: unknown, after: unknown) =>
+      packages.widens(before === undefined ? {} : { mail: before }, { mail: after });
 
     it('a grant names domains, or * for any, and a number of recipients an hour', () => {
       expect(fits({ domains: ['example.com', 'bücher.example', 'localhost', '*'], perHour: 1 })).to.equal(true);
@@ -47,10 +55,10 @@ describe('mail: the capability mail', function () {
     });
 
     it('the audit names the domains and the number', () => {
-      expect(renderAuthorities(authoritiesOf({ domains: ['B.example', 'a.example'], perHour: 5 }))).to.deep.equal([
+      expect(packages.describe({ mail: { domains: ['B.example', 'a.example'], perHour: 5 } })).to.deep.equal([
         'sends mail to a.example, b.example (at most 5 recipients an hour)',
       ]);
-      expect(renderAuthorities(authoritiesOf({ domains: ['*'], perHour: 5 })).join()).to.include('any address');
+      expect(packages.describe({ mail: { domains: ['*'], perHour: 5 } }).join()).to.include('any address');
     });
 
     it('another domain or a higher number widens a grant', () => {
@@ -64,21 +72,6 @@ describe('mail: the capability mail', function () {
   });
 
   describe('host.mail.send()', () => {
-    let running: RunningMail;
-    let packages: PackageGrantBroker;
-    before(async () => {
-      running = await startMail({
-        plugins: [
-          {
-            name: 'packages',
-            manifest: { uses: { broker: '^1.0.0' } },
-            register: (host: Host) => void (packages = host.use({ broker }).broker),
-          },
-        ],
-      });
-    });
-    after(() => running?.stop());
-
     let count = 0;
     function register(grant: unknown) {
       const handle = packages.register({
@@ -87,7 +80,7 @@ describe('mail: the capability mail', function () {
         runtime: 'confined',
         grants: grant === undefined ? {} : { mail: grant },
       });
-      const call = (message: unknown, given = invocation()) => handle.call('mail.send', [message], given);
+      const call = (message: unknown, run = invocation()) => handle.call('mail.send', [message], run);
       return { ...handle, call };
     }
     const GRANT = { domains: ['example.com'], perHour: 3 };

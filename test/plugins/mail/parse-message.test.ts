@@ -1,25 +1,36 @@
 import { expect } from 'chai';
 import type { MailMessage } from '../../../plugins/mail/contract.ts';
-import { parseMailMessage } from '../../../plugins/mail/parse-message.ts';
 import { captureError } from '../../support/test-plugins.ts';
+import { type RunningMail, startMail } from './start-mail.ts';
 
 const MESSAGE: MailMessage = { to: 'ann@example.com', subject: 'Hello', text: 'Hello' };
 
-const refusal = (change: Record<string, unknown>) =>
-  captureError(parseMailMessage({ ...MESSAGE, ...change } as MailMessage));
+describe('mail: the messages that send() takes', function () {
+  this.timeout(120_000);
+  let running: RunningMail;
+  before(async () => {
+    running = await startMail();
+  });
+  after(() => running?.stop());
 
-describe('mail: parseMailMessage()', () => {
+  const refusal = (change: Record<string, unknown>) =>
+    captureError(running.mail.send({ ...MESSAGE, ...change } as MailMessage));
+
   it('addresses are texts with or without a name, one or several, each recipient once', async () => {
-    const parsed = await parseMailMessage({
+    const id = await running.mail.send({
       ...MESSAGE,
       to: ['Ann <ann@example.com>', '"Smith, Bob" <bob@bücher.example>', 'ann@EXAMPLE.com'],
       cc: 'cy@localhost',
       bcc: ['eve@example.com'],
       replyTo: 'Shop <shop@example.com>',
+      fromName: 'The shop',
     });
-    expect(parsed.recipients.length).to.equal(4);
-    expect(parsed.to[1]).to.deep.equal({ name: 'Smith, Bob', address: 'bob@bücher.example' });
-    expect(parsed.replyTo).to.deep.equal({ name: 'Shop', address: 'shop@example.com' });
+    expect((await running.ended(id)).state).to.equal('completed');
+    const [mail] = running.server.received;
+    expect(mail?.to.length).to.equal(4);
+    for (const header of ['From: The shop <shop@example.com>', 'Reply-To: Shop <shop@example.com>', 'Cc: cy@localhost'])
+      expect(mail?.source).to.include(header);
+    expect(mail?.source).to.match(/^To: Ann <ann@example\.com>, "Smith, Bob"\s+<bob@xn--bcher-kva\.example>/m);
   });
 
   for (const [title, address] of [
@@ -58,7 +69,7 @@ describe('mail: parseMailMessage()', () => {
 
   it('at most 100 recipients are allowed over to, cc and bcc', async () => {
     const list = (count: number, from = 0) => Array.from({ length: count }, (_one, at) => `u${from + at}@example.com`);
-    await parseMailMessage({ ...MESSAGE, to: list(60), bcc: list(40, 60) });
+    await running.mail.send({ ...MESSAGE, to: list(60), bcc: list(40, 60) });
     for (const change of [{ to: list(101) }, { to: list(60), cc: list(41, 60) }, { to: [] }])
       expect(await refusal(change)).to.include({ code: 'INVALID_PAYLOAD' });
   });

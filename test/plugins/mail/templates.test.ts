@@ -1,44 +1,41 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createMailContentRenderer } from '../../../plugins/mail/render-message.ts';
-import { createTemplateReader } from '../../../plugins/mail/template-files.ts';
-import { createVariablesReader } from '../../../plugins/mail/template-variables.ts';
-import type { SettingsValues } from '../../../plugins/settings/contract.ts';
-import { createProjectMailVariables } from '../../../plugins/settings/mail-variables.ts';
-import { createTemplateService } from '../../../plugins/templates/service.ts';
-import { buildTemplateWorkerPoolOptions } from '../../../plugins/templates/template-pool-options.ts';
+import { type MailMessage, mailVariables } from '../../../plugins/mail/contract.ts';
+import { readMailContent } from '../../support/mail-server.ts';
 import { captureError } from '../../support/test-plugins.ts';
-import { openWorkerPool } from '../../support/worker-pool.ts';
+import { until } from '../../support/until.ts';
+import { type RunningMail, startMail } from './start-mail.ts';
 
 const NAMES = ['password-reset', 'user-invitation', 'user-registration', 'notification', 'flow'];
 
-describe('mail: templates', function () {
-  this.timeout(60_000);
-  let pool: ReturnType<typeof openWorkerPool>;
-  let folder: string;
-  before(async () => {
-    pool = openWorkerPool(buildTemplateWorkerPoolOptions());
-  });
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'tenon-mail-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-  after(() => pool.stop());
+const HOSTILE = '<script>alert("x")</script>&\'';
 
-  const SETTINGS = { project_name: 'Shop', project_color: null, project_logo: null } as SettingsValues;
-  const rendererWith = (settings = SETTINGS, publicUrl = 'https://shop.example.com/') =>
-    createMailContentRenderer({
-      templates: createTemplateService(pool),
-      readTemplate: createTemplateReader(folder),
-      readVariables: createVariablesReader(publicUrl, () => [
-        createProjectMailVariables({ current: async () => settings }),
-      ]),
+describe('mail: templates', function () {
+  this.timeout(120_000);
+  const project: Record<string, unknown> = {};
+  let running: RunningMail;
+  before(async () => {
+    running = await startMail({
+      plugins: [
+        {
+          name: 'project',
+          manifest: { contributes: { 'mail.variables': {} } },
+          register: (host) => void host.contribute(mailVariables, { read: async () => project }),
+        },
+      ],
     });
-  const render = (content: Parameters<ReturnType<typeof rendererWith>>[0]) => rendererWith()(content);
-  const put = (name: string, text: string) => writeFile(join(folder, `${name}.liquid`), text);
-  const HOSTILE = '<script>alert("x")</script>&\'';
+  });
+  after(() => running?.stop());
+  beforeEach(() => void Object.assign(project, { projectName: 'Shop', projectColor: '#6644FF', projectLogo: null }));
+
+  /** The HTML and the text of a message, as they arrive. */
+  async function render(content: Partial<MailMessage>) {
+    const job = await running.ended(await running.mail.send({ to: 'ann@example.com', subject: 'x', ...content }));
+    expect(job.errors.map(({ message }) => message)).to.deep.equal([]);
+    return readMailContent(running.server.received.at(-1)?.source ?? '');
+  }
+  const put = (name: string, text: string) => writeFile(join(running.templates, `${name}.liquid`), text);
 
   for (const name of NAMES) {
     it(`the built-in template ${name} escapes all values and stands in the base layout`, async () => {
@@ -74,32 +71,41 @@ describe('mail: templates', function () {
     expect(first.text).to.equal('Own: Shop [https://a.example/?a=1&b=2]');
     await put('base', '[{{ html | raw }}]');
     expect((await render(reset)).html).to.equal('[<p>Own: <a href="https://a.example/?a=1&amp;b=2">Shop</a></p>]');
+    await rm(join(running.templates, 'base.liquid'));
   });
 
   it('HTML of a message stands in the base layout, and text alone stays text', async () => {
-    const { html, text } = await render({ subject: 'x', html: '<h1>Hi</h1><p>there {{ x }}</p>' });
+    const { html, text } = await render({ html: '<h1>Hi</h1><p>there {{ x }}</p>' });
     expect(html).to.include('<h1>Hi</h1><p>there {{ x }}</p>').and.include('<!doctype html>');
     expect(text).to.equal('Hi\n\nthere {{ x }}');
-    expect(await render({ subject: 'x', text: 'plain' })).to.deep.equal({ text: 'plain' });
-    expect((await render({ subject: 'x', html: '<p>a</p>', text: 'mine' })).text).to.equal('mine');
+    expect(await render({ text: 'plain' })).to.deep.equal({ text: 'plain' });
+    expect((await render({ html: '<p>a</p>', text: 'mine' })).text).to.equal('mine');
   });
 
-  it('the color and the logo of the project are in the base layout, and a color that is none is left out', async () => {
-    const settings = { ...SETTINGS, project_color: '#00ff00', project_logo: '6c1d0c8e-0d0b-4a39-9a0e-0d5a4f1f8d11' };
-    const content = { subject: 'x', html: 'x' };
-    const { html } = await rendererWith(settings)(content);
-    expect(html).to.include('#00ff00').and.include(`src="https://shop.example.com/assets/${settings.project_logo}"`);
-    const bad = await rendererWith({ ...settings, project_color: 'red;background:url(x)' })(content);
-    expect(bad.html).to.include('solid #6644FF');
-    const relative = await rendererWith(settings, '/')(content);
-    expect(relative.html).not.to.include('/assets/').and.not.to.include('href');
+  it('the color and the logo of the project are in the base layout', async () => {
+    Object.assign(project, { projectColor: '#00ff00', projectLogo: 'https://shop.example.com/assets/1' });
+    const { html } = await render({ html: 'x' });
+    expect(html).to.include('#00ff00').and.include('src="https://shop.example.com/assets/1"');
   });
 
-  it('an unknown, an unreadable and a broken template are INVALID_PAYLOAD', async () => {
-    await put('broken', '{% if %}');
+  it('an unknown and an unreadable template are refused at once', async () => {
     await put('large', 'x'.repeat(300_000));
-    await mkdir(join(folder, 'folder.liquid'));
-    for (const name of ['nothing', 'broken', 'large', 'folder', '../package', 'a/b', '.hidden'])
-      expect(await captureError(render({ subject: 'x', template: { name } }))).to.include({ code: 'INVALID_PAYLOAD' });
+    await mkdir(join(running.templates, 'folder.liquid'));
+    const names = ['nothing', 'large', 'folder', '../package', 'a/b', '.hidden'];
+    for (const name of names)
+      expect(
+        await captureError(running.mail.send({ to: 'ann@example.com', subject: 'x', template: { name } })),
+        name,
+      ).to.include({ code: 'INVALID_PAYLOAD' });
+  });
+
+  it('a message waits for its next attempt while its template is broken', async () => {
+    await put('broken', '{% if %}');
+    const id = await running.mail.send({ to: 'ann@example.com', subject: 'x', template: { name: 'broken' } });
+    await until(() => running.queues.jobs.some((job) => job.id === id && job.errors.length > 0));
+    await put('broken', 'mended');
+    const job = await running.ended(id);
+    expect(job.state).to.equal('completed');
+    expect(job.errors[0]?.message).to.include('cannot be rendered');
   });
 });

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { createMailHealthCheck, createTransportVerifier } from '../../../plugins/mail/verify.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 import {
   createMigratedDatabase,
@@ -9,49 +8,12 @@ import {
   startService,
   TEST_SECRET,
 } from '../../support/service.ts';
-import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 
 const NO_SENDMAIL = { EMAIL_SENDMAIL_PATH: '/nowhere/sendmail' };
 
 describe('mail: the check email:connection', function () {
   this.timeout(120_000);
-
-  it('a result is shared by calls at the same time and within its age, and then asked for anew', async () => {
-    let calls = 0;
-    let fails = false;
-    const transport = {
-      send: async () => ({ response: '', refused: [] }),
-      async verify() {
-        calls += 1;
-        if (fails) throw new Error('no\r\nserver');
-      },
-    };
-    const check = createMailHealthCheck(createTransportVerifier(() => transport, 100));
-    await Promise.all([check.check(), check.check()]);
-    await check.check();
-    expect(calls).to.equal(1);
-    fails = true;
-    const error = await until(() =>
-      check.check().then(
-        () => false as const,
-        (reason: Error) => reason,
-      ),
-    );
-    expect(error.message).to.equal('no server');
-    expect(calls).to.equal(2);
-    expect(
-      (
-        await captureError(
-          createMailHealthCheck(
-            createTransportVerifier(() => {
-              throw new Error('not open');
-            }),
-          ).check(),
-        )
-      ).message,
-    ).to.equal('not open');
-  });
 
   async function healthOf(env: Record<string, string>) {
     const service = await startService({ env: { LOG_LEVEL: 'info', ...env } });
@@ -150,7 +112,7 @@ describe('the command mail:test', function () {
         code: 1,
         text: 'The server refused bob@example.com: 550 no such user',
       });
-      expect((await run('nobody')).text).to.include('must be e-mail addresses');
+      expect((await run('shop')).text).to.include('must be e-mail addresses');
       expect(await run()).to.deep.equal({ code: 2, text: 'Usage: mail:test <address>' });
     } finally {
       await server.stop();
