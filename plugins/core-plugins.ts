@@ -19,6 +19,7 @@ export const CORE_PLUGIN_FLOORS = [
       'mail',
       'mail-smtp',
       'mail-sendmail',
+      'mail-ses',
       'storage',
       'storage-local',
       'storage-s3',

@@ -18,8 +18,8 @@ export interface InMemoryJob {
 
 export interface InMemoryQueues extends QueueApi {
   readonly jobs: readonly InMemoryJob[];
-  /** Runs an ended job once more, as a queue does whose process died before it recorded the end; `id` in place of its own. */
-  runAgain(job: string, id?: string): Promise<unknown>;
+  /** Runs a job as a queue does whose process died before it recorded the end. */
+  runLeftBehind(queue: string, job: { readonly id: string; readonly data: unknown }): Promise<unknown>;
   /** Runs the jobs that wait, and from then on each job as it is added. */
   start(): void;
   stop(): Promise<void>;
@@ -37,7 +37,7 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
   const running = new Set<Promise<void>>();
   const stopped = new AbortController();
   const waiting: (() => void)[] = [];
-  const queueOf = new WeakMap<InMemoryJob, JobQueueOptions<unknown>>();
+  const defined = new Map<string, JobQueueOptions<unknown>>();
   let isStarted = false;
 
   async function run<Data>(queue: JobQueueOptions<Data>, job: InMemoryJob): Promise<void> {
@@ -63,13 +63,12 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
 
   return {
     jobs,
-    async runAgain(of, id = of) {
-      const job = jobs.find((one) => one.id === of);
-      const { run: runJob } = queueOf.get(job as InMemoryJob) as JobQueueOptions<unknown>;
+    async runLeftBehind(name, { id, data }) {
       const { signal } = stopped;
-      return runJob({ id, data: job?.data, attempt: (job?.attempt ?? 0) + 1, signal, progress: () => {} });
+      return defined.get(name)?.run({ id, data, attempt: 2, signal, progress: () => {} });
     },
     define<Data>(queue: JobQueueOptions<Data>): JobQueue<Data> {
+      defined.set(queue.name, queue as JobQueueOptions<unknown>);
       const isTaken = (key: string | undefined) =>
         key !== undefined && jobs.some(({ state, options }) => state === 'waiting' && options.key === key);
       return {
@@ -77,7 +76,6 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
           if (isTaken(options.key)) return null;
           const copy = JSON.parse(JSON.stringify(data));
           const job: InMemoryJob = { id: randomUUID(), data: copy, options, attempt: 0, state: 'waiting', errors: [] };
-          queueOf.set(job, queue as JobQueueOptions<unknown>);
           const begin = () => {
             const work = run(queue, job)
               .catch(() => {})

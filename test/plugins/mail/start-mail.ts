@@ -11,7 +11,17 @@ import { startMailServer, type TestMailServer } from '../../support/mail-server.
 import { silentSettings, type TestPlugin, writeTestPluginPackages } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 
-const PRODUCT = ['broker', 'workers', 'database', 'cluster', 'templates', 'mail', 'mail-smtp', 'mail-sendmail'];
+const PRODUCT = [
+  'broker',
+  'workers',
+  'database',
+  'cluster',
+  'templates',
+  'mail',
+  'mail-smtp',
+  'mail-sendmail',
+  'mail-ses',
+];
 
 export interface RunningMail {
   readonly kernel: Kernel;
