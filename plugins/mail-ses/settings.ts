@@ -18,17 +18,12 @@ const createConfigFailure = (reason: string, remedy: string) =>
   new BootFailure('@tenon/mail-ses', 'config', reason, { remedy });
 
 /** Parses the settings of the transport. @throws BootFailure */
-export function parseSesSettings(config: SesConfig): SesSettings {
-  const { EMAIL_SES_REGION: region, EMAIL_SES_ENDPOINT: endpoint } = config;
+export function parseSesSettings(region: string, config: SesConfig): SesSettings {
+  const { EMAIL_SES_ENDPOINT: endpoint } = config;
   const {
     EMAIL_SES_CREDENTIALS__ACCESS_KEY_ID: accessKeyId,
     EMAIL_SES_CREDENTIALS__SECRET_ACCESS_KEY: secretAccessKey,
   } = config;
-  if (region === undefined)
-    throw createConfigFailure(
-      'EMAIL_TRANSPORT is ses, and EMAIL_SES_REGION is unset',
-      'set EMAIL_SES_REGION, such as eu-central-1',
-    );
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
     throw createConfigFailure(
       'only one of EMAIL_SES_CREDENTIALS__ACCESS_KEY_ID and EMAIL_SES_CREDENTIALS__SECRET_ACCESS_KEY is set',

@@ -32,12 +32,10 @@ const createConfigFailure = (reason: string, remedy: string) =>
   new BootFailure('@tenon/mail-smtp', 'config', reason, { remedy });
 
 /** Parses the settings of the transport. @throws BootFailure for settings that contradict each other. */
-export function parseSmtpServer(config: SmtpConfig): SmtpServer {
-  const { EMAIL_SMTP_HOST: host, EMAIL_SMTP_PORT: port, EMAIL_SMTP_NAME: name } = config;
+export function parseSmtpServer(host: string, config: SmtpConfig): SmtpServer {
+  const { EMAIL_SMTP_PORT: port, EMAIL_SMTP_NAME: name } = config;
   const { EMAIL_SMTP_USER: user, EMAIL_SMTP_PASSWORD: pass } = config;
   const { EMAIL_SMTP_SECURE: secure, EMAIL_SMTP_IGNORE_TLS: ignoreTLS } = config;
-  if (host === undefined)
-    throw createConfigFailure('EMAIL_TRANSPORT is smtp, and EMAIL_SMTP_HOST is unset', 'set EMAIL_SMTP_HOST');
   if ((user === undefined) !== (pass === undefined))
     throw createConfigFailure(
       'only one of EMAIL_SMTP_USER and EMAIL_SMTP_PASSWORD is set',

@@ -15,7 +15,15 @@ interface Denial {
 }
 
 // Turns on features that are off by default, so that plugins use their grants for them too.
-const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true', CORS_ENABLED: 'true' };
+const environment = {
+  ...silentSettings,
+  EXTENSIONS_PATH: '/dev/null',
+  TUS_ENABLED: 'true',
+  CORS_ENABLED: 'true',
+  EMAIL_TRANSPORT: 'log',
+  EMAIL_SMTP_HOST: '127.0.0.1',
+  EMAIL_SES_REGION: 'eu-central-1',
+};
 
 /** Boots the plugin without the grant, together with the plugins it needs: the denial while it registers, undefined for none. */
 async function denialAtRegister(grant: ManifestGrant, url: URL): Promise<Denial | undefined> {

@@ -10,7 +10,7 @@ import { silentSettings } from '../support/test-plugins.ts';
 
 const folders = readCorePluginFolders();
 // Turns on a feature that is off by default, so that the plugins contribute everything that their manifests declare.
-const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' };
+const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true', EMAIL_TRANSPORT: 'log' };
 
 /** The members, services, facets and contributions of the host that a plugin used while it registered. */
 interface HostUse {
