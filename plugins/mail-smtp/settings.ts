@@ -6,7 +6,7 @@ export interface SmtpConfig {
   readonly EMAIL_SMTP_USER: string | undefined;
   readonly EMAIL_SMTP_PASSWORD: string | undefined;
   readonly EMAIL_SMTP_POOL: boolean;
-  readonly EMAIL_SMTP_SECURE: boolean;
+  readonly EMAIL_SMTP_SECURE: boolean | undefined;
   readonly EMAIL_SMTP_IGNORE_TLS: boolean;
   readonly EMAIL_SMTP_NAME: string | undefined;
   readonly EMAIL_SMTP_TLS_REJECT_UNAUTHORIZED: boolean;
@@ -21,7 +21,8 @@ export interface SmtpConfig {
 export interface SmtpServer {
   readonly host: string;
   readonly port?: number;
-  readonly secure: boolean;
+  /** Undefined: on port 465. */
+  readonly secure?: boolean;
   readonly ignoreTLS: boolean;
   readonly name?: string;
   readonly auth?: { readonly user: string; readonly pass: string };
@@ -50,7 +51,8 @@ export function parseSmtpServer(host: string, config: SmtpConfig): SmtpServer {
   if (min !== undefined && max !== undefined && min > max)
     throw createConfigFailure('EMAIL_SMTP_TLS_MIN_VERSION is above EMAIL_SMTP_TLS_MAX_VERSION', 'correct one of them');
   return {
-    ...{ host, secure, ignoreTLS },
+    ...{ host, ignoreTLS },
+    ...(secure === undefined ? {} : { secure }),
     ...(port === undefined ? {} : { port }),
     ...(name === undefined ? {} : { name }),
     ...(user === undefined || pass === undefined ? {} : { auth: { user, pass } }),
