@@ -114,7 +114,7 @@ async function askListeners(
   message: MailMessage,
 ): Promise<MailMessage | undefined> {
   if (!events.hasListeners('filter', SEND_EVENT)) return message;
-  const filtered = events.filter<MailMessage | false | null>([SEND_EVENT], message, { caller: systemCaller() });
+  const filtered = events.filter([SEND_EVENT], message as MailMessage | false | null, { caller: systemCaller() });
   return (await asPermanent(filtered)) || undefined;
 }
 

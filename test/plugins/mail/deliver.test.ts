@@ -98,6 +98,17 @@ describe('mail: delivery by jobs', function () {
     expect(received.map(({ to }) => to)).to.deep.equal([['ann@example.com']]);
   });
 
+  it('a refused recipient of a domain in other letters is known again', async () => {
+    running.server.recipients.set('bob@bücher.example', { code: 550, text: 'no such user' });
+    running.server.recipients.set('bob@xn--bcher-kva.example', { code: 550, text: 'no such user' });
+    const job = await send({ ...MESSAGE, to: ['bob@bücher.example', 'ann@example.com'] });
+    expect(job.errors[0]?.message).to.match(/^1 recipients accepted, 1 refused\. bob@/);
+    const rows = await running.database.query('select recipient from platform_mail_acceptances where message = $1', [
+      job.id,
+    ]);
+    expect(rows).to.deep.equal([{ recipient: 'ann@example.com' }]);
+  });
+
   it('a recipient refused for the moment gets the message in a later attempt, alone', async () => {
     running.server.recipients.set('bob@example.com', { code: 450, text: 'mailbox busy' });
     const received = await receivedDuring(async () => {
