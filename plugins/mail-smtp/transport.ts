@@ -30,7 +30,8 @@ export function createSmtpTransport(
     },
     verify: () => verifySmtpServer(server, verify),
     async close() {
-      (await opened)?.close({ force: true });
+      // Running deliveries end by themselves: the server may be about to accept their messages.
+      (await opened)?.close();
     },
   };
 }

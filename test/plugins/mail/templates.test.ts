@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type MailMessage, mailVariables } from '../../../plugins/mail/contract.ts';
+import { watchEventLoop } from '../../support/event-loop.ts';
 import { readMailContent } from '../../support/mail-server.ts';
 import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
@@ -80,6 +81,17 @@ describe('mail: templates', function () {
     expect(text).to.equal('Hi\n\nthere {{ x }}');
     expect(await render({ text: 'plain' })).to.deep.equal({ text: 'plain' });
     expect((await render({ html: '<p>a</p>', text: 'mine' })).text).to.equal('mine');
+  });
+
+  it('HTML of very many tags does not block the service, and its text alternative is cut', async () => {
+    const watch = watchEventLoop();
+    try {
+      for (const part of ['<ul><li>', '<table><tr><td>x', '<h1>x '])
+        expect((await render({ html: part.repeat(400_000 / part.length) })).text).to.match(/\[…\]$/);
+      expect(watch.longest()).to.be.below(3000);
+    } finally {
+      watch.stop();
+    }
   });
 
   it('the color and the logo of the project are in the base layout', async () => {
