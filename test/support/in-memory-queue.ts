@@ -71,8 +71,8 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
       defined.set(queue.name, queue as JobQueueOptions<unknown>);
       const isTaken = (key: string | undefined) =>
         key !== undefined && jobs.some(({ state, options }) => state === 'waiting' && options.key === key);
-      return {
-        async add(data, options = {}) {
+      const queueOfPlugin = {
+        async add(data: Data, options: AddJobOptions = {}) {
           if (isTaken(options.key)) return null;
           const copy = JSON.parse(JSON.stringify(data));
           const job: InMemoryJob = { id: randomUUID(), data: copy, options, attempt: 0, state: 'waiting', errors: [] };
@@ -91,12 +91,14 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
           else enqueue();
           return job.id;
         },
-        async cancel(id) {
+        async cancel(id: string) {
           const job = jobs.find((one) => one.id === id && one.state === 'waiting');
           if (job) job.state = 'cancelled';
           return job !== undefined;
         },
+        async stop() {},
       };
+      return queueOfPlugin;
     },
     start() {
       isStarted = true;
