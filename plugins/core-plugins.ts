@@ -15,7 +15,6 @@ export const CORE_PLUGIN_FLOORS = [
       'secrets',
       'outbound',
       'templates',
-      'queue',
       'mail',
       'mail-smtp',
       'mail-sendmail',
