@@ -25,10 +25,13 @@ export function createIdentifyMiddleware({ callers, identity, byCookie }: Deps):
       const context = ctx as unknown as HttpContext;
       const client = clientInfoOf(context);
       const token = presentedToken(context);
-      const caller = await (token === undefined
-        ? callerWithout(context, client)
-        : callers.service.ofToken(token, client));
-      identity.identify(ctx, caller);
+      if (token === undefined) {
+        identity.identify(ctx, await callerWithout(context, client));
+      } else {
+        const { caller, isStatic } = await callers.ofPresentedToken(token, client);
+        if (isStatic) context.state.usesStaticToken = true;
+        identity.identify(ctx, caller);
+      }
       await next();
     },
   };

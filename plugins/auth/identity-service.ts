@@ -20,6 +20,11 @@ interface Deps {
 /** The service `identity`, and what the middleware `identify` needs besides. */
 export interface CallerFactory {
   readonly service: CallerProvider;
+  /** The caller of a token, as by `service.ofToken`, and whether it is a static token. */
+  ofPresentedToken(
+    token: string,
+    client: AuthClientInfo,
+  ): Promise<{ readonly caller: Caller; readonly isStatic: boolean }>;
   /** The caller of claims that the session cookie proves. @throws INVALID_IP */
   ofClaims(claims: AccessTokenClaims, client: AuthClientInfo): Promise<Caller>;
 }
@@ -56,13 +61,15 @@ export function createCallerFactory({ identity, db, access, tokens, userStatus, 
     return identity.mint('user', { ...client, user: id, role, admin, app: admin || (flags?.app ?? false) });
   }
 
+  const ofPresentedToken: CallerFactory['ofPresentedToken'] = async (token, client) => {
+    const verified = tokens.verify(token);
+    if (!verified) return { caller: await ofClaims(await statics.claimsOf(token), client), isStatic: true };
+    if (verified.claims.id !== null) await userStatus.assertActive(verified.claims.id);
+    return { caller: await ofClaims(verified.claims, client), isStatic: false };
+  };
+
   const service: CallerProvider = {
-    async ofToken(token, client = {}) {
-      const verified = tokens.verify(token);
-      if (!verified) return ofClaims(await statics.claimsOf(token), client);
-      if (verified.claims.id !== null) await userStatus.assertActive(verified.claims.id);
-      return ofClaims(verified.claims, client);
-    },
+    ofToken: async (token, client = {}) => (await ofPresentedToken(token, client)).caller,
 
     isSignedAdmin(ctx) {
       const token = presentedToken(ctx);
@@ -86,5 +93,5 @@ export function createCallerFactory({ identity, db, access, tokens, userStatus, 
       return identity.mint('public', { ...PUBLIC, ...client });
     },
   };
-  return { service, ofClaims };
+  return { service, ofClaims, ofPresentedToken };
 }

@@ -50,7 +50,7 @@ export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGr
         recordDenial(`database: ${what}`);
         return fail('CAPABILITY_DENIED', `${name} may not ${what}: its manifest does not grant it (database)`);
       };
-      if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl))
+      if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl || grant.schema))
         throw deny('run any statement or change any table, which is open to core plugins only');
       for (const table of grant.own ?? []) ownedTables.add(table);
       // Object.assign adds to the object, so that its getters stay getters.
@@ -77,7 +77,8 @@ function createDb(
     handles,
     deny,
   });
-  const check = runtime === 'internal' || grant.sql ? undefined : createStatementGrantCheck({ grant, schema, deny });
+  const isUnchecked = grant.sql !== undefined || (runtime === 'internal' && grant.schema === undefined);
+  const check = isUnchecked ? undefined : createStatementGrantCheck({ grant, schema, deny });
   const guard = createTableGuard({ name, grant, schema, deny, check });
   const resolveText = createTextResolver({ name, checkedText, assertPlainTextAllowed, check });
   const pluginShare: PoolShareHolder = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
@@ -118,6 +119,10 @@ function createDb(
         await statements.query(`${DISABLE_STATEMENT_TIMEOUT_SQL};\n${text}`);
       }, pluginShare);
     },
+    ownSchema() {
+      if (grant.schema === undefined) throw deny('use a schema of its own');
+      return grant.schema;
+    },
     transaction: (work, options) => units.transaction(work, options?.share ?? pluginShare, options),
     isInUnitOfWork: () => units.isInUnit(),
     builder() {
@@ -146,7 +151,7 @@ function createTextResolver({ name, checkedText, assertPlainTextAllowed, check }
     if (typeof sql === 'string') {
       assertPlainTextAllowed();
       callStatementObserver(name, 'plain', sql);
-      return sql;
+      return check ? check(sql, kind).then(() => sql) : sql;
     }
     const checked = checkedText(sql);
     const { text } = sql;

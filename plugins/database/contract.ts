@@ -74,7 +74,7 @@ export interface GrantedSqlStatement {
   readonly text: string;
 }
 
-/** A statement of `db.sql`, or plain SQL text, which needs the grant `sql`, else CAPABILITY_DENIED. */
+/** A statement of `db.sql`, or plain SQL text, which needs the grant `sql` or `schema`, else CAPABILITY_DENIED. */
 export type SqlStatementOrText = GrantedSqlStatement | string;
 
 /**
@@ -180,6 +180,12 @@ export interface Db {
    * `wait` has settled. Runs the same `wait` once a unit, and never where no unit is open.
    */
   answerAfter(wait: () => Promise<void>): void;
+  /**
+   * The name of the plugin's own schema, whose tables plain statements may use. Call it while the plugin registers, so that a missing
+   * grant fails at the start.
+   * @throws CAPABILITY_DENIED without the grant `schema`
+   */
+  ownSchema(): string;
   /** The schemas of DB_SCHEMAS. The first one also holds the tables of the service. */
   readonly schemas: readonly string[];
   /** Names of the tables that the manifests of all loaded plugins own, in the first schema. */
@@ -194,7 +200,7 @@ declare module '#kernel' {
   }
 }
 
-/** Connections outside the pool, for `cluster` to listen on. The caller ends them. */
+/** Connections outside the pool: for `cluster` to listen on, for `queue` to fetch jobs on. The caller ends them. */
 export interface DedicatedConnections {
   /**
    * Opens a connection; `onLost` runs when it breaks before it is ended.
@@ -205,7 +211,10 @@ export interface DedicatedConnections {
 
 /** One connection to the database that no other plugin uses. */
 export interface DedicatedConnection {
-  /** Runs one statement after the earlier ones have finished. @throws the error of PostgreSQL */
+  /**
+   * Runs one statement, or a text of several without parameters, after the earlier ones have finished; answers the rows of all of them.
+   * @throws the error of PostgreSQL
+   */
   query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<QueryResult<Row>>;
   /** Calls `handle` with every notification of the channels this connection listens to. */
   onNotification(handle: (channel: string, payload: string) => void): void;
@@ -225,7 +234,7 @@ export interface Migrator {
 /** For the plugin that loads plugins while the service runs. */
 export const migrator = service<Migrator>('migrator', { version: '1.0.0', coreOnly: true });
 
-/** Connections outside the pool, for the plugin `cluster` alone. */
+/** Connections outside the pool, for the plugins `cluster` and `queue`. */
 export const dedicatedConnections = service<DedicatedConnections>('connections', { version: '1.0.0', coreOnly: true });
 
 /**

@@ -16,8 +16,12 @@ export const createDedicatedConnections = (connect: () => Promise<Client>): Dedi
       async query(text, params = []) {
         const current = previous.then(() => client.query(text, params as unknown[]));
         previous = current.catch(() => {});
-        const { rows, rowCount } = await current;
-        return { rows, count: rowCount ?? 0 };
+        // A text of several statements has a list of results, which the types of pg do not declare.
+        const results = [await current].flat();
+        return {
+          rows: results.flatMap(({ rows }) => rows),
+          count: results.reduce((sum, { rowCount }) => sum + (rowCount ?? 0), 0),
+        };
       },
       onNotification(handle) {
         client.on('notification', ({ channel, payload }) => handle(channel, payload ?? ''));

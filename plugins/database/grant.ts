@@ -12,6 +12,8 @@ export interface DatabaseGrant {
   readonly watch?: readonly string[];
   /** DDL on any table. */
   readonly ddl?: true;
+  /** A schema of the plugin's own, beside those of DB_SCHEMAS: any statement on its tables, also as plain text. */
+  readonly schema?: string;
   /** Any statement. The value is the reason, which the audit repeats. */
   readonly sql?: string;
 }
@@ -32,6 +34,7 @@ export const DATABASE_GRANT_SCHEMA = {
     write: TABLE_LIST,
     watch: TABLE_LIST,
     ddl: { const: true },
+    schema: { type: 'string', pattern: '^platform_[a-z_]+$' },
     sql: { type: 'string', minLength: 1 },
   },
 } as const;
@@ -59,8 +62,17 @@ export const TABLE_DENIAL_TEXTS: Readonly<Record<TableUse, (table: string) => st
   watch: (table) => `put a trigger on the table ${table}`,
 };
 
-export const describeDatabaseGrant = ({ own, read, write, watch, ddl, sql }: DatabaseGrant): readonly Authority[] => [
+export const describeDatabaseGrant = ({
+  own,
+  read,
+  write,
+  watch,
+  ddl,
+  schema,
+  sql,
+}: DatabaseGrant): readonly Authority[] => [
   ...authorities('owns', own),
+  ...(schema ? authorities('owns', [`the schema ${schema}`]) : []),
   ...authorities('reads', read),
   ...authorities('writes', write),
   ...authorities('is notified of changes of', watch),

@@ -26,7 +26,7 @@ const REFUSED_FUNCTIONS =
 const HARMLESS_FUNCTIONS = ['pg_typeof', 'pg_column_size', 'pg_client_encoding'];
 
 /**
- * For third-party plugins: PostgreSQL's own parser parses each statement before it runs the first time, so that the
+ * For third-party plugins, and for core plugins with a schema of their own: PostgreSQL's own parser parses each statement before it runs the first time, so that the
  * text between the handles can name no other table and run no other kind of statement.
  */
 export function createStatementGrantCheck({ grant, schema, deny }: StatementCheckOptions): StatementGrantCheck {
@@ -46,7 +46,7 @@ export function createStatementGrantCheck({ grant, schema, deny }: StatementChec
     checkTables(one);
     for (const name of one.functions) {
       const [functionName = name, from] = name.split('.').reverse();
-      if (from !== undefined && from !== 'pg_catalog') throw deny(`call the function ${name}`);
+      if (from !== undefined && from !== 'pg_catalog' && from !== grant.schema) throw deny(`call the function ${name}`);
       if (REFUSED_FUNCTIONS.test(functionName) && !HARMLESS_FUNCTIONS.includes(functionName))
         throw deny(`call the function ${functionName}`);
     }
@@ -56,6 +56,7 @@ export function createStatementGrantCheck({ grant, schema, deny }: StatementChec
     // `drop index` and the like name no table, so the grant cannot cover them.
     if (kind === 'DropStmt' && !tables.some(({ use }) => use === 'own')) throw deny('drop anything but its own tables');
     for (const table of tables) {
+      if (grant.schema !== undefined && table.schema === grant.schema) continue;
       if (table.schema !== undefined && table.schema !== schema) throw deny(`use the schema ${table.schema}`);
       if (!isTableGranted(grant, table.name, table.use)) throw deny(TABLE_DENIAL_TEXTS[table.use](table.name));
     }

@@ -5,9 +5,17 @@ import type { RequestSettings } from './settings.ts';
 /** Methods that routes can have. `SEARCH` is a read whose query is in the body. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
 
-/** A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined. */
+/**
+ * A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined, `usesStaticToken` is true where a static
+ * token identified the caller.
+ */
 export type HttpContext = ParameterizedContext<
-  RequestState & { body?: unknown; rawQuery?: Record<string, unknown>; settings?: RequestSettings },
+  RequestState & {
+    body?: unknown;
+    rawQuery?: Record<string, unknown>;
+    settings?: RequestSettings;
+    usesStaticToken?: boolean;
+  },
   { readonly params: Readonly<Record<string, string>> }
 >;
 
@@ -102,7 +110,7 @@ export interface RouteDescription {
   readonly components?: OpenApiComponents;
 }
 
-/** Codes that any route may answer: for the token, the path, the query string, and the service itself. */
+/** Codes that any route may answer: for the token, the path, the query string, rate limits, and the service itself. */
 export const COMMON_ERROR_CODES: readonly ErrorCode[] = [
   'INVALID_PATH_PARAMETER',
   'INVALID_QUERY',
@@ -111,6 +119,7 @@ export const COMMON_ERROR_CODES: readonly ErrorCode[] = [
   'INVALID_TOKEN',
   'TOKEN_EXPIRED',
   'USER_SUSPENDED',
+  'REQUESTS_EXCEEDED',
   'INTERNAL_SERVER_ERROR',
   'CAPABILITY_DENIED',
   'EVENT_LOOP_DETECTED',
@@ -194,7 +203,8 @@ export const reservedSegments = facet<string, ReadonlySet<string>>('http.reserve
 export type PathClaimKind = 'route' | 'reserved' | 'mount';
 
 /**
- * The service `routing`: free paths, bodies and descriptions, for plugins that contribute mounts or describe the API.
+ * The service `routing`: free paths, bodies, addresses of clients and descriptions, for plugins that contribute mounts or middleware,
+ * or describe the API.
  */
 export interface RoutingService {
   /** Why a path is not free; undefined for a free path. Case-insensitive. */
@@ -205,6 +215,8 @@ export interface RoutingService {
    * OUT_OF_TIME, SERVICE_UNAVAILABLE.
    */
   readBody(ctx: Context, options?: ReadBodyOptions): Promise<unknown>;
+  /** The address of the client of a request, behind trusted proxies the real one; null once its connection is closed. */
+  clientAddressOf(ctx: Context): string | null;
   /** All contributed routes without their code, in the order of the plugins, for API documents. */
   describeRoutes(): readonly DescribedRoute[];
 }

@@ -2,6 +2,7 @@ import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { createBodyReader } from './body.ts';
 import { createBodyMemoryHealthCheck, UnfinishedBodyMemoryBudget } from './body-memory.ts';
+import { clientAddressOf } from './client-address-and-info.ts';
 import { type HttpContext, reservedSegments, routeMounts, routes, routing } from './contract.ts';
 import { createOutermostHttpMiddleware } from './edge-middleware.ts';
 import { createRequestErrorFilterRunner } from './error-filters.ts';
@@ -44,6 +45,7 @@ export default definePlugin<HttpConfig>({
           reserved: host.read(reservedSegments),
         }),
       readBody,
+      clientAddressOf,
       describeRoutes: () =>
         host
           .read(routes)

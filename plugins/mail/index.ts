@@ -75,5 +75,6 @@ export default definePlugin<MailConfig, SharedConfig>({
       if (name === undefined && selected.isConfigured()) contributeCheck();
     });
     host.onStop(selected.close);
+    host.onStop(queue.stop);
   },
 });

@@ -27,6 +27,11 @@ export interface ScheduledJob {
    * also where another process runs the job. `allow`: both run.
    */
   readonly overlap?: 'skip' | 'allow';
+  /**
+   * What happens to ticks that came while no process was up. `skip`, the default: they are left out. `once`: the last of them runs when
+   * the first process starts the job; also one that a process had begun when it died. In the scope `cluster` only.
+   */
+  readonly missed?: 'skip' | 'once';
   /** The log of the job's owner. What `run` throws is an error there, under the name of the owner. */
   readonly log: Pick<Log, 'error'>;
   /** The work of one tick; a promise is awaited. */
@@ -43,8 +48,9 @@ export interface ScheduledJobHandle {
 }
 
 /**
- * Runs jobs by cron expressions or at intervals. A tick that comes while no process is up is skipped; one that a process reaches
- * late runs late, and the ticks it has missed meanwhile are skipped. A waiting job does not keep the process running.
+ * Runs jobs by cron expressions or at intervals. A tick that a process reaches late runs late, and the ticks it has missed meanwhile
+ * are skipped. In the scope `cluster` another process runs the tick of one that died before its run had ended. A waiting job does not
+ * keep the process running.
  */
 export interface JobScheduler {
   /** Whether `text` is a cron expression that `start` takes. */

@@ -1,20 +1,20 @@
 import { definePlugin } from '#kernel';
-import { lock } from '../cluster/contract.ts';
+import { lock, presence } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { schedule } from './contract.ts';
-import { createScheduleTickClaimer, createScheduleTicksMigration } from './job-tick-claims.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createJobScheduler } from './schedule.ts';
+import { createScheduleTicks, createScheduleTicksMigrations } from './schedule-ticks.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const { db } = host;
-    const used = host.use({ lock });
-    host.contribute(migrations, createScheduleTicksMigration(db));
+    const used = host.use({ lock, presence });
+    for (const migration of createScheduleTicksMigrations(db)) host.contribute(migrations, migration);
     const { stop, ...service } = createJobScheduler({
       lock: used.lock,
-      claim: createScheduleTickClaimer(db),
+      ticks: createScheduleTicks({ db, presence: used.presence }),
     });
     host.provide(schedule, service);
     host.onStop(stop);

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { FindNextDueTime } from './next-due-time.ts';
+import type { DueTimes } from './due-times.ts';
 
 /** The longest delay of setTimeout; longer waits are split. */
 const LONGEST_DELAY = 2 ** 31 - 1;
@@ -7,8 +7,8 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 /** A job may be started during a request, but its runs must not have the asynchronous context of that request. */
 const runOutsideRequest = AsyncLocalStorage.snapshot();
 
-/** Calls `onTick` at each tick of a calendar, one after the other; returns the function that stops the timer. */
-export function startTickTimer(calendar: FindNextDueTime, onTick: (tick: Date) => void): () => void {
+/** Calls `onTick` at each due time, one after the other; returns the function that stops the timer. */
+export function startTickTimer({ next }: Pick<DueTimes, 'next'>, onTick: (tick: Date) => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
@@ -20,9 +20,9 @@ export function startTickTimer(calendar: FindNextDueTime, onTick: (tick: Date) =
       return;
     }
     onTick(tick);
-    wait(calendar(new Date()));
+    wait(next(new Date()));
   }
-  runOutsideRequest(() => wait(calendar(new Date())));
+  runOutsideRequest(() => wait(next(new Date())));
 
   return () => {
     stopped = true;

@@ -1,6 +1,6 @@
 import { authorities, facet } from '#kernel';
 
-/** `warn`: the component works, but slower than its threshold. */
+/** `warn`: the component works, but slower than its threshold, or by other means. */
 export type HealthCheckStatus = 'ok' | 'warn' | 'error';
 
 /** One component of the service that `GET /server/health` checks. */
@@ -11,8 +11,11 @@ export interface HealthCheck {
   readonly componentType: string;
   /** Milliseconds above which a working component counts as slow. */
   readonly threshold?: number;
-  /** Resolves with the observed value (milliseconds unless `unit` says otherwise); a rejection means that the component fails. */
-  check(): Promise<{ value: number; unit?: string; status?: HealthCheckStatus }>;
+  /**
+   * Resolves with the observed value (milliseconds unless `unit` says otherwise); a rejection means that the component fails.
+   * `output` is the reason of a status that is not `ok`, for admins.
+   */
+  check(): Promise<{ value: number; unit?: string; status?: HealthCheckStatus; output?: string }>;
 }
 
 /**

@@ -77,9 +77,10 @@ async function runCheck(check: HealthCheck, timeLimit: number): Promise<HealthCh
     ...(threshold === undefined ? {} : { threshold }),
   };
   try {
-    const { value, unit = 'ms', status } = await withTimeLimit(check, timeLimit);
+    const { value, unit = 'ms', status, output } = await withTimeLimit(check, timeLimit);
     const isSlow = threshold !== undefined && value > threshold;
-    return { ...about, status: status ?? (isSlow ? 'warn' : 'ok'), observedValue: value, observedUnit: unit };
+    const observed = { observedValue: value, observedUnit: unit, ...(output === undefined ? {} : { output }) };
+    return { ...about, status: status ?? (isSlow ? 'warn' : 'ok'), ...observed };
   } catch (error) {
     return { ...about, status: 'error', output: error instanceof Error ? error.message : String(error) };
   }

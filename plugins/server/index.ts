@@ -4,6 +4,7 @@ import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { sendData } from '../http/library.ts';
 import { query } from '../query/contract.ts';
+import { rateLimits } from '../rate-limit/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { health as healthChecks } from './contract.ts';
 import { createServerGraphqlFields } from './graphql.ts';
@@ -22,7 +23,7 @@ interface Config {
 export default definePlugin<Config>({
   manifest,
   register(host) {
-    const used = host.use({ identity, query, settings });
+    const used = host.use({ identity, query, rateLimits, settings });
     let isStopping = false;
     host.define(healthChecks);
     // The kernel emits `server.stop` before it stops accepting connections: from then on the health is `error`.

@@ -1,5 +1,6 @@
 import { type Caller, VERSION } from '#kernel';
 import type { QueryEngine } from '../query/contract.ts';
+import type { RateLimits } from '../rate-limit/contract.ts';
 import type { SettingsService, SettingsValues } from '../settings/contract.ts';
 
 /** Settings that every caller may read, also without signing in. */
@@ -18,18 +19,19 @@ const PUBLIC_SETTINGS = [
 
 export interface InfoDeps {
   readonly query: Pick<QueryEngine, 'ceilings'>;
+  readonly rateLimits: RateLimits;
   readonly settings: SettingsService;
 }
 
 /** The answer of `GET /server/info`, as far as the caller may see it (specification, "Server endpoints"). */
 export async function buildServerInfo(
   { user, admin, share }: Caller,
-  { query: { ceilings }, settings }: InfoDeps,
+  { query: { ceilings }, rateLimits, settings }: InfoDeps,
 ): Promise<Record<string, unknown>> {
   const values = await settings.current();
   return {
     project: Object.fromEntries(PUBLIC_SETTINGS.map((name) => [name, values[name]])),
-    ...(user === null ? {} : { rateLimit: false, rateLimitGlobal: false, websocket: false }),
+    ...(user === null ? {} : { rateLimit: rateLimits.address, rateLimitGlobal: rateLimits.global, websocket: false }),
     ...(user === null && !share ? {} : { queryLimit: { default: ceilings.default, max: ceilings.max } }),
     ...(admin ? { service: { version: VERSION } } : {}),
   };

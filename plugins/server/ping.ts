@@ -1,9 +1,12 @@
 import type { Middleware } from '#kernel';
 
-/** Answers `GET /server/ping` before callers are identified, because monitoring has no token. */
+/**
+ * Answers `GET /server/ping` before callers are identified, because monitoring has no token. In the phase `limit`, behind the
+ * limiters of the ground floor: rate limits count it.
+ */
 export const pingMiddleware: Middleware = {
   name: 'ping',
-  phase: 'edge',
+  phase: 'limit',
   async handle(ctx, next) {
     if (ctx.path !== '/server/ping' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
     ctx.type = 'text/plain; charset=utf-8';

@@ -26,7 +26,7 @@ const TEXTS: Readonly<Record<string, CapabilityText>> = {
   },
   database: {
     about:
-      'Statements that name tables. `own`: tables of the plugin, with any statement; `read` and `write`: tables of others; `watch`: triggers that announce their changes; `ddl`: changes to its own tables while the service runs; `sql`: any statement, with the reason.',
+      'Statements that name tables. `own`: tables of the plugin, with any statement; `read` and `write`: tables of others; `watch`: triggers that announce their changes; `ddl`: changes to its own tables while the service runs; `schema`: a schema of its own, with any statement; `sql`: any statement, with the reason.',
     holders: 'plugins',
     example: { own: ['platform_notes'], read: ['platform_users'] },
   },
@@ -80,6 +80,11 @@ const TEXTS: Readonly<Record<string, CapabilityText>> = {
     example: { modules: ['crypto'], packages: ['sharp'] },
   },
   packages: { about: 'Loads third-party packages and accounts for them.', holders: 'core plugins', example: true },
+  queue: {
+    about: 'Defines queues of background jobs with these names, adds jobs to them and runs them.',
+    holders: 'plugins',
+    example: ['reports'],
+  },
   request: {
     about:
       'Sends HTTP requests to the listed origins. Addresses of private networks are refused unless a setting allows them.',
@@ -118,7 +123,7 @@ const TEXTS: Readonly<Record<string, CapabilityText>> = {
 const SENTENCES: Readonly<Record<(typeof AUDIT_VERBS)[number], string>> = {
   reads: 'Reads the named tables by SQL; in a confined package the items of the named collections.',
   writes: 'Writes the named tables of other plugins by SQL.',
-  owns: 'The tables are its own: any statement on them.',
+  owns: 'The tables are its own: any statement on them; *the schema …*: on all tables of that schema.',
   changes:
     '*tables of its own (by migrations)*: creates and alters them at the start; *any table*: also while the service runs.',
   creates: 'Creates items of the named collections, as the calling user or with full access, as the sentence says.',
@@ -152,7 +157,7 @@ const SENTENCES: Readonly<Record<(typeof AUDIT_VERBS)[number], string>> = {
   defines: 'Adds a capability, or methods that confined code may call.',
   opens: 'Opens an extension point, to which other plugins contribute.',
   'contributes to': 'Adds something to an extension point of another plugin.',
-  runs: 'Runs by the clock, in the admin app, or runs third-party packages, as the sentence says.',
+  runs: 'Runs by the clock, in the admin app, jobs of a queue, or third-party packages, as the sentence says.',
   'may be called by': 'The callers who may request the endpoint.',
   'may do':
     '*everything this process can do*: nothing limits it. *nothing (it does not load, …)*: its package is broken or refused.',

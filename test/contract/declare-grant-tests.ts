@@ -8,6 +8,7 @@ import { packageNameOf, readTypeScriptFiles } from '../support/sources.ts';
 import { silentSettings } from '../support/test-plugins.ts';
 import { findDenialWithoutGrant } from './grant-denials.ts';
 import { grantsOf, type ManifestGrant, requiredPluginsOf, writePackageWithoutGrant } from './manifest-grants.ts';
+import { OPTIONAL_FEATURES } from './optional-features.ts';
 
 interface Denial {
   readonly plugin?: string;
@@ -15,15 +16,7 @@ interface Denial {
 }
 
 // Turns on features that are off by default, so that plugins use their grants for them too.
-const environment = {
-  ...silentSettings,
-  EXTENSIONS_PATH: '/dev/null',
-  TUS_ENABLED: 'true',
-  CORS_ENABLED: 'true',
-  EMAIL_TRANSPORT: 'log',
-  EMAIL_SMTP_HOST: '127.0.0.1',
-  EMAIL_SES_REGION: 'eu-central-1',
-};
+const environment = { ...silentSettings, ...OPTIONAL_FEATURES, EXTENSIONS_PATH: '/dev/null', CORS_ENABLED: 'true' };
 
 /** Boots the plugin without the grant, together with the plugins it needs: the denial while it registers, undefined for none. */
 async function denialAtRegister(grant: ManifestGrant, url: URL): Promise<Denial | undefined> {

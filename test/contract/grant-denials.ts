@@ -10,6 +10,7 @@ import { createSender, type SendRequest } from '../support/send.ts';
 import { createMigratedDatabase, FIRST_ADMIN_CREDENTIALS } from '../support/service.ts';
 import { silentSettings } from '../support/test-plugins.ts';
 import type { ManifestGrant } from './manifest-grants.ts';
+import { OPTIONAL_FEATURES } from './optional-features.ts';
 
 /** A refused use of a capability by `plugin`, in the words of the ledger or of the failed start. */
 export interface CapabilityDenial {
@@ -93,13 +94,13 @@ function connectionOf(url: string, key: string): Record<string, string> {
 
 const environmentOf = (data: string) => ({
   ...silentSettings,
+  ...OPTIONAL_FEATURES,
   DATA_PATH: data,
   EXTENSIONS_PATH: join(data, 'extensions'),
   PUBLIC_URL: 'http://127.0.0.1:8055',
   ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
   ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
   LOGIN_STALL_TIME: '1',
-  TUS_ENABLED: 'true',
   CORS_ENABLED: 'true',
   CORS_ORIGIN: 'true',
   HSTS_ENABLED: 'true',

@@ -7,10 +7,11 @@ import type { Plugin } from '../../kernel/plugin.ts';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type CorePluginFolderContents, readCorePluginFolders } from '../support/plugin-folders.ts';
 import { silentSettings } from '../support/test-plugins.ts';
+import { OPTIONAL_FEATURES } from './optional-features.ts';
 
 const folders = readCorePluginFolders();
-// Turns on a feature that is off by default, so that the plugins contribute everything that their manifests declare.
-const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true', EMAIL_TRANSPORT: 'log' };
+// Turns on features that are off by default, so that the plugins contribute everything that their manifests declare.
+const environment = { ...silentSettings, ...OPTIONAL_FEATURES, EXTENSIONS_PATH: '/dev/null' };
 
 /** The members, services, facets and contributions of the host that a plugin used while it registered. */
 interface HostUse {

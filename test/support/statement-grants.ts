@@ -39,7 +39,7 @@ export async function compareStatementsWithGrants(folder: string): Promise<Datab
     if (kind === 'plain') plain.add(plugin);
     else
       for (const { schema, name, use } of await tablesIn(text)) {
-        if (isCatalog(schema, name)) continue;
+        if (isCatalog(schema, name) || (schema !== undefined && schema === grant.schema)) continue;
         uses.push({ plugin, table: name, use });
         if (!isTableGranted(grant, name, use) && grant.sql === undefined)
           undeclared.add(`${plugin} may not ${TABLE_DENIAL_TEXTS[use](name)}, and runs: ${text}`);
@@ -81,9 +81,8 @@ function findUnusedGrants(
       )
       .map((table) => `${name} declares database.${list} ${table}, and no statement needs it`),
   );
-  return grant.sql !== undefined && !plain.has(name)
-    ? [...idle, `${name} declares database.sql, and no plain text needs it`]
-    : idle;
+  const plainGrants = (['sql', 'schema'] as const).filter((member) => grant[member] !== undefined && !plain.has(name));
+  return [...idle, ...plainGrants.map((member) => `${name} declares database.${member}, and no plain text needs it`)];
 }
 
 /** Parses the tables that a statement names; for `create function` also those in its body. */

@@ -93,7 +93,7 @@ const createLoaderPlugin = (receive: (deps: Deps) => void) => ({
       capabilities: { names: ['full'] },
     },
     capabilities: {
-      database: { own: ['platform_extension_ticks'], sql: 'tests run any statement' },
+      database: { own: ['platform_schedule_ticks'], sql: 'tests run any statement' },
       events: { emit: ['**'] },
       log: true,
       packages: true,

@@ -3,29 +3,53 @@ import { expect } from 'chai';
 import type { InterProcessLock } from '../../../plugins/cluster/contract.ts';
 import type { ScheduledJob } from '../../../plugins/schedule/contract.ts';
 import { createJobScheduler } from '../../../plugins/schedule/schedule.ts';
+import type { ScheduleTicks } from '../../../plugins/schedule/schedule-ticks.ts';
 import { until } from '../../support/until.ts';
 
-/** Fake claims and locks that the schedules of several simulated processes share. */
+/** Ticks and locks in memory that the schedules of several simulated processes share. */
 function openCluster() {
   const claimed = new Map<string, number>();
+  const finished: number[] = [];
   const locked = new Set<string>();
-  const claim = async (name: string, tick: Date) => {
-    if ((claimed.get(name) ?? 0) >= tick.getTime()) return false;
-    claimed.set(name, tick.getTime());
-    return true;
-  };
-  const lock: Pick<InterProcessLock, 'attempt'> = {
-    async attempt(name, work) {
-      if (locked.has(name)) return undefined;
-      locked.add(name);
-      try {
-        return { value: await work() };
-      } finally {
-        locked.delete(name);
-      }
+  /** Ticks whose process has died before their run ended. */
+  const abandoned: Date[] = [];
+  const looks: string[] = [];
+  const ticks: ScheduleTicks = {
+    async claim(name, tick) {
+      if ((claimed.get(name) ?? 0) >= tick.getTime()) return false;
+      claimed.set(name, tick.getTime());
+      return true;
+    },
+    async finish(_name, tick) {
+      finished.push(tick.getTime());
+    },
+    async takeOver(_name, since) {
+      const taken = abandoned.filter((tick) => tick > since);
+      abandoned.length = 0;
+      return { taken, isWatched: false };
+    },
+    async last(name, now) {
+      looks.push(name);
+      return new Date(claimed.get(name) ?? now);
     },
   };
-  return { claimed, process: () => createJobScheduler({ claim, lock }) };
+  const attempt: InterProcessLock['attempt'] = async (name, work) => {
+    if (locked.has(name)) return undefined;
+    locked.add(name);
+    try {
+      return { value: await work() };
+    } finally {
+      locked.delete(name);
+    }
+  };
+  const run: InterProcessLock['run'] = async (name, work) => {
+    for (;;) {
+      const done = await attempt(name, work);
+      if (done) return done.value;
+      await pause(5);
+    }
+  };
+  return { claimed, finished, abandoned, looks, process: () => createJobScheduler({ ticks, lock: { attempt, run } }) };
 }
 
 const nothing = () => {};
@@ -191,5 +215,45 @@ describe('schedule.start()', () => {
     for (const every of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => schedule.start({ name: 'a', at: { every }, log, run: nothing })).to.throw(RangeError, 'interval');
     expect(['* * * * *', '0 3 * * 1', ' */5 * * * * * '].map(schedule.isPattern)).to.deep.equal([true, true, true]);
+  });
+
+  it('a job with missed: "once" runs the last of the ticks that came while no process was up, and no tick that was run', async () => {
+    const cluster = openCluster();
+    const hour = 3_600_000;
+    const last = Math.floor(Date.now() / hour) * hour;
+    for (const [lastTick, expected] of [
+      [last - 5 * hour, [last]],
+      [last, []],
+    ] as const) {
+      cluster.claimed.set('a', lastTick);
+      const schedule = cluster.process();
+      const ticks: number[] = [];
+      schedule.start({
+        name: 'a',
+        at: { every: hour },
+        missed: 'once',
+        log,
+        run: ({ at }) => ticks.push(at.getTime()),
+      });
+      schedule.start({ name: 'b', at: { every: hour }, log, run: () => ticks.push(0) });
+      await until(() => cluster.looks.length > 0 && ticks.length >= expected.length);
+      await new Promise(setImmediate);
+      schedule.stop();
+      expect([ticks, cluster.looks.splice(0)]).to.deep.equal([expected, ['a']]);
+    }
+  });
+
+  it('a job runs a tick of a process that died, and finishes it', async () => {
+    const cluster = openCluster();
+    // Another process has claimed all ticks to come.
+    cluster.claimed.set('a', Number.POSITIVE_INFINITY);
+    const schedule = cluster.process();
+    const ticks: number[] = [];
+    schedule.start({ name: 'a', at: EVERY, log, run: ({ at }) => ticks.push(at.getTime()) });
+    const tick = new Date(Date.now() + 60_000);
+    cluster.abandoned.push(tick);
+    await until(() => cluster.finished.includes(tick.getTime()));
+    schedule.stop();
+    expect(ticks).to.deep.equal([tick.getTime()]);
   });
 });

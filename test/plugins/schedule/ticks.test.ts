@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { createScheduleTickClaimer, createScheduleTicksMigration } from '../../../plugins/schedule/job-tick-claims.ts';
+import { createScheduleTicks } from '../../../plugins/schedule/schedule-ticks.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { silentSettings, writeTestPluginPackages } from '../../support/test-plugins.ts';
 
@@ -10,20 +11,20 @@ const folders = ['workers', 'database', 'cluster', 'schedule'].map(
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
 );
 
-describe('createScheduleTickClaimer()', () => {
+describe('createScheduleTicks()', () => {
   let database: FreshDatabase;
-  before(async () => {
+  beforeEach(async () => {
     database = await freshDatabase('ticks');
   });
-  after(() => database?.drop());
+  afterEach(() => database?.drop());
 
-  /** Runs `work` with `host.db` of a plugin that owns the table of the schedules. */
+  /** Runs `work` with `host.db` of a plugin that owns the table of the ticks. */
   async function run<T>(work: (db: Db) => Promise<T>): Promise<T> {
     let host: Host | undefined;
     const { composition, remove } = await writeTestPluginPackages([
       {
         name: 'holder',
-        manifest: { capabilities: { database: { own: ['platform_extension_ticks'] } } },
+        manifest: { capabilities: { database: { own: ['platform_schedule_ticks'] } } },
         register: (value) => void (host = value),
       },
     ]);
@@ -40,26 +41,66 @@ describe('createScheduleTickClaimer()', () => {
     }
   }
   const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+  /** The ticks as one process sees them; `dead` are the processes that are not alive. */
+  const processOn = (db: Db, dead: string[] = [], id: string = randomUUID()) => ({
+    id,
+    ...createScheduleTicks({
+      db,
+      presence: { id, findDead: async (ids) => ids.filter((one) => dead.includes(one)) },
+    }),
+  });
 
   it('claims each tick once, and never a tick before the last one', async () => {
     await run(async (db) => {
-      const claimTick = createScheduleTickClaimer(db);
-      const claims = await Promise.all(Array.from({ length: 8 }, () => claimTick('race', at(1))));
+      const processes = Array.from({ length: 8 }, () => processOn(db));
+      const claims = await Promise.all(processes.map(({ claim }) => claim('race', at(1))));
       expect(claims.filter(Boolean)).to.have.length(1);
-      expect([await claimTick('race', at(3)), await claimTick('race', at(2))]).to.deep.equal([true, false]);
-      expect(await claimTick('other', at(1))).to.equal(true);
+      const { claim } = processOn(db);
+      expect([await claim('race', at(3)), await claim('race', at(2))]).to.deep.equal([true, false]);
+      expect(await claim('other', at(1))).to.equal(true);
     });
   });
 
-  it('keeps the rows of a table that an older version created', async () => {
-    await database.query('update platform_migrations set owner = $1 where id = $2', [
-      '@tenon/extensions',
-      '2026-11-21-extension-ticks',
-    ]);
+  it('takes over the unfinished ticks of dead processes, each in one process, and no finished ones', async () => {
     await run(async (db) => {
-      const claimTick = createScheduleTickClaimer(db);
-      expect(createScheduleTicksMigration(db).id).to.equal('2026-11-21-extension-ticks');
-      expect([await claimTick('race', at(3)), await claimTick('race', at(4))]).to.deep.equal([false, true]);
+      const dead: string[] = [];
+      const [winner, first, second] = [processOn(db, dead), processOn(db, dead), processOn(db, dead)];
+      await winner.claim('a', at(1));
+      await winner.finish('a', at(1));
+      await winner.claim('a', at(2));
+      expect(await first.takeOver('a', at(0))).to.deep.equal({ taken: [], isWatched: true });
+      dead.push(winner.id);
+      const results = await Promise.all([first.takeOver('a', at(0)), second.takeOver('a', at(0))]);
+      expect(results.flatMap(({ taken }) => taken)).to.deep.equal([at(2)]);
+      expect(await second.takeOver('a', at(2))).to.deep.equal({ taken: [], isWatched: false });
     });
+  });
+
+  it('keeps the last tick of a job, and records the first look at a job as its first tick', async () => {
+    await run(async (db) => {
+      const one = processOn(db);
+      expect(await one.last('a', at(5))).to.deep.equal(at(5));
+      for (const second of [6, 7, 8]) {
+        await one.claim('a', at(second));
+        await one.finish('a', at(second));
+      }
+      expect(await one.last('a', at(9))).to.deep.equal(at(8));
+      const rows = await database.query('select tick from platform_schedule_ticks');
+      expect(rows).to.have.length(1);
+    });
+  });
+
+  it('begins with the last ticks that an older version recorded', async () => {
+    await database.query(
+      'create table platform_extension_ticks (schedule text primary key, tick timestamptz not null)',
+    );
+    await database.query(`insert into platform_extension_ticks values ('a', $1)`, [at(3)]);
+    await run(async (db) => {
+      const { claim } = processOn(db);
+      expect([await claim('a', at(3)), await claim('a', at(4))]).to.deep.equal([false, true]);
+    });
+    expect(await database.query(`select to_regclass('platform_extension_ticks') as found`)).to.deep.equal([
+      { found: null },
+    ]);
   });
 });

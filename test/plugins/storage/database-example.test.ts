@@ -28,6 +28,7 @@ describe('example extension storage-database', () => {
         EXTENSIONS_PATH: join(extension.folder, 'local'),
         STORAGE_LOCATIONS: 'db,archive',
         STORAGE_DB_DRIVER: 'database',
+        STORAGE_DB_HEALTHCHECK_THRESHOLD: '60s',
         STORAGE_ARCHIVE_DRIVER: 'database',
       },
     });

@@ -1,8 +1,13 @@
 import { Cron } from 'croner';
 import type { ScheduledJob } from './contract.ts';
 
-/** Finds the first due time of a job after a moment; null where there is none. */
-export type FindNextDueTime = (after: Date) => Date | null;
+/** The due times of a job. */
+export interface DueTimes {
+  /** The first due time after a moment; null where there is none. */
+  next(after: Date): Date | null;
+  /** The last due time at a moment or before; null where there is none. */
+  previous(before: Date): Date | null;
+}
 
 /** Parses a cron expression of five positions, or of six with seconds first; undefined for any other text. */
 function parseCron(pattern: string): Cron | undefined {
@@ -16,18 +21,26 @@ function parseCron(pattern: string): Cron | undefined {
 export const isCronExpression = (text: string): boolean => parseCron(text) !== undefined;
 
 /**
- * Creates the function that finds the next due time of a job.
+ * Creates the due times of a job.
  * @throws RangeError where `at` is no cron expression and no positive interval.
  */
-export function createNextDueTimeFinder({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): FindNextDueTime {
+export function createDueTimes({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): DueTimes {
   if (typeof at === 'string') {
     const cron = parseCron(at);
     if (!cron) throw new RangeError(`"${at}" is no cron expression of five or six positions.`);
-    return (after) => cron.nextRun(after);
+    return {
+      next: (after) => cron.nextRun(after),
+      // croner answers times before the moment only, and all of them are whole seconds.
+      previous: (before) => cron.previousRuns(1, new Date((Math.floor(before.getTime() / 1000) + 1) * 1000))[0] ?? null,
+    };
   }
   const { every } = at;
   if (!(every > 0 && Number.isFinite(every))) throw new RangeError(`${every} is no interval in milliseconds.`);
   // Cluster ticks follow the clock, equal in all processes; process ticks follow the start, so that processes do not run together.
   const start = scope === 'process' ? Date.now() : 0;
-  return (after) => new Date(start + (Math.floor((after.getTime() - start) / every) + 1) * every);
+  const previous = (before: Date) => start + Math.floor((before.getTime() - start) / every) * every;
+  return {
+    next: (after) => new Date(previous(after) + every),
+    previous: (before) => new Date(previous(before)),
+  };
 }

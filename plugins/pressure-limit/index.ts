@@ -1,0 +1,26 @@
+import { definePlugin, middleware } from '#kernel';
+import { startLoadMeasurement } from './load-measurement.ts';
+import { createPressureLimitMiddleware } from './middleware.ts';
+import manifest from './package.json' with { type: 'json' };
+import { type PressureMonitor, startPressureMonitor } from './pressure-monitor.ts';
+import { type PressureLimitConfig, parsePressureLimits, parseRetryAfter } from './settings.ts';
+
+export default definePlugin<PressureLimitConfig>({
+  manifest,
+  register(host) {
+    const { config, log } = host;
+    if (!config.PRESSURE_LIMITER_ENABLED) return;
+    const limits = parsePressureLimits(config);
+    const retryAfter = parseRetryAfter(config);
+    let monitor: PressureMonitor | undefined;
+    host.contribute(
+      middleware,
+      createPressureLimitMiddleware(() => monitor?.pressure, retryAfter),
+    );
+    host.onStart(() => {
+      const interval = config.PRESSURE_LIMITER_SAMPLE_INTERVAL;
+      monitor = startPressureMonitor({ limits, interval, measurement: startLoadMeasurement(), log });
+    });
+    host.onStop(() => monitor?.stop());
+  },
+});

@@ -1,0 +1,87 @@
+import type { Log } from '#kernel';
+
+/** How a queue treats its jobs. */
+export interface JobQueueOptions<Data> {
+  /** The name of the queue, which the plugin's manifest grants (`"queue": ["mail"]`). */
+  readonly name: string;
+  /** How many times a failed job runs again before it is a dead letter. Default 5. */
+  readonly retries?: number;
+  /** Seconds before the first retry; each further one waits twice as long, at most an hour. Default 5. */
+  readonly retryDelay?: number;
+  /** Seconds that one run may take before it counts as failed and its signal aborts. Default 900. */
+  readonly timeout?: number;
+  /** Jobs of this queue that one process runs at a time. Default 1. */
+  readonly concurrency?: number;
+  /** Seconds that a completed or cancelled job is kept for the list of jobs. Default 3600. */
+  readonly keepCompleted?: number;
+  /** Seconds that a dead letter is kept. Default 30 days. */
+  readonly keepFailed?: number;
+  /** The log of the queue's owner, where each failed run is written. */
+  readonly log: Pick<Log, 'warn' | 'error'>;
+  /**
+   * Runs one job, in one process at a time. Where that process dies, the job runs again in another one, so `run` must bear to be
+   * repeated. The result, at most 64 kB of JSON, is shown with the job.
+   * @throws PermanentJobError (of `library.ts`) where a retry is useless; any other error is retried.
+   */
+  readonly run: (job: QueuedJob<Data>) => Promise<unknown>;
+}
+
+/** Where a job stands. `failed`: a dead letter, which runs again only when an admin retries it. */
+export type JobState = 'waiting' | 'running' | 'completed' | 'failed' | 'cancelled';
+
+/** One run of a job. */
+export interface QueuedJob<Data> {
+  /** The id of the job, a uuid, equal in all of its runs. */
+  readonly id: string;
+  /** What `add` was called with. */
+  readonly data: Data;
+  /** 1 for the first run, 2 for its first retry. */
+  readonly attempt: number;
+  /** Aborts when the job is cancelled, when its time is over, and when the service stops. */
+  readonly signal: AbortSignal;
+  /** Records how far the run is: a share from 0 to 1 and a short text. Calls in quick succession are written once. */
+  progress(share: number, text?: string): void;
+}
+
+/** How one job is added. */
+export interface AddJobOptions {
+  /** Jobs of a higher priority run first. Default 0. */
+  readonly priority?: number;
+  /** The earliest time of the first run. Default: now. */
+  readonly startAfter?: Date;
+  /** While a job with this key waits, another one is not added. */
+  readonly key?: string;
+}
+
+/** A queue of the plugin that defined it. */
+export interface JobQueue<Data> {
+  /**
+   * Adds a job and resolves with its id; null where a job with the same `key` waits already. Inside a unit of work the job exists when
+   * the unit commits, and never after a rollback.
+   * @throws INVALID_PAYLOAD where `data` has more than 1 MB of JSON; SERVICE_UNAVAILABLE where the database is not reached.
+   */
+  add(data: Data, options?: AddJobOptions): Promise<string | null>;
+  /** Cancels a waiting or running job at once, whatever unit of work is open; false where it has ended or is unknown. */
+  cancel(id: string): Promise<boolean>;
+  /**
+   * Stops running jobs of this queue in this process: their signals abort, and those that have not ended within five seconds run again
+   * elsewhere. For `host.onStop`. Never rejects.
+   */
+  stop(): Promise<void>;
+}
+
+/** The object that the capability `queue` binds as `host.queue`: the queues that the manifest names. */
+export interface QueueApi {
+  /**
+   * Defines a queue while the plugin registers. Its jobs, also those that an earlier process left behind, run once the service has
+   * started.
+   * @throws CAPABILITY_DENIED where the manifest does not name the queue; RangeError where it is defined already.
+   */
+  define<Data>(options: JobQueueOptions<Data>): JobQueue<Data>;
+}
+
+declare module '#kernel' {
+  interface HostMembers {
+    readonly queue: QueueApi;
+  }
+}

@@ -1,0 +1,126 @@
+import type { Log } from '#kernel';
+import type { InterProcessBus } from '../cluster/contract.ts';
+import type { Db } from '../database/contract.ts';
+import type { JobQueue, JobQueueOptions } from './contract.ts';
+import { createDueJobWatcher } from './due-jobs.ts';
+import { createJobChanges, type JobChanges, QUEUE_CHANNEL, type QueueMessage } from './job-changes.ts';
+import type { CreateJobProgressRecorder } from './job-progress.ts';
+import type { JobStore } from './job-store.ts';
+import { type CompleteQueueOptions, completeQueueOptions } from './queue-settings.ts';
+import { createRunningJobs } from './running-jobs.ts';
+import { createSingleQueue, type SingleQueue } from './single-queue.ts';
+
+/** Milliseconds that running jobs get to end when their queue or the service stops. */
+const STOP_LIMIT = 5000;
+
+/** The queues of this process, by name. */
+export interface JobQueues extends Pick<JobChanges, 'cancel' | 'retry'> {
+  define<Data>(options: JobQueueOptions<Data>, owner: string): JobQueue<Data>;
+  /** Names, owners and options of the defined queues. */
+  list(): readonly DefinedQueue[];
+  /** Starts to run jobs, where there are any in the database. */
+  start(): Promise<void>;
+  /** Runs no further job. */
+  stopFetching(): void;
+  /** Ends all runs. */
+  stop(): Promise<void>;
+}
+
+export interface DefinedQueue {
+  readonly owner: string;
+  readonly options: CompleteQueueOptions<unknown>;
+}
+
+interface Deps {
+  readonly db: Pick<Db, 'query'>;
+  readonly bus: Pick<InterProcessBus, 'publish' | 'subscribe' | 'onReconnect'>;
+  readonly store: JobStore;
+  readonly createProgress: CreateJobProgressRecorder;
+  readonly log: Log;
+}
+
+export function createJobQueues(deps: Deps): JobQueues {
+  const { bus, store, log } = deps;
+  const queues = new Map<string, SingleQueue>();
+  const running = createRunningJobs();
+  const changes = createJobChanges({ bus, store });
+  const watcher = createDueJobWatcher({
+    store,
+    queues: () => [...queues.keys()],
+    wake: (name) => queues.get(name)?.wake(),
+  });
+  let isFetching = false;
+
+  /** Starts the workers of all queues; where the database is away, the next message or look is the retry. */
+  async function startWorkers(): Promise<void> {
+    if (!isFetching) return;
+    try {
+      for (const queue of queues.values()) await queue.startWorkers();
+      watcher.check();
+    } catch (error) {
+      log.error({ err: error }, 'the queue of jobs could not be started; it is tried again with the next job');
+    }
+  }
+
+  bus.subscribe(QUEUE_CHANNEL, (payload) => {
+    const { queue: name, cancel, later } = payload as QueueMessage;
+    if (cancel !== undefined) return running.abort('the job was cancelled', name, cancel);
+    const queue = queues.get(name);
+    if (!queue || !isFetching) return;
+    if (!queue.hasWorkers()) void startWorkers();
+    else if (later) watcher.check();
+    else queue.wake();
+  });
+  // A message of a job may have been missed.
+  bus.onReconnect(() => void startIfInstalled());
+
+  async function startIfInstalled(): Promise<void> {
+    if (!isFetching || queues.size === 0) return;
+    const found = await store.isInstalled().catch(() => false);
+    if (found) await startWorkers();
+  }
+
+  return {
+    define<Data>(queueOptions: JobQueueOptions<Data>, owner: string): JobQueue<Data> {
+      const options = completeQueueOptions(queueOptions) as CompleteQueueOptions<unknown>;
+      const { name } = options;
+      assertUndefined(queues, name);
+      const queue = createSingleQueue({ ...deps, running, onFailure: watcher.check }, options, owner);
+      queues.set(name, queue);
+      // A plugin that is loaded while the service runs.
+      if (isFetching) void startIfInstalled();
+      return {
+        add: (data, addOptions = {}) => changes.add(queue, data, addOptions),
+        cancel: (id) => changes.cancel(name, id),
+        stop: () => {
+          queues.delete(name);
+          return queue.stop(STOP_LIMIT);
+        },
+      };
+    },
+    list: () => [...queues.values()],
+    async start() {
+      isFetching = true;
+      await startIfInstalled();
+    },
+    stopFetching() {
+      isFetching = false;
+      watcher.stop();
+      running.abort('the service stops');
+      for (const queue of queues.values()) void queue.stopFetching();
+    },
+    async stop() {
+      isFetching = false;
+      watcher.stop();
+      running.abort('the service stops');
+      await store.close(STOP_LIMIT);
+    },
+    cancel: changes.cancel,
+    retry: changes.retry,
+  };
+}
+
+function assertUndefined(queues: ReadonlyMap<string, SingleQueue>, name: string): void {
+  const defined = queues.get(name);
+  if (defined) throw new RangeError(`The queue "${name}" is defined already, by ${defined.owner}.`);
+}

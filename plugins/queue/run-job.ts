@@ -1,0 +1,61 @@
+import type { JobResult, JobWithMetadata } from 'pg-boss';
+import type { CreateJobProgressRecorder } from './job-progress.ts';
+import { PermanentJobError } from './library.ts';
+import type { CompleteQueueOptions } from './queue-settings.ts';
+import type { RunningJobs } from './running-jobs.ts';
+
+const MAX_RESULT_LENGTH = 64 * 1024;
+const MAX_MESSAGE_LENGTH = 2000;
+
+interface Deps {
+  readonly running: RunningJobs;
+  readonly createProgress: CreateJobProgressRecorder;
+}
+
+/** What pg-boss stores of a run: that it completed, that it failed and may be retried, or that it is a dead letter. */
+type RunResult = JobResult<Record<string, unknown>>;
+
+/** Creates the function that runs one job of a queue. It never rejects. */
+export function createJobRunner<Data>(options: CompleteQueueOptions<Data>, { running, createProgress }: Deps) {
+  const { name, log } = options;
+
+  function failed(job: JobWithMetadata<Data>, error: unknown): RunResult {
+    const message = (error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_LENGTH);
+    const isLast = error instanceof PermanentJobError || job.retryCount >= job.retryLimit;
+    const about = { err: error, queue: name, job: job.id, attempt: job.retryCount + 1 };
+    if (isLast) log.error(about, 'a job failed and is not retried: an admin can retry it');
+    else log.warn(about, 'a job failed and is retried');
+    return { id: job.id, status: isLast ? 'deadletter' : 'failed', output: { message } };
+  }
+
+  return async (job: JobWithMetadata<Data>): Promise<RunResult> => {
+    const progress = createProgress(job.id);
+    try {
+      const result = await running.run(name, job.id, job.signal, (signal) =>
+        options.run({
+          id: job.id,
+          data: job.data,
+          attempt: job.retryCount + 1,
+          signal,
+          progress: progress.record,
+        }),
+      );
+      return { id: job.id, status: 'completed', output: toStoredResult(result) };
+    } catch (error) {
+      return failed(job, error);
+    } finally {
+      await progress.end();
+    }
+  };
+}
+
+/** The result in the form in which it is stored. @throws RangeError for a result of more than 64 kB. */
+function toStoredResult(result: unknown): Record<string, unknown> {
+  if (result === undefined) return {};
+  const text = JSON.stringify(result) ?? 'null';
+  if (text.length > MAX_RESULT_LENGTH)
+    throw new RangeError(
+      `The result of a job has ${text.length} characters of JSON; at most ${MAX_RESULT_LENGTH} are kept.`,
+    );
+  return { result: JSON.parse(text) };
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '#kernel';
+import type { Db } from '../database/contract.ts';
+import type { AddJobOptions } from './contract.ts';
+import type { CreateJobProgressRecorder } from './job-progress.ts';
+import type { JobStore } from './job-store.ts';
+import { type CompleteQueueOptions, pgBossQueueOptions } from './queue-settings.ts';
+import { type QueueWorkers, startQueueWorkers } from './queue-workers.ts';
+import type { RunningJobs } from './running-jobs.ts';
+
+interface Deps {
+  readonly db: Pick<Db, 'query'>;
+  readonly store: JobStore;
+  readonly running: RunningJobs;
+  readonly createProgress: CreateJobProgressRecorder;
+  readonly log: Log;
+  readonly onFailure: () => void;
+}
+
+/** One queue of this process. */
+export interface SingleQueue {
+  readonly owner: string;
+  readonly options: CompleteQueueOptions<unknown>;
+  /** Adds a job by a statement of the open unit of work, else by one of its own; null where its key is taken. */
+  send(data: unknown, options: AddJobOptions): Promise<string | null>;
+  hasWorkers(): boolean;
+  /** Starts the workers once. */
+  startWorkers(): Promise<void>;
+  wake(): void;
+  stopFetching(): Promise<void>;
+  /** Ends fetching and the runs of this process, waiting `limit` milliseconds for them. */
+  stop(limit: number): Promise<void>;
+}
+
+export function createSingleQueue(
+  { db, store, running, createProgress, onFailure }: Deps,
+  options: CompleteQueueOptions<unknown>,
+  owner: string,
+): SingleQueue {
+  const { name } = options;
+  let declaring: Promise<void> | undefined;
+  let starting: Promise<QueueWorkers> | undefined;
+  let workers: QueueWorkers | undefined;
+
+  /** Creates the queue in the database, or gives it the options of this version. */
+  async function declareQueue(): Promise<void> {
+    const boss = await store.open();
+    const queueOptions = pgBossQueueOptions(options);
+    await boss.createQueue(name, { ...queueOptions, policy: 'short' });
+    await boss.updateQueue(name, queueOptions);
+  }
+
+  function ensureDeclared(): Promise<void> {
+    declaring ??= declareQueue().catch((error) => {
+      declaring = undefined;
+      throw error;
+    });
+    return declaring;
+  }
+
+  async function start(): Promise<QueueWorkers> {
+    await ensureDeclared();
+    return startQueueWorkers(options, { boss: await store.open(), running, createProgress, onFailure });
+  }
+
+  return {
+    owner,
+    options,
+    async send(data, { priority = 0, startAfter, key }) {
+      await ensureDeclared();
+      const boss = await store.open();
+      // Statements of `host.db` join the open unit of work.
+      const unit = {
+        executeSql: async (text: string, values?: unknown[]) => ({ rows: (await db.query(text, values)).rows }),
+      };
+      return boss.send(name, data as object, {
+        priority,
+        ...(startAfter ? { startAfter } : {}),
+        // The policy of the queue keeps one waiting job for each key, so a job without a key gets one of its own.
+        singletonKey: key === undefined ? randomUUID() : `key ${key}`,
+        db: unit,
+      });
+    },
+    hasWorkers: () => workers !== undefined,
+    async startWorkers() {
+      starting ??= start().catch((error) => {
+        starting = undefined;
+        throw error;
+      });
+      workers = await starting;
+    },
+    wake: () => workers?.wake(),
+    async stopFetching() {
+      await workers?.stop();
+    },
+    async stop(limit) {
+      await workers?.stop();
+      workers = undefined;
+      running.abort('the queue stops', name);
+      await running.waitForEnd(name, limit);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { type ContributionTo, definePlugin, middleware } from '#kernel';
+import { migrations } from '../database/contract.ts';
+import { routing } from '../http/contract.ts';
+import { redis } from '../redis/contract.ts';
+import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
+import type { health } from '../server/contract.ts';
+import { type RateLimit, rateLimits } from './contract.ts';
+import { createRateLimiterHealthCheck } from './health-checks.ts';
+import type { StartedLimiters } from './limiters.ts';
+import { createAddressLimitMiddleware, createCallerLimitMiddleware } from './middleware.ts';
+import manifest from './package.json' with { type: 'json' };
+import { type LimiterName, parseLimiters, type RateLimitConfig } from './settings.ts';
+import { STORE_TIMEOUT } from './stores/insured-store.ts';
+import { createPostgresCounts, createRateLimitsMigration } from './stores/postgres-store.ts';
+
+/** Milliseconds between two removals of ended windows from the database. */
+const CLEANUP_INTERVAL = 60_000;
+
+export default definePlugin<RateLimitConfig>({
+  manifest,
+  register(host) {
+    const { config, db, log } = host;
+    const used = host.use({ redis, routing, schedule });
+    const enabled = parseLimiters(config, used.redis.isConfigured);
+    const limitOf = (name: LimiterName): RateLimit | false => {
+      const { points, duration } = enabled[name] ?? {};
+      return points === undefined || duration === undefined ? false : { points, duration };
+    };
+    host.provide(rateLimits, { address: limitOf('address'), global: limitOf('global') });
+    // The table is also there where another store is chosen: a migration that comes and goes would look like that of a newer version.
+    host.contribute(migrations, createRateLimitsMigration(db));
+    if (Object.keys(enabled).length === 0) return;
+
+    const postgres = createPostgresCounts(db, STORE_TIMEOUT);
+    let started: StartedLimiters = {};
+    const limiters = () => started;
+    if (enabled.address)
+      host.contribute(
+        middleware,
+        createAddressLimitMiddleware({
+          routing: used.routing,
+          limiters,
+          failedAuthenticationPoints: config.RATE_LIMITER_FAILED_AUTHENTICATION_POINTS,
+        }),
+      );
+    if (enabled.user || enabled.token) host.contribute(middleware, createCallerLimitMiddleware(limiters));
+
+    const checks = { address: 'rateLimiter', global: 'rateLimiterGlobal' } as const;
+    for (const name of ['address', 'global'] as const)
+      if (enabled[name])
+        host.contribute<ContributionTo<typeof health>>(
+          'health',
+          createRateLimiterHealthCheck(checks[name], config.RATE_LIMITER_HEALTHCHECK_THRESHOLD, () => started[name]),
+        );
+
+    let cleanup: ScheduledJobHandle | undefined;
+    host.onStart(async () => {
+      // Loads rate-limiter-flexible.
+      const { createLimiters } = await import('./limiters.ts');
+      started = await createLimiters(enabled, { redis: used.redis, postgres, log });
+      if (Object.values(enabled).some(({ store }) => store === 'postgres'))
+        cleanup = used.schedule.start({
+          name: 'removal of ended rate limits',
+          at: { every: CLEANUP_INTERVAL },
+          log,
+          run: postgres.removeEnded,
+        });
+    });
+    host.onStop(() => cleanup?.stop());
+  },
+});

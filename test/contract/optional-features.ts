@@ -1,0 +1,21 @@
+/** Settings that turn on features which are off by default, with limits that no test reaches. */
+export const OPTIONAL_FEATURES = {
+  TUS_ENABLED: 'true',
+  // No plugin connects to it.
+  REDIS_HOST: '127.0.0.1',
+  PRESSURE_LIMITER_ENABLED: 'true',
+  PRESSURE_LIMITER_MAX_EVENT_LOOP_UTILIZATION: '0',
+  PRESSURE_LIMITER_MAX_EVENT_LOOP_DELAY: '1h',
+  RATE_LIMITER_ENABLED: 'true',
+  RATE_LIMITER_POINTS: '100000',
+  RATE_LIMITER_STORE: 'postgres',
+  RATE_LIMITER_GLOBAL_ENABLED: 'true',
+  RATE_LIMITER_GLOBAL_POINTS: '1000000',
+  RATE_LIMITER_USER_ENABLED: 'true',
+  RATE_LIMITER_USER_POINTS: '100000',
+  RATE_LIMITER_TOKEN_ENABLED: 'true',
+  EMAIL_TRANSPORT: 'log',
+  // No message is sent to them.
+  EMAIL_SMTP_HOST: '127.0.0.1',
+  EMAIL_SES_REGION: 'eu-central-1',
+} as const;
