@@ -113,6 +113,23 @@ export interface TemplateHost {
   ): Promise<Answer<string>>;
 }
 
+/** A message of a package. Addresses are `ann@example.com` or `Ann <ann@example.com>`; the sender is that of the service. */
+export interface Mail {
+  readonly to: string | readonly string[];
+  readonly subject: string;
+  /** Stands inside of the base layout of the service. */
+  readonly html?: string;
+  /** Default: made of `html`. */
+  readonly text?: string;
+  readonly replyTo?: string;
+}
+
+/** Capability `mail: { domains: ['example.com'], perHour: 20 }`. */
+export interface MailHost {
+  /** Answers the id of the job that sends the message, once it is certain that it will run. */
+  send(message: Mail): Promise<Answer<string>>;
+}
+
 /** All members of a confined host. Calls of a capability that the manifest does not declare answer `denied`. */
 export interface ConfinedHost {
   readonly log: LogHost;
@@ -120,6 +137,7 @@ export interface ConfinedHost {
   readonly items: ItemsHost;
   readonly settings: SettingsHost;
   readonly template: TemplateHost;
+  readonly mail: MailHost;
 }
 
 /** The capabilities of a manifest, for example `typeof manifest['service:extension']['capabilities']`. */

@@ -20,6 +20,7 @@ export const AUDIT_VERBS = [
   'may reject',
   'emits',
   'sends requests to',
+  'sends mail to',
   'runs as system',
   'identifies callers as',
   'reads the settings',

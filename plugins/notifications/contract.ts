@@ -14,8 +14,8 @@ export interface NewNotification {
 
 /**
  * Notifications caused by a user for users that it may not write to itself. Part of the open unit of work. Each
- * notification also fires `notifications.create`: a plugin that delivers by mail or another channel listens to its
- * action, which runs after the commit and has the `key` of the row.
+ * notification also fires `notifications.create`: `mail-notifications` queues mail in its filter; another channel
+ * listens to its action, which runs after the commit and has the `key` of the row.
  */
 export interface NotificationService {
   /**

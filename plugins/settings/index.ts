@@ -4,6 +4,7 @@ import { migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
+import { mailVariables } from '../mail/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { assertAssetPresets } from './assert-asset-presets-setting.ts';
 import { assertLoginAttemptsSetting } from './assert-login-attempts-setting.ts';
@@ -11,6 +12,7 @@ import { assertSettingsFilesReadable } from './assert-readable-setting-files.ts'
 import { createCachedSettings, createSettingsTriggerMigration } from './cached-settings.ts';
 import { SETTINGS_COLLECTION, settingsCollection } from './collections.ts';
 import { settings } from './contract.ts';
+import { createProjectMailVariables } from './mail-variables.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default definePlugin({
@@ -23,6 +25,7 @@ export default definePlugin({
 
     const remembered = createCachedSettings(db, used.bus);
     host.provide(settings, remembered);
+    host.contribute(mailVariables, createProjectMailVariables(remembered));
     for (const action of ['create', 'update']) {
       events.onFilter(`settings.${action}`, async (payload, meta) => {
         assertAssetPresets((payload as Record<string, unknown>).storage_asset_presets);

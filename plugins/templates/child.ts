@@ -9,7 +9,7 @@ process.on('message', (job: TemplateJob) => {
   send('begun');
   let reply: TemplateWorkerReply;
   try {
-    reply = { text: render(job.template, JSON.parse(job.data), job.delimiters) };
+    reply = { text: render(job.template, JSON.parse(job.data), job.options) };
   } catch (error) {
     reply = { reason: error instanceof TemplateError ? error.message : 'it cannot be rendered' };
   }

@@ -8,6 +8,12 @@ export interface TemplateDelimiters {
   readonly outputRight?: string;
 }
 
+/** How one template is rendered. */
+export interface TemplateRenderOptions extends TemplateDelimiters {
+  /** Escapes each output for HTML, except one whose last filter is `raw`. Default false. */
+  readonly escapeHtml?: boolean;
+}
+
 /** Liquid templates without includes and without access to files, within limits of size and time. */
 export interface TemplateService {
   /**
@@ -15,7 +21,7 @@ export interface TemplateService {
    * @throws INVALID_PAYLOAD with one line where the template cannot be parsed or rendered within the limits;
    * SERVICE_UNAVAILABLE where no process is free.
    */
-  render(template: string, data?: Readonly<Record<string, unknown>>, delimiters?: TemplateDelimiters): Promise<string>;
+  render(template: string, data?: Readonly<Record<string, unknown>>, options?: TemplateRenderOptions): Promise<string>;
 }
 
 /** The service that renders templates of users, for core plugins. Extensions use the capability `template`. */

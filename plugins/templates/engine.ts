@@ -1,5 +1,5 @@
 import { type FS, Liquid } from 'liquidjs';
-import type { TemplateDelimiters } from './contract.ts';
+import type { TemplateRenderOptions } from './contract.ts';
 import { MAX_CACHED_TEMPLATE_ENGINES, TEMPLATE_LIMITS } from './limits.ts';
 
 /** A template that cannot be rendered. The message is one line, about the template. */
@@ -23,7 +23,7 @@ const NO_FILES: FS = {
 /** Tags that load another template. */
 const REMOVED_TAGS = ['include', 'render', 'layout', 'block'];
 
-function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: TemplateDelimiters): Liquid {
+function createEngine({ tagLeft, tagRight, outputLeft, outputRight, escapeHtml }: TemplateRenderOptions): Liquid {
   const engine = new Liquid({
     fs: NO_FILES,
     root: [],
@@ -38,6 +38,7 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: TemplateDe
     parseLimit: TEMPLATE_LIMITS.parse,
     renderLimit: TEMPLATE_LIMITS.render,
     memoryLimit: TEMPLATE_LIMITS.memory,
+    ...(escapeHtml ? { outputEscape: 'escape' as const } : {}),
     ...(tagLeft === undefined ? {} : { tagDelimiterLeft: tagLeft }),
     ...(tagRight === undefined ? {} : { tagDelimiterRight: tagRight }),
     ...(outputLeft === undefined ? {} : { outputDelimiterLeft: outputLeft }),
@@ -50,17 +51,17 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: TemplateDe
 export type RenderTemplate = (
   template: string,
   data: Record<string, unknown>,
-  delimiters: TemplateDelimiters,
+  options: TemplateRenderOptions,
 ) => string;
 
 /** Creates the function that renders a template; it throws a TemplateError with one line. */
 export function createTemplateRenderer(): RenderTemplate {
   const engines = new Map<string, Liquid>();
 
-  function engineFor(delimiters: TemplateDelimiters): Liquid {
-    const { tagLeft, tagRight, outputLeft, outputRight } = delimiters;
-    const key = JSON.stringify([tagLeft, tagRight, outputLeft, outputRight]);
-    const engine = engines.get(key) ?? createEngine(delimiters);
+  function engineFor(options: TemplateRenderOptions): Liquid {
+    const { tagLeft, tagRight, outputLeft, outputRight, escapeHtml = false } = options;
+    const key = JSON.stringify([tagLeft, tagRight, outputLeft, outputRight, escapeHtml]);
+    const engine = engines.get(key) ?? createEngine(options);
     // Moved to the end, so that the engine unused for longest is removed first.
     engines.delete(key);
     engines.set(key, engine);
@@ -68,9 +69,9 @@ export function createTemplateRenderer(): RenderTemplate {
     return engine;
   }
 
-  return (template, data, delimiters) => {
+  return (template, data, options) => {
     try {
-      const text: unknown = engineFor(delimiters).parseAndRenderSync(template, data);
+      const text: unknown = engineFor(options).parseAndRenderSync(template, data);
       const rendered = typeof text === 'string' ? text : String(text ?? '');
       if (rendered.length > TEMPLATE_LIMITS.output || Buffer.byteLength(rendered) > TEMPLATE_LIMITS.output)
         throw new TemplateError(`the result is longer than ${TEMPLATE_LIMITS.output} bytes`);

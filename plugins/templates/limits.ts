@@ -15,7 +15,7 @@ export const TEMPLATE_LIMITS = {
 /** Characters of one delimiter. */
 export const MAX_DELIMITER_LENGTH = 8;
 
-/** Cached engines, one for each set of delimiters. */
+/** Cached engines, one for each set of options. */
 export const MAX_CACHED_TEMPLATE_ENGINES = 20;
 
 /**

@@ -1,6 +1,6 @@
 import { type Failure, fail } from '#kernel';
 import type { WorkerJobOutcome, WorkerPool } from '../workers/contract.ts';
-import type { TemplateDelimiters, TemplateService } from './contract.ts';
+import type { TemplateDelimiters, TemplateRenderOptions, TemplateService } from './contract.ts';
 import { MAX_DELIMITER_LENGTH, RENDER_PROCESS_LIMITS, TEMPLATE_LIMITS } from './limits.ts';
 import type { TemplateJob, TemplateWorkerReply } from './worker-messages.ts';
 
@@ -11,13 +11,14 @@ const createUnavailableFailure = (why: string): Failure =>
 
 /** Creates the service `templates`. Limits that need no process are checked before one is used. */
 export const createTemplateService = (pool: Pick<WorkerPool, 'run'>): TemplateService => ({
-  async render(template, data = {}, delimiters = {}) {
+  async render(template, data = {}, options: TemplateRenderOptions = {}) {
     if (template.length > TEMPLATE_LIMITS.parse)
       throw createInvalidFailure(`it is longer than ${TEMPLATE_LIMITS.parse} characters`);
     const text = JSON.stringify(data);
     if (Buffer.byteLength(text) > TEMPLATE_LIMITS.data)
       throw createInvalidFailure(`its data is longer than ${TEMPLATE_LIMITS.data} bytes`);
-    const job: TemplateJob = { template, data: text, delimiters: assertDelimiters(delimiters) };
+    const { escapeHtml = false, ...delimiters } = options;
+    const job: TemplateJob = { template, data: text, options: { ...assertDelimiters(delimiters), escapeHtml } };
     return readOutcome(await pool.run(job, { timeout: RENDER_PROCESS_LIMITS.deadline }));
   },
 });

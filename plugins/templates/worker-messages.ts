@@ -1,11 +1,11 @@
 import type { WorkerMessage } from '../workers/contract.ts';
-import type { TemplateDelimiters } from './contract.ts';
+import type { TemplateRenderOptions } from './contract.ts';
 
 /** A job for a rendering process. `data` is JSON text. */
 export interface TemplateJob {
   readonly template: string;
   readonly data: string;
-  readonly delimiters: TemplateDelimiters;
+  readonly options: TemplateRenderOptions;
 }
 
 /** The result of a job: the rendered text, or the reason of the failure in one line. */

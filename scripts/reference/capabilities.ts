@@ -67,6 +67,12 @@ const TEXTS: Readonly<Record<string, CapabilityText>> = {
     holders: 'plugins and confined packages',
     example: true,
   },
+  mail: {
+    about:
+      'Sends mail to addresses of the listed domains (`*`: any), and to no more recipients an hour than `perHour`.',
+    holders: 'plugins and confined packages',
+    example: { domains: ['example.com'], perHour: 20 },
+  },
   native: {
     about:
       'Imports modules of Node and packages. For a plugin outside of the product this is a statement, not a limit.',
@@ -137,6 +143,8 @@ const SENTENCES: Readonly<Record<(typeof AUDIT_VERBS)[number], string>> = {
   'may reject': 'May refuse, and not alter.',
   emits: 'Emits the events, for others to listen to.',
   'sends requests to': 'Sends HTTP requests to these origins and no others.',
+  'sends mail to':
+    'Sends mail from EMAIL_FROM to addresses of these domains and no others, and to no more recipients an hour.',
   'runs as system': 'Acts without the permissions of a user, for the reason given. The ledger counts each time.',
   'identifies callers as': 'Decides who a caller is, by evidence of this kind.',
   'reads the settings':

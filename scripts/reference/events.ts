@@ -59,6 +59,11 @@ const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
     payload: '`false`; `true` means that the handler answered',
   },
   'request.error': { kinds: ['filter'], when: 'before errors are sent', payload: 'the list of errors' },
+  'email.send': {
+    kinds: ['filter'],
+    when: 'before a job sends a message; `false` or null: it is not sent',
+    payload: 'the message: `to`, `cc`, `bcc`, `replyTo`, `fromName`, `subject`, and `template`, `html` or `text`',
+  },
   'extensions.load': { kinds: ['action'], when: 'after packages were loaded', payload: '`extensions`: their names' },
   'extensions.unload': {
     kinds: ['action'],

@@ -104,6 +104,9 @@ const environmentOf = (data: string) => ({
   CORS_ENABLED: 'true',
   CORS_ORIGIN: 'true',
   HSTS_ENABLED: 'true',
+  EMAIL_TRANSPORT: 'log',
+  EMAIL_SMTP_HOST: '127.0.0.1',
+  EMAIL_SES_REGION: 'eu-central-1',
   IMPORT_IP_ALLOW_LIST: '127.0.0.1',
   HASH_MEMORY_COST: '1024',
   HASH_TIME_COST: '2',
@@ -149,7 +152,7 @@ async function putExtensions(folder: string): Promise<void> {
     [
       'listener',
       { type: 'hook', path: 'index.js' },
-      `({ filter }) => { filter('request.not_found', () => false); filter('request.error', (errors) => errors); }`,
+      `({ filter }) => { filter('request.not_found', () => false); filter('request.error', (errors) => errors); filter('email.send', (message) => message); }`,
     ],
     ['later', { type: 'endpoint', path: 'index.js', host: '^99.0.0' }, endpoint('later')],
   ];
@@ -236,7 +239,7 @@ async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {
   const token = (await request('POST', '/auth/login', { body: who })).body?.data?.access_token;
   await request('PATCH', '/items/things', { token, body: { keys: [1], data: { name: 'two' } } });
   await request('PATCH', '/items/things/1', { token, body: { name: 'three' } });
-  // The service notifies mentioned users of a comment only if they may read the item.
+  // The service notifies mentioned users of a comment only if they may read the item, and mails the notification.
   await permit('things', 'read');
   await ask('POST', '/comments', { collection: 'things', item: '1', comment: `hello @${user}` });
   await ask('PATCH', '/settings', { project_name: 'x' });

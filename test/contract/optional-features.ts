@@ -15,4 +15,8 @@ export const OPTIONAL_FEATURES = {
   RATE_LIMITER_USER_ENABLED: 'true',
   RATE_LIMITER_USER_POINTS: '100000',
   RATE_LIMITER_TOKEN_ENABLED: 'true',
+  EMAIL_TRANSPORT: 'log',
+  // No message is sent to them.
+  EMAIL_SMTP_HOST: '127.0.0.1',
+  EMAIL_SES_REGION: 'eu-central-1',
 } as const;

@@ -1,8 +1,8 @@
 import { findJsonSchemaProblems } from '#kernel';
 import type { PackageGrantBroker } from '../../broker/contract.ts';
 
-/** Capabilities that confined code may request (conventions, "Capabilities"). All others are for plugins. */
-const GRANTABLE = ['log', 'request', 'items', 'template', 'endpoint'] as const;
+/** Capabilities that confined code may request (conventions, "Capabilities"; `mail` is our own). All others are for plugins. */
+const GRANTABLE = ['log', 'request', 'items', 'template', 'mail', 'endpoint'] as const;
 
 /** Capabilities that are valid in a manifest and have no effect yet. */
 const RESERVED = {

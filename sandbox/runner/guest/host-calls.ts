@@ -52,6 +52,7 @@ export function createGuestHost(run: RealmInvocation): unknown {
   let items: unknown;
   let settings: unknown;
   let template: unknown;
+  let mail: unknown;
   return freeze({
     __proto__: null,
     get log() {
@@ -79,6 +80,10 @@ export function createGuestHost(run: RealmInvocation): unknown {
     get template() {
       template ??= freeze({ __proto__: null, renderLiquid: callMethod('template.renderLiquid') });
       return template;
+    },
+    get mail() {
+      mail ??= freeze({ __proto__: null, send: callMethod('mail.send') });
+      return mail;
     },
   });
 }

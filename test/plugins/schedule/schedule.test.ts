@@ -3,11 +3,12 @@ import { expect } from 'chai';
 import type { InterProcessLock } from '../../../plugins/cluster/contract.ts';
 import type { ScheduledJob } from '../../../plugins/schedule/contract.ts';
 import { createJobScheduler } from '../../../plugins/schedule/schedule.ts';
-import type { ScheduleTicks } from '../../../plugins/schedule/schedule-ticks.ts';
 import { until } from '../../support/until.ts';
 
+type ScheduleTicks = Parameters<typeof createJobScheduler>[0]['ticks'];
+
 /** Ticks and locks in memory that the schedules of several simulated processes share. */
-function openCluster() {
+function openCluster(replaced: Partial<ScheduleTicks> = {}) {
   const claimed = new Map<string, number>();
   const finished: number[] = [];
   const locked = new Set<string>();
@@ -32,6 +33,7 @@ function openCluster() {
       looks.push(name);
       return new Date(claimed.get(name) ?? now);
     },
+    ...replaced,
   };
   const attempt: InterProcessLock['attempt'] = async (name, work) => {
     if (locked.has(name)) return undefined;
@@ -255,5 +257,34 @@ describe('schedule.start()', () => {
     await until(() => cluster.finished.includes(tick.getTime()));
     schedule.stop();
     expect(ticks).to.deep.equal([tick.getTime()]);
+  });
+
+  it('a job looks again for ticks of dead processes where it lost a tick during a look, which may have been too early', async () => {
+    const gate = Promise.withResolvers<void>();
+    const tick = new Date();
+    let looks = 0;
+    let losses = 0;
+    const cluster = openCluster({
+      async claim() {
+        losses++;
+        return false;
+      },
+      async takeOver() {
+        looks++;
+        if (looks > 1) return { taken: [tick], isWatched: false };
+        await gate.promise;
+        return { taken: [], isWatched: false };
+      },
+    });
+    const schedule = cluster.process();
+    const ticks: Date[] = [];
+    const job = schedule.start({ name: 'a', at: EVERY, overlap: 'allow', log, run: ({ at }) => ticks.push(at) });
+    await until(() => looks === 1);
+    const before = losses;
+    await until(() => losses > before);
+    gate.resolve();
+    await until(() => ticks.length > 0);
+    await job.stop();
+    expect(ticks[0]).to.deep.equal(tick);
   });
 });

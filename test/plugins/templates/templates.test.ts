@@ -3,7 +3,7 @@ import type { GrantHolder } from '#kernel';
 import type { InvocationSecretReferences } from '../../../plugins/broker/contract.ts';
 import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { createTemplateCapability, templateRemoteMethods } from '../../../plugins/templates/capability.ts';
-import type { TemplateDelimiters } from '../../../plugins/templates/contract.ts';
+import type { TemplateRenderOptions } from '../../../plugins/templates/contract.ts';
 import { createTemplateService } from '../../../plugins/templates/service.ts';
 import { buildTemplateWorkerPoolOptions } from '../../../plugins/templates/template-pool-options.ts';
 import { watchEventLoop } from '../../support/event-loop.ts';
@@ -25,8 +25,8 @@ describe('templates.render', () => {
   });
   after(() => pool.stop());
 
-  const render = (template: string, data?: Record<string, unknown>, delimiters?: TemplateDelimiters) =>
-    createTemplateService(pool).render(template, data, delimiters);
+  const render = (template: string, data?: Record<string, unknown>, options?: TemplateRenderOptions) =>
+    createTemplateService(pool).render(template, data, options);
   const refused = async (template: string, data?: Record<string, unknown>) => {
     const failure = await captureError(render(template, data));
     expect(failure).to.include({ code: 'INVALID_PAYLOAD' });
@@ -54,6 +54,14 @@ describe('templates.render', () => {
     expect(await render('{{ a }}', { a: 1 })).to.equal('1');
     for (const outputLeft of ['', '123456789'])
       expect(await captureError(render('x', {}, { outputLeft }))).to.include({ code: 'INVALID_PAYLOAD' });
+  });
+
+  it('outputs are escaped for HTML where escapeHtml is set, except after the filter raw', async () => {
+    const data = { a: '<b>"&\'', list: ['<'] };
+    expect(
+      await render('<p>{{ a }}{{ a | raw }}{% for one in list %}{{ one }}{% endfor %}', data, { escapeHtml: true }),
+    ).to.equal('<p>&lt;b&gt;&#34;&amp;&#39;<b>"&\'&lt;');
+    expect(await render('{{ a }}', data)).to.equal(data.a);
   });
 
   it('templates cannot include other templates or files', async () => {

@@ -47,7 +47,7 @@ describe('runner: calls of the host', () => {
     expect(await runner.run(1)).to.eql([
       ...['log.debug', 'log.info', 'log.warn', 'log.error', 'request.send', 'items.read', 'items.readMany'],
       ...['items.readOne', 'items.createOne', 'items.createMany', 'items.updateOne', 'items.updateMany'],
-      ...['items.deleteOne', 'items.deleteMany', 'settings.get', 'template.renderLiquid'],
+      ...['items.deleteOne', 'items.deleteMany', 'settings.get', 'template.renderLiquid', 'mail.send'],
     ]);
   });
 

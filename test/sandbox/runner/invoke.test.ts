@@ -26,7 +26,7 @@ describe('runner: invocations', () => {
           activation: { type: 'json-endpoint' },
           accountability: null,
         },
-        host: ['log', 'request', 'items', 'settings', 'template'],
+        host: ['log', 'request', 'items', 'settings', 'template', 'mail'],
       },
     });
   });
