@@ -25,11 +25,14 @@ export const createSendmailTransport = ({ path, newline, timeout = TIMEOUT }: Se
     await runSendmail(path, args, bytes, AbortSignal.any([signal, AbortSignal.timeout(timeout)]));
     return { response: 'taken by sendmail', refused: [] };
   },
-  async verify() {
-    if (!(await isExecutable(path)))
-      throw new Error(`there is no program ${path}; set EMAIL_SENDMAIL_PATH or EMAIL_TRANSPORT`);
-  },
+  verify: () => assertExecutable(path),
+  reach: () => assertExecutable(path),
 });
+
+async function assertExecutable(path: string): Promise<void> {
+  if (!(await isExecutable(path)))
+    throw new Error(`there is no program ${path}; set EMAIL_SENDMAIL_PATH or EMAIL_TRANSPORT`);
+}
 
 /** Whether this process may run the file. */
 export const isExecutable = (path: string): Promise<boolean> =>

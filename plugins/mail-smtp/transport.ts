@@ -29,6 +29,7 @@ export function createSmtpTransport(
       return deliver(transporter, mail, AbortSignal.any([signal, AbortSignal.timeout(limits.total)]));
     },
     verify: () => verifySmtpServer(server, verify),
+    reach: () => verifySmtpServer({ ...server, auth: undefined }, verify),
     async close() {
       // Running deliveries end by themselves: the server may be about to accept their messages.
       (await opened)?.close();

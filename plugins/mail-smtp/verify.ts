@@ -1,7 +1,7 @@
 import type { SmtpServer } from './settings.ts';
 import type { SmtpTimeLimits } from './time-limits.ts';
 
-/** Connects, signs in where there is a user, and leaves. Rejects with the reason where one of them fails. */
+/** Connects, signs in where the server has a user, and leaves. Rejects with the reason where one of them fails. */
 export async function verifySmtpServer(server: SmtpServer, limits: SmtpTimeLimits): Promise<void> {
   const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection');
   const { auth, ...options } = server;

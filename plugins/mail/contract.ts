@@ -92,8 +92,13 @@ export interface MailTransport {
    * @throws MailDeliveryError (`library.ts`), whose `permanent` says whether another attempt is useless. Other errors are temporary.
    */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<MailDelivery>;
-  /** Rejects where no mail can be sent, with a reason in one line. Ends within 5 seconds. */
+  /** Rejects where no mail can be sent, with a reason in one line. Signs in where sending does. Ends within 5 seconds. */
   verify(): Promise<void>;
+  /**
+   * Rejects where the server is not reached, without signing in: the health check calls it each time, and `verify` once a minute while
+   * that succeeds. Without it a success holds for a minute. Ends within 5 seconds.
+   */
+  reach?(): Promise<void>;
   /** Releases connections when the service stops. */
   close?(): Promise<void>;
 }

@@ -5,8 +5,11 @@ import type { MailTransport } from './contract.ts';
 import { renderOneLine } from './library.ts';
 import type { SelectedTransport } from './selected-transport.ts';
 
-/** Milliseconds for which the health check repeats its last result, so that requests without a token cause few connections. */
-const RESULT_AGE = 60_000;
+/**
+ * Milliseconds for which a successful sign-in is not repeated: clients without a token ask for the health, and servers lock users that
+ * sign in all the time. That the server is reached is checked each time.
+ */
+const SIGN_IN_AGE = 60_000;
 
 interface VerifyResult {
   /** Milliseconds that the transport took. */
@@ -14,27 +17,40 @@ interface VerifyResult {
   readonly error?: Error;
 }
 
-/** Checks that mail can be sent. Calls at the same time, and within a minute, share one result. */
+/** Checks that mail can be sent. Calls at the same time share one check. */
 export type VerifyTransport = () => Promise<VerifyResult>;
 
-export function createTransportVerifier(transport: () => MailTransport, age = RESULT_AGE): VerifyTransport {
-  let last: { readonly at: number; readonly result: Promise<VerifyResult> } | undefined;
-  const verify = async (): Promise<VerifyResult> => {
+export function createTransportVerifier(transport: () => MailTransport, age = SIGN_IN_AGE): VerifyTransport {
+  let verifiedAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<VerifyResult> | undefined;
+
+  async function check(): Promise<void> {
+    const used = transport();
+    if (performance.now() - verifiedAt < age) return used.reach?.();
+    await used.verify();
+    verifiedAt = performance.now();
+  }
+
+  async function measure(): Promise<VerifyResult> {
     const since = performance.now();
     const elapsed = () => Math.round(performance.now() - since);
     try {
-      await transport().verify();
+      await check();
       return { value: elapsed() };
     } catch (error) {
+      verifiedAt = Number.NEGATIVE_INFINITY;
       return {
         value: elapsed(),
         error: new Error(renderOneLine(error instanceof Error ? error.message : String(error))),
       };
     }
-  };
+  }
+
   return () => {
-    if (!last || performance.now() - last.at > age) last = { at: performance.now(), result: verify() };
-    return last.result;
+    running ??= measure().finally(() => {
+      running = undefined;
+    });
+    return running;
   };
 }
 

@@ -39,7 +39,7 @@ const createReply = ({ code, text }: { code: number; text: string }): Error =>
   Object.assign(new Error(text), { responseCode: code });
 
 /** Starts an SMTP server on this machine, which a test makes refuse, delay and break connections. */
-export async function startMailServer(options: SMTPServerOptions = {}): Promise<TestMailServer> {
+export async function startMailServer(options: SMTPServerOptions = {}, port = 0): Promise<TestMailServer> {
   const received: ReceivedMail[] = [];
   const reactions: MailReaction[] = [];
   const recipients: TestMailServer['recipients'] = new Map();
@@ -84,7 +84,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');
   return {
     port: (server.server.address() as AddressInfo).port,

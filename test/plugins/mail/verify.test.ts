@@ -69,12 +69,52 @@ describe('mail: the check email:connection', function () {
     const up = await healthOf(env);
     expect(up.check[0]).to.include({ status: 'ok' });
     await until(() => server.connections().open === 0);
-    expect(server.connections().total, 'two requests share one connection').to.equal(1);
     await server.stop();
     const down = await healthOf({ ...env, EMAIL_VERIFY_SETUP: 'true' });
     expect(down.status).to.equal(503);
     expect(down.anonymous.body).to.deep.equal({ status: 'error' });
     expect(down.logged[0]?.[1]).to.include('Mail cannot be sent (smtp)');
+  });
+});
+
+describe('mail: the check email:connection of a running service', function () {
+  this.timeout(120_000);
+
+  it('sees at once that the server is gone and that it is back, and signs in once a minute', async () => {
+    let signIns = 0;
+    const options = {
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: (_auth: unknown, _session: unknown, callback: (error: null, reply: { user: string }) => void) => {
+        signIns++;
+        callback(null, { user: 'shop' });
+      },
+    };
+    let server = await startMailServer(options);
+    const { port } = server;
+    const service = await startService({
+      env: {
+        EMAIL_TRANSPORT: 'smtp',
+        EMAIL_SMTP_HOST: '127.0.0.1',
+        EMAIL_SMTP_PORT: String(port),
+        EMAIL_SMTP_IGNORE_TLS: 'true',
+        EMAIL_SMTP_USER: 'shop',
+        EMAIL_SMTP_PASSWORD: 'secret',
+        EMAIL_VERIFY_SETUP: 'false',
+      },
+    });
+    const health = async () => (await service.request('GET', '/server/health')).status;
+    try {
+      expect([await health(), await health(), await health(), signIns]).to.deep.equal([200, 200, 200, 1]);
+      expect(server.connections().total).to.equal(3);
+      await server.stop();
+      expect([await health(), await health()]).to.deep.equal([503, 503]);
+      server = await startMailServer(options, port);
+      expect([await health(), await health(), signIns]).to.deep.equal([200, 200, 2]);
+    } finally {
+      await service.stop();
+      await server.stop();
+    }
   });
 });
 
