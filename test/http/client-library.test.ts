@@ -464,7 +464,7 @@ describe('a published client library', () => {
     });
 
     it('recognises the 404 of a route that is not implemented', async () => {
-      expect(await expectClientError(request(clientLibrary.generateHash('text')))).to.include({
+      expect(await expectClientError(request(clientLibrary.schemaSnapshot()))).to.include({
         status: 404,
         code: 'ROUTE_NOT_FOUND',
       });
