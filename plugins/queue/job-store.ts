@@ -38,13 +38,15 @@ export interface JobStore {
 }
 
 interface Deps {
-  readonly db: Pick<Db, 'query' | 'ownSchema'>;
+  readonly db: Pick<Db, 'query' | 'sql' | 'literal' | 'ownSchema'>;
   readonly connections: DedicatedConnections;
   readonly log: Log;
 }
 
 export function createJobStore({ db, connections, log }: Deps): JobStore {
   const schema = db.ownSchema();
+  // Not plain text, which loads PostgreSQL's parser: every start asks this.
+  const IS_INSTALLED = db.sql`select to_regclass(${db.literal(`${schema}.job`)}) is not null as found`;
   let opening: Promise<PgBoss> | undefined;
   let connection: JobDatabaseConnection | undefined;
 
@@ -93,9 +95,7 @@ export function createJobStore({ db, connections, log }: Deps): JobStore {
 
   return {
     async isInstalled() {
-      const { rows } = await db.query<{ found: boolean }>(
-        `select to_regclass('${JOB_SCHEMA}.job') is not null as found`,
-      );
+      const { rows } = await db.query<{ found: boolean }>(IS_INSTALLED);
       return rows[0]?.found === true;
     },
     open,
