@@ -64,7 +64,7 @@ const PLUGINS = [
   'storage-local',
   ...['media', 'schema', 'query', 'access', 'activity', 'collections', 'items', 'users', 'auth', 'folders'],
   ...['settings', 'files', 'presets', 'notifications', 'dashboards', 'translations', 'comments', 'history', 'flows'],
-  ...['extension-settings', 'server'],
+  ...['extension-settings', 'redis', 'rate-limit', 'server'],
 ];
 const PHASES = { hook: 'hooks', endpoint: 'endpoints', operation: 'operations', bundle: 'bundles' } as const;
 const SERVICES = {
