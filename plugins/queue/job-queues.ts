@@ -13,6 +13,9 @@ import { createSingleQueue, type SingleQueue } from './single-queue.ts';
 /** Milliseconds that running jobs get to end when their queue or the service stops. */
 const STOP_LIMIT = 5000;
 
+/** Milliseconds before workers that could not be started are tried again. */
+const START_RETRY_DELAY = 10_000;
+
 /** The queues of this process, by name. */
 export interface JobQueues extends Pick<JobChanges, 'cancel' | 'retry'> {
   define<Data>(options: JobQueueOptions<Data>, owner: string): JobQueue<Data>;
@@ -51,14 +54,15 @@ export function createJobQueues(deps: Deps): JobQueues {
   });
   let isFetching = false;
 
-  /** Starts the workers of all queues; where the database is away, the next message or look is the retry. */
+  /** Starts the workers of all queues, or tries again later. */
   async function startWorkers(): Promise<void> {
     if (!isFetching) return;
     try {
       for (const queue of queues.values()) await queue.startWorkers();
       watcher.check();
     } catch (error) {
-      log.error({ err: error }, 'the queue of jobs could not be started; it is tried again with the next job');
+      log.error({ err: error }, 'the queue of jobs could not be started; it is tried again in ten seconds');
+      setTimeout(() => void startIfInstalled(), START_RETRY_DELAY).unref();
     }
   }
 
@@ -76,24 +80,30 @@ export function createJobQueues(deps: Deps): JobQueues {
 
   async function startIfInstalled(): Promise<void> {
     if (!isFetching || queues.size === 0) return;
-    const found = await store.isInstalled().catch(() => false);
-    if (found) await startWorkers();
+    // Where the database does not answer, `startWorkers` says so and tries again.
+    if (await store.isInstalled().catch(() => true)) await startWorkers();
+  }
+
+  function stopFetching(): void {
+    isFetching = false;
+    watcher.stop();
+    running.abort('the service stops');
+    for (const queue of queues.values()) void queue.stopFetching();
   }
 
   return {
     define<Data>(queueOptions: JobQueueOptions<Data>, owner: string): JobQueue<Data> {
       const options = completeQueueOptions(queueOptions) as CompleteQueueOptions<unknown>;
-      const { name } = options;
-      assertUndefined(queues, name);
+      assertUndefined(queues, options.name);
       const queue = createSingleQueue({ ...deps, running, onFailure: watcher.check }, options, owner);
-      queues.set(name, queue);
+      queues.set(options.name, queue);
       // A plugin that is loaded while the service runs.
       if (isFetching) void startIfInstalled();
       return {
         add: (data, addOptions = {}) => changes.add(queue, data, addOptions),
-        cancel: (id) => changes.cancel(name, id),
+        cancel: (id) => changes.cancel(options.name, id),
         stop: () => {
-          queues.delete(name);
+          queues.delete(options.name);
           return queue.stop(STOP_LIMIT);
         },
       };
@@ -103,16 +113,9 @@ export function createJobQueues(deps: Deps): JobQueues {
       isFetching = true;
       await startIfInstalled();
     },
-    stopFetching() {
-      isFetching = false;
-      watcher.stop();
-      running.abort('the service stops');
-      for (const queue of queues.values()) void queue.stopFetching();
-    },
+    stopFetching,
     async stop() {
-      isFetching = false;
-      watcher.stop();
-      running.abort('the service stops');
+      stopFetching();
       await store.close(STOP_LIMIT);
     },
     cancel: changes.cancel,

@@ -32,7 +32,10 @@ export async function startQueueService(options: Overrides = {}, database?: Fres
     {
       name: 'number-cruncher',
       manifest: {
-        capabilities: { queue: ['numbers'], database: { sql: 'tests run any statement' } },
+        capabilities: {
+          queue: ['numbers'],
+          database: { own: ['platform_queue_progress'], schema: 'platform_queue' },
+        },
       },
       register(host: Host) {
         const queue = host.queue.define<TestJobData>({
