@@ -1,6 +1,7 @@
 import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { fail } from '#kernel';
+import { findSigningSecret, TOKEN_ALGORITHM, TOKEN_ISSUER, type TokenSecrets } from './token-secrets.ts';
 
 /** The claims of an access token. Clients that decode the token depend on these names. */
 export interface AccessTokenClaims {
@@ -24,28 +25,23 @@ export interface AccessTokenCodec {
 }
 
 interface Options {
-  readonly secret: () => string;
+  readonly secrets: () => TokenSecrets;
   /** Milliseconds. */
   readonly lifetime: number;
   readonly remembered?: number;
 }
 
-const ISSUER = 'service';
-const ALGORITHM = 'HS256';
-
 /**
  * Signs and verifies access tokens. Verifying a signature costs more than the rest of a small read, so verified tokens are
  * cached until they expire.
  */
-export function createAccessTokenCodec({ secret, lifetime, remembered = 5000 }: Options): AccessTokenCodec {
+export function createAccessTokenCodec({ secrets, lifetime, remembered = 5000 }: Options): AccessTokenCodec {
   const known = new LRUCache<string, VerifiedAccessToken>({ max: remembered });
 
   function check(token: string): VerifiedAccessToken {
     try {
-      const claims = jwt.verify(token, secret(), { algorithms: [ALGORITHM], issuer: ISSUER }) as Record<
-        string,
-        unknown
-      >;
+      const options = { algorithms: [TOKEN_ALGORITHM], issuer: TOKEN_ISSUER } satisfies jwt.VerifyOptions;
+      const claims = jwt.verify(token, findSigningSecret(token, secrets()), options) as Record<string, unknown>;
       const { exp } = claims;
       // Tokens with a purpose, such as links in mails, are signed with the same secret and are no access tokens.
       if (typeof exp !== 'number' || 'scope' in claims || !isClaims(claims))
@@ -61,14 +57,13 @@ export function createAccessTokenCodec({ secret, lifetime, remembered = 5000 }: 
   return {
     sign(claims) {
       const iat = Math.floor(Date.now() / 1000);
-      return jwt.sign({ ...claims, iat, exp: iat + Math.ceil(lifetime / 1000), iss: ISSUER }, secret(), {
-        algorithm: ALGORITHM,
-      });
+      const payload = { ...claims, iat, exp: iat + Math.ceil(lifetime / 1000), iss: TOKEN_ISSUER };
+      return jwt.sign(payload, secrets().current, { algorithm: TOKEN_ALGORITHM });
     },
     verify(token) {
       let verified = known.get(token);
       if (!verified) {
-        if (issuerOf(token) !== ISSUER) return undefined;
+        if (issuerOf(token) !== TOKEN_ISSUER) return undefined;
         verified = check(token);
         known.set(token, verified);
       }

@@ -146,3 +146,24 @@ export interface SessionService {
 
 /** For plugins that sign users in by ways of their own. */
 export const sessions = service<SessionService>('sessions', { version: '1.0.0', callers: { open: 0, refresh: 0 } });
+
+/**
+ * Signed tokens for links in mails: password resets, invitations, confirmations. Nothing of them is stored, so a plugin whose link
+ * may be used once puts into the claims what changes with its use, such as a digest of the current password, and compares.
+ */
+export interface LinkTokens {
+  /**
+   * @param purpose what the token is for, such as `password-reset`: it is refused for anything else, and as an access token
+   * @param claims the holder of the token can read them, so never secrets
+   * @param lifetime milliseconds
+   */
+  sign(purpose: string, claims: Readonly<Record<string, unknown>>, lifetime: number): string;
+  /**
+   * The claims of a token.
+   * @throws INVALID_TOKEN for a token that is malformed, signed by another secret, or for another purpose, TOKEN_EXPIRED.
+   */
+  verify(purpose: string, token: string): Readonly<Record<string, unknown>>;
+}
+
+/** For core plugins alone: with it a plugin could sign the links of others. */
+export const linkTokens = service<LinkTokens>('link-tokens', { version: '1.0.0', coreOnly: true });

@@ -19,6 +19,7 @@ import { createCoreSignInSteps } from './core-sign-in-steps.ts';
 import { authGraphqlFields } from './graphql.ts';
 import { createIdentifyMiddleware } from './identify-middleware.ts';
 import { createCallerFactory } from './identity-service.ts';
+import { createLinkTokens } from './link-tokens.ts';
 import { createLocalAuthDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createRefreshCookie, type RefreshCookieConfig } from './refresh-cookie.ts';
@@ -27,6 +28,7 @@ import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
 import { createSignInHandler } from './sign-in.ts';
 import { createStaticTokenVerifier } from './static-tokens.ts';
+import { parsePreviousSecrets, type TokenSecrets } from './token-secrets.ts';
 import { createTokenSecretSource } from './token-signing-secret.ts';
 import { createActiveUserCheck, userStatusTriggers } from './user-status.ts';
 
@@ -39,6 +41,7 @@ interface Shared {
 
 interface Config extends RefreshCookieConfig, Shared {
   SECRET: string | undefined;
+  SECRET_PREVIOUS: string | undefined;
   ACCESS_TOKEN_TTL: number;
   LOGIN_STALL_TIME: number;
   AUTH_DISABLE_DEFAULT: boolean;
@@ -55,15 +58,12 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     host.contribute(migrations, userStatusTriggers(db));
 
     const secrets = createTokenSecretSource({ db, log });
-    let secret: string | undefined;
-    const tokens = createAccessTokenCodec({
-      secret: () => {
-        if (secret === undefined)
-          throw new Error('access tokens need the secret, which is read when the service starts');
-        return secret;
-      },
-      lifetime: config.ACCESS_TOKEN_TTL,
-    });
+    let tokenSecrets: TokenSecrets | undefined;
+    const readTokenSecrets = (): TokenSecrets => {
+      if (!tokenSecrets) throw new Error('tokens need the secret, which is read when the service starts');
+      return tokenSecrets;
+    };
+    const tokens = createAccessTokenCodec({ secrets: readTokenSecrets, lifetime: config.ACCESS_TOKEN_TTL });
     const sessions = createSessionStore(db, config.REFRESH_TOKEN_TTL);
     const userStatus = createActiveUserCheck(db, used.bus);
     const statics = createStaticTokenVerifier({ db, bus: used.bus, access: used.access });
@@ -92,6 +92,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       stallTime: config.LOGIN_STALL_TIME,
     });
     host.provide(contract.identity, callers.service);
+    host.provide(contract.linkTokens, createLinkTokens(readTokenSecrets));
     host.provide(contract.sessions, createSessionService({ signIn, sessions, cookie, accessLifetime }));
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
@@ -114,7 +115,8 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     host.onStart(async () => {
       if (config.SECRET !== undefined && config.SECRET.length < 32)
         log.warn('SECRET is short: 32 characters or more are hard to guess');
-      secret = await secrets.agree(config.SECRET, config.DATA_PATH);
+      const current = await secrets.agree(config.SECRET, config.DATA_PATH);
+      tokenSecrets = { current, previous: parsePreviousSecrets(config.SECRET_PREVIOUS) };
     });
   },
 });

@@ -214,7 +214,10 @@ async function migrateProduct(database: FreshDatabase): Promise<void> {
   }
 }
 
-const tokens = createAccessTokenCodec({ secret: () => TEST_SECRET, lifetime: 15 * 60_000 });
+const tokens = createAccessTokenCodec({
+  secrets: () => ({ current: TEST_SECRET, previous: [] }),
+  lifetime: 15 * 60_000,
+});
 
 /**
  * The first admin with an access token that this process signs, which is faster than a sign-in with the password. Where a test

@@ -17,7 +17,7 @@ const codeOf = (work: () => unknown): unknown => {
 };
 
 describe('access tokens', () => {
-  const tokens = createAccessTokenCodec({ secret: () => SECRET, lifetime: 60_000 });
+  const tokens = createAccessTokenCodec({ secrets: () => ({ current: SECRET, previous: [] }), lifetime: 60_000 });
 
   it('verify() answers the claims that were signed', () => {
     const before = Date.now();
