@@ -25,13 +25,8 @@ export function createIdentifyMiddleware({ callers, identity, byCookie }: Deps):
       const context = ctx as unknown as HttpContext;
       const client = clientInfoOf(context);
       const token = presentedToken(context);
-      if (token === undefined) {
-        identity.identify(ctx, await callerWithout(context, client));
-      } else {
-        const { caller, isStatic } = await callers.ofPresentedToken(token, client);
-        if (isStatic) context.state.usesStaticToken = true;
-        identity.identify(ctx, caller);
-      }
+      if (token === undefined) identity.identify(ctx, await callerWithout(context, client));
+      else identity.identify(ctx, await callers.ofPresentedToken(token, client, context.state));
       await next();
     },
   };

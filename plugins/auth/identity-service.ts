@@ -20,11 +20,8 @@ interface Deps {
 /** The service `identity`, and what the middleware `identify` needs besides. */
 export interface CallerFactory {
   readonly service: CallerProvider;
-  /** The caller of a token, as by `service.ofToken`, and whether it is a static token. */
-  ofPresentedToken(
-    token: string,
-    client: AuthClientInfo,
-  ): Promise<{ readonly caller: Caller; readonly isStatic: boolean }>;
+  /** The caller of a token, as by `service.ofToken`; a static token is marked in `state`, that of the request. */
+  ofPresentedToken(token: string, client: AuthClientInfo, state?: { usesStaticToken?: boolean }): Promise<Caller>;
   /** The caller of claims that the session cookie proves. @throws INVALID_IP */
   ofClaims(claims: AccessTokenClaims, client: AuthClientInfo): Promise<Caller>;
 }
@@ -61,15 +58,19 @@ export function createCallerFactory({ identity, db, access, tokens, userStatus, 
     return identity.mint('user', { ...client, user: id, role, admin, app: admin || (flags?.app ?? false) });
   }
 
-  const ofPresentedToken: CallerFactory['ofPresentedToken'] = async (token, client) => {
+  const ofPresentedToken: CallerFactory['ofPresentedToken'] = async (token, client, state) => {
     const verified = tokens.verify(token);
-    if (!verified) return { caller: await ofClaims(await statics.claimsOf(token), client), isStatic: true };
+    if (!verified) {
+      const caller = await ofClaims(await statics.claimsOf(token), client);
+      if (state) state.usesStaticToken = true;
+      return caller;
+    }
     if (verified.claims.id !== null) await userStatus.assertActive(verified.claims.id);
-    return { caller: await ofClaims(verified.claims, client), isStatic: false };
+    return ofClaims(verified.claims, client);
   };
 
   const service: CallerProvider = {
-    ofToken: async (token, client = {}) => (await ofPresentedToken(token, client)).caller,
+    ofToken: (token, client = {}) => ofPresentedToken(token, client),
 
     isSignedAdmin(ctx) {
       const token = presentedToken(ctx);
