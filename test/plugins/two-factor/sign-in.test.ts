@@ -108,6 +108,10 @@ describe('a sign-in with a second factor', () => {
   });
 
   describe('and auth_login_attempts', () => {
+    /** Moves the times of all attempts to before or after now, so that a pause is over, or is not over on a slow machine. */
+    const moveLastAttempt = (by: string) =>
+      ground.service.database.query('update platform_sign_in_attempts set at = now() + $1::interval', [by]);
+
     it('counts wrong codes although the password before each is right, and suspends the user', async () => {
       await admin('PATCH', '/settings', { auth_login_attempts: LIMIT });
       for (let at = 0; at < LIMIT; at++) {
@@ -155,8 +159,9 @@ describe('a sign-in with a second factor', () => {
       try {
         for (let at = 0; at < LIMIT; at++)
           expect(errorCodeOf(await owner.login({ otp: wrongCodeOf(own) }))).to.equal('INVALID_OTP');
+        await moveLastAttempt('1 minute');
         expect(statusAndCodeOf(await owner.login({ otp: codeOf(own) }))).to.deep.equal(BUSY);
-        await ground.service.database.query(`update platform_sign_in_attempts set at = now() - interval '1 minute'`);
+        await moveLastAttempt('-1 minute');
         expect((await owner.login({ otp: codeOf(own) })).status).to.equal(200);
       } finally {
         const { id } = (await admin('GET', '/users/me')).body.data;
@@ -168,9 +173,10 @@ describe('a sign-in with a second factor', () => {
       await admin('PATCH', '/settings', { auth_login_attempts: null });
       const otp = wrongCodeOf(secret);
       for (let at = 0; at < 25; at++) expect(statusAndCodeOf(await person.login({ otp }))).to.deep.equal(WRONG_CODE);
+      await moveLastAttempt('1 minute');
       expect(statusAndCodeOf(await person.login({ otp: codeOf(secret) }))).to.deep.equal(BUSY);
       expect(await statusOf()).to.equal('active');
-      await ground.service.database.query(`update platform_sign_in_attempts set at = now() - interval '1 minute'`);
+      await moveLastAttempt('-1 minute');
       expect((await person.login({ otp: codeOf(secret) })).status).to.equal(200);
     });
   });
