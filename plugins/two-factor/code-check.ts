@@ -6,7 +6,7 @@ import { findTimeStep, TIME_CODE } from './totp.ts';
 
 /** Characters of the longest text that may be a code. */
 const MAX_LENGTH = 64;
-/** Users that the log has named since the start: each is named once, however often a client tries. */
+/** Users that the log names, each once since the start, however often a client tries; the log of further users stays empty. */
 const MAX_NAMED_USERS = 1000;
 
 interface Deps {
@@ -30,7 +30,7 @@ export function createCodeCheck({ store, encryption, attempts, log }: Deps): Cod
   const named = new Set<string>();
 
   /** Fails closed: without its secret no code of the user can be right. It is not counted, since no code was compared. */
-  function unusable(user: string, reason: string) {
+  function createUnverifiableFailure(user: string, reason: string) {
     if (!named.has(user) && named.size < MAX_NAMED_USERS) {
       named.add(user);
       const remedy = 'users:tfa-reset or POST /users/<id>/tfa/disable lets the user sign in without it';
@@ -41,9 +41,13 @@ export function createCodeCheck({ store, encryption, attempts, log }: Deps): Cod
 
   async function useTimeCode(user: string, code: string): Promise<boolean> {
     const enrolled = await store.enrolled(user);
-    if (!enrolled) throw unusable(user, 'platform_users.tfa_secret is set, and no secret is stored');
+    if (!enrolled) throw createUnverifiableFailure(user, 'platform_users.tfa_secret is set, and no secret is stored');
     const opened = await encryption.open(user, enrolled.secret);
-    if (!opened) throw unusable(user, 'its secret was encrypted by another SECRETS_ENCRYPTION_KEY, or was changed');
+    if (!opened)
+      throw createUnverifiableFailure(
+        user,
+        'its secret was encrypted by another SECRETS_ENCRYPTION_KEY, or was changed',
+      );
     const step = findTimeStep(opened.secret, code);
     return step !== undefined && store.useStep(user, enrolled.enrollment, step, opened.renewed);
   }

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import type { EventMeta } from '#kernel';
+import type { EventMeta, Host } from '#kernel';
+import { items } from '../../../plugins/items/contract.ts';
 import type { HttpReply } from '../../support/service.ts';
+import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { type AuthFixture, startAuthFixture } from '../auth/auth-fixture.ts';
 import { createUserSender } from '../users/test-users.ts';
@@ -100,6 +102,23 @@ describe('secrets and codes of second factors', function () {
     expect(byGraphql.body.data.users).to.deep.equal([{ tfa_secret: '**********' }]);
     const own = await person.send('GET', '/users/me?fields=tfa_secret');
     expect(own.body.data).to.deep.equal({ tfa_secret: '**********' });
+    const updates: Promise<unknown>[] = [];
+    const unload = await ground.load({
+      name: 'writer-of-users',
+      manifest: { uses: { items: '^1.0.0' }, capabilities: { system: { reasons: ['it tries'] } } },
+      // biome-ignore lint/suspicious/noExplicitAny: the host has what the manifest declares
+      register(host: Host<any>) {
+        const used = host.use({ items });
+        for (const value of [null, 'x']) {
+          const change = used.items.updateOne(host.asSystem('it tries'), 'platform_users', person.id, {
+            tfa_secret: value,
+          });
+          updates.push(captureError(change).then(({ code }) => code));
+        }
+      },
+    });
+    expect(await Promise.all(updates)).to.deep.equal(['INVALID_PAYLOAD', 'INVALID_PAYLOAD']);
+    await unload();
     for (const name of ['platform_second_factors', 'platform_recovery_codes', 'platform_second_factor_keys'])
       for (const path of [`/items/${name}`, `/collections/${name}`, `/${name.slice('platform_'.length)}`])
         expect((await admin('GET', path)).status, path).to.be.oneOf([403, 404]);
