@@ -1,6 +1,6 @@
 import type { Db } from '../database/contract.ts';
 
-/** Statements on the attempts to sign in. `failures`: since the last success; `pending`: being checked now. */
+/** Statements on the attempts to sign in. `failures`: since the last completed sign-in; `pending`: being checked now. */
 export function signInAttemptStatements(db: Db) {
   const attempts = db.write('platform_sign_in_attempts');
   const sessions = db.write('platform_sessions');
@@ -20,8 +20,11 @@ export function signInAttemptStatements(db: Db) {
     STATUS: db.sql`select status from ${users} where id = $1`,
     FAIL: db.sql`update ${attempts} set failures = failures + 1, pending = greatest(pending - 1, 0), at = now()
       where "user" = $1 returning failures`,
-    SUCCEED: db.sql`update ${attempts} set failures = 0, pending = greatest(pending - 1, 0) where "user" = $1`,
-    GIVE_BACK: db.sql`update ${attempts} set pending = greatest(pending - 1, 0) where "user" = $1`,
+    // A right password, or a check that did not happen. The time moves back, so that the one attempt in ten seconds is not used up: the
+    // one-time code after a right password is an attempt of its own.
+    GIVE_BACK: db.sql`update ${attempts} set pending = greatest(pending - 1, 0), at = least(at, now() - interval '11 seconds')
+      where "user" = $1`,
+    RESET: db.sql`update ${attempts} set failures = 0 where "user" = $1 and failures > 0`,
     FORGET: db.sql`delete from ${attempts} where "user" = any($1::uuid[])`,
 
     // The rule that one active admin remains, which the plugin `users` checks, takes the same lock.

@@ -12,23 +12,35 @@ import { signInAttemptStatements } from './attempt-statements.ts';
 const LIMITS_PER_USER = { limit: 4, limitOfKey: 3, queue: 32, queueOfKey: 16, deadline: 10_000 } as const;
 /** Seconds of `Retry-After` for a client that was refused because too many attempts were being checked. */
 const RETRY_AFTER = 2;
+/** Wrong one-time codes without a pause where `auth_login_attempts` is null. */
+const UNPAUSED_CODES = 25;
 /** Unknown e-mail addresses run the same statements with this id, so that they take as long. */
 const NO_USER = '00000000-0000-0000-0000-000000000000';
 
 export interface LoginAttemptCounter {
   /**
    * Checks a password by `check` and counts the attempt for the user over all processes; `network` is the client's. The user is suspended
-   * after `auth_login_attempts` failures since the last success.
+   * after `auth_login_attempts` failures since the last completed sign-in.
    * @throws USER_SUSPENDED once the attempts are used up, whatever the password; SERVICE_UNAVAILABLE where the attempts being checked could
    * use them up, or too many wait; what `check` throws, and then the attempt is not counted.
    */
   count(user: string | undefined, network: string, check: () => Promise<boolean>): Promise<boolean>;
+  /** The same for a one-time code. Without a limit the user is not suspended and has one attempt in ten seconds after 25 failures. */
+  countCode(user: string, network: string, check: () => Promise<boolean>): Promise<boolean>;
+  /** Resets the count of a user whose sign-in has passed all steps. */
+  reset(user: string): Promise<void>;
   /** Resets the count of users who are set active or get another password; within the unit of work where there is one. */
   forgetChanged(users: readonly string[], change: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
+interface AttemptLimit {
+  readonly limit: number;
+  /** Whether the last failure suspends the user. */
+  readonly suspends: boolean;
+}
+
 export function createLoginAttemptCounter(db: Db, settings: SettingsService): LoginAttemptCounter {
-  const { BEGIN, STATUS, FAIL, SUCCEED, GIVE_BACK, FORGET, LOCK, SUSPEND } = signInAttemptStatements(db);
+  const { BEGIN, STATUS, FAIL, RESET, GIVE_BACK, FORGET, LOCK, SUSPEND } = signInAttemptStatements(db);
   const withSemaphore = createUserSemaphores();
 
   async function begin(user: string, limit: number): Promise<void> {
@@ -39,17 +51,17 @@ export function createLoginAttemptCounter(db: Db, settings: SettingsService): Lo
     throw tooManyAttempts();
   }
 
-  async function recordFailure(user: string, limit: number): Promise<void> {
+  async function recordFailure(user: string, { limit, suspends }: AttemptLimit): Promise<void> {
     const { rows } = await db.query<{ failures: number }>(FAIL, [user]);
-    if ((rows[0]?.failures ?? 0) < limit) return;
+    if (!suspends || (rows[0]?.failures ?? 0) < limit) return;
     await db.transaction(async () => {
       await db.query(LOCK);
       await db.query(SUSPEND, [user]);
     });
   }
 
-  async function countAttempt(user: string, limit: number, check: () => Promise<boolean>): Promise<boolean> {
-    await begin(user, limit);
+  async function countAttempt(user: string, terms: AttemptLimit, check: () => Promise<boolean>): Promise<boolean> {
+    await begin(user, terms.limit);
     let isMatch: boolean;
     try {
       isMatch = await check();
@@ -57,8 +69,8 @@ export function createLoginAttemptCounter(db: Db, settings: SettingsService): Lo
       await db.query(GIVE_BACK, [user]);
       throw error;
     }
-    if (isMatch) await db.query(SUCCEED, [user]);
-    else await recordFailure(user, limit);
+    if (isMatch) await db.query(GIVE_BACK, [user]);
+    else await recordFailure(user, terms);
     return isMatch;
   }
 
@@ -70,8 +82,19 @@ export function createLoginAttemptCounter(db: Db, settings: SettingsService): Lo
     async count(user, network, check) {
       const { auth_login_attempts: limit } = await settings.current();
       if (limit === null) return check();
-      if (user === undefined) return countAttempt(NO_USER, limit, check);
-      return withSemaphore(user, network, () => countAttempt(user, limit, check));
+      const terms = { limit, suspends: true };
+      if (user === undefined) return countAttempt(NO_USER, terms, check);
+      return withSemaphore(user, network, () => countAttempt(user, terms, check));
+    },
+
+    async countCode(user, network, check) {
+      const { auth_login_attempts: limit } = await settings.current();
+      const terms = { limit: limit ?? UNPAUSED_CODES, suspends: limit !== null };
+      return withSemaphore(user, network, () => countAttempt(user, terms, check));
+    },
+
+    async reset(user) {
+      await db.query(RESET, [user]);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { SystemCollection } from '../schema/contract.ts';
 
 const clientField = (field: string) => ({ field, type: 'string', maxLength: 255, nullable: true }) as const;
 
-/** Failed sign-ins by password since the last success, and those that are being checked now. */
+/** Wrong passwords and codes since the last completed sign-in, and those that are being checked now. */
 export const signInAttemptsCollection: SystemCollection = {
   collection: 'platform_sign_in_attempts',
   note: 'How often users failed to sign in',

@@ -8,6 +8,7 @@ import {
   type ContributedAuthDriver,
   validateAuthDriver,
 } from './driver.ts';
+import { type SignInCheckStep, validateSignInCheckStep } from './step.ts';
 
 export type {
   AuthClientInfo,
@@ -19,6 +20,9 @@ export type {
   CredentialsDriver,
   RedirectSignInDriver,
 } from './driver.ts';
+/** The provider of users who sign in by e-mail address and password. */
+export { LOCAL_PROVIDER } from './driver.ts';
+export type { SignInCheckStep, VerifiedSignIn } from './step.ts';
 
 /** Callers for plugins that act on behalf of a user outside of a request: by a token, for a user, for the Public role. */
 export interface CallerProvider {
@@ -60,52 +64,32 @@ export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedAuth
   manifest: {
     type: 'object',
     additionalProperties: false,
-    required: ['names'],
-    properties: { names, anyProvider: { const: true } },
+    properties: { names, anyProvider: { const: true }, verifiesSecondFactor: { const: true } },
   },
   validate: validateAuthDriver,
-  describe: ({ names: drivers, anyProvider }) =>
+  describe: ({ names: drivers = [], anyProvider, verifiesSecondFactor }) =>
     authorities(
       'identifies callers as',
       drivers.map((name: string) => `users by ${name}`),
-      anyProvider ? 'at sign-in, those of every provider' : 'at sign-in',
+      `at sign-in${anyProvider ? ', those of every provider' : ''}${verifiesSecondFactor ? ', in place of a second factor' : ''}`,
     ),
 });
-
-/** A sign-in whose credential is verified, as the steps receive it before the session is opened. */
-export interface VerifiedSignIn {
-  readonly user: {
-    readonly id: string;
-    /** `active`, or why the user may not sign in: `suspended`, `archived`, `invited`, `draft`. */
-    readonly status: string;
-    readonly role: string | null;
-    /** The user has set up a second factor. */
-    readonly hasSecondFactor: boolean;
-  };
-  readonly provider: string;
-  /** The name of the driver that verified the credential. */
-  readonly driver: string;
-  readonly client: AuthClientInfo;
-  /** The one-time password of the request, unchecked; undefined where it brought none. */
-  readonly otp: string | undefined;
-}
-
-/** A check between the verified credential and the session, such as a second factor. */
-export interface SignInCheckStep {
-  /** One of the names that the manifest declares. */
-  readonly name: string;
-  /** Steps run by this number, smaller first. `auth` itself has `status` 100, `second-factor` 200 and `address` 300. */
-  readonly order: number;
-  /** @throws the Failure that the client is answered in place of tokens: INVALID_OTP, INVALID_IP, USER_SUSPENDED and so on. */
-  check(attempt: VerifiedSignIn): Promise<void> | void;
-}
 
 /** Checks between credential and session, in their order. The manifest section lists the names of a plugin's steps. */
 export const authSteps = facet<SignInCheckStep, readonly SignInCheckStep[]>('auth.steps', {
   combine: (all) => all.map(({ value }) => value).toSorted((a, b) => a.order - b.order),
-  manifest: { type: 'object', additionalProperties: false, required: ['names'], properties: { names } },
-  validate: ({ name }, declared) => declared.names.includes(name) || `the step ${name} is not declared`,
-  describe: (declared) => authorities('may reject', ['sign-in'], `steps: ${declared.names.join(', ')}`),
+  manifest: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { names, verifiesSecondFactor: { const: true } },
+  },
+  validate: validateSignInCheckStep,
+  describe: ({ names: steps = [], verifiesSecondFactor }) =>
+    authorities(
+      'may reject',
+      ['sign-in'],
+      `steps: ${steps.join(', ')}${verifiesSecondFactor ? '; verifies second factors' : ''}`,
+    ),
 });
 
 /** What a user who signed in receives. */
@@ -167,3 +151,25 @@ export interface LinkTokens {
 
 /** For core plugins alone: with it a plugin could sign the links of others. */
 export const linkTokens = service<LinkTokens>('link-tokens', { version: '1.0.0', coreOnly: true });
+
+/**
+ * Checks of secrets of a user outside of a sign-in, and of one-time codes. A wrong one counts as a failed sign-in over all processes, and
+ * suspends the user after `auth_login_attempts` of them. A right one does not reset the count: only a completed sign-in does.
+ */
+export interface SignInAttempts {
+  /**
+   * Whether this is the password of the user; false for a user who has none, or who signs in by another provider.
+   * @throws USER_SUSPENDED where the attempts are used up, SERVICE_UNAVAILABLE with `retryAfter` where too many are being checked.
+   */
+  checkPassword(user: string, password: string, client: AuthClientInfo): Promise<boolean>;
+  /**
+   * Runs `check`, which answers whether a one-time code is right, as an attempt. Where `auth_login_attempts` is null the user is not
+   * suspended, and has one attempt in ten seconds after the first wrong ones: a code is short enough to be guessed.
+   * @throws USER_SUSPENDED where the attempts are used up, SERVICE_UNAVAILABLE with `retryAfter` where too many are being checked, and
+   * what `check` throws, which does not count.
+   */
+  countCode(user: string, client: AuthClientInfo, check: () => Promise<boolean>): Promise<boolean>;
+}
+
+/** For core plugins alone: with it a plugin could use up the attempts of any user. */
+export const signInAttempts = service<SignInAttempts>('sign-in-attempts', { version: '1.0.0', coreOnly: true });

@@ -13,14 +13,6 @@ export const createCoreSignInSteps = (access: Pick<AccessControl, 'role'>): read
     },
   },
   {
-    name: 'second-factor',
-    order: 200,
-    check({ user }) {
-      // No plugin checks a second factor yet, and a user who has one must not sign in without it.
-      if (user.hasSecondFactor) throw fail('INVALID_OTP', 'two-factor sign-in is not available');
-    },
-  },
-  {
     name: 'address',
     order: 300,
     check: ({ user, client }) => assertAddressAllowedForRole(access, user.role, client.ip),

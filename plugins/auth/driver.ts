@@ -1,3 +1,6 @@
+/** The provider of users who sign in by e-mail address and password. */
+export const LOCAL_PROVIDER = 'default';
+
 /** Address, user agent and origin of a client; missing members are unknown. */
 export interface AuthClientInfo {
   /** The IP address of the client, also behind trusted proxies. */
@@ -7,7 +10,13 @@ export interface AuthClientInfo {
 }
 
 /** The authenticated user: by the key of the row, or by the identifier of the provider. */
-export type AuthenticatedUser = { readonly user: string } | { readonly externalIdentifier: string };
+export type AuthenticatedUser = ({ readonly user: string } | { readonly externalIdentifier: string }) & {
+  /**
+   * The credential was two factors at once, such as a passkey whose device has verified its user: the user needs no one-time code.
+   * Ignored unless the driver has `verifiesSecondFactor`.
+   */
+  readonly isSecondFactorVerified?: boolean;
+};
 
 /** Name and provider of a driver. They are read once, when the driver is contributed. */
 export interface AuthDriverInfo {
@@ -24,6 +33,11 @@ export interface AuthDriverInfo {
    * Users of every provider may sign in by this driver, as with passkeys. The manifest section must declare `anyProvider`, too.
    */
   readonly anyProvider?: true;
+  /**
+   * The driver may answer `isSecondFactorVerified` for users whom it authenticates. The manifest section must declare
+   * `verifiesSecondFactor`, too.
+   */
+  readonly verifiesSecondFactor?: true;
 }
 
 /** The members of a sign-in body that belong to the driver, validated against its schema. */
@@ -68,8 +82,9 @@ export interface ContributedAuthDriver {
 
 /** The section `auth.drivers` of a manifest. */
 export interface DeclaredAuthDrivers {
-  readonly names: readonly string[];
+  readonly names?: readonly string[];
   readonly anyProvider?: true;
+  readonly verifiesSecondFactor?: true;
 }
 
 const PROVIDER = /^[A-Za-z0-9][\w.-]{0,127}$/;
@@ -79,11 +94,13 @@ const validatedTerms = new WeakMap<AuthDriver, AuthDriverInfo>();
 
 /** True, or the reason why a driver does not match the manifest of its plugin. */
 export function validateAuthDriver(driver: AuthDriver, declared: DeclaredAuthDrivers): true | string {
-  const { name, provider, icon, anyProvider } = driver;
-  if (!declared.names.includes(name)) return `the driver ${name} is not declared`;
+  const { name, provider, icon, anyProvider, verifiesSecondFactor } = driver;
+  if (!declared.names?.includes(name)) return `the driver ${name} is not declared`;
   if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
+  if (verifiesSecondFactor && !declared.verifiesSecondFactor)
+    return `${name} does not declare that it verifies second factors`;
   if (typeof provider !== 'string' || !PROVIDER.test(provider)) return `"${provider}" is not a name for a provider`;
-  validatedTerms.set(driver, Object.freeze({ name, provider, icon, anyProvider }));
+  validatedTerms.set(driver, Object.freeze({ name, provider, icon, anyProvider, verifiesSecondFactor }));
   return true;
 }
 

@@ -27,6 +27,7 @@ import { authRoutes } from './routes.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
 import { createSignInHandler } from './sign-in.ts';
+import { createSignInAttempts } from './sign-in-attempts.ts';
 import { createStaticTokenVerifier } from './static-tokens.ts';
 import { parsePreviousSecrets, type TokenSecrets } from './token-secrets.ts';
 import { createTokenSecretSource } from './token-signing-secret.ts';
@@ -81,7 +82,8 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     for (const step of createCoreSignInSteps(used.access)) host.contribute(contract.authSteps, step);
     const drivers = () => host.read(contract.authDrivers);
     const steps = () => host.read(contract.authSteps);
-    const signIn = createSignInHandler({ ...used, identity, accounts, events, sessions, tokens, drivers, steps });
+    const shared = { ...used, accounts, attempts, events, identity, sessions, tokens };
+    const signIn = createSignInHandler({ ...shared, drivers, steps });
     const accessLifetime = config.ACCESS_TOKEN_TTL;
     const entry = createAuthRequestHandlers({
       signIn,
@@ -93,6 +95,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     });
     host.provide(contract.identity, callers.service);
     host.provide(contract.linkTokens, createLinkTokens(readTokenSecrets));
+    host.provide(contract.signInAttempts, createSignInAttempts(shared));
     host.provide(contract.sessions, createSessionService({ signIn, sessions, cookie, accessLifetime }));
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };

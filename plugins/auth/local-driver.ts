@@ -4,15 +4,13 @@ import type { PasswordService } from '../passwords/contract.ts';
 import type { Account, AccountLookup } from './accounts.ts';
 import type { LoginAttemptCounter } from './attempts.ts';
 import type { CredentialsDriver } from './contract.ts';
+import { LOCAL_PROVIDER } from './driver.ts';
 
 interface Deps {
   readonly accounts: AccountLookup;
   readonly passwords: PasswordService;
   readonly attempts: LoginAttemptCounter;
 }
-
-/** The provider of users who sign in by e-mail address and password. */
-export const LOCAL_PROVIDER = 'default';
 
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 

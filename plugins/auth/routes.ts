@@ -3,7 +3,7 @@ import type { Route, RoutingService } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import type { AuthRequestHandlers } from './auth-requests.ts';
 import type { ContributedAuthDriver } from './contract.ts';
-import { LOCAL_PROVIDER } from './local-driver.ts';
+import { LOCAL_PROVIDER } from './driver.ts';
 import {
   AUTH_PROVIDERS_ROUTE_DESCRIPTION,
   LOGIN_ROUTE_DESCRIPTION,

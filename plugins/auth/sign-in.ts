@@ -4,6 +4,7 @@ import type { HistoryRecorder } from '../activity/contract.ts';
 import type { clientInfoOf } from '../http/library.ts';
 import type { AccessTokenCodec } from './access-tokens.ts';
 import type { Account, AccountLookup } from './accounts.ts';
+import type { LoginAttemptCounter } from './attempts.ts';
 import type {
   AuthDriver,
   AuthDriverInfo,
@@ -12,17 +13,20 @@ import type {
   Credentials,
   CredentialsDriver,
   SignInCheckStep,
+  VerifiedSignIn,
 } from './contract.ts';
 import { authDriverInfoOf } from './driver.ts';
 import { withFailedLoginEvent } from './failed-login-event.ts';
 import { assertAddressAllowedForRole } from './role-ip-access.ts';
 import type { RefreshOutcome, SessionOwner, SessionStore } from './sessions.ts';
+import { isSecondFactorStep } from './step.ts';
 
 export interface SignInDeps {
   readonly identity: IdentityApi;
   readonly access: Pick<AccessControl, 'role'>;
   readonly accounts: AccountLookup;
   readonly activity: Pick<HistoryRecorder, 'record'>;
+  readonly attempts: Pick<LoginAttemptCounter, 'reset'>;
   readonly events: EventsApi;
   readonly sessions: SessionStore;
   readonly tokens: AccessTokenCodec;
@@ -53,34 +57,33 @@ export interface SignInHandler {
   refresh(token: string, request: Omit<SignInRequest, 'otp'>): Promise<TokenPair>;
 }
 
+/** A credential that a driver has verified, with the account of its user. */
+interface VerifiedCredential {
+  readonly account: Account;
+  readonly terms: AuthDriverInfo;
+  readonly isSecondFactorVerified: boolean;
+}
+
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
-  const { identity, access, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
+  const { identity, access, accounts, activity, attempts, events, sessions, drivers, steps } = deps;
 
-  async function accessToken(owner: SessionOwner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
-    const claims = {
-      id: owner.id,
-      role: owner.role,
-      app_access: owner.app_access ?? false,
-      admin_access: owner.admin_access ?? false,
-    };
-    const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
-    return tokens.sign(await events.filter(['auth.jwt'], claims, about));
-  }
+  const accessToken = createAccessTokenSigner(deps);
 
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
   async function openSession(
-    account: Account,
-    terms: AuthDriverInfo,
+    credential: VerifiedCredential,
     request: SignInRequest,
     payload: object,
   ): Promise<TokenPair> {
+    const { account, terms } = credential;
     const { caller, client } = request;
     if (account.provider !== terms.provider && !terms.anyProvider)
       throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);
-    const attempt = toSignInAttempt(account, terms, request);
-    for (const step of steps()) await step.check(attempt);
+    await runSteps(steps(), toSignInAttempt(credential, request));
+    // A right password alone does not reset the count: the one-time codes after it could be guessed for ever.
+    await attempts.reset(account.id);
     const access = await accessToken(account, 'login', caller);
     const refresh = await sessions.open(account, client);
     if (refresh === undefined) throw invalidCredentials('the account changed while signing in');
@@ -104,7 +107,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
         // The driver's plugin may have been unloaded meanwhile.
         if (!terms || authDriverInfoOf(drivers(), driver) !== terms)
           throw fail('INVALID_PROVIDER', 'the driver is no longer there');
-        return openSession(await findAccount(accounts, signedIn), terms, request, shown);
+        return openSession(await readCredential(accounts, signedIn, terms), request, shown);
       });
     },
 
@@ -112,12 +115,12 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       const terms = authDriverInfoOf(drivers(), driver);
       if (!terms)
         throw fail('CAPABILITY_DENIED', 'a session is opened by a driver that is contributed to auth.drivers');
-      const account = await findAccount(accounts, signedIn);
-      const about = { caller: request.caller, user: account.id, provider: terms.provider };
+      const credential = await readCredential(accounts, signedIn, terms);
+      const about = { caller: request.caller, user: credential.account.id, provider: terms.provider };
       // The events show no payload: the external identifier is a secret of its user.
       return withFailedLoginEvent(events, about, {}, async () => {
         await events.filter(['auth.login'], {}, { ...about, status: 'pending' });
-        return openSession(account, terms, request, {});
+        return openSession(credential, request, {});
       });
     },
 
@@ -136,13 +139,30 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
   };
 }
 
-async function findAccount(
+/** Creates access tokens, whose claims filters of `auth.jwt` may change. */
+const createAccessTokenSigner =
+  ({ events, tokens }: Pick<SignInDeps, 'events' | 'tokens'>) =>
+  async (owner: SessionOwner, type: 'login' | 'refresh', caller: Caller): Promise<string> => {
+    const claims = {
+      id: owner.id,
+      role: owner.role,
+      app_access: owner.app_access ?? false,
+      admin_access: owner.admin_access ?? false,
+    };
+    const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
+    return tokens.sign(await events.filter(['auth.jwt'], claims, about));
+  };
+
+async function readCredential(
   accounts: Pick<SignInDeps['accounts'], 'bySignedIn'>,
   signedIn: AuthenticatedUser,
-): Promise<Account> {
+  terms: AuthDriverInfo,
+): Promise<VerifiedCredential> {
   const account = await accounts.bySignedIn(signedIn);
   if (!account) throw invalidCredentials('the authenticated user does not exist');
-  return account;
+  // Only a driver that declares it may answer for a second factor.
+  const isSecondFactorVerified = terms.verifiesSecondFactor === true && signedIn.isSecondFactorVerified === true;
+  return { account, terms, isSecondFactorVerified };
 }
 
 function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
@@ -156,8 +176,20 @@ function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
   }
 }
 
+/** @throws what a step throws, and INVALID_OTP for a user with a second factor that neither the driver nor a step verifies. */
+async function runSteps(steps: readonly SignInCheckStep[], attempt: VerifiedSignIn): Promise<void> {
+  for (const step of steps) await step.check(attempt);
+  const { user, isSecondFactorVerified } = attempt;
+  // The plugin that verifies second factors may have failed to load, and such a user must not sign in without one.
+  if (user.hasSecondFactor && !isSecondFactorVerified && !steps.some(isSecondFactorStep))
+    throw fail('INVALID_OTP', 'no plugin verifies second factors');
+}
+
 /** Steps of other plugins receive neither hash nor secret, and cannot change what later steps receive. */
-const toSignInAttempt = (account: Account, { name, provider }: AuthDriverInfo, { client, otp }: SignInRequest) =>
+const toSignInAttempt = (
+  { account, terms: { name, provider }, isSecondFactorVerified }: VerifiedCredential,
+  { client, otp }: SignInRequest,
+): VerifiedSignIn =>
   Object.freeze({
     user: Object.freeze({
       id: account.id,
@@ -167,6 +199,7 @@ const toSignInAttempt = (account: Account, { name, provider }: AuthDriverInfo, {
     }),
     provider,
     driver: name,
+    isSecondFactorVerified,
     client,
     otp,
   });

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { BootFailure } from '#kernel';
 
-/** The key that the operator sets. Values are encrypted with keys derived from it, never with the key itself. */
+/** The key that the operator sets, or that a plugin keeps. Values are encrypted with keys derived from it, never with the key itself. */
 export interface MasterKey {
   /** An id that distinguishes keys without revealing anything about them. */
   readonly id: string;
@@ -22,6 +22,11 @@ export function parseMasterKey(setting: string | undefined): MasterKey | undefin
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') !== text) throw createKeyFailure('is not canonical base64');
   if (bytes.length < MIN_BYTES) throw createKeyFailure(`has ${bytes.length} bytes: at least ${MIN_BYTES} are needed`);
+  return createMasterKey(bytes);
+}
+
+/** The master key of random bytes. */
+export function createMasterKey(bytes: Buffer): MasterKey {
   const derived = (salt: Buffer, purpose: string, length: number) =>
     Buffer.from(hkdfSync('sha256', bytes, salt, purpose, length));
   return {

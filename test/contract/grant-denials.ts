@@ -18,6 +18,11 @@ export interface CapabilityDenial {
   readonly detail: string;
 }
 
+/** The command of a plugin that uses a grant which no request uses, with its arguments. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  'two-factor': ['users:tfa-reset', FIRST_ADMIN_CREDENTIALS.email],
+};
+
 /** A PNG of one pixel in Base64. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
@@ -60,6 +65,8 @@ async function denialOn(
       return reply;
     };
     await exerciseAll(untilDenied, `http://127.0.0.1:${address}`);
+    const [command = '', ...args] = COMMANDS[plugin.folder] ?? [];
+    await kernel.commands.get(command)?.run(args);
   } catch (error) {
     const { cause, detail, message } = error as { cause?: { code?: string }; detail?: string; message: string };
     if (cause?.code === 'CAPABILITY_DENIED') return { plugin: plugin.name, detail: detail ?? message };

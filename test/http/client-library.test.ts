@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { codeOf, forgetUsedSteps } from '../plugins/two-factor/two-factor-users.ts';
 import { clientLibrary, createAdminClient, expectClientError, type Untyped } from '../support/client-library.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
@@ -537,6 +538,25 @@ describe('a published client library', () => {
         code: 'INVALID_CREDENTIALS',
       });
       expect(await expectClientError(client.login({ email: '', password: '' }))).to.include({ status: 401 });
+    });
+
+    it('turns two-factor sign-in on, logs in with a code, and turns it off', async () => {
+      const client = clientLibrary
+        .createDirectus(service.url)
+        .with(clientLibrary.authentication('json', { autoRefresh: false }))
+        .with(clientLibrary.rest());
+      const login = (otp?: string) => client.login(credentials(), { otp });
+      await login();
+      const { secret, otpauth_url } = await client.request(
+        clientLibrary.generateTwoFactorSecret(service.admin.password),
+      );
+      expect(otpauth_url).to.contain(secret);
+      await client.request(clientLibrary.enableTwoFactor(secret, codeOf(secret)));
+      await forgetUsedSteps(service.database);
+      expect(await expectClientError(login())).to.include({ status: 401, code: 'INVALID_OTP' });
+      expect(await login(codeOf(secret))).to.include.keys('access_token', 'refresh_token');
+      await client.request(clientLibrary.disableTwoFactor(codeOf(secret, 1)));
+      expect(await login()).to.include.keys('access_token');
     });
 
     it('mode cookie: the refresh token never reaches the client', async () => {

@@ -51,6 +51,8 @@ export interface ServiceOptions {
   readonly database?: FreshDatabase;
   /** Folders of additional plugins, for services in this process only. */
   readonly plugins?: readonly URL[];
+  /** Folder names of core plugins that are left out, for services in this process only. */
+  readonly without?: readonly string[];
 }
 
 export const FIRST_ADMIN_CREDENTIALS = { email: 'admin@example.com', password: 'correct horse battery' } as const;
@@ -70,7 +72,10 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
     await place.remove();
   };
   try {
-    const plugins = [...listCorePlugins().plugins, ...(options.plugins ?? [])];
+    const { without = [] } = options;
+    const isLeftOut = ({ pathname }: URL) => without.some((name) => pathname.endsWith(`/plugins/${name}/`));
+    const core = listCorePlugins().plugins.filter((url) => !isLeftOut(url));
+    const plugins = [...core, ...(options.plugins ?? [])];
     kernel = await boot({ plugins }, { environment: place.env, log: (line) => void log.push(JSON.parse(line)) });
     await kernel.migrate();
     await kernel.start();

@@ -1,4 +1,4 @@
-import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
+import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { CONCEALED_VALUE_MASK, PUBLIC_ROLE_ID } from '../../access/contract.ts';
 import { isSubmittedTrue } from '../../access/library.ts';
 import { USER_STATUSES } from '../collections.ts';
@@ -37,8 +37,8 @@ async function filterWrite(
   const keys = eventKeysOf(meta);
   // The caller's authority is asserted before the values are validated; the items plugin asserts it again for the stored values.
   await deps.access.assertAuthority(caller, USERS, verb, [{ keys, values: payload }]);
-  if (setsField(payload, 'tfa_secret') && !isSystem(caller))
-    throw invalidUser('tfa_secret cannot be written directly.', 'tfa_secret');
+  // The plugin that turns second factors on and off writes it by SQL; code that acts without a user must not do so either.
+  if (setsField(payload, 'tfa_secret')) throw invalidUser('tfa_secret cannot be written directly.', 'tfa_secret');
   for (const field of ADMINS_ONLY) {
     if (setsField(payload, field) && !caller.admin) throw invalidUser(`${field} can be changed by admins only.`, field);
   }

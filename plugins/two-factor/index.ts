@@ -1,0 +1,41 @@
+import { commands, definePlugin } from '#kernel';
+import { activity } from '../activity/contract.ts';
+import { authSteps, signInAttempts } from '../auth/contract.ts';
+import '../database/contract.ts';
+import { routes } from '../http/contract.ts';
+import { items } from '../items/contract.ts';
+import { systemCollections } from '../schema/contract.ts';
+import { secrets } from '../secrets/contract.ts';
+import { settings } from '../settings/contract.ts';
+import { createSecondFactorChanges } from './changes.ts';
+import { createCodeCheck } from './code-check.ts';
+import { twoFactorCollections } from './collections.ts';
+import { enrolledRoutes } from './enrolled-routes.ts';
+import { enrollmentRoutes } from './enrollment-routes.ts';
+import { createOwnAccountReader } from './own-account.ts';
+import manifest from './package.json' with { type: 'json' };
+import { createResetCommand } from './reset-command.ts';
+import { createSecondFactorStore } from './second-factors.ts';
+import { createSecondFactorEncryption } from './secret-encryption.ts';
+import { createSecondFactorStep } from './sign-in-step.ts';
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const { db, log } = host;
+    const used = host.use({ activity, attempts: signInAttempts, items, secrets, settings });
+    for (const collection of twoFactorCollections) host.contribute(systemCollections, collection);
+
+    const store = createSecondFactorStore(db);
+    const encryption = createSecondFactorEncryption(db, used.secrets);
+    const codes = createCodeCheck({ ...used, store, encryption, log });
+    const changes = createSecondFactorChanges({ ...used, db, store });
+    const readOwnAccount = createOwnAccountReader({ ...used, store });
+    const parts = { ...used, store, encryption, codes, changes, readOwnAccount };
+    host.contribute(authSteps, createSecondFactorStep(codes));
+    for (const route of [...enrollmentRoutes(parts), ...enrolledRoutes(parts)]) host.contribute(routes, route);
+
+    const systemCaller = () => host.asSystem('an operator resets the second factor of a user by the command line');
+    host.contribute(commands, createResetCommand({ store, changes, systemCaller }));
+  },
+});
