@@ -4,7 +4,7 @@ import type { HttpContext, Route } from '../http/contract.ts';
 import { clientInfoOf, sendData } from '../http/library.ts';
 import type { SecondFactorChanges } from './changes.ts';
 import type { CodeCheck } from './code-check.ts';
-import { assertAccessToken, type OwnAccount } from './own-account.ts';
+import type { OwnAccount } from './own-account.ts';
 import { assertPassword, textMember } from './request-members.ts';
 import {
   COUNT_RECOVERY_CODES_ROUTE_DESCRIPTION,
@@ -60,7 +60,6 @@ export function enrolledRoutes(deps: EnrolledRouteDeps): readonly Route[] {
   async function reset(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
     if (!caller.admin) throw fail('FORBIDDEN', 'only admins turn off the second factor of a user');
-    assertAccessToken(ctx);
     const user = ctx.params.id as string;
     if (!UUID.test(user) || !(await store.hasUser(user))) throw fail('FORBIDDEN', 'no user has this key');
     await changes.turnOff(caller, user.toLowerCase());

@@ -19,7 +19,7 @@ export interface OwnAccount extends TwoFactorAccount {
 }
 
 /** @throws FORBIDDEN for a caller with a static token: a program that holds it must not change how its user signs in. */
-export function assertAccessToken({ state }: HttpContext): void {
+function assertAccessToken({ state }: HttpContext): void {
   if (state.usesStaticToken) throw fail('FORBIDDEN', 'second factors are managed with an access token');
 }
 
