@@ -39,6 +39,7 @@ function parseEmails(email: unknown): readonly string[] {
       throw invalid('email', `a text of at most ${MAX_EMAIL} characters, or a list of such texts`);
     return one;
   });
-  const byAddress = new Map(texts.map((one) => [one.toLowerCase(), one]));
+  // Of several spellings of one address the first counts.
+  const byAddress = new Map(texts.toReversed().map((one) => [one.toLowerCase(), one]));
   return [...byAddress.keys()].sort().map((one) => byAddress.get(one) as string);
 }

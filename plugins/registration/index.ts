@@ -94,6 +94,7 @@ export default definePlugin<RegistrationConfig, SharedConfig>({
       cleanup = used.schedule.start({
         name: 'removal of expired registrations',
         at: { every: CLEANUP_INTERVAL },
+        missed: 'once',
         log,
         run: ({ signal }) => removeExpired(signal),
       });
