@@ -62,7 +62,8 @@ export default definePlugin<RegistrationConfig, SharedConfig>({
         field: 'verification_url',
       },
     });
-    const deps = { ...used, db, statements, links };
+    const systemCaller = () => host.asSystem('registrations begin, are confirmed, and expire');
+    const deps = { ...used, db, statements, links, systemCaller };
     const requests: RegistrationRequests = {
       register: createRegisterUser({
         ...deps,
@@ -71,12 +72,10 @@ export default definePlugin<RegistrationConfig, SharedConfig>({
         limit: limitOf(config, used.clientLimits),
         readTerms: createReadRegistrationTerms({ ...used, isPasswordSignInOff: config.AUTH_DISABLE_DEFAULT }),
         stallTime: config.REGISTER_STALL_TIME,
-        systemCaller: () => host.asSystem('a visitor registers'),
       }),
       verify: createVerifyEmail({
         ...deps,
         stallTime: config.LOGIN_STALL_TIME,
-        systemCaller: () => host.asSystem('a registered user confirms the e-mail address'),
       }),
     };
     const signInPage = `${parsePublicUrl(config.PUBLIC_URL) ?? config.PUBLIC_URL.replace(/\/+$/, '')}/admin/login`;
@@ -84,10 +83,7 @@ export default definePlugin<RegistrationConfig, SharedConfig>({
     for (const field of registrationGraphqlFields(requests))
       host.contribute<ContributedGraphqlField>('graphql.fields', field);
 
-    const removeExpired = createRemoveExpiredRegistrations({
-      ...deps,
-      systemCaller: () => host.asSystem('registrations without a confirmation expire'),
-    });
+    const removeExpired = createRemoveExpiredRegistrations(deps);
     let cleanup: ScheduledJobHandle | undefined;
     // Also where registration is off: those from before expire.
     host.onStart(() => {

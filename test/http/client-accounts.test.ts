@@ -15,7 +15,9 @@ describe('a published client library on accounts', function () {
   let asAdmin: (command: Untyped) => Promise<Untyped>;
   let asVisitor: (command: Untyped) => Promise<Untyped>;
   before(async () => {
-    pages = createServer(({ url }, response) => response.end(`page ${url}`)).listen(0, '127.0.0.1');
+    pages = createServer(({ url }, response) =>
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(`page ${url}`),
+    ).listen(0, '127.0.0.1');
     await new Promise((resolve) => pages.once('listening', resolve));
     mails = await startMailLinks();
     service = await startService({
