@@ -1,6 +1,7 @@
 import { fail } from '#kernel';
 import { PUBLIC_ROLE_ID } from '../access/contract.ts';
 import { parseTextFields } from '../http/library.ts';
+import { assertEmailField } from '../mail/library.ts';
 
 /** Whom a request invites. */
 export interface InvitationRequest {
@@ -19,7 +20,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const invalid = (field: string, expected: string) =>
   fail('INVALID_PAYLOAD', `"${field}" must be ${expected}.`, { field, path: [field] });
 
-/** Parses the body of an invitation. @throws INVALID_PAYLOAD */
+/** Parses the body of an invitation. @throws INVALID_PAYLOAD, Failures of FAILED_VALIDATION */
 export function parseInvitationRequest(body: unknown): InvitationRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw fail('INVALID_PAYLOAD', 'the body must be an object');
@@ -37,6 +38,7 @@ function parseEmails(email: unknown): readonly string[] {
   const texts = all.map((one) => {
     if (typeof one !== 'string' || one.length > MAX_EMAIL || one.includes('\0'))
       throw invalid('email', `a text of at most ${MAX_EMAIL} characters, or a list of such texts`);
+    assertEmailField(one);
     return one;
   });
   // Of several spellings of one address the first counts.

@@ -1,5 +1,7 @@
 import type { OutgoingMail } from './contract.ts';
 
+/** The check of an e-mail address that a client sends. */
+export { assertEmailField } from './address.ts';
 /** Links in mails: the pages that they lead to, and the check of URLs that clients send. */
 export {
   assertUrlIsAllowed,

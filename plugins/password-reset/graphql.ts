@@ -11,8 +11,8 @@ export const passwordResetGraphqlFields = ({
     operation: 'mutation',
     definition: 'auth_password_request(email: String!, reset_url: String): Boolean',
     once: true,
-    async resolve(args) {
-      await request(args);
+    async resolve(args, { ctx }) {
+      await request(ctx, args);
       return true;
     },
   },

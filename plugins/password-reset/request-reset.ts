@@ -1,6 +1,7 @@
 import { Failure, type Log } from '#kernel';
-import { type UserLinks, withEqualDuration } from '../auth/library.ts';
+import { createRequestPlaces, type UserLinks, withEqualDuration } from '../auth/library.ts';
 import type { Db } from '../database/contract.ts';
+import type { HttpContext } from '../http/contract.ts';
 import { parseTextFields } from '../http/library.ts';
 import type { MailService } from '../mail/contract.ts';
 import { buildLink, type LinkPages } from '../mail/library.ts';
@@ -18,6 +19,8 @@ export interface RequestResetDeps {
 }
 
 const FIELDS = { required: { email: 255 }, optional: { reset_url: 2000 } } as const;
+/** The work is a statement or two, so many may wait. */
+const QUEUE = { queue: 500, queueOfKey: 100 } as const;
 /** Milliseconds between two lines of the log about a request that cannot be mailed: anonymous clients cause them. */
 const LOG_INTERVAL = 60_000;
 
@@ -27,6 +30,7 @@ const LOG_INTERVAL = 60_000;
  */
 export function createRequestReset({ db, statements, links, mail, pages, log, stallTime }: RequestResetDeps) {
   let loggedAt = Number.NEGATIVE_INFINITY;
+  const withPlace = createRequestPlaces(QUEUE);
 
   function warn(about: object, text: string): void {
     if (performance.now() - loggedAt < LOG_INTERVAL) return;
@@ -63,11 +67,11 @@ export function createRequestReset({ db, statements, links, mail, pages, log, st
     });
   }
 
-  /** @throws INVALID_PAYLOAD for a body of another form, and for a `reset_url` that is not allowed */
-  return (body: unknown): Promise<void> =>
+  /** @throws INVALID_PAYLOAD for a body of another form, and for a `reset_url` that is not allowed; SERVICE_UNAVAILABLE */
+  return (ctx: HttpContext, body: unknown): Promise<void> =>
     withEqualDuration(stallTime, async () => {
       const { email, reset_url } = parseTextFields(body, FIELDS);
       const page = findPage(reset_url);
-      if (page !== undefined) await sendLink(email, page);
+      if (page !== undefined) await withPlace(ctx, () => sendLink(email, page));
     });
 }

@@ -1,5 +1,11 @@
 import { type Caller, fail } from '#kernel';
-import { createPasswordChangePlaces, delayFailures, type UserLinkClaims, type UserLinks } from '../auth/library.ts';
+import {
+  createRequestPlaces,
+  delayFailures,
+  PASSWORD_CHANGE_QUEUE,
+  type UserLinkClaims,
+  type UserLinks,
+} from '../auth/library.ts';
 import type { Db } from '../database/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import { parseTextFields } from '../http/library.ts';
@@ -26,7 +32,7 @@ const FIELDS = { required: { token: 4000, password: 1000 } } as const;
  */
 export function createResetPassword(deps: ResetPasswordDeps) {
   const { db, statements, links, items, policy, systemCaller, stallTime } = deps;
-  const withPlace = createPasswordChangePlaces();
+  const withPlace = createRequestPlaces(PASSWORD_CHANGE_QUEUE);
 
   async function setPassword(claims: UserLinkClaims, password: string): Promise<void> {
     await db.transaction(async () => {

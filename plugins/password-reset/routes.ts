@@ -4,7 +4,7 @@ import { bodyOf, describeJsonBody, exactObjectSchema, TEXT_SCHEMA } from '../htt
 /** The requests of this plugin, as HTTP and GraphQL pass them on; `body` is what the client sent, unchecked. */
 export interface PasswordResetRequests {
   /** Mails a link to a user with the address, if there is one. */
-  request(body: unknown): Promise<void>;
+  request(ctx: HttpContext, body: unknown): Promise<void>;
   /** Sets a new password by the token of a link. */
   reset(ctx: HttpContext, body: unknown): Promise<void>;
 }
@@ -32,7 +32,7 @@ export const passwordResetRoutes = ({ request, reset }: PasswordResetRequests): 
     path: '/auth/password/request',
     description: REQUEST_DESCRIPTION,
     async handle(ctx) {
-      await request(bodyOf(ctx));
+      await request(ctx, bodyOf(ctx));
       sendEmptyAnswer(ctx);
     },
   },

@@ -1,11 +1,11 @@
 import { type Caller, Failure, fail } from '#kernel';
-import { createPasswordChangePlaces, type UserLinks, withEqualDuration } from '../auth/library.ts';
+import { createRequestPlaces, PASSWORD_CHANGE_QUEUE, type UserLinks, withEqualDuration } from '../auth/library.ts';
 import type { Db } from '../database/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import { parseTextFields } from '../http/library.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { MailService } from '../mail/contract.ts';
-import { buildLink, type LinkPages } from '../mail/library.ts';
+import { assertEmailField, buildLink, type LinkPages } from '../mail/library.ts';
 import type { PasswordService } from '../passwords/contract.ts';
 import type { ClientLimit } from '../rate-limit/contract.ts';
 import type { PasswordPolicy } from '../users/contract.ts';
@@ -55,15 +55,16 @@ interface Registration {
  * refused is asserted before the address is looked up.
  */
 export function createRegisterUser(deps: RegisterUserDeps) {
-  const withPlace = createPasswordChangePlaces();
+  const withPlace = createRequestPlaces(PASSWORD_CHANGE_QUEUE);
 
   async function parse(body: unknown): Promise<Registration> {
     const { email, password, verification_url, first_name = null, last_name = null } = parseTextFields(body, FIELDS);
-    const { verifyEmail, role, assertEmail } = await deps.readTerms();
+    const { verifyEmail, role, assertEmailAllowed } = await deps.readTerms();
     const page = verifyEmail || verification_url !== undefined ? deps.pages.pageOf(verification_url) : undefined;
     if (verifyEmail && !deps.mail.isConfigured())
       throw fail('INVALID_CONFIG', 'Addresses cannot be confirmed: EMAIL_TRANSPORT is not configured.');
-    assertEmail(email);
+    assertEmailField(email);
+    assertEmailAllowed(email);
     await deps.policy.assert(password);
     return { email, password, names: { first_name, last_name }, role, page: verifyEmail ? page : undefined };
   }

@@ -16,7 +16,7 @@ export interface RegistrationTerms {
   /** The id of the role of registered users, which is never that of an admin. */
   readonly role: string | null;
   /** @throws FORBIDDEN for an address that `public_registration_email_filter` rejects */
-  assertEmail(email: string): void;
+  assertEmailAllowed(email: string): void;
 }
 
 /**
@@ -35,7 +35,7 @@ export const createReadRegistrationTerms =
     return {
       verifyEmail: values.public_registration_verify_email,
       role: role === undefined || role.id === PUBLIC_ROLE_ID ? null : role.id,
-      assertEmail(email) {
+      assertEmailAllowed(email) {
         // In lower case, so that a filter that rejects a domain rejects all its spellings.
         if (!matchesFilter(filter, { email: email.toLowerCase() }))
           throw fail('FORBIDDEN', 'public_registration_email_filter rejects the address');

@@ -107,8 +107,11 @@ describe('invitations', function () {
 
     it('creates no user and sends no mail where one address of a list is none', async () => {
       const email = createAddress();
-      const reply = await invite(admin, { email: [email, 'zzz is no address'], role: writers });
-      expect(statusAndCodeOf(reply)).to.deep.equal([400, 'FAILED_VALIDATION']);
+      for (const other of ['zzz is no address', 'x<ann@example.com>', 'zzz@'])
+        expect(statusAndCodeOf(await invite(admin, { email: [email, other], role: writers })), other).to.deep.equal([
+          400,
+          'FAILED_VALIDATION',
+        ]);
       expect(await findUser(email)).to.equal(undefined);
       expect(await countMails(email)).to.deep.equal([0]);
     });
@@ -292,10 +295,10 @@ describe('invitations', function () {
 
     it('answers 403 INVALID_TOKEN for forged tokens and those of other purposes', async () => {
       const { email, token } = await createInvitation();
-      const { 'with the id of another user': ofNobody, ...forged } = forgeLinkTokens(token);
+      const { 'with the id of another user': withoutUser, ...forged } = forgeLinkTokens(token);
       for (const [title, one] of Object.entries(forged))
         expect(statusAndCodeOf(await accept(one)), title).to.deep.equal([403, 'INVALID_TOKEN']);
-      expect(statusAndCodeOf(await accept(ofNobody))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(statusAndCodeOf(await accept(withoutUser))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       for (const one of [
         service.admin.token,
         manager.token,

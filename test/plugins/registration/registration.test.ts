@@ -169,10 +169,18 @@ describe('registration', function () {
         ])
           expect(statusAndCodeOf(await register(body)), JSON.stringify(body)).to.deep.equal([400, 'INVALID_PAYLOAD']);
       }
-      expect(statusAndCodeOf(await register({ email: 'no address', password: PASSWORD }))).to.deep.equal([
-        400,
-        'FAILED_VALIDATION',
-      ]);
+      for (const email of [
+        'no address',
+        'x<ann@example.com>',
+        'Ann <ann@example.com>',
+        'a@example.com,b@example.com',
+        '@',
+        '',
+      ])
+        expect(statusAndCodeOf(await register({ email, password: PASSWORD })), email).to.deep.equal([
+          400,
+          'FAILED_VALIDATION',
+        ]);
     });
 
     it('answers 400 FAILED_VALIDATION for a password against the policy, of known and unknown addresses alike', async () => {
