@@ -57,9 +57,9 @@ interface Registration {
 export function createRegisterUser(deps: RegisterUserDeps) {
   const withPlace = createRequestPlaces(PASSWORD_CHANGE_QUEUE);
 
-  async function parse(body: unknown): Promise<Registration> {
+  async function parse(body: unknown, terms: RegistrationTerms): Promise<Registration> {
     const { email, password, verification_url, first_name = null, last_name = null } = parseTextFields(body, FIELDS);
-    const { verifyEmail, role, assertEmailAllowed } = await deps.readTerms();
+    const { verifyEmail, role, assertEmailAllowed } = terms;
     const page = verifyEmail || verification_url !== undefined ? deps.pages.pageOf(verification_url) : undefined;
     if (verifyEmail && !deps.mail.isConfigured())
       throw fail('INVALID_CONFIG', 'Addresses cannot be confirmed: EMAIL_TRANSPORT is not configured.');
@@ -72,9 +72,9 @@ export function createRegisterUser(deps: RegisterUserDeps) {
   /** @throws FORBIDDEN, INVALID_CONFIG, INVALID_PAYLOAD, REQUESTS_EXCEEDED, Failures of FAILED_VALIDATION, SERVICE_UNAVAILABLE */
   return (ctx: HttpContext, body: unknown): Promise<void> =>
     withEqualDuration(deps.stallTime, async () => {
-      await deps.readTerms();
+      const terms = await deps.readTerms();
       await deps.limit?.assertWithinLimit(ctx);
-      const registration = await parse(body);
+      const registration = await parse(body, terms);
       await withPlace(ctx, () => register(deps, registration));
     });
 }
@@ -125,6 +125,9 @@ async function registerAgain(
   const { db, items, statements, systemCaller, lifetime } = deps;
   if (status !== 'unverified' || page === undefined) return false;
   return db.transaction(async () => {
+    // A request that confirms the address locks the user first, too.
+    const [user] = (await db.query<RegisteredUser>(statements.LOCK_BY_ID, [id])).rows;
+    if (user?.status !== 'unverified') return false;
     if ((await db.query(statements.COUNT_MAIL, [id, lifetime])).count === 0) return false;
     await items.updateOne(systemCaller(), USERS, id, { password, ...names });
     await sendLink(deps, id, page);

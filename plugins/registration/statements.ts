@@ -25,9 +25,7 @@ export function registrationStatements(db: Db) {
     COUNT_MAIL: db.sql`update ${registrations} r set last = now(), expires = now() + $2 * interval '1 millisecond',
         sent = case when ${isHourOver} then 1 else r.sent + 1 end,
         since = case when ${isHourOver} then now() else r.since end
-      from ${users} u
-      where u.id = r."user" and u.status = 'unverified' and r."user" = $1
-        and r.last < now() - interval '1 minute' and (r.sent < 5 or ${isHourOver})
+      where r."user" = $1 and r.last < now() - interval '1 minute' and (r.sent < 5 or ${isHourOver})
       returning 1`,
     REMOVE: db.sql`delete from ${registrations} where "user" = $1`,
 

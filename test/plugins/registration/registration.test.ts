@@ -286,6 +286,22 @@ describe('registration', function () {
       ).to.deep.equal([]);
     });
 
+    it('a confirmation and another registration at the same time are decided one after the other', async () => {
+      for (let round = 0; round < 8; round++) {
+        const { email, link } = await createRegistration();
+        await passMinute();
+        const [confirmed, again] = await Promise.all([
+          verify(tokenOf(link)),
+          register({ email, password: 'the other password' }),
+        ]);
+        expect(again.status).to.equal(204);
+        const isConfirmed = confirmed.status === 302;
+        if (!isConfirmed) expect(statusAndCodeOf(confirmed)).to.deep.equal([403, 'INVALID_TOKEN']);
+        expect((await findUser(email))?.status).to.equal(isConfirmed ? 'active' : 'unverified');
+        expect((await login(email)).status === 200).to.equal(isConfirmed);
+      }
+    });
+
     it('answers 401 USER_SUSPENDED for a user whom an admin has suspended, before and after the confirmation', async () => {
       const { email, link } = await createRegistration();
       const { id } = (await findUser(email)) as { id: string };
@@ -427,6 +443,43 @@ describe('the limit of registrations', function () {
       );
       // Other requests are not limited.
       expect((await service.request('GET', '/server/ping')).status).to.equal(200);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('counts over all processes with RATE_LIMITER_STORE=postgres', async () => {
+    const database = await createMigratedDatabase('registration');
+    const env = { REGISTER_STALL_TIME: '1', RATE_LIMITER_STORE: 'postgres', RATE_LIMITER_REGISTRATION_POINTS: '3' };
+    const services = [await startService({ env, database }), await startService({ env, database })] as const;
+    try {
+      const admin = createUserSender(services[0], services[0].admin.token);
+      await admin('PATCH', '/settings', { public_registration: true, public_registration_verify_email: false });
+      const statuses: number[] = [];
+      for (let at = 0; at < 6; at++) {
+        const body = { email: `p${at}@example.com`, password: PASSWORD };
+        statuses.push((await services[at % 2]?.request('POST', '/users/register', { body }))?.status ?? 0);
+      }
+      expect(statuses).to.deep.equal([204, 204, 204, 429, 429, 429]);
+    } finally {
+      for (const service of services) await service.stop();
+      await database.drop();
+    }
+  });
+
+  it('counts in memory with RATE_LIMITER_STORE=redis where no Redis is configured', async () => {
+    const env = { REGISTER_STALL_TIME: '1', RATE_LIMITER_STORE: 'redis', RATE_LIMITER_REGISTRATION_POINTS: '1' };
+    const service = await startService({ env });
+    try {
+      const admin = createUserSender(service, service.admin.token);
+      await admin('PATCH', '/settings', { public_registration: true, public_registration_verify_email: false });
+      for (const [email, status] of [
+        ['m1@example.com', 204],
+        ['m2@example.com', 429],
+      ] as const)
+        expect(
+          (await service.request('POST', '/users/register', { body: { email, password: PASSWORD } })).status,
+        ).to.equal(status);
     } finally {
       await service.stop();
     }
