@@ -92,4 +92,18 @@ describe('the time of an answer about an account', function () {
     };
     await expectEqualMedians(this.test, send, 60);
   });
+
+  it('refusals of links take at least LOGIN_STALL_TIME', async () => {
+    const refused = { token: 'x', password: 'a password of mine' };
+    for (const send of [
+      () => service.request('POST', '/auth/password/reset', { body: refused }),
+      () => service.request('POST', '/users/invite/accept', { body: refused }),
+      () => service.request('GET', '/users/register/verify-email?token=x'),
+    ]) {
+      const started = performance.now();
+      expect((await send()).status).to.equal(403);
+      // Timers may be a millisecond early.
+      expect(performance.now() - started).to.be.at.least(499);
+    }
+  });
 });
