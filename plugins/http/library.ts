@@ -53,6 +53,8 @@ export function checkUnknownQueryMembers(ctx: HttpContext, query: object, known:
 export { CustomFailure } from './custom-failure.ts';
 /** The query string as nested objects (`filter[a][_eq]=1`), within limits of depth, list length and parameters. */
 export { parsedQueryStringOf, parseQueryString } from './query-string.ts';
+/** The members of a body that are texts. @throws INVALID_PAYLOAD */
+export { parseTextFields, type TextFields } from './text-fields.ts';
 
 /** Answers 200 with `{ data: <value> }`, and `meta` if set; 204 without a body for undefined. */
 export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void {

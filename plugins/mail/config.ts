@@ -1,6 +1,6 @@
 import { BootFailure } from '#kernel';
+import { isAddress } from './address.ts';
 import type { MailAddress, MailTransportDeclaration } from './contract.ts';
-import { isAddress } from './parse-addresses.ts';
 
 export interface MailConfig {
   readonly EMAIL_FROM: string;

@@ -1,5 +1,17 @@
 import type { OutgoingMail } from './contract.ts';
 
+/** The check of an e-mail address that a client sends. */
+export { assertEmailField } from './address.ts';
+/** Links in mails: the pages that they lead to, and the check of URLs that clients send. */
+export {
+  assertUrlIsAllowed,
+  buildLink,
+  createLinkPages,
+  type LinkPages,
+  parsePublicUrl,
+  type UrlAllowList,
+} from './link-pages.ts';
+
 /** An attempt that failed for all recipients. The message is one line. */
 export class MailDeliveryError extends Error {
   /** Whether another attempt is useless. */

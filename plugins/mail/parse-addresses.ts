@@ -1,11 +1,8 @@
 import { type Failure, fail } from '#kernel';
+import { isAddress } from './address.ts';
 import type { MailAddress } from './contract.ts';
 import { MAIL_LIMITS } from './limits.ts';
 
-/** A part before the `@` without quotes, comments or routes, which servers read in different ways. */
-const LOCAL_PART = /^[^\s"(),:;<>@[\\\]\p{Cc}]+$/u;
-/** A domain of labels, in letters of any script. */
-const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*)(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*)*$/u;
 /** Characters that end a line of a header, or hide text in one. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
@@ -17,20 +14,6 @@ export function assertHeaderText(field: string, text: unknown, limit: number): a
   if (typeof text !== 'string') throw createFailure(field, 'must be a text');
   if (text.length > limit) throw createFailure(field, `must have at most ${limit} characters`);
   if (CONTROL.test(text)) throw createFailure(field, 'must not have line breaks or other control characters');
-}
-
-/** Whether the text is one e-mail address without a name. */
-export function isAddress(text: string): boolean {
-  const at = text.lastIndexOf('@');
-  const [local, domain] = [text.slice(0, at), text.slice(at + 1)];
-  return (
-    at > 0 &&
-    text.length <= MAIL_LIMITS.address &&
-    local.length <= MAIL_LIMITS.localPart &&
-    LOCAL_PART.test(local) &&
-    !local.startsWith('-') &&
-    DOMAIN.test(domain)
-  );
 }
 
 /** The domain of an address in its ASCII form and lower case, for comparisons. */

@@ -1,10 +1,5 @@
 import type { MailVariables } from './contract.ts';
-
-/** The address of the service without a slash at its end; null where PUBLIC_URL is not absolute. */
-function parsePublicUrl(text: string): string | null {
-  const url = URL.parse(text);
-  return url && /^https?:$/.test(url.protocol) ? text.replace(/\/+$/, '') : null;
-}
+import { parsePublicUrl } from './link-pages.ts';
 
 /** Creates the function that reads the variables of all templates: defaults, `projectUrl`, and those that plugins contribute. */
 export function createVariablesReader(

@@ -1,4 +1,5 @@
 import { service } from '#kernel';
+import type { HttpContext } from '../http/contract.ts';
 
 /** How many requests are answered in how long. */
 export interface RateLimit {
@@ -18,3 +19,25 @@ export interface RateLimits {
 
 /** For plugins that tell clients of the limits, such as `server`. */
 export const rateLimits = service<RateLimits>('rate-limits', { version: '1.0.0' });
+
+/** A limit of requests to some routes, for each client address. */
+export interface ClientLimit {
+  /**
+   * Counts the request, and writes the headers of the limit.
+   * @throws REQUESTS_EXCEEDED over the limit, with `limit` and `reset`.
+   */
+  assertWithinLimit(ctx: HttpContext): Promise<void>;
+}
+
+/** Limits of client addresses that other plugins apply to routes of their own. */
+export interface ClientLimits {
+  /**
+   * Defines a limit, which counts in RATE_LIMITER_STORE whether RATE_LIMITER_ENABLED is true or not; in memory where that is `redis` and
+   * no Redis is configured. Nothing is loaded before the first request.
+   * @param name tells the counts of limits apart
+   */
+  define(name: string, limit: RateLimit): ClientLimit;
+}
+
+/** For plugins whose routes cost more than others, such as the registration of users. */
+export const clientLimits = service<ClientLimits>('client-limits', { version: '1.0.0' });

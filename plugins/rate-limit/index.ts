@@ -4,7 +4,8 @@ import { routing } from '../http/contract.ts';
 import { redis } from '../redis/contract.ts';
 import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
 import type { health } from '../server/contract.ts';
-import { type RateLimit, rateLimits } from './contract.ts';
+import { createClientLimits } from './client-limits.ts';
+import { clientLimits, type RateLimit, rateLimits } from './contract.ts';
 import { createRateLimiterHealthCheck } from './health-checks.ts';
 import type { StartedLimiters } from './limiters.ts';
 import { createAddressLimitMiddleware, createCallerLimitMiddleware } from './middleware.ts';
@@ -29,9 +30,24 @@ export default definePlugin<RateLimitConfig>({
     host.provide(rateLimits, { address: limitOf('address'), global: limitOf('global') });
     // The table is also there where another store is chosen: a migration that comes and goes would look like that of a newer version.
     host.contribute(migrations, createRateLimitsMigration(db));
+    const postgres = createPostgresCounts(db, STORE_TIMEOUT);
+    const deps = { redis: used.redis, postgres, log };
+    const { RATE_LIMITER_STORE: chosen } = config;
+    const store = chosen === 'redis' && !used.redis.isConfigured ? 'memory' : chosen;
+    host.provide(clientLimits, createClientLimits({ ...deps, routing: used.routing, store }));
+    let cleanup: ScheduledJobHandle | undefined;
+    if ([store, ...Object.values(enabled).map((one) => one.store)].includes('postgres'))
+      host.onStart(() => {
+        cleanup = used.schedule.start({
+          name: 'removal of ended rate limits',
+          at: { every: CLEANUP_INTERVAL },
+          log,
+          run: postgres.removeEnded,
+        });
+      });
+    host.onStop(() => cleanup?.stop());
     if (Object.keys(enabled).length === 0) return;
 
-    const postgres = createPostgresCounts(db, STORE_TIMEOUT);
     let started: StartedLimiters = {};
     const limiters = () => started;
     if (enabled.address)
@@ -53,19 +69,10 @@ export default definePlugin<RateLimitConfig>({
           createRateLimiterHealthCheck(checks[name], config.RATE_LIMITER_HEALTHCHECK_THRESHOLD, () => started[name]),
         );
 
-    let cleanup: ScheduledJobHandle | undefined;
     host.onStart(async () => {
       // Loads rate-limiter-flexible.
       const { createLimiters } = await import('./limiters.ts');
-      started = await createLimiters(enabled, { redis: used.redis, postgres, log });
-      if (Object.values(enabled).some(({ store }) => store === 'postgres'))
-        cleanup = used.schedule.start({
-          name: 'removal of ended rate limits',
-          at: { every: CLEANUP_INTERVAL },
-          log,
-          run: postgres.removeEnded,
-        });
+      started = await createLimiters(enabled, deps);
     });
-    host.onStop(() => cleanup?.stop());
   },
 });

@@ -17,7 +17,7 @@ export interface StartedLimiter extends RateLimiter {
 
 export type StartedLimiters = Readonly<Partial<Record<LimiterName, StartedLimiter>>>;
 
-interface LimitersDeps {
+export interface LimitersDeps {
   readonly redis: RedisConnection;
   readonly postgres: PostgresCounts;
   readonly log: Log;
@@ -25,11 +25,10 @@ interface LimitersDeps {
 
 const HEALTH_CHECK_KEY = 'health check';
 
-/** Creates the limiters that are on, and opens their stores. A store that is away does not reject. */
-export async function createLimiters(
-  enabled: EnabledLimiters,
-  { redis, postgres, log }: LimitersDeps,
-): Promise<StartedLimiters> {
+/** Starts a limiter: opens its store. A store that is away does not reject. */
+export type StartLimiter = (name: string, settings: LimiterSettings) => Promise<StartedLimiter>;
+
+export function createLimiterStarter({ redis, postgres, log }: LimitersDeps): StartLimiter {
   const outages = { redis: new StoreOutage('redis', log), postgres: new StoreOutage('postgres', log) };
 
   async function openStore(name: string, { store, points, duration }: LimiterSettings): Promise<PointsStore> {
@@ -37,15 +36,19 @@ export async function createLimiters(
     return postgres.createStore({ name, duration });
   }
 
-  async function start(name: LimiterName, settings: LimiterSettings): Promise<StartedLimiter> {
+  return async (name, settings) => {
     const memory = createMemoryStore(settings);
     if (settings.store === 'memory')
       return { ...createRateLimiter(settings, memory), checkStore: () => memory.add(HEALTH_CHECK_KEY, 1) };
     const store = await openStore(name, settings);
     const insured = createInsuredStore({ store, memory, outage: outages[settings.store] });
     return { ...createRateLimiter(settings, insured), checkStore: () => withTimeout(store.add(HEALTH_CHECK_KEY, 1)) };
-  }
+  };
+}
 
+/** Creates the limiters that are on. */
+export async function createLimiters(enabled: EnabledLimiters, deps: LimitersDeps): Promise<StartedLimiters> {
+  const start = createLimiterStarter(deps);
   const all = Object.entries(enabled) as [LimiterName, LimiterSettings][];
   return Object.fromEntries(
     await Promise.all(all.map(async ([name, settings]) => [name, await start(name, settings)] as const)),

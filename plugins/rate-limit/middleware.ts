@@ -77,7 +77,7 @@ function isPlainHealthRequest({ path, method, req, querystring }: Context): bool
 }
 
 /** @throws REQUESTS_EXCEEDED, with the members `limit` and `reset`. */
-function assertWithinLimit(ctx: Context, verdict: LimitVerdict, { isShown = true } = {}): void {
+export function assertWithinLimit(ctx: Context, verdict: LimitVerdict, { isShown = true } = {}): void {
   if (isShown || verdict.isExceeded) setLimitHeaders(ctx, verdict);
   if (!verdict.isExceeded) return;
   const seconds = Math.ceil(verdict.resetIn / 1000);

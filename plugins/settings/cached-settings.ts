@@ -21,6 +21,10 @@ const DEFAULTS: SettingsValues = {
   custom_css: null,
   auth_password_policy: null,
   auth_login_attempts: 25,
+  public_registration: false,
+  public_registration_verify_email: true,
+  public_registration_role: null,
+  public_registration_email_filter: null,
   storage_asset_transform: 'all',
   storage_asset_presets: null,
   storage_default_folder: null,
@@ -39,7 +43,8 @@ export function createCachedSettings(
 ): CachedSettings {
   const CURRENT = db.sql`select project_name, project_descriptor, project_url, project_color, project_logo, public_foreground,
     public_background, public_favicon, public_note, default_language, custom_css, auth_password_policy, auth_login_attempts, storage_asset_transform,
-    storage_asset_presets, storage_default_folder from ${db.read(SETTINGS_COLLECTION)} limit 1`;
+    storage_asset_presets, storage_default_folder, public_registration, public_registration_verify_email, public_registration_role,
+    public_registration_email_filter from ${db.read(SETTINGS_COLLECTION)} limit 1`;
   async function read(): Promise<SettingsValues> {
     const { rows } = await db.query<SettingsValues>(CURRENT, [], { name: 'settings_current' });
     const [row] = rows;

@@ -43,6 +43,15 @@ export const settingsCollection: SystemCollection = {
     json('theme_dark_overrides'),
     string('auth_password_policy', 100),
     { field: 'auth_login_attempts', type: 'integer', nullable: true, default: '25' },
+    { field: 'public_registration', type: 'boolean', default: 'false' },
+    { field: 'public_registration_verify_email', type: 'boolean', default: 'true' },
+    {
+      field: 'public_registration_role',
+      type: 'uuid',
+      nullable: true,
+      references: { collection: 'platform_roles', onDelete: 'SET NULL' },
+    },
+    json('public_registration_email_filter'),
     // Values other than `all` and `presets` are valid too, and mean none.
     string('storage_asset_transform', 255, 'all'),
     json('storage_asset_presets'),

@@ -18,6 +18,14 @@ export interface SettingsValues {
   readonly auth_password_policy: string | null;
   /** Failed sign-ins after which a user is suspended, at least 1; null: without a limit. */
   readonly auth_login_attempts: number | null;
+  /** Whether visitors may register as users. */
+  readonly public_registration: boolean;
+  /** Whether a registered user is active only once the e-mail address is confirmed. */
+  readonly public_registration_verify_email: boolean;
+  /** The id of the role of registered users; null for none. */
+  readonly public_registration_role: string | null;
+  /** A filter on `email`, in lower case, that an address has to match to be registered; null for any address. */
+  readonly public_registration_email_filter: Record<string, unknown> | null;
   /** Which transformations clients may request: `all` or `presets`; anything else means none. */
   readonly storage_asset_transform: string;
   /** The presets as stored: a list, or null. The plugin that uses a preset checks it. */

@@ -8,6 +8,7 @@ import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { usersCollection } from './collections.ts';
+import { passwordPolicy } from './contract.ts';
 import { createFirstAdmin } from './first-admin.ts';
 import { createUserGraphqlFields } from './graphql.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -15,7 +16,7 @@ import { printFirstAdminPassword } from './print-first-admin.ts';
 import { meRoutes } from './routes/me.ts';
 import { ownRightsRoutes } from './routes/own-rights.ts';
 import { permissionRoutes } from './routes/permissions.ts';
-import { createPasswordPolicy } from './rules/password-policy.ts';
+import { createPasswordPolicy, createPasswordPolicyService } from './rules/password-policy.ts';
 import { registerPermissionWriteChecks } from './rules/permission-write-checks.ts';
 import { registerRoleWriteChecks } from './rules/role-write-checks.ts';
 import { registerUserWriteChecks } from './rules/user-write-checks.ts';
@@ -34,6 +35,7 @@ export default definePlugin<Config>({
     host.contribute(systemCollections, usersCollection);
     const statements = userStatements(db);
     const checkPassword = createPasswordPolicy(used.settings, events);
+    host.provide(passwordPolicy, createPasswordPolicyService(checkPassword));
     for (const rules of [registerUserWriteChecks, registerRoleWriteChecks, registerPermissionWriteChecks])
       rules({ db, statements, access: used.access, checkPassword }, events);
     for (const route of [

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { readCorePluginFolders } from '../support/plugin-folders.ts';
@@ -108,6 +109,7 @@ const environmentOf = (data: string) => ({
   ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
   ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
   LOGIN_STALL_TIME: '1',
+  REGISTER_STALL_TIME: '1',
   CORS_ENABLED: 'true',
   CORS_ORIGIN: 'true',
   HSTS_ENABLED: 'true',
@@ -148,7 +150,7 @@ async function putExtensions(folder: string): Promise<void> {
     [
       'full',
       { type: 'endpoint', path: 'index.js' },
-      `{ id: 'full', handler: (router) => router.get('/', (_q, r) => r.send('x')) }`,
+      `{ id: 'full', handler: (router) => router.get('/', (_q, r) => r.json({ links: globalThis.mailedLinks ?? [] })) }`,
     ],
     ['sum', { type: 'operation', path: halves }, operation('sum')],
     [
@@ -159,7 +161,7 @@ async function putExtensions(folder: string): Promise<void> {
     [
       'listener',
       { type: 'hook', path: 'index.js' },
-      `({ filter }) => { filter('request.not_found', () => false); filter('request.error', (errors) => errors); filter('email.send', (message) => message); }`,
+      `({ filter }) => { filter('request.not_found', () => false); filter('request.error', (errors) => errors); filter('email.send', (message) => void (globalThis.mailedLinks ??= []).push([message.to, message.template?.data?.url])); }`,
     ],
     ['later', { type: 'endpoint', path: 'index.js', host: '^99.0.0' }, endpoint('later')],
   ];
@@ -189,6 +191,7 @@ async function exerciseAll(request: SendRequest, outside: string): Promise<void>
   await exerciseUsers(ask, request);
   // After the other features, since uploads start worker processes for images and so take longest.
   await exerciseFiles(ask, request, token, outside);
+  await exerciseAccountLinks(ask, request);
   await request('GET', '/echo');
   await request('GET', '/nothing-at-all');
   await ask('GET', '/extensions');
@@ -255,4 +258,32 @@ async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {
   await ask('DELETE', '/relations/parts/thing');
   await ask('DELETE', '/fields/things/name');
   await ask('DELETE', '/collections/things');
+}
+
+/** Registers, invites and resets, and opens the links of the mails, which the package `full` lists. */
+async function exerciseAccountLinks(ask: Ask, request: SendRequest): Promise<void> {
+  const password = 'correct horse battery';
+  const post = (path: string, body: object) => request('POST', path, { body });
+  const tokenFor = async (email: string, page: string): Promise<string> => {
+    for (let tries = 0; tries < 100; tries++) {
+      const { body } = await request('GET', '/full');
+      const links: readonly [to: string, url?: string][] = body?.links ?? [];
+      const url = links.findLast(([to, one]) => to === email && one?.includes(page))?.[1];
+      if (url !== undefined) return new URL(url).searchParams.get('token') ?? '';
+      await pause(100);
+    }
+    return '';
+  };
+  const [role, other] = [
+    (await ask('POST', '/roles', { name: 'invited' })).body?.data?.id,
+    (await ask('POST', '/roles', { name: 'invited again' })).body?.data?.id,
+  ];
+  await ask('PATCH', '/settings', { public_registration: true });
+  await post('/users/register', { email: 'registered@example.com', password });
+  const confirmation = await tokenFor('registered@example.com', 'verify-email');
+  await request('GET', `/users/register/verify-email?token=${confirmation}`);
+  for (const one of [role, other]) await ask('POST', '/users/invite', { email: 'invited@example.com', role: one });
+  await post('/users/invite/accept', { token: await tokenFor('invited@example.com', 'accept-invite'), password });
+  await post('/auth/password/request', { email: 'invited@example.com' });
+  await post('/auth/password/reset', { token: await tokenFor('invited@example.com', 'reset-password'), password });
 }

@@ -1,6 +1,8 @@
 import { type EventsApi, Failures, fail } from '#kernel';
+import { CONCEALED_VALUE_MASK } from '../../access/contract.ts';
 import { matchRegularExpressionWithTimeout, parseRegularExpression } from '../../access/library.ts';
 import type { SettingsService } from '../../settings/contract.ts';
+import type { PasswordPolicy } from '../contract.ts';
 
 const SETTING = 'auth_password_policy';
 
@@ -28,6 +30,18 @@ export function createPasswordPolicy(settings: SettingsService, events: EventsAp
     }
   };
 }
+
+/** The service `password-policy`. Writes of users take the mask for a form that sends back what it has read, so it sets no password. */
+export const createPasswordPolicyService = (checkPassword: PasswordPolicyAssertion): PasswordPolicy => ({
+  async assert(password) {
+    if (password === '' || password === CONCEALED_VALUE_MASK)
+      throw fail('INVALID_PAYLOAD', '"password" must be a text that is not empty and no mask.', {
+        field: 'password',
+        path: ['password'],
+      });
+    await checkPassword(password);
+  },
+});
 
 /** An unreadable policy, written by SQL, matches no password: it must not count as no policy. */
 function matchesPolicy(password: string, policy: string): boolean {
