@@ -7,7 +7,18 @@ export interface FlowOperationContext {
   readonly data: Readonly<Record<string, unknown>>;
   /** The caller on whose behalf the flow runs; null without a user, for example for a schedule. */
   readonly caller: Caller | null;
-  readonly flow?: unknown;
+  /** The flow, its run (equal where a job runs it again) and the key of this operation. */
+  readonly flow?: FlowOfOperation;
+  /** Takes secrets of the run out of what leaves it, such as a line of the log. */
+  readonly secrets?: { redact(value: unknown): unknown };
+}
+
+/** Where an operation runs. */
+export interface FlowOfOperation {
+  readonly id: string;
+  readonly name: string;
+  readonly run: string;
+  readonly step: string;
 }
 
 /** One kind of step in a flow. Options arrive interpolated; a throw takes the reject branch. */

@@ -1,11 +1,57 @@
 import { definePlugin } from '#kernel';
-import { reservedSegments } from '../http/contract.ts';
+import { access } from '../access/contract.ts';
+import { activity } from '../activity/contract.ts';
+import { identity } from '../auth/contract.ts';
+import { bus } from '../cluster/contract.ts';
+import { migrations } from '../database/contract.ts';
+import { routes } from '../http/contract.ts';
+import { items } from '../items/contract.ts';
+import { collectionRoutes } from '../items/library.ts';
+import { mail } from '../mail/contract.ts';
+import { outbound } from '../outbound/contract.ts';
+import '../queue/contract.ts';
+import { schedule } from '../schedule/contract.ts';
+import { systemCollections } from '../schema/contract.ts';
+import { secrets } from '../secrets/contract.ts';
+import * as collections from './collections.ts';
 import { flowOperations, operations } from './contract.ts';
+import { readFlowEnvironment } from './flow-environment.ts';
+import { conditionOperation } from './operations/condition.ts';
+import { createItemOperations } from './operations/item-operations.ts';
+import { jsonWebTokenOperation } from './operations/json-web-token.ts';
+import { createMessageOperations } from './operations/messages.ts';
+import { createRunAsOperation } from './operations/operation-callers.ts';
+import { createRequestOperation } from './operations/request.ts';
+import { createTriggerOperation } from './operations/trigger.ts';
+import { createSleepOperation, throwErrorOperation, transformOperation } from './operations/values.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createFlowPlans, flowsChangedTriggers } from './plan/flow-plans.ts';
+import { createFlowRunner, type FlowRunner } from './run/flow-runner.ts';
+import { createQuietCallers } from './run/quiet-callers.ts';
+import { createRunChain } from './run/run-chain.ts';
+import { createAsyncRuns } from './triggers/async-runs.ts';
+import { startEventTriggers } from './triggers/event.ts';
+import { startScheduleTriggers } from './triggers/schedule.ts';
+import { triggerRoutes } from './triggers/trigger-routes.ts';
 
-export default definePlugin({
+interface Config {
+  FLOWS_ENV_ALLOW_LIST: readonly string[];
+  FLOWS_MAX_STEPS: number;
+  FLOWS_MAX_NESTING: number;
+  FLOWS_REQUEST_TIMEOUT: number;
+  FLOWS_REQUEST_MAX_SIZE: number;
+  FLOWS_BACKGROUND_CONCURRENCY: number;
+}
+
+/** Why operations act without a user; writes in the second name trigger no flows. */
+const NO_USER = 'a flow runs for no user, or an operation has all permissions';
+const NO_USER_QUIET = 'an operation writes for no user and triggers no flows';
+
+export default definePlugin<Config>({
   manifest,
   register(host) {
+    const { config, db, events, log } = host;
+    const used = host.use({ access, activity, bus, identity, items, mail, outbound, schedule, secrets });
     const current = () => host.read(flowOperations);
     host.define(flowOperations);
     host.provide(operations, {
@@ -13,7 +59,73 @@ export default definePlugin({
       owners: (id) => current().owners(id),
       ids: () => current().ids(),
     });
-    for (const name of manifest['service:extension'].contributes['http.reserved'].names)
-      host.contribute(reservedSegments, name);
+    for (const one of [collections.flowsCollection, collections.operationsCollection])
+      host.contribute(systemCollections, one);
+    host.contribute(migrations, flowsChangedTriggers(db));
+
+    const quiet = createQuietCallers();
+    const systemCaller = (isQuiet: boolean) =>
+      isQuiet ? quiet.add(host.asSystem(NO_USER_QUIET)) : host.asSystem(NO_USER);
+    const plans = createFlowPlans({ db, bus: used.bus, log });
+    const runner: FlowRunner = createFlowRunner({
+      chain: createRunChain({ operations: current, maxSteps: config.FLOWS_MAX_STEPS }),
+      activity: used.activity,
+      db,
+      systemCaller: () => systemCaller(false),
+      env: readFlowEnvironment(config.FLOWS_ENV_ALLOW_LIST),
+      log,
+      maxNesting: config.FLOWS_MAX_NESTING,
+    });
+    const stopping = new AbortController();
+    const runAs = createRunAsOperation({ identity: host.identity, access: used.access, events, quiet, systemCaller });
+    for (const operation of [
+      conditionOperation,
+      transformOperation,
+      throwErrorOperation,
+      jsonWebTokenOperation,
+      createSleepOperation(stopping.signal),
+      createTriggerOperation({ plans, runner: () => runner, log }),
+      createRequestOperation({
+        outbound: used.outbound,
+        timeout: config.FLOWS_REQUEST_TIMEOUT,
+        maxBytes: config.FLOWS_REQUEST_MAX_SIZE,
+      }),
+      ...createItemOperations({ items: used.items, runAs }),
+      ...createMessageOperations({ mail: used.mail, items: used.items, runAs, log }),
+    ])
+      host.contribute(flowOperations, operation);
+
+    const asyncRuns = createAsyncRuns({
+      queue: host.queue,
+      secrets: used.secrets,
+      identity: used.identity,
+      plans,
+      runner,
+      concurrency: config.FLOWS_BACKGROUND_CONCURRENCY,
+      log,
+    });
+    for (const route of [
+      ...triggerRoutes({ items: used.items, plans, runner, asyncRuns }),
+      ...collectionRoutes(used.items, '/flows', 'platform_flows'),
+      ...collectionRoutes(used.items, '/operations', 'platform_operations'),
+    ])
+      host.contribute(routes, route);
+
+    // A change of a flow is answered when every process knows that it has to read its flows again.
+    for (const name of ['flows', 'operations'])
+      for (const verb of ['create', 'update', 'delete']) {
+        events.onFilter(`${name}.${verb}`, () => db.answerAfter(used.bus.waitForConfirmation));
+        events.onAction(`${name}.${verb}`, plans.forget);
+      }
+    startEventTriggers({ events, plans, runner, quiet, log });
+    const schedules = startScheduleTriggers({ schedule: used.schedule, plans, runner, log });
+    host.onStart(async () => {
+      await plans.current();
+    });
+    host.onStop(async () => {
+      stopping.abort(new Error('the service stops'));
+      await schedules.stop();
+      await asyncRuns.stop();
+    });
   },
 });
