@@ -50,6 +50,7 @@ export const CORE_PLUGIN_FLOORS = [
       'comments',
       'history',
       'flows',
+      'flow-scripts',
       'extension-settings',
     ],
   },

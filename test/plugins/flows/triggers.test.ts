@@ -253,7 +253,7 @@ describe('triggers of flows', () => {
           {
             key: 'note',
             type: 'item-create',
-            options: { collection: 'notes', payload: { name: ' {{ $trigger }}' }, permissions: '$full' },
+            options: { collection: 'notes', payload: { name: 'event {{ $trigger }}' }, permissions: '$full' },
           },
         ],
       });

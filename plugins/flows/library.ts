@@ -1,0 +1,2 @@
+/** `$env` of flows, for plugins whose operations show it to code. */
+export { readFlowEnvironment } from './flow-environment.ts';
