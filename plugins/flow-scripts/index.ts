@@ -1,7 +1,6 @@
 import { definePlugin } from '#kernel';
-import { broker } from '../broker/contract.ts';
+import { broker, environmentVariables } from '../broker/contract.ts';
 import { flowOperations } from '../flows/contract.ts';
-import { readFlowEnvironment } from '../flows/library.ts';
 import { sandbox } from '../sandbox/contract.ts';
 import { createExecOperation } from './exec-operation.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -18,7 +17,7 @@ export default definePlugin<Config, Shared>({
   manifest,
   register(host) {
     const { config } = host;
-    const used = host.use({ broker, sandbox });
+    const used = host.use({ broker, environmentVariables, sandbox });
     const brokerAccess = used.broker.register({
       name: 'scripts of flows',
       version: manifest.version,
@@ -28,7 +27,7 @@ export default definePlugin<Config, Shared>({
     const exec = createExecOperation({
       sandbox: used.sandbox,
       brokerAccess,
-      env: readFlowEnvironment(config.FLOWS_ENV_ALLOW_LIST),
+      env: used.environmentVariables.pick(config.FLOWS_ENV_ALLOW_LIST),
       timeout: config.FLOWS_RUN_SCRIPT_TIMEOUT,
     });
     host.contribute(flowOperations, exec.operation);

@@ -2,6 +2,7 @@ import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { identity } from '../auth/contract.ts';
+import { environmentVariables } from '../broker/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
@@ -15,19 +16,12 @@ import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import * as collections from './collections.ts';
 import { flowOperations, operations } from './contract.ts';
-import { readFlowEnvironment } from './flow-environment.ts';
-import { conditionOperation } from './operations/condition.ts';
-import { createItemOperations } from './operations/item-operations.ts';
-import { jsonWebTokenOperation } from './operations/json-web-token.ts';
-import { createMessageOperations } from './operations/messages.ts';
-import { createRunAsOperation } from './operations/operation-callers.ts';
-import { createRequestOperation } from './operations/request.ts';
-import { createTriggerOperation } from './operations/trigger.ts';
-import { createSleepOperation, throwErrorOperation, transformOperation } from './operations/values.ts';
+import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
+import { confirmFlowChanges } from './plan/flow-changes.ts';
 import { createFlowPlans, flowsChangedTriggers } from './plan/flow-plans.ts';
+import { createCallersWithoutListeners } from './run/callers-without-listeners.ts';
 import { createFlowRunner, type FlowRunner } from './run/flow-runner.ts';
-import { createQuietCallers } from './run/quiet-callers.ts';
 import { createRunChain } from './run/run-chain.ts';
 import { createAsyncRuns } from './triggers/async-runs.ts';
 import { startEventTriggers } from './triggers/event.ts';
@@ -43,15 +37,17 @@ interface Config {
   FLOWS_BACKGROUND_CONCURRENCY: number;
 }
 
+const USED = { access, activity, bus, environmentVariables, identity, items, mail, outbound, schedule, secrets };
+
 /** Why operations act without a user; writes in the second name trigger no flows. */
 const NO_USER = 'a flow runs for no user, or an operation has all permissions';
-const NO_USER_QUIET = 'an operation writes for no user and triggers no flows';
+const NO_USER_WITHOUT_LISTENERS = 'an operation writes for no user and triggers no flows';
 
 export default definePlugin<Config>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
-    const used = host.use({ access, activity, bus, identity, items, mail, outbound, schedule, secrets });
+    const used = host.use(USED);
     const current = () => host.read(flowOperations);
     host.define(flowOperations);
     host.provide(operations, {
@@ -63,36 +59,33 @@ export default definePlugin<Config>({
       host.contribute(systemCollections, one);
     host.contribute(migrations, flowsChangedTriggers(db));
 
-    const quiet = createQuietCallers();
-    const systemCaller = (isQuiet: boolean) =>
-      isQuiet ? quiet.add(host.asSystem(NO_USER_QUIET)) : host.asSystem(NO_USER);
+    const withoutListeners = createCallersWithoutListeners();
+    const systemCaller = (isWithoutListeners: boolean) =>
+      isWithoutListeners ? withoutListeners.add(host.asSystem(NO_USER_WITHOUT_LISTENERS)) : host.asSystem(NO_USER);
     const plans = createFlowPlans({ db, bus: used.bus, log });
     const runner: FlowRunner = createFlowRunner({
       chain: createRunChain({ operations: current, maxSteps: config.FLOWS_MAX_STEPS }),
       activity: used.activity,
       db,
       systemCaller: () => systemCaller(false),
-      env: readFlowEnvironment(config.FLOWS_ENV_ALLOW_LIST),
+      env: used.environmentVariables.pick(config.FLOWS_ENV_ALLOW_LIST),
       log,
       maxNesting: config.FLOWS_MAX_NESTING,
     });
     const stopping = new AbortController();
-    const runAs = createRunAsOperation({ identity: host.identity, access: used.access, events, quiet, systemCaller });
-    for (const operation of [
-      conditionOperation,
-      transformOperation,
-      throwErrorOperation,
-      jsonWebTokenOperation,
-      createSleepOperation(stopping.signal),
-      createTriggerOperation({ plans, runner: () => runner, log }),
-      createRequestOperation({
-        outbound: used.outbound,
-        timeout: config.FLOWS_REQUEST_TIMEOUT,
-        maxBytes: config.FLOWS_REQUEST_MAX_SIZE,
-      }),
-      ...createItemOperations({ items: used.items, runAs }),
-      ...createMessageOperations({ mail: used.mail, items: used.items, runAs, log }),
-    ])
+    const limits = { timeout: config.FLOWS_REQUEST_TIMEOUT, maxBytes: config.FLOWS_REQUEST_MAX_SIZE };
+    for (const operation of createCoreOperations({
+      used,
+      identity: host.identity,
+      events,
+      withoutListeners,
+      systemCaller,
+      plans,
+      runner: () => runner,
+      limits,
+      stopping: stopping.signal,
+      log,
+    }))
       host.contribute(flowOperations, operation);
 
     const asyncRuns = createAsyncRuns({
@@ -111,13 +104,8 @@ export default definePlugin<Config>({
     ])
       host.contribute(routes, route);
 
-    // A change of a flow is answered when every process knows that it has to read its flows again.
-    for (const name of ['flows', 'operations'])
-      for (const verb of ['create', 'update', 'delete']) {
-        events.onFilter(`${name}.${verb}`, () => db.answerAfter(used.bus.waitForConfirmation));
-        events.onAction(`${name}.${verb}`, plans.forget);
-      }
-    startEventTriggers({ events, plans, runner, quiet, log });
+    confirmFlowChanges({ db, events, bus: used.bus, plans });
+    startEventTriggers({ events, plans, runner, withoutListeners, log });
     const schedules = startScheduleTriggers({ schedule: used.schedule, plans, runner, log });
     host.onStart(async () => {
       await plans.current();

@@ -15,16 +15,16 @@ export const jsonWebTokenOperation: FlowOperationKind = {
   async run(options) {
     const { default: jwt } = await import('jsonwebtoken');
     const { operation, payload, token, secret } = options;
-    const given = parseJsonOption(options.options, 'options') ?? {};
-    if (!isObject(given)) throw fail('INVALID_PAYLOAD', '"options" must be an object');
-    if (operation === 'decode') return jwt.decode(textOption(token, 'token'), given);
+    const requested = parseJsonOption(options.options, 'options') ?? {};
+    if (!isObject(requested)) throw fail('INVALID_PAYLOAD', '"options" must be an object');
+    if (operation === 'decode') return jwt.decode(textOption(token, 'token'), requested);
     const key = textOption(secret, 'secret');
     if (operation === 'verify') {
       const fitting: readonly string[] = key.includes('-----BEGIN') ? BY_KEY : BY_SECRET;
-      const asked = Array.isArray(given.algorithms) ? given.algorithms : fitting;
-      const algorithms = asked.filter((one) => fitting.includes(one));
+      const algorithmNames = Array.isArray(requested.algorithms) ? requested.algorithms : fitting;
+      const algorithms = algorithmNames.filter((one) => fitting.includes(one));
       return jwt.verify(textOption(token, 'token'), key, {
-        ...given,
+        ...requested,
         complete: false,
         algorithms: algorithms as never,
       });
@@ -32,6 +32,6 @@ export const jsonWebTokenOperation: FlowOperationKind = {
     if (operation !== 'sign') throw fail('INVALID_PAYLOAD', '"operation" must be sign, verify or decode');
     const content = parseJsonOption(payload, 'payload');
     if (!isObject(content)) throw fail('INVALID_PAYLOAD', '"payload" must be an object');
-    return jwt.sign(content, key, given);
+    return jwt.sign(content, key, requested);
   },
 };

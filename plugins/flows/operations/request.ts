@@ -3,16 +3,13 @@ import type { OutboundResponse, OutboundService } from '../../outbound/contract.
 import type { FlowOperationKind } from '../contract.ts';
 import { textOption } from './option-values.ts';
 
-interface Deps {
-  readonly outbound: Pick<OutboundService, 'send'>;
+/** Bounds of one request. */
+export interface RequestLimits {
   /** Milliseconds for one exchange. */
   readonly timeout: number;
   /** Bytes of the longest accepted answer. */
   readonly maxBytes: number;
 }
-
-// An import of the module would load the client behind `fetch` at each start.
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** The answer to a request as data of the run. */
 interface RequestResult {
@@ -83,7 +80,11 @@ function toResult({ status, headers, body }: OutboundResponse, statusText: strin
  * `request`: one HTTP request to a public address; redirects are not followed. Resolves with the answer, and rejects with it where its status is 400
  * or more. A request that may change something has an `Idempotency-Key`, equal where a job runs the flow again.
  */
-export const createRequestOperation = ({ outbound, timeout, maxBytes }: Deps): FlowOperationKind => ({
+export const createRequestOperation = ({
+  outbound,
+  timeout,
+  maxBytes,
+}: RequestLimits & { readonly outbound: Pick<OutboundService, 'send'> }): FlowOperationKind => ({
   id: 'request',
   async run(options, { flow }) {
     const address = textOption(options.url, 'url');
@@ -102,6 +103,8 @@ export const createRequestOperation = ({ outbound, timeout, maxBytes }: Deps): F
       timeout,
       maxBytes,
     });
+    // An import at the start would load the client behind `fetch`.
+    const { STATUS_CODES } = await import('node:http');
     const result = toResult(answer, STATUS_CODES[answer.status] ?? '');
     if (answer.status >= 400) throw result;
     return result;

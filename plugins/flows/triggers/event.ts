@@ -2,15 +2,15 @@ import { type EventMeta, type EventsApi, Failure, Failures, isSystem, type Log }
 import { CustomFailure } from '../../http/library.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
+import type { CallersWithoutListeners } from '../run/callers-without-listeners.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
-import type { QuietCallers } from '../run/quiet-callers.ts';
 import { returnValueOf } from '../run/return-value.ts';
 
 interface Deps {
   readonly events: Pick<EventsApi, 'onFilter' | 'onAction'>;
   readonly plans: FlowPlans;
   readonly runner: FlowRunner;
-  readonly quiet: Pick<QuietCallers, 'has'>;
+  readonly withoutListeners: Pick<CallersWithoutListeners, 'has'>;
   readonly log: Log;
 }
 
@@ -41,7 +41,7 @@ const kindOf = ({ options }: FlowPlan): EventKind | undefined =>
   options.type === 'filter' || options.type === 'action' ? options.type : undefined;
 
 /** Runs flows with the trigger `event`. Where no flow listens, nothing does, so that such an event costs nothing. */
-export function startEventTriggers({ events, plans, runner, quiet, log }: Deps): void {
+export function startEventTriggers({ events, plans, runner, withoutListeners, log }: Deps): void {
   let subscriptions: (() => void)[] = [];
 
   const matching = async (kind: EventKind, event: string): Promise<readonly FlowPlan[]> =>
@@ -50,7 +50,7 @@ export function startEventTriggers({ events, plans, runner, quiet, log }: Deps):
     );
 
   async function filter(payload: unknown, meta: EventMeta): Promise<unknown> {
-    if (quiet.has(meta.caller)) return undefined;
+    if (withoutListeners.has(meta.caller)) return undefined;
     let current = payload;
     for (const plan of await matching('filter', meta.event)) {
       const outcome = await runner.run(plan, {
@@ -66,7 +66,7 @@ export function startEventTriggers({ events, plans, runner, quiet, log }: Deps):
   }
 
   async function act(meta: EventMeta): Promise<void> {
-    if (quiet.has(meta.caller)) return;
+    if (withoutListeners.has(meta.caller)) return;
     for (const plan of await matching('action', meta.event)) {
       const request = { trigger: describeEvent(meta), caller: isSystem(meta.caller) ? null : meta.caller };
       await runner

@@ -55,17 +55,17 @@ export function startScheduleTriggers({ schedule, plans, runner, log }: Deps): {
   }
 
   async function apply(current: ReadonlyMap<string, FlowPlan>): Promise<void> {
-    const wanted = new Map(
+    const expected = new Map(
       [...current.values()].flatMap((plan) =>
         plan.trigger === 'schedule' ? [[plan.id, { plan, text: JSON.stringify(plan.options) }]] : [],
       ),
     );
     for (const [id, { text, job }] of [...started]) {
-      if (wanted.get(id)?.text === text) continue;
+      if (expected.get(id)?.text === text) continue;
       started.delete(id);
       await job.stop();
     }
-    for (const [id, { plan, text }] of wanted) if (!isStopped && !started.has(id)) start(plan, text);
+    for (const [id, { plan, text }] of expected) if (!isStopped && !started.has(id)) start(plan, text);
   }
 
   plans.onChange((current) => {

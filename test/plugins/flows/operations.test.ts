@@ -333,7 +333,7 @@ describe('operations of flows', () => {
       ]);
       expect([all.a, 'b' in all]).to.deep.equal([null, false]);
     });
-    it('operations that go round are stopped, and the circle is named', async () => {
+    it('operations that go round are stopped, and the cycle is named', async () => {
       const id = await createWebhook(admin, [
         { key: 'a', type: 'log', options: {} },
         { key: 'b', type: 'log', options: {} },

@@ -178,10 +178,10 @@ describe('triggers of flows', () => {
         options: { collections: ['tags'], requireSelection: false },
         steps,
       });
-      const nobody = await createTestUserAccount(service, await makeRole(service));
+      const powerless = await createTestUserAccount(service, await makeRole(service));
       const body = { collection: 'tags' };
       expect((await admin('POST', `/flows/trigger/${id}`, body)).status).to.equal(200);
-      expect(statusAndCodeOf(await nobody.ask('POST', `/flows/trigger/${id}`, body))).to.deep.equal(FORBIDDEN);
+      expect(statusAndCodeOf(await powerless.ask('POST', `/flows/trigger/${id}`, body))).to.deep.equal(FORBIDDEN);
     });
 
     it('without collections nothing triggers it', async () => {
