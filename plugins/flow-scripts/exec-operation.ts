@@ -62,6 +62,7 @@ export function createExecOperation({ sandbox, brokerAccess, env, timeout }: Dep
 
   const operation: FlowOperationKind = {
     id: 'exec',
+    trial: 'run',
     async run({ code }, { data, caller }) {
       if (typeof code !== 'string') throw fail('INVALID_PAYLOAD', 'the option "code" must be a text');
       if (Buffer.byteLength(code) > sandbox.maxArtifact() / 2) throw fail('INVALID_PAYLOAD', 'the code is too long');

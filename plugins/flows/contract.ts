@@ -25,6 +25,11 @@ export interface FlowOfOperation {
 export interface FlowOperationKind {
   readonly id: string;
   run(options: Readonly<Record<string, unknown>>, context: FlowOperationContext): Promise<unknown>;
+  /**
+   * What a trial of a flow does with the operation, which changes nothing in the end. `run`: it runs, since the rollback of the transaction
+   * undoes all it does; `run and list`: it is also listed among the effects. By default it is listed, does not run, and gives null.
+   */
+  readonly trial?: 'run' | 'run and list';
   /** Options that are kept encrypted and handed over as references only. */
   readonly secretOptions?: readonly string[];
   /**

@@ -23,10 +23,13 @@ import { createFlowPlans, flowsChangedTriggers } from './plan/flow-plans.ts';
 import { createCallersWithoutListeners } from './run/callers-without-listeners.ts';
 import { createFlowRunner, type FlowRunner } from './run/flow-runner.ts';
 import { createRunChain } from './run/run-chain.ts';
+import { createRunLog, flowRunsCollection } from './run/run-log.ts';
 import { createAsyncRuns } from './triggers/async-runs.ts';
 import { startEventTriggers } from './triggers/event.ts';
+import { runsRoute } from './triggers/runs-route.ts';
 import { startScheduleTriggers } from './triggers/schedule.ts';
 import { triggerRoutes } from './triggers/trigger-routes.ts';
+import { tryRoute } from './triggers/try-route.ts';
 
 interface Config {
   FLOWS_ENV_ALLOW_LIST: readonly string[];
@@ -55,7 +58,7 @@ export default definePlugin<Config>({
       owners: (id) => current().owners(id),
       ids: () => current().ids(),
     });
-    for (const one of [collections.flowsCollection, collections.operationsCollection])
+    for (const one of [collections.flowsCollection, collections.operationsCollection, flowRunsCollection])
       host.contribute(systemCollections, one);
     host.contribute(migrations, flowsChangedTriggers(db));
 
@@ -63,9 +66,11 @@ export default definePlugin<Config>({
     const systemCaller = (isWithoutListeners: boolean) =>
       isWithoutListeners ? withoutListeners.add(host.asSystem(NO_USER_WITHOUT_LISTENERS)) : host.asSystem(NO_USER);
     const plans = createFlowPlans({ db, bus: used.bus, log });
+    const runLog = createRunLog(db);
     const runner: FlowRunner = createFlowRunner({
       chain: createRunChain({ operations: current, maxSteps: config.FLOWS_MAX_STEPS }),
       activity: used.activity,
+      runLog,
       db,
       systemCaller: () => systemCaller(false),
       env: used.environmentVariables.pick(config.FLOWS_ENV_ALLOW_LIST),
@@ -99,6 +104,8 @@ export default definePlugin<Config>({
     });
     for (const route of [
       ...triggerRoutes({ items: used.items, plans, runner, asyncRuns }),
+      runsRoute({ items: used.items, log: runLog }),
+      tryRoute({ db, runner, readFlow: plans.readStored }),
       ...collectionRoutes(used.items, '/flows', 'platform_flows'),
       ...collectionRoutes(used.items, '/operations', 'platform_operations'),
     ])

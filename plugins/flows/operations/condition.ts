@@ -41,6 +41,7 @@ function withoutMissingBranches(rule: unknown, data: unknown): unknown {
 /** `condition`: resolves with null where its filter holds for the data of the run, and rejects with the violated rules. */
 export const conditionOperation: FlowOperationKind = {
   id: 'condition',
+  trial: 'run',
   async run(options, { data }) {
     const filter = parseJsonOption(options.filter, 'filter');
     if (filter === undefined || filter === null) return null;

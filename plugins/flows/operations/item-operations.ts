@@ -58,6 +58,7 @@ export function createItemOperations({ items, runAs }: Deps): readonly FlowOpera
   return [
     {
       id: 'item-create',
+      trial: 'run',
       async run(options, { caller }) {
         const payload = payloadOf(options);
         if (payload === undefined) return null;
@@ -67,6 +68,7 @@ export function createItemOperations({ items, runAs }: Deps): readonly FlowOpera
     },
     {
       id: 'item-read',
+      trial: 'run',
       async run(options, { caller }) {
         const collection = collectionOf(options);
         const query = queryOf(options) ?? {};
@@ -82,6 +84,7 @@ export function createItemOperations({ items, runAs }: Deps): readonly FlowOpera
     },
     {
       id: 'item-update',
+      trial: 'run',
       async run(options, { caller }) {
         const collection = collectionOf(options);
         const payload = payloadOf(options);
@@ -101,6 +104,7 @@ export function createItemOperations({ items, runAs }: Deps): readonly FlowOpera
     },
     {
       id: 'item-delete',
+      trial: 'run',
       async run(options, { caller }) {
         const collection = collectionOf(options);
         const found = keysOf(options);

@@ -12,6 +12,7 @@ const BY_KEY = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', '
 /** `json-web-token`: signs `payload`, or verifies or decodes `token`. */
 export const jsonWebTokenOperation: FlowOperationKind = {
   id: 'json-web-token',
+  trial: 'run',
   async run(options) {
     const { default: jwt } = await import('jsonwebtoken');
     const { operation, payload, token, secret } = options;

@@ -48,6 +48,7 @@ export function createMessageOperations({ mail, items, runAs, log }: Deps): read
   return [
     {
       id: 'mail',
+      trial: 'run and list',
       async run(options) {
         const to = addressesOf(options.to);
         if (!to) throw fail('INVALID_PAYLOAD', 'the option "to" has no address');
@@ -66,6 +67,7 @@ export function createMessageOperations({ mail, items, runAs, log }: Deps): read
     },
     {
       id: 'notification',
+      trial: 'run and list',
       async run(options, { caller }) {
         const recipients = listOption(options.recipient);
         if (recipients.length === 0) return [];

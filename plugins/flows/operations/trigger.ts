@@ -18,6 +18,7 @@ const MAX_RUNS = 10_000;
 /** `trigger`: runs another flow whose trigger is `operation`, once for each element of a list (conventions, "Operation types"). */
 export const createTriggerOperation = ({ plans, runner, log }: Deps): FlowOperationKind => ({
   id: 'trigger',
+  trial: 'run',
   async run(options, context) {
     const plan = (await plans.current()).get(String(options.flow ?? ''));
     if (plan?.trigger !== 'operation') {

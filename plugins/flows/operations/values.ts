@@ -10,6 +10,7 @@ const MAX_SLEEP = 86_400_000;
 /** `transform`: the value of `json`, an object or JSON text. */
 export const transformOperation: FlowOperationKind = {
   id: 'transform',
+  trial: 'run',
   run: async ({ json }) => parseJsonOption(json, 'json') ?? null,
 };
 
@@ -28,6 +29,7 @@ export const createSleepOperation = (stopping: AbortSignal): FlowOperationKind =
 /** `throw-error`: rejects with an error of the flow's own. */
 export const throwErrorOperation: FlowOperationKind = {
   id: 'throw-error',
+  trial: 'run',
   async run({ code, status, message }) {
     const number = Number(status ?? 500);
     throw new CustomFailure('INTERNAL_SERVER_ERROR', {

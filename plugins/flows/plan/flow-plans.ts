@@ -14,6 +14,8 @@ export interface FlowPlans {
   current(): Promise<ReadonlyMap<string, FlowPlan>>;
   /** The flows read last, without a wait. */
   known(): ReadonlyMap<string, FlowPlan>;
+  /** One flow as it is stored, also an inactive one; undefined where there is none. */
+  readStored(id: string): Promise<ActiveFlowRow | undefined>;
   /** Marks the flows as changed; the next `current` reads them. */
   forget(): void;
   /** Calls `handle` when flows have changed: with undefined until they are read again, and then with them. */
@@ -30,10 +32,12 @@ interface Deps {
 const RETRY_DELAY = 1000;
 
 export function createFlowPlans({ db, bus, log }: Deps): FlowPlans {
-  const ACTIVE = db.sql`select f.id, f.name, f.trigger, f.accountability, f.options, f.operation,
+  const FLOWS = db.sql`select f.id, f.name, f.trigger, f.accountability, f.options, f.operation,
       coalesce((select json_agg(json_build_object('id', o.id, 'key', o.key, 'name', o.name, 'type', o.type, 'options', o.options,
         'resolve', o.resolve, 'reject', o.reject)) from ${db.read('platform_operations')} o where o.flow = f.id), '[]') as operations
-    from ${db.read('platform_flows')} f where f.status = 'active' order by f.date_created, f.id`;
+    from ${db.read('platform_flows')} f`;
+  const ACTIVE = db.sql`${FLOWS} where f.status = 'active' order by f.date_created, f.id`;
+  const ONE = db.sql`${FLOWS} where f.id = $1`;
 
   // Flows are read outside of the unit of work of the write that asks for them: it may be the one that changes them.
   const outside = AsyncLocalStorage.snapshot();
@@ -88,7 +92,9 @@ export function createFlowPlans({ db, bus, log }: Deps): FlowPlans {
 
   bus.subscribe(FLOWS_CHANGED_CHANNEL, forget);
   bus.onReconnect(forget);
-  return { current, known: () => plans, forget, onChange: (handle) => void handlers.push(handle) };
+  const readStored = async (id: string) => (await db.query<ActiveFlowRow>(ONE, [id])).rows[0];
+
+  return { current, readStored, known: () => plans, forget, onChange: (handle) => void handlers.push(handle) };
 }
 
 /** Trigger that tells every process when a flow or an operation changes. */

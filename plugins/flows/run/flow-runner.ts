@@ -6,6 +6,8 @@ import type { Db } from '../../database/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import { recordRun } from './record-run.ts';
 import type { RunChain, RunOutcome } from './run-chain.ts';
+import type { RunLog } from './run-log.ts';
+import { currentTrial } from './trial.ts';
 
 /** What starts a run. */
 export interface RunRequest {
@@ -27,6 +29,7 @@ export interface FlowRunner {
 interface Deps {
   readonly chain: RunChain;
   readonly activity: Pick<HistoryRecorder, 'record'>;
+  readonly runLog: Pick<RunLog, 'add'>;
   readonly db: Pick<Db, 'isInUnitOfWork'>;
   /** Who acts in the history where a flow runs for no caller. */
   readonly systemCaller: () => Caller;
@@ -38,9 +41,35 @@ interface Deps {
 /** The flows that led to the running code, by name: one flow calls another, or writes what another listens to. */
 const nesting = new AsyncLocalStorage<readonly string[]>();
 
-export function createFlowRunner({ chain, activity, db, systemCaller, env, log, maxNesting }: Deps): FlowRunner {
+export function createFlowRunner({
+  chain,
+  activity,
+  runLog,
+  db,
+  systemCaller,
+  env,
+  log,
+  maxNesting,
+}: Deps): FlowRunner {
   // A record of a run whose write is rolled back must not be rolled back with it.
   const outside = AsyncLocalStorage.snapshot();
+
+  async function keep(
+    id: string,
+    plan: FlowPlan,
+    outcome: RunOutcome,
+    caller: Caller | null,
+    started: Date,
+  ): Promise<void> {
+    try {
+      const actor = caller ?? systemCaller();
+      const recorded = await recordRun(activity, actor, plan, outcome);
+      if (recorded !== undefined)
+        await runLog.add(id, plan, outcome, { started, user: actor.user, activity: recorded });
+    } catch (error) {
+      log.error({ err: error, flow: plan.id }, 'a run of a flow could not be recorded');
+    }
+  }
 
   return {
     async run(plan, { trigger, caller, id = randomUUID(), signal, isPartOfWrite = false }) {
@@ -48,16 +77,15 @@ export function createFlowRunner({ chain, activity, db, systemCaller, env, log, 
       if (path.length > maxNesting)
         throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
       const input = { id, trigger, caller, accountability: toAccountability(caller), env, signal };
+      const started = new Date();
       const outcome = await nesting.run(path, () => chain(plan, input));
       if (outcome.status !== 'resolve')
         log.debug(
           { flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status: outcome.status },
           'a flow was not successful',
         );
-      const record = () =>
-        recordRun(activity, caller ?? systemCaller(), plan, outcome).catch((error) =>
-          log.error({ err: error, flow: plan.id }, 'a run of a flow could not be recorded'),
-        );
+      if (currentTrial()) return outcome;
+      const record = () => keep(id, plan, outcome, caller, started);
       if (isPartOfWrite && outcome.status === 'reject') void outside(record);
       else if (isPartOfWrite || !db.isInUnitOfWork()) await record();
       else await outside(record);

@@ -11,6 +11,10 @@ const SECRET_KEY =
 
 export const isSecretKey = (key: string): boolean => SECRET_KEY.test(key.toLowerCase().replace(/[^a-z0-9]/g, ''));
 
+/** Names the member `value` of a pair such as `{ header, value }`, as editors store headers. */
+const isSecretPair = (pair: Readonly<Record<string, unknown>>): boolean =>
+  ['header', 'name', 'key'].some((name) => typeof pair[name] === 'string' && isSecretKey(pair[name]));
+
 /** The forms in which a secret may stand in a text that was made of it. */
 function encodingsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
@@ -64,8 +68,11 @@ export class RunSecrets {
     } else if (typeof value === 'number' || typeof value === 'bigint') {
       if (isSecret) this.#add(String(value));
     } else if (Array.isArray(value)) for (const one of value) this.note(one, isSecret, depth + 1);
-    else if (typeof value === 'object' && value !== null)
-      for (const [key, one] of Object.entries(value)) this.note(one, isSecret || isSecretKey(key), depth + 1);
+    else if (typeof value === 'object' && value !== null) {
+      const isPair = isSecretPair(value as Record<string, unknown>);
+      for (const [key, one] of Object.entries(value))
+        this.note(one, isSecret || isSecretKey(key) || (isPair && key === 'value'), depth + 1);
+    }
   }
 
   #add(text: string): void {
@@ -86,10 +93,13 @@ export class RunSecrets {
     const plain =
       typeof (value as { toJSON?: unknown }).toJSON === 'function' ? JSON.parse(JSON.stringify(value)) : value;
     if (typeof plain !== 'object' || plain === null) return this.redact(plain, depth + 1);
+    const isPair = isSecretPair(plain as Record<string, unknown>);
     return Object.fromEntries(
       Object.entries(plain).map(([key, one]) => [
         this.redactText(key),
-        isSecretKey(key) && one !== null && one !== undefined ? REDACTED : this.redact(one, depth + 1),
+        (isSecretKey(key) || (isPair && key === 'value')) && one !== null && one !== undefined
+          ? REDACTED
+          : this.redact(one, depth + 1),
       ]),
     );
   }

@@ -4,6 +4,7 @@ import type { FlowPlan, OperationPlan } from '../plan/flow-plan.ts';
 import { toErrorValue } from './error-value.ts';
 import { isSecretKey, REDACTED, RunSecrets } from './redaction.ts';
 import { renderOptions } from './templates.ts';
+import { currentTrial } from './trial.ts';
 
 /** `unknown`: an operation of a type that no plugin has ends the run. */
 export type StepStatus = 'resolve' | 'reject' | 'unknown';
@@ -95,10 +96,15 @@ export const createRunChain =
       try {
         if (refusal) throw refusal;
         rendered = renderOptions(operation.options, data, note);
+        secrets.note(rendered);
         if (kind === undefined) return settle('unknown', null);
         if (kind === 'ambiguous') throw new Error(`several plugins have the operation "${operation.type}"`);
         signal?.throwIfAborted();
         const flow = { id: plan.id, name: plan.name, run: input.id, step: operation.key };
+        const trial = currentTrial();
+        if (trial && kind.trial !== 'run')
+          trial.effects.push({ type: kind.id, step: operation.key, effect: secrets.redact(rendered) });
+        if (trial && kind.trial === undefined) return settle('resolve', null);
         const result = await kind.run(rendered as never, { data, caller, flow, secrets });
         return settle('resolve', toJsonValue(result));
       } catch (thrown) {
