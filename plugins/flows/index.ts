@@ -1,4 +1,4 @@
-import { definePlugin } from '#kernel';
+import { commands, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { identity } from '../auth/contract.ts';
@@ -15,15 +15,17 @@ import { schedule } from '../schedule/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import * as collections from './collections.ts';
+import { createFlowsCommand } from './command.ts';
 import { flowOperations, operations } from './contract.ts';
 import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { confirmFlowChanges } from './plan/flow-changes.ts';
-import { createFlowPlans, flowsChangedTriggers } from './plan/flow-plans.ts';
+import { createFlowPlans, flowsChangedTriggers, flowTablesOf } from './plan/flow-plans.ts';
 import { createCallersWithoutListeners } from './run/callers-without-listeners.ts';
 import { createFlowRunner, type FlowRunner } from './run/flow-runner.ts';
 import { createRunChain } from './run/run-chain.ts';
 import { createRunLog, flowRunsCollection } from './run/run-log.ts';
+import { createTryFlow } from './run/trial-report.ts';
 import { createAsyncRuns } from './triggers/async-runs.ts';
 import { startEventTriggers } from './triggers/event.ts';
 import { runsRoute } from './triggers/runs-route.ts';
@@ -93,6 +95,8 @@ export default definePlugin<Config>({
     }))
       host.contribute(flowOperations, operation);
 
+    const tryFlow = createTryFlow(db, runner);
+    host.contribute(commands, createFlowsCommand({ plans, runLog, tryFlow, systemCaller: () => systemCaller(false) }));
     const asyncRuns = createAsyncRuns({
       queue: host.queue,
       secrets: used.secrets,
@@ -103,9 +107,9 @@ export default definePlugin<Config>({
       log,
     });
     for (const route of [
-      ...triggerRoutes({ items: used.items, plans, runner, asyncRuns }),
+      ...triggerRoutes({ items: used.items, plans, runner, asyncRuns, tables: flowTablesOf(db) }),
       runsRoute({ items: used.items, log: runLog }),
-      tryRoute({ db, runner, readFlow: plans.readStored }),
+      tryRoute({ plans, tryFlow }),
       ...collectionRoutes(used.items, '/flows', 'platform_flows'),
       ...collectionRoutes(used.items, '/operations', 'platform_operations'),
     ])

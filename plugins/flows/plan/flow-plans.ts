@@ -3,6 +3,7 @@ import type { Log } from '#kernel';
 import type { InterProcessBus } from '../../cluster/contract.ts';
 import { createChangeNotificationMigration } from '../../cluster/library.ts';
 import type { Db, Migration } from '../../database/contract.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import { type ActiveFlowRow, buildFlowPlan, type FlowPlan } from './flow-plan.ts';
 
 /** The bus channel on which a change of a flow or an operation is announced, by this service or by SQL. */
@@ -16,10 +17,20 @@ export interface FlowPlans {
   known(): ReadonlyMap<string, FlowPlan>;
   /** One flow as it is stored, also an inactive one; undefined where there is none. */
   readStored(id: string): Promise<ActiveFlowRow | undefined>;
+  /** All flows, in the order of their names. */
+  readAll(): Promise<readonly StoredFlow[]>;
   /** Marks the flows as changed; the next `current` reads them. */
   forget(): void;
   /** Calls `handle` when flows have changed: with undefined until they are read again, and then with them. */
   onChange(handle: (plans: ReadonlyMap<string, FlowPlan> | undefined) => void): void;
+}
+
+/** A flow as lists show it. */
+export interface StoredFlow {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly trigger: string | null;
 }
 
 interface Deps {
@@ -92,10 +103,18 @@ export function createFlowPlans({ db, bus, log }: Deps): FlowPlans {
 
   bus.subscribe(FLOWS_CHANGED_CHANNEL, forget);
   bus.onReconnect(forget);
+  const ALL = db.sql`select id, name, status, trigger from ${db.read('platform_flows')} order by name, id`;
+  const readAll = async () => (await db.query<StoredFlow>(ALL)).rows;
   const readStored = async (id: string) => (await db.query<ActiveFlowRow>(ONE, [id])).rows[0];
 
-  return { current, readStored, known: () => plans, forget, onChange: (handle) => void handlers.push(handle) };
+  return { current, readAll, readStored, known: () => plans, forget, onChange: (handle) => void handlers.push(handle) };
 }
+
+/** The tables that an answer of a flow depends on, as quoted names with their schema. */
+export const flowTablesOf = ({ schemas }: Pick<Db, 'schemas'>): readonly string[] =>
+  ['platform_flows', 'platform_operations'].map(
+    (name) => `${quoteIdentifier(schemas[0] as string)}.${quoteIdentifier(name)}`,
+  );
 
 /** Trigger that tells every process when a flow or an operation changes. */
 export const flowsChangedTriggers = (db: Db): Migration =>

@@ -2,6 +2,7 @@ import { Failure, Failures, fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { CustomFailure } from '../../http/library.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
+import { currentAnswerSources } from '../../query/library.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
@@ -17,12 +18,14 @@ interface Deps {
   readonly plans: Pick<FlowPlans, 'current'>;
   readonly runner: FlowRunner;
   readonly asyncRuns: Pick<AsyncRuns, 'add'>;
+  /** The tables of flows, quoted names with their schema. */
+  readonly tables: readonly string[];
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `GET` and `POST /flows/trigger/<id>`: webhook and manual flows (specification, "Flow and operation endpoints"). */
-export function triggerRoutes({ items, plans, runner, asyncRuns }: Deps): readonly Route[] {
+export function triggerRoutes({ items, plans, runner, asyncRuns, tables }: Deps): readonly Route[] {
   async function handle(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
     const id = ctx.params.id as string;
@@ -42,6 +45,8 @@ export function triggerRoutes({ items, plans, runner, asyncRuns }: Deps): readon
     }
     const outcome = await runner.run(plan, { trigger, caller });
     if (outcome.status === 'reject' && plan.options.error_on_reject === true) throw toHttpError(outcome);
+    const isKept = plan.trigger === 'webhook' && ctx.method === 'GET' && plan.options.cacheEnabled !== false;
+    if (isKept && outcome.status === 'resolve') currentAnswerSources()?.keepUntilExpired(tables);
     answer(ctx, plan, outcome);
   }
 
