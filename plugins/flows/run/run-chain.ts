@@ -53,92 +53,120 @@ export type RunChain = (plan: FlowPlan, input: RunInput) => Promise<RunOutcome>;
 
 /** Follows the chain of a flow from its first operation (specification, "Operation record"). A failed operation is data, and no error. */
 export const createRunChain =
-  ({ operations, maxSteps }: Deps): RunChain =>
-  async (plan, input) => {
-    const { caller, signal } = input;
-    const secrets = new RunSecrets();
-    const own: Record<string, unknown> = { $accountability: input.accountability, $env: input.env };
-    const data: Record<string, unknown> = { $trigger: input.trigger, $last: input.trigger, ...own };
-    secrets.note(input.trigger);
-    secrets.note(input.env);
-    const reader = { admin: caller?.admin ?? true };
-    const steps: RunStep[] = [];
-    const visited = new Map<string, string>();
+  (deps: Deps): RunChain =>
+  (plan, input) =>
+    new ChainRun(deps, plan, input).follow();
+
+/** What one operation came to. */
+interface StepResult {
+  readonly status: StepStatus;
+  readonly value: unknown;
+  readonly record: RunStep;
+  readonly error?: unknown;
+  /** The run ends here, whatever follows in the chain. */
+  readonly isLast?: boolean;
+}
+
+class ChainRun {
+  readonly #deps: Deps;
+  readonly #plan: FlowPlan;
+  readonly #input: RunInput;
+  readonly #secrets = new RunSecrets();
+  readonly #data: Record<string, unknown>;
+  readonly #steps: RunStep[] = [];
+  /** Keys of the operations that have run, by id. */
+  readonly #visited = new Map<string, string>();
+  readonly #reader: { readonly admin: boolean };
+
+  constructor(deps: Deps, plan: FlowPlan, input: RunInput) {
+    this.#deps = deps;
+    this.#plan = plan;
+    this.#input = input;
+    this.#reader = { admin: input.caller?.admin ?? true };
+    const { trigger, accountability, env } = input;
+    this.#data = { $trigger: trigger, $last: trigger, $accountability: accountability, $env: env };
+    this.#secrets.note(trigger);
+    this.#secrets.note(env);
+  }
+
+  async follow(): Promise<RunOutcome> {
     let status: StepStatus = 'resolve';
     let error: unknown;
-
-    for (let next = plan.first; next !== null; ) {
-      const operation = plan.operations.get(next);
+    for (let next = this.#plan.first; next !== null; ) {
+      const operation = this.#plan.operations.get(next);
       // The chain is not checked when it is written: an id that leads nowhere, or into another flow, is the end of this run.
       if (!operation) {
         status = 'reject';
         error = new Error(`operation ${next} is not an operation of the flow`);
-        data.$last = toErrorValue(error, reader);
+        this.#data.$last = toErrorValue(error, this.#reader);
         break;
       }
-      const step = await runStep(operation);
-      steps.push(step.record);
-      ({ status, error } = step);
-      secrets.note(step.value);
-      data[operation.key] = step.value;
-      data.$last = step.value;
+      const step = await this.#run(operation);
+      this.#steps.push(step.record);
+      this.#secrets.note(step.value);
+      this.#data[operation.key] = step.value;
+      this.#data.$last = step.value;
+      status = step.status;
+      error = step.error;
       if (status === 'unknown' || step.isLast) break;
       next = status === 'resolve' ? operation.resolve : operation.reject;
     }
-    return { status, data, steps, error, secrets };
+    return { status, data: this.#data, steps: this.#steps, error, secrets: this.#secrets };
+  }
 
-    async function runStep(operation: OperationPlan) {
-      const missing = new Set<string>();
-      const note = (path: string) => void missing.add(path);
-      const refusal = refusalOf(operation);
-      const kind = operations().find(operation.type);
-      let rendered: unknown = operation.options;
-      try {
-        if (refusal) throw refusal;
-        rendered = renderOptions(operation.options, data, note);
-        secrets.note(rendered);
-        if (kind === undefined) return settle('unknown', null);
-        if (kind === 'ambiguous') throw new Error(`several plugins have the operation "${operation.type}"`);
-        signal?.throwIfAborted();
-        const flow = { id: plan.id, name: plan.name, run: input.id, step: operation.key };
-        const trial = currentTrial();
-        if (trial && kind.trial !== 'run')
-          trial.effects.push({ type: kind.id, step: operation.key, effect: secrets.redact(rendered) });
-        if (trial && kind.trial === undefined) return settle('resolve', null);
-        const result = await kind.run(rendered as never, { data, caller, flow, secrets });
-        return settle('resolve', toJsonValue(result));
-      } catch (thrown) {
-        return {
-          ...settle('reject', toJsonValue(toErrorValue(thrown, reader))),
-          error: thrown,
-          isLast: refusal !== undefined,
-        };
-      }
-
-      function settle(outcome: StepStatus, value: unknown) {
-        const record: RunStep = {
-          operation: operation.id,
-          key: operation.key,
-          status: outcome,
-          options: redactOptions(operation, kind, data, secrets),
-          ...(missing.size > 0 ? { missing: [...missing] } : {}),
-        };
-        return { status: outcome, value, record, error: undefined as unknown, isLast: false };
-      }
+  async #run(operation: OperationPlan): Promise<StepResult> {
+    const missing = new Set<string>();
+    const kind = this.#deps.operations().find(operation.type);
+    const settle = (status: StepStatus, value: unknown): StepResult => ({
+      status,
+      value,
+      record: {
+        operation: operation.id,
+        key: operation.key,
+        status,
+        options: redactOptions(operation, kind, this.#data, this.#secrets),
+        ...(missing.size > 0 ? { missing: [...missing] } : {}),
+      },
+    });
+    const refusal = this.#refusalOf(operation);
+    try {
+      if (refusal) throw refusal;
+      const rendered = renderOptions(operation.options, this.#data, (path) => void missing.add(path));
+      this.#secrets.note(rendered);
+      if (kind === undefined) return settle('unknown', null);
+      if (kind === 'ambiguous') throw new Error(`several plugins have the operation "${operation.type}"`);
+      this.#input.signal?.throwIfAborted();
+      return settle('resolve', await this.#call(kind, operation, rendered));
+    } catch (error) {
+      const value = toJsonValue(toErrorValue(error, this.#reader));
+      return { ...settle('reject', value), error, isLast: refusal !== undefined };
     }
+  }
 
-    /** Why the operation does not run: the chain has come back to it, or is too long. */
-    function refusalOf({ id, key }: OperationPlan): Error | undefined {
-      if (visited.has(id)) {
-        const keys = [...visited.values()];
-        return new Error(
-          `the operations go round: ${[...keys.slice([...visited.keys()].indexOf(id)), key].join(' → ')}`,
-        );
-      }
-      visited.set(id, key);
-      return visited.size > maxSteps ? new Error(`the run has more than ${maxSteps} operations`) : undefined;
+  async #call(kind: FlowOperationKind, { key }: OperationPlan, rendered: unknown): Promise<unknown> {
+    const secrets = this.#secrets;
+    const trial = currentTrial();
+    if (trial && kind.trial !== 'run')
+      trial.effects.push({ type: kind.id, step: key, effect: secrets.redact(rendered) });
+    if (trial && kind.trial === undefined) return null;
+    const { caller, id } = this.#input;
+    const flow = { id: this.#plan.id, name: this.#plan.name, run: id, step: key };
+    return toJsonValue(await kind.run(rendered as never, { data: this.#data, caller, flow, secrets }));
+  }
+
+  /** Why the operation does not run: the chain has come back to it, or is too long. */
+  #refusalOf({ id, key }: OperationPlan): Error | undefined {
+    const visited = this.#visited;
+    if (visited.has(id)) {
+      const keys = [...visited.values()];
+      return new Error(`the operations go round: ${[...keys.slice([...visited.keys()].indexOf(id)), key].join(' → ')}`);
     }
-  };
+    visited.set(id, key);
+    return visited.size > this.#deps.maxSteps
+      ? new Error(`the run has more than ${this.#deps.maxSteps} operations`)
+      : undefined;
+  }
+}
 
 /**
  * The options as they are recorded: rendered once more from data without secrets, so that what was interpolated from a secret is
