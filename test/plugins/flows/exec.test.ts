@@ -8,16 +8,17 @@ describe('the operation exec', function () {
   let service: InProcessService;
   let admin: SendAsUser;
   before(async () => {
-    process.env.FLOW_TEST_ALLOWED = 'visible';
-    process.env.FLOW_TEST_HIDDEN = 'hidden';
     service = await startService({
-      env: { FLOWS_ENV_ALLOW_LIST: 'FLOW_TEST_ALLOWED', FLOWS_RUN_SCRIPT_TIMEOUT: '3s' },
+      env: {
+        FLOW_TEST_ALLOWED: 'visible',
+        FLOW_TEST_HIDDEN: 'hidden',
+        FLOWS_ENV_ALLOW_LIST: 'FLOW_TEST_ALLOWED',
+        FLOWS_RUN_SCRIPT_TIMEOUT: '3s',
+      },
     });
     admin = createUserSender(service, service.admin.token);
   });
   after(async () => {
-    delete process.env.FLOW_TEST_ALLOWED;
-    delete process.env.FLOW_TEST_HIDDEN;
     await service?.stop();
   });
 
