@@ -54,6 +54,7 @@ export const CORE_PLUGIN_FLOORS = [
       'comments',
       'history',
       'flows',
+      'flow-scripts',
       'extension-settings',
     ],
   },

@@ -88,6 +88,8 @@ export interface ActivityEntry {
   /** Key of the row that the action is about; truncated to 255 characters. */
   readonly item: string | number;
   readonly comment?: string | null;
+  /** What a revision beside the row keeps, as JSON; without it there is no revision. */
+  readonly revision?: unknown;
 }
 
 /**
@@ -104,7 +106,7 @@ export interface HistoryRecorder {
   historySql(step: HistoryRecordedStatement): HistorySql;
   /** The parameters of `historySql`: the actor, and the revision places of a nested write. */
   bindHistory(caller: Caller, places?: NestedWriteRevisions): HistoryParameters;
-  /** Writes one row of activity in the open unit of work, or by itself without one. Returns its id. */
+  /** Writes one row of activity, with its revision, in the open unit of work, or by itself without one. Returns its id. */
   record(caller: Caller, entry: ActivityEntry): Promise<number>;
 }
 

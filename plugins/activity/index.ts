@@ -13,17 +13,28 @@ export default definePlugin({
   register(host) {
     const { db, events } = host;
     const rows = db.write('platform_activity');
+    const revisions = db.write('platform_revisions');
     const RECORD = db.sql`insert into ${rows} ("user", ip, user_agent, origin, owner, invocation, action, collection, item, comment)
       values ($1, $2, $3, $4, $5, $6, $7, $8, left($9::text, 255), $10) returning id`;
-    const FORGET = db.sql`with forgotten as (delete from ${db.write('platform_revisions')} where collection = any($1::text[]))
+    // Reads show the values of `data` where `delta` is empty, which is for new rows.
+    const RECORD_WITH_REVISION = db.sql`with recorded as (${RECORD}, collection, item)
+      insert into ${revisions} (activity, collection, item, data, delta)
+      select id, collection, item, $11::json, 'null' from recorded returning activity as id`;
+    const FORGET = db.sql`with forgotten as (delete from ${revisions} where collection = any($1::text[]))
       delete from ${rows} where collection = any($1::text[])`;
     for (const one of [collections.activityCollection, collections.revisionsCollection])
       host.contribute(systemCollections, one);
     host.contribute(migrations, createRevisionJsonMigration(db));
 
-    const record: HistoryRecorder['record'] = async (caller, { action, collection, item, comment = null }) => {
+    const record: HistoryRecorder['record'] = async (
+      caller,
+      { action, collection, item, comment = null, revision },
+    ) => {
       const params = [...toActorSqlParameters(caller), action, collection, String(item), comment];
-      const inserted = await db.query<{ id: number }>(RECORD, params, { name: 'activity_record' });
+      const inserted =
+        revision === undefined
+          ? await db.query<{ id: number }>(RECORD, params, { name: 'activity_record' })
+          : await db.query<{ id: number }>(RECORD_WITH_REVISION, [...params, JSON.stringify(revision)]);
       return (inserted.rows[0] as { id: number }).id;
     };
     host.provide(activity, {

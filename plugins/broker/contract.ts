@@ -136,5 +136,17 @@ export interface PackageGrantBroker {
   redact(text: string): string;
 }
 
+/** Variables of the environment that an operator allows by name, such as those of FLOWS_ENV_ALLOW_LIST. */
+export interface EnvironmentVariables {
+  /** The variables of these names that are set, from the environment or the settings file. */
+  pick(names: readonly string[]): Readonly<Record<string, string>>;
+}
+
+/** For core plugins that show variables of the environment to code, as the operator allows. */
+export const environmentVariables = service<EnvironmentVariables>('environment-variables', {
+  version: '1.0.0',
+  coreOnly: true,
+});
+
 /** For core plugins that run packages: `extensions` and the loaders of its kinds. */
 export const broker = service<PackageGrantBroker>('broker', { version: '1.0.0', coreOnly: true });

@@ -1,6 +1,6 @@
 import { definePlugin } from '#kernel';
 import { remoteLogMethods } from './confined-log-methods.ts';
-import { broker, remoteMethods } from './contract.ts';
+import { broker, environmentVariables, remoteMethods } from './contract.ts';
 import { GrantBroker } from './grant-broker.ts';
 import manifest from './package.json' with { type: 'json' };
 
@@ -13,5 +13,13 @@ export default definePlugin({
     const subjects = new GrantBroker({ packages, remotes: () => host.read(remoteMethods) });
     packages.addAuditLines(() => subjects.auditLines());
     host.provide(broker, subjects);
+    host.provide(environmentVariables, {
+      pick(names) {
+        const { source } = packages.settings();
+        return Object.freeze(
+          Object.fromEntries(names.flatMap((name) => (source[name] === undefined ? [] : [[name, source[name]]]))),
+        ) as Readonly<Record<string, string>>;
+      },
+    });
   },
 });

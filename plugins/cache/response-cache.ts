@@ -156,10 +156,14 @@ export class ResponseCache {
   /** The tables whose changes make the answer stale; undefined where something has changed since its read began, or is not announced. */
   async #relationsOf(
     request: ReadRequest,
-    { tables }: AnswerCollector,
+    { tables, keptUntilExpired }: AnswerCollector,
     began: number,
   ): Promise<readonly number[] | undefined> {
-    const relations = this.#deps.tables.relationsOf(tables, began);
+    const { revalidates } = this.#deps.settings;
+    const relations =
+      keptUntilExpired && !revalidates
+        ? []
+        : this.#deps.tables.relationsOf(keptUntilExpired ? new Set(keptUntilExpired) : tables, began);
     if (!relations || !(await this.#deps.isUnchanged(request))) return undefined;
     return this.#deps.changes.isUnchangedSince(began, relations) ? relations : undefined;
   }

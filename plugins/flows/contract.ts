@@ -7,13 +7,29 @@ export interface FlowOperationContext {
   readonly data: Readonly<Record<string, unknown>>;
   /** The caller on whose behalf the flow runs; null without a user, for example for a schedule. */
   readonly caller: Caller | null;
-  readonly flow?: unknown;
+  /** The flow, its run (equal where a job runs it again) and the key of this operation. */
+  readonly flow?: FlowOfOperation;
+  /** Takes secrets of the run out of what leaves it, such as a line of the log. */
+  readonly secrets?: { redact(value: unknown): unknown };
+}
+
+/** Where an operation runs. */
+export interface FlowOfOperation {
+  readonly id: string;
+  readonly name: string;
+  readonly run: string;
+  readonly step: string;
 }
 
 /** One kind of step in a flow. Options arrive interpolated; a throw takes the reject branch. */
 export interface FlowOperationKind {
   readonly id: string;
   run(options: Readonly<Record<string, unknown>>, context: FlowOperationContext): Promise<unknown>;
+  /**
+   * What a trial of a flow does with the operation, which changes nothing in the end. `run`: it runs, since the rollback of the transaction
+   * undoes all it does; `run and list`: it is also listed among the effects. By default it is listed, does not run, and gives null.
+   */
+  readonly trial?: 'run' | 'run and list';
   /** Options that are kept encrypted and handed over as references only. */
   readonly secretOptions?: readonly string[];
   /**

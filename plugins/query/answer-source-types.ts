@@ -25,6 +25,11 @@ export interface AnswerSources {
    * permissions of the caller.
    */
   markComplete(): void;
+  /**
+   * The answer may be kept as long as CACHE_TTL allows, whatever it is made of and whatever the request wrote, for this user only. With
+   * CACHE_AUTO_PURGE a change of one of these tables, quoted names with their schemas, forgets it.
+   */
+  keepUntilExpired(tables: readonly string[]): void;
   /** The answer also depends on something that the other methods cannot say. */
   markUncacheable(): void;
   /** The request wrote rows, although its method reads. */

@@ -188,6 +188,7 @@ async function exerciseAll(request: SendRequest, outside: string): Promise<void>
   // The service imports the graphql package with the first document.
   await ask('POST', '/graphql/system', { query: '{ server_ping }' });
   await exerciseSchema(ask);
+  await exerciseFlows(ask);
   await exerciseUsers(ask, request);
   // After the other features, since uploads start worker processes for images and so take longest.
   await exerciseFiles(ask, request, token, outside);
@@ -213,6 +214,27 @@ async function exerciseSchema(ask: Ask): Promise<void> {
   await ask('POST', '/items/things', { name: 'one' });
   await ask('GET', '/items/things?fields=*.*');
   await ask('POST', '/comments', { collection: 'things', item: '1', comment: 'plain' });
+}
+
+/** Runs a flow whose operations write without a user, one of them so that other flows are triggered. */
+async function exerciseFlows(ask: Ask): Promise<void> {
+  const flow = (await ask('POST', '/flows', { name: 'f', trigger: 'webhook', options: { method: 'POST' } })).body?.data
+    ?.id;
+  const options = { collection: 'things', payload: { name: 'by a flow' }, permissions: '$full' };
+  let resolve: string | undefined;
+  for (const emitEvents of [true, false]) {
+    const operation = {
+      flow,
+      key: `create ${emitEvents}`,
+      type: 'item-create',
+      options: { ...options, emitEvents },
+      resolve,
+    };
+    resolve = (await ask('POST', '/operations', operation)).body?.data?.id;
+  }
+  await ask('PATCH', `/flows/${flow}`, { operation: resolve });
+  await ask('POST', `/flows/trigger/${flow}`, {});
+  await ask('POST', `/flows/${flow}/try`, {});
 }
 
 async function exerciseFiles(

@@ -82,6 +82,7 @@ describe('sources of an answer', function () {
       },
       addEvents() {},
       markComplete() {},
+      keepUntilExpired() {},
       markUncacheable() {},
       markWrite() {},
     };

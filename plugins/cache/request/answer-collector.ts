@@ -17,6 +17,7 @@ export class AnswerCollector implements AnswerSources {
   #scope: AnswerScope = 'shared';
   #isComplete = false;
   #isUncacheable = false;
+  #keptUntilExpired: readonly string[] | undefined;
 
   get scope(): AnswerScope {
     return this.#scope;
@@ -24,7 +25,13 @@ export class AnswerCollector implements AnswerSources {
 
   /** Whether the answer depends on nothing but what was collected, and on at least one table. */
   get isCacheable(): boolean {
+    if (this.#keptUntilExpired) return true;
     return this.#isComplete && !this.#isUncacheable && !this.hasWritten && this.tables.size > 0;
+  }
+
+  /** The tables whose changes forget an answer that is otherwise kept until it expires; undefined for all other answers. */
+  get keptUntilExpired(): readonly string[] | undefined {
+    return this.#keptUntilExpired;
   }
 
   /** Runs `work`, whose reads are collected. */
@@ -45,6 +52,11 @@ export class AnswerCollector implements AnswerSources {
 
   markComplete(): void {
     this.#isComplete = true;
+  }
+
+  keepUntilExpired(tables: readonly string[]): void {
+    this.#keptUntilExpired = tables;
+    this.#scope = 'user';
   }
 
   markUncacheable(): void {

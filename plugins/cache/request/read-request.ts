@@ -7,6 +7,8 @@ import { normalizeQueryString } from './query-text.ts';
 import type { RequestContext } from './request-context.ts';
 import { isGraphqlPath } from './request-kind.ts';
 
+const FLOW_TRIGGERS = '/flows/trigger/';
+
 /** One request for an answer that may be stored. */
 export interface ReadRequest {
   readonly keys: AnswerKeys;
@@ -37,7 +39,8 @@ export function createReadRequests({ access, schema }: Deps) {
           path: ctx.path,
           query: isGraphql ? ctx.querystring : normalizeQueryString(ctx.querystring),
           mediaType: isGraphql ? ctx.get('Accept') : '',
-          body,
+          // What a webhook flow gives may depend on every header.
+          body: ctx.path.startsWith(FLOW_TRIGGERS) ? JSON.stringify(ctx.req.headers) : body,
           schemaVersion: version,
           permissions: permissions.digest,
           caller,

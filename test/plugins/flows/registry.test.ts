@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { CORE_PLUGIN_FLOORS } from '../../../plugins/core-plugins.ts';
 import {
   type FlowOperationKind,
   type FlowOperationRegistry,
@@ -13,9 +14,12 @@ const operation = (id: string, owner?: string): FlowOperationKind => ({
   ...(owner === undefined ? {} : { owner }),
 });
 
+/** Flows use services of many plugins. */
+const product = CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins);
+
 type Add = (operation: FlowOperationKind) => () => void;
 
-/** Boots `flows` and calls `work` with the registry of operations and a function that contributes one. */
+/** Boots the product and calls `work` with the registry of operations and a function that contributes one. */
 async function withRegistry(work: (registry: FlowOperationRegistry, add: Add) => void): Promise<void> {
   let registry: FlowOperationRegistry | undefined;
   let add: Add = () => () => {};
@@ -28,7 +32,7 @@ async function withRegistry(work: (registry: FlowOperationRegistry, add: Add) =>
     },
   };
   await withBootedTestPlugins([runner], () => work(registry as FlowOperationRegistry, add), {
-    product: ['http', 'flows'],
+    product,
   });
 }
 
@@ -42,7 +46,7 @@ describe('registry of flows.operations', () => {
       expect(registry.find('constructor')).to.equal(undefined);
       expect(registry.owners('one')).to.deep.equal(['a']);
       expect(registry.owners('two')).to.deep.equal([]);
-      expect(registry.ids()).to.deep.equal(['one']);
+      expect(registry.ids()).to.include('one');
     }));
 
   it('owners() names the contributing plugin when an operation has no owner', () =>
@@ -67,7 +71,7 @@ describe('registry of flows.operations', () => {
       const same = operation('same');
       const remove = add(same);
       remove();
-      expect(registry.ids()).to.deep.equal([]);
+      expect(registry.ids()).to.not.include('same');
       const again = add(same);
       remove();
       expect(registry.find('same')).to.equal(same);
@@ -81,7 +85,6 @@ describe('registry of flows.operations', () => {
       manifest: { contributes: { 'flows.operations': { ids } } },
       register: (host) => void host.contribute<FlowOperationKind>('flows.operations', operation(id)),
     });
-    const product = ['http', 'flows'];
     await withBootedTestPlugins([author(['shout'], 'shout')], () => {}, { product });
     const failure = await captureError(withBootedTestPlugins([author(['shout'], 'whisper')], () => {}, { product }));
     expect(failure.message).to.match(/the operation whisper is not declared/);

@@ -1,0 +1,62 @@
+/** How a flow begins (specification, "Flow record"). */
+export const FLOW_TRIGGERS = ['event', 'schedule', 'webhook', 'manual', 'operation'] as const;
+export type FlowTrigger = (typeof FLOW_TRIGGERS)[number];
+
+/** What is recorded of a run: activity and revision, activity, or nothing. */
+export type FlowAccountability = 'all' | 'activity' | null;
+
+/** One operation of a flow, as it is stored. */
+export interface OperationPlan {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string | null;
+  readonly type: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** The id of the operation that follows a success; null ends the run. */
+  readonly resolve: string | null;
+  /** The id of the operation that follows a failure; null ends the run. */
+  readonly reject: string | null;
+}
+
+/** An active flow, ready to run. Its chain is followed at run time: operations that nothing leads to never run. */
+export interface FlowPlan {
+  readonly id: string;
+  readonly name: string;
+  readonly trigger: FlowTrigger;
+  readonly accountability: FlowAccountability;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** The id of the first operation; null where the flow has none. */
+  readonly first: string | null;
+  readonly operations: ReadonlyMap<string, OperationPlan>;
+}
+
+/** A row of the statement that reads the active flows: a flow with its operations as JSON. */
+export interface ActiveFlowRow {
+  readonly id: string;
+  readonly name: string;
+  readonly trigger: string | null;
+  readonly accountability: string | null;
+  readonly options: unknown;
+  readonly operation: string | null;
+  readonly operations: readonly (Omit<OperationPlan, 'options'> & { readonly options: unknown })[];
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const optionsOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});
+
+/** The plan of a stored flow; undefined where its trigger is none of the specification's. */
+export function buildFlowPlan(row: ActiveFlowRow): FlowPlan | undefined {
+  const trigger = FLOW_TRIGGERS.find((one) => one === row.trigger);
+  if (!trigger) return undefined;
+  const { id, name, operation, accountability } = row;
+  return {
+    id,
+    name,
+    trigger,
+    accountability: accountability === 'all' || accountability === 'activity' ? accountability : null,
+    options: optionsOf(row.options),
+    first: operation,
+    operations: new Map(row.operations.map((one) => [one.id, { ...one, options: optionsOf(one.options) }])),
+  };
+}

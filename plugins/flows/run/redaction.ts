@@ -1,0 +1,112 @@
+/** What stands in place of a secret (specification, "Flow record"). */
+export const REDACTED = '--redact--';
+
+/** Secrets shorter than this are replaced where their key says so, but not looked for in other texts: they are parts of words. */
+const MIN_SEARCHED_LENGTH = 6;
+const MAX_DEPTH = 100;
+
+/** Keys whose values are secrets, without regard to case, `-` and `_`; also as the end of a longer key. */
+const SECRET_KEY =
+  /(?:authorization|cookie|token|password|passwd|passphrase|secret|apikey|accesskey|privatekey|credentials?|tfasecret|externalidentifier|authdata|otp)$/;
+
+export const isSecretKey = (key: string): boolean => SECRET_KEY.test(key.toLowerCase().replace(/[^a-z0-9]/g, ''));
+
+/** Names the member `value` of a pair such as `{ header, value }`, as editors store headers. */
+const isSecretPair = (pair: Readonly<Record<string, unknown>>): boolean =>
+  ['header', 'name', 'key'].some((name) => typeof pair[name] === 'string' && isSecretKey(pair[name]));
+
+/** The forms in which a secret may stand in a text that was made of it. */
+function encodingsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  return [
+    secret,
+    inJson,
+    JSON.stringify(inJson).slice(1, -1),
+    encodeURIComponent(secret),
+    encodeURIComponent(secret).replaceAll('%20', '+'),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    ...base64FormsOf(bytes),
+  ];
+}
+
+/** Base64 of a secret inside of a longer text differs by what precedes it: the part that is the same in each of three positions. */
+function base64FormsOf(bytes: Buffer): readonly string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    const start = before === 0 ? 0 : before + 1;
+    const end = text.length - ((bytes.length + before) % 3 === 0 ? 0 : 1);
+    const inner = text.slice(start, end);
+    return inner.length < MIN_SEARCHED_LENGTH ? [] : [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+/** Texts that a header `Authorization` or `Cookie` carries beside its whole value. */
+function partsOfHeader(value: string): readonly string[] {
+  const [, scheme = '', rest = ''] = /^(\S+)\s+(.+)$/.exec(value) ?? [];
+  const basic = /^basic$/i.test(scheme) ? Buffer.from(rest, 'base64').toString() : '';
+  const cookies = value.split(';').flatMap((one) => /^\s*[^=;\s]+=(.+)$/.exec(one)?.[1] ?? []);
+  return [rest, basic, basic.slice(basic.indexOf(':') + 1), ...cookies];
+}
+
+/**
+ * The secrets of one run. Every value that enters the run is noted; what leaves it for a log, a row or another caller is redacted: the
+ * values of secret keys, and each text that contains a noted secret in any of its encodings.
+ */
+export class RunSecrets {
+  readonly #noted = new Set<string>();
+  #searched: readonly string[] = [];
+
+  /** Notes the secrets in a value, at any depth. */
+  note(value: unknown, isSecret = false, depth = 0): void {
+    if (depth > MAX_DEPTH) return;
+    if (typeof value === 'string') {
+      if (isSecret) this.#add(value);
+    } else if (typeof value === 'number' || typeof value === 'bigint') {
+      if (isSecret) this.#add(String(value));
+    } else if (Array.isArray(value)) for (const one of value) this.note(one, isSecret, depth + 1);
+    else if (typeof value === 'object' && value !== null) {
+      const isPair = isSecretPair(value as Record<string, unknown>);
+      for (const [key, one] of Object.entries(value))
+        this.note(one, isSecret || isSecretKey(key) || (isPair && key === 'value'), depth + 1);
+    }
+  }
+
+  #add(text: string): void {
+    const before = this.#noted.size;
+    for (const one of [text, ...partsOfHeader(text)]) if (one.length >= MIN_SEARCHED_LENGTH) this.#noted.add(one);
+    if (this.#noted.size === before) return;
+    const forms = new Set([...this.#noted].flatMap(encodingsOf));
+    // A longer form first, so that a shorter one does not leave the rest of it.
+    this.#searched = [...forms].sort((a, b) => b.length - a.length);
+  }
+
+  /** A copy without secrets; values that JSON has no form for become what JSON makes of them. */
+  redact(value: unknown, depth = 0): unknown {
+    if (depth > MAX_DEPTH) return REDACTED;
+    if (typeof value === 'string') return this.redactText(value);
+    if (Array.isArray(value)) return value.map((one) => this.redact(one, depth + 1));
+    if (typeof value !== 'object' || value === null) return value;
+    const plain =
+      typeof (value as { toJSON?: unknown }).toJSON === 'function' ? JSON.parse(JSON.stringify(value)) : value;
+    if (typeof plain !== 'object' || plain === null) return this.redact(plain, depth + 1);
+    const isPair = isSecretPair(plain as Record<string, unknown>);
+    return Object.fromEntries(
+      Object.entries(plain).map(([key, one]) => [
+        this.redactText(key),
+        (isSecretKey(key) || (isPair && key === 'value')) && one !== null && one !== undefined
+          ? REDACTED
+          : this.redact(one, depth + 1),
+      ]),
+    );
+  }
+
+  redactText(text: string): string {
+    let redacted = text;
+    for (const form of this.#searched) if (redacted.includes(form)) redacted = redacted.replaceAll(form, REDACTED);
+    return redacted;
+  }
+}

@@ -1,0 +1,128 @@
+import { type EventMeta, type EventsApi, Failure, Failures, isSystem, type Log } from '#kernel';
+import { CustomFailure } from '../../http/library.ts';
+import type { FlowPlan } from '../plan/flow-plan.ts';
+import type { FlowPlans } from '../plan/flow-plans.ts';
+import type { CallersWithoutListeners } from '../run/callers-without-listeners.ts';
+import type { FlowRunner } from '../run/flow-runner.ts';
+import { returnValueOf } from '../run/return-value.ts';
+
+interface Deps {
+  readonly events: Pick<EventsApi, 'onFilter' | 'onAction'>;
+  readonly plans: FlowPlans;
+  readonly runner: FlowRunner;
+  readonly withoutListeners: Pick<CallersWithoutListeners, 'has'>;
+  readonly log: Log;
+}
+
+type EventKind = 'filter' | 'action';
+
+/** Scopes that need a list of collections. */
+const COLLECTION_SCOPES = new Set(['items.create', 'items.update', 'items.delete']);
+const SYSTEM_PREFIX = 'platform_';
+
+const listOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+
+/** The names of the events that a flow listens to, from its options `scope` and `collections`. */
+export function eventNamesOf({ options }: Pick<FlowPlan, 'options'>): readonly string[] {
+  const collections = listOf(options.collections);
+  const names = listOf(options.scope).flatMap((scope) => {
+    if (!COLLECTION_SCOPES.has(scope)) return [scope];
+    const action = scope.slice('items.'.length);
+    return collections.map((name) =>
+      name.startsWith(SYSTEM_PREFIX) ? `${name.slice(SYSTEM_PREFIX.length)}.${action}` : `${name}.items.${action}`,
+    );
+  });
+  // A name with a wildcard would listen to more than the flow names.
+  return [...new Set(names.filter((name) => name !== '' && !name.includes('*')))];
+}
+
+const kindOf = ({ options }: FlowPlan): EventKind | undefined =>
+  options.type === 'filter' || options.type === 'action' ? options.type : undefined;
+
+/** Runs flows with the trigger `event`. Where no flow listens, nothing does, so that such an event costs nothing. */
+export function startEventTriggers({ events, plans, runner, withoutListeners, log }: Deps): void {
+  let subscriptions: (() => void)[] = [];
+
+  const matching = async (kind: EventKind, event: string): Promise<readonly FlowPlan[]> =>
+    [...(await plans.current()).values()].filter(
+      (plan) => plan.trigger === 'event' && kindOf(plan) === kind && eventNamesOf(plan).includes(event),
+    );
+
+  async function filter(payload: unknown, meta: EventMeta): Promise<unknown> {
+    if (withoutListeners.has(meta.caller)) return undefined;
+    let current = payload;
+    for (const plan of await matching('filter', meta.event)) {
+      const outcome = await runner.run(plan, {
+        trigger: { payload: current, ...describeEvent(meta) },
+        caller: isSystem(meta.caller) ? null : meta.caller,
+        isPartOfWrite: true,
+      });
+      if (outcome.status === 'reject') throw toThrown(outcome.error, outcome.data.$last);
+      if (plan.options.return === undefined || plan.options.return === null || plan.options.return === '') continue;
+      current = returnValueOf(outcome, plan.options.return) ?? current;
+    }
+    return current === payload ? undefined : current;
+  }
+
+  async function act(meta: EventMeta): Promise<void> {
+    if (withoutListeners.has(meta.caller)) return;
+    for (const plan of await matching('action', meta.event)) {
+      const request = { trigger: describeEvent(meta), caller: isSystem(meta.caller) ? null : meta.caller };
+      await runner
+        .run(plan, request)
+        .catch((error) => log.warn({ err: error, flow: plan.id, event: meta.event }, 'a flow could not run'));
+    }
+  }
+
+  function listen(names: Readonly<Record<EventKind, ReadonlySet<string>>>): void {
+    const before = subscriptions;
+    subscriptions = [
+      ...[...names.filter].map((name) => events.onFilter(name, filter)),
+      ...[...names.action].map((name) => events.onAction(name, act)),
+    ];
+    for (const stop of before) stop();
+  }
+
+  plans.onChange((current) => {
+    // Until changed flows are read again, an event of any name may be one that a flow listens to.
+    if (!current) return listen({ filter: new Set(['**']), action: new Set(['**']) });
+    const names = { filter: new Set<string>(), action: new Set<string>() };
+    for (const plan of current.values()) {
+      const kind = plan.trigger === 'event' ? kindOf(plan) : undefined;
+      if (kind) for (const name of eventNamesOf(plan)) names[kind].add(name);
+    }
+    listen(names);
+  });
+}
+
+/** The members of an event as data: without the caller, and without what is no data, such as a server. */
+function describeEvent({ caller: _caller, ...meta }: EventMeta): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(meta).flatMap(([key, value]) => {
+      try {
+        const text = isPlain(value) ? JSON.stringify(value) : undefined;
+        return text === undefined ? [] : [[key, JSON.parse(text)]];
+      } catch {
+        return [];
+      }
+    }),
+  );
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || value instanceof Date;
+}
+
+/** The error that cancels the write: the one that the last operation threw, or its value as an error. */
+function toThrown(error: unknown, value: unknown): unknown {
+  if (error instanceof Failure || error instanceof Failures) return error;
+  const { message, code, status } = Object(value) as Readonly<Record<string, unknown>>;
+  return new CustomFailure('INVALID_PAYLOAD', {
+    message: typeof message === 'string' ? message : 'A flow has refused the change.',
+    code: typeof code === 'string' ? code : 'INVALID_PAYLOAD',
+    status: typeof status === 'number' && status >= 400 && status <= 599 ? status : 400,
+  });
+}

@@ -1,0 +1,84 @@
+import type { Log } from '#kernel';
+import type { JobScheduler, ScheduledJobHandle } from '../../schedule/contract.ts';
+import type { FlowPlan } from '../plan/flow-plan.ts';
+import type { FlowPlans } from '../plan/flow-plans.ts';
+import type { FlowRunner } from '../run/flow-runner.ts';
+
+interface Deps {
+  readonly schedule: JobScheduler;
+  readonly plans: FlowPlans;
+  readonly runner: FlowRunner;
+  readonly log: Log;
+}
+
+/** A started schedule, with what it was started by: a change of anything else leaves it alone. */
+interface StartedSchedule {
+  readonly text: string;
+  readonly job: ScheduledJobHandle;
+}
+
+/**
+ * Runs flows with the trigger `schedule`, each nominal time in one process of all. Options: `cron` (five positions, or six with seconds
+ * first), `overlap` (`skip`, the default, or `allow`) and `missed` (`skip`, the default, or `once`).
+ */
+export function startScheduleTriggers({ schedule, plans, runner, log }: Deps): { stop(): Promise<void> } {
+  const started = new Map<string, StartedSchedule>();
+  let isStopped = false;
+  let changing: Promise<unknown> = Promise.resolve();
+
+  async function runTick(id: string, signal: AbortSignal): Promise<void> {
+    const plan = (await plans.current()).get(id);
+    if (plan?.trigger !== 'schedule') return;
+    const outcome = await runner.run(plan, { trigger: null, caller: null, signal });
+    if (outcome.status === 'reject')
+      log.warn(
+        { flow: id, step: outcome.steps.at(-1)?.key, reason: outcome.secrets.redact(outcome.data.$last) },
+        'a scheduled flow failed',
+      );
+  }
+
+  function start({ id, options }: FlowPlan, text: string): void {
+    const { cron, overlap, missed } = options;
+    if (typeof cron !== 'string' || !schedule.isPattern(cron)) {
+      log.warn({ flow: id, cron }, 'a flow is not scheduled: its cron expression cannot be read');
+      return;
+    }
+    const job = schedule.start({
+      name: `flow ${id}`,
+      at: cron,
+      overlap: overlap === 'allow' ? 'allow' : 'skip',
+      missed: missed === 'once' ? 'once' : 'skip',
+      log,
+      run: ({ signal }) => runTick(id, signal),
+    });
+    started.set(id, { text, job });
+  }
+
+  async function apply(current: ReadonlyMap<string, FlowPlan>): Promise<void> {
+    const expected = new Map(
+      [...current.values()].flatMap((plan) =>
+        plan.trigger === 'schedule' ? [[plan.id, { plan, text: JSON.stringify(plan.options) }]] : [],
+      ),
+    );
+    for (const [id, { text, job }] of [...started]) {
+      if (expected.get(id)?.text === text) continue;
+      started.delete(id);
+      await job.stop();
+    }
+    for (const [id, { plan, text }] of expected) if (!isStopped && !started.has(id)) start(plan, text);
+  }
+
+  plans.onChange((current) => {
+    if (current)
+      changing = changing
+        .then(() => apply(current))
+        .catch((error) => log.error({ err: error }, 'flows could not be scheduled'));
+  });
+  return {
+    async stop() {
+      isStopped = true;
+      await changing;
+      await Promise.all([...started.values()].map(({ job }) => job.stop()));
+    },
+  };
+}
