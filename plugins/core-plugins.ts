@@ -44,6 +44,7 @@ export const CORE_PLUGIN_FLOORS = [
       'tus',
       'presets',
       'notifications',
+      'sessions',
       'mail-notifications',
       'dashboards',
       'translations',

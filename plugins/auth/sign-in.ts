@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
 import type { AccessControl } from '../access/contract.ts';
 import type { HistoryRecorder } from '../activity/contract.ts';
@@ -58,12 +59,18 @@ const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detai
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
   const { identity, access, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
 
-  async function accessToken(owner: SessionOwner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
+  async function accessToken(
+    owner: SessionOwner,
+    session: string,
+    type: 'login' | 'refresh',
+    caller: Caller,
+  ): Promise<string> {
     const claims = {
       id: owner.id,
       role: owner.role,
       app_access: owner.app_access ?? false,
       admin_access: owner.admin_access ?? false,
+      session,
     };
     const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
     return tokens.sign(await events.filter(['auth.jwt'], claims, about));
@@ -81,8 +88,9 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);
     const attempt = toSignInAttempt(account, terms, request);
     for (const step of steps()) await step.check(attempt);
-    const access = await accessToken(account, 'login', caller);
-    const refresh = await sessions.open(account, client);
+    const session = randomUUID();
+    const access = await accessToken(account, session, 'login', caller);
+    const refresh = await sessions.open(account, client, session);
     if (refresh === undefined) throw invalidCredentials('the account changed while signing in');
     const user = identity.mint('user', { ...caller, ...client, user: account.id });
     await activity.record(user, { action: 'login', collection: 'platform_users', item: account.id });
@@ -123,15 +131,17 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
 
     async refresh(presented, { client, caller }) {
       const rotated = await sessions.rotate(presented, client);
+      if (rotated.state === 'reused')
+        events.action(['auth.reuse'], { caller, user: rotated.user, session: rotated.session });
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
-      const { owner, token } = rotated;
+      const { owner, token, session } = rotated;
       try {
         await assertAddressAllowedForRole(access, owner.role, client.ip);
       } catch (error) {
         await sessions.close(token);
         throw error;
       }
-      return { access: await accessToken(owner, 'refresh', caller), refresh: token };
+      return { access: await accessToken(owner, session, 'refresh', caller), refresh: token };
     },
   };
 }
@@ -151,6 +161,8 @@ function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
       return fail('TOKEN_EXPIRED', 'the refresh token is too old');
     case 'inactive':
       return fail('USER_SUSPENDED', 'the user is not active');
+    case 'reused':
+      return invalidCredentials('the refresh token was spent before: its session is ended');
     case 'unknown':
       return invalidCredentials('unknown refresh token');
   }
