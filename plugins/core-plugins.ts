@@ -45,6 +45,7 @@ export const CORE_PLUGIN_FLOORS = [
       'presets',
       'notifications',
       'sessions',
+      'account-commands',
       'mail-notifications',
       'dashboards',
       'translations',

@@ -60,6 +60,8 @@ async function denialOn(
       return reply;
     };
     await exerciseAll(untilDenied, `http://127.0.0.1:${address}`);
+    if (plugin.folder === 'account-commands')
+      await kernel.commands.get('sessions:end')?.run(['--email', FIRST_ADMIN_CREDENTIALS.email]);
   } catch (error) {
     const { cause, detail, message } = error as { cause?: { code?: string }; detail?: string; message: string };
     if (cause?.code === 'CAPABILITY_DENIED') return { plugin: plugin.name, detail: detail ?? message };
@@ -236,7 +238,11 @@ async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {
   await permit('platform_users', 'read');
   const who = { email: 'writer@example.com', password: 'correct horse battery' };
   const user = (await ask('POST', '/users', { ...who, role })).body?.data?.id;
-  const token = (await request('POST', '/auth/login', { body: who })).body?.data?.access_token;
+  const signedIn = (await request('POST', '/auth/login', { body: who })).body?.data;
+  const token = signedIn?.access_token;
+  // The second use of a refresh token ends its session, and the service notifies the user.
+  const refresh = { refresh_token: signedIn?.refresh_token };
+  for (let time = 0; time < 2; time++) await request('POST', '/auth/refresh', { body: refresh });
   await request('PATCH', '/items/things', { token, body: { keys: [1], data: { name: 'two' } } });
   await request('PATCH', '/items/things/1', { token, body: { name: 'three' } });
   // The service notifies mentioned users of a comment only if they may read the item, and mails the notification.

@@ -126,8 +126,11 @@ export interface CliProcess {
   output(): string;
 }
 
-/** Runs the command line in a child process. `env` is its whole environment, except PATH, HOME and the compile cache. */
-export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliProcess {
+/**
+ * Runs the command line in a child process. `env` is its whole environment, except PATH, HOME and the compile cache; `input` is
+ * its standard input, which is empty by default.
+ */
+export function runCli(args: readonly string[], env: Readonly<Record<string, string>>, input?: string): CliProcess {
   let text = '';
   const child = spawn(process.execPath, [...HEAP_FLAGS, ...recording.args, join(root, 'scripts/cli.ts'), ...args], {
     cwd: root,
@@ -138,10 +141,11 @@ export function runCli(args: readonly string[], env: Readonly<Record<string, str
       ...recording.env,
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+  child.stdin?.end(input);
+  for (const stream of [child.stdout, child.stderr] as const)
+    stream?.setEncoding('utf8').on('data', (part: string) => (text += part));
   const ended = once(child, 'close').then(([code]) => code as number | null);
   return { child, ended, output: () => text };
 }
