@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { AccountCommand, AccountCommandDeps } from './account-command.ts';
 import { findRole } from './find-rows.ts';
 
-const FIELDS = ['id', 'email', 'first_name', 'last_name', 'status', 'role', 'role.name', 'provider', 'last_access'];
+const FIELDS = ['id', 'email', 'first_name', 'last_name', 'status', 'role.id', 'role.name', 'provider', 'last_access'];
 
 /** `users:list`: prints users as CSV or JSON while they are read, sorted by e-mail address. */
 export const createUsersListCommand = (deps: AccountCommandDeps): AccountCommand => ({

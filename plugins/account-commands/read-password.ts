@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { CONCEALED_VALUE_MASK } from '../access/contract.ts';
 import { CommandError, UsageError } from './account-command.ts';
 
 /** Bytes: a larger input is the wrong file. */
@@ -16,8 +15,8 @@ export async function readPassword(file: string | undefined): Promise<string> {
   const text = file !== undefined && file !== '-' ? await readPasswordFile(file) : await readPasswordInput();
   const password = text.replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('There is no password on standard input or in the file.');
-  // Writes take the mask for a password that was read and sent back unchanged.
-  if (password === CONCEALED_VALUE_MASK) throw new UsageError('The password is the mask that stands for passwords.');
+  // A write takes the mask of a password for no change.
+  if (/^\*+$/.test(password)) throw new UsageError('The password has only asterisks, like the mask of a password.');
   return password;
 }
 

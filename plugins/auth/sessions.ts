@@ -90,16 +90,6 @@ export function createSessionStore(db: Db, { lifetime, revokesOnReuse }: Session
   const closeOne: SessionStore['closeOne'] = async (user, session) =>
     (await closeLocked([user], () => db.query(statements.CLOSE_ONE, [user, session]))) > 0;
 
-  /** Ends the session of a token that was spent. Of several such uses one finds the session open. */
-  async function endReused(hash: string): Promise<RefreshOutcome> {
-    const { rows } = await db.query<{ session: string; user: string }>(statements.SPENT, [hash]);
-    const [spent] = rows;
-    if (!spent) return { state: 'unknown' };
-    const isEnded = await closeOne(spent.user, spent.session);
-    await db.query(statements.FORGET_SPENT, [spent.session]);
-    return isEnded ? { state: 'reused', ...spent } : { state: 'unknown' };
-  }
-
   return {
     async open({ id, password }, client, session) {
       const token = createRefreshToken();
@@ -117,7 +107,8 @@ export function createSessionStore(db: Db, { lifetime, revokesOnReuse }: Session
         ...clientColumns(client),
       ]);
       const [row] = rows;
-      if (!row?.session) return revokesOnReuse ? endReused(hash) : { state: 'unknown' };
+      if (!row?.session)
+        return revokesOnReuse ? endReusedSession(db, statements, closeOne, hash) : { state: 'unknown' };
       const { session, expired, ...owner } = row;
       if (expired) return { state: 'expired' };
       return owner.status === 'active' ? { state: 'renewed', owner, token: next, session } : { state: 'inactive' };
@@ -154,6 +145,21 @@ export function createSessionStore(db: Db, { lifetime, revokesOnReuse }: Session
       if (rows.length > 0) await db.query(statements.CLOSE_ALL, [rows.map(({ id }) => id)]);
     },
   };
+}
+
+/** Ends the session of a token that was spent. Of several uses of such a token one finds the session open. */
+async function endReusedSession(
+  db: Pick<Db, 'query'>,
+  { SPENT, FORGET_SPENT }: ReturnType<typeof sessionStatements>,
+  closeOne: SessionStore['closeOne'],
+  hash: string,
+): Promise<RefreshOutcome> {
+  const { rows } = await db.query<{ session: string; user: string }>(SPENT, [hash]);
+  const [spent] = rows;
+  if (!spent) return { state: 'unknown' };
+  const isEnded = await closeOne(spent.user, spent.session);
+  await db.query(FORGET_SPENT, [spent.session]);
+  return isEnded ? { state: 'reused', ...spent } : { state: 'unknown' };
 }
 
 const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));

@@ -17,7 +17,8 @@ import type {
 import { authDriverInfoOf } from './driver.ts';
 import { withFailedLoginEvent } from './failed-login-event.ts';
 import { assertAddressAllowedForRole } from './role-ip-access.ts';
-import type { RefreshOutcome, SessionOwner, SessionStore } from './sessions.ts';
+import type { RefreshOutcome, SessionStore } from './sessions.ts';
+import { createAccessTokenSigner } from './sign-access-token.ts';
 
 export interface SignInDeps {
   readonly identity: IdentityApi;
@@ -57,24 +58,8 @@ export interface SignInHandler {
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
-  const { identity, access, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
-
-  async function accessToken(
-    owner: SessionOwner,
-    session: string,
-    type: 'login' | 'refresh',
-    caller: Caller,
-  ): Promise<string> {
-    const claims = {
-      id: owner.id,
-      role: owner.role,
-      app_access: owner.app_access ?? false,
-      admin_access: owner.admin_access ?? false,
-      session,
-    };
-    const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
-    return tokens.sign(await events.filter(['auth.jwt'], claims, about));
-  }
+  const { identity, access, accounts, activity, events, sessions, drivers, steps } = deps;
+  const accessToken = createAccessTokenSigner(deps);
 
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
   async function openSession(

@@ -8,7 +8,7 @@ interface Deps {
 
 const SUBJECT = 'One of your sessions was ended';
 const MESSAGE =
-  'A refresh token of this session was used a second time. That happens when a client sends it twice, and also when somebody has copied it. ' +
+  'A refresh token of this session was used a second time. That happens when a client sends it twice, and also when another client has a copy of it. ' +
   'Sign in again. If you did not expect this, change your password: that ends all your sessions.';
 
 /**

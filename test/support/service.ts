@@ -123,7 +123,10 @@ export const HEAP_FLAGS = process.execArgv.filter((flag) => flag.startsWith('--m
 export interface CliProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
+  /** What it has written to standard output and standard error so far. */
   output(): string;
+  /** The part of the output that it has written to standard output. */
+  standardOutput(): string;
 }
 
 /**
@@ -146,8 +149,10 @@ export function runCli(args: readonly string[], env: Readonly<Record<string, str
   child.stdin?.end(input);
   for (const stream of [child.stdout, child.stderr] as const)
     stream?.setEncoding('utf8').on('data', (part: string) => (text += part));
+  let standardOutput = '';
+  child.stdout?.on('data', (part: string) => (standardOutput += part));
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  return { child, ended, output: () => text };
+  return { child, ended, output: () => text, standardOutput: () => standardOutput };
 }
 
 interface Place {

@@ -31,19 +31,20 @@ describe('commands for accounts', function () {
     await rm(folder, { recursive: true, force: true });
   });
 
+  const environment = (more: Readonly<Record<string, string>> = {}) => ({
+    ...QUICK_HASH_SETTINGS,
+    ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+    ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
+    SECRET: TEST_SECRET,
+    DATA_PATH: folder,
+    EXTENSIONS_PATH: join(folder, 'extensions'),
+    DB_CONNECTION_STRING: service.database.url,
+    CONFIG_PATH: '/dev/null',
+    LOG_LEVEL: 'silent',
+    ...more,
+  });
   const run = async (args: readonly string[], input?: string) => {
-    const env = {
-      ...QUICK_HASH_SETTINGS,
-      ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
-      ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
-      SECRET: TEST_SECRET,
-      DATA_PATH: folder,
-      EXTENSIONS_PATH: join(folder, 'extensions'),
-      DB_CONNECTION_STRING: service.database.url,
-      CONFIG_PATH: '/dev/null',
-      LOG_LEVEL: 'silent',
-    };
-    const { ended, output } = runCli(args, env, input);
+    const { ended, output } = runCli(args, environment(), input);
     return { code: await ended, text: output().trim() };
   };
   const login = (email: string, password = PASSWORD) =>
@@ -99,7 +100,7 @@ describe('commands for accounts', function () {
         [of('ADMIN@example.com'), PASSWORD, 1, 'RECORD_NOT_UNIQUE'],
         [of('not an address'), PASSWORD, 1, 'FAILED_VALIDATION'],
         [of('new@example.com', '--status', 'asleep'), PASSWORD, 1, 'INVALID_PAYLOAD'],
-        [of('new@example.com', '--role', 'nobody'), PASSWORD, 1, 'No role has'],
+        [of('new@example.com', '--role', 'missing'), PASSWORD, 1, 'No role has'],
         [of('new@example.com', '--role', 'public'), PASSWORD, 1, 'INVALID_PAYLOAD'],
         [of('new@example.com', '--password-file', join(folder, 'missing')), '', 1, 'cannot be read'],
         [of('new@example.com'), '', 2, 'no password'],
@@ -123,7 +124,7 @@ describe('commands for accounts', function () {
     expect((await admin('GET', `/users/${created.text}?fields=password`)).body.data).to.deep.equal({ password: null });
   });
 
-  it('users:passwd sets a password, ends the sessions, and activates a suspended user where told to', async () => {
+  it('users:passwd sets a password, ends the sessions, and activates a suspended user with --activate', async () => {
     const email = 'late@example.com';
     const { id } = (await admin('POST', '/users', { email, password: 'the old password' })).body.data;
     const { refresh_token } = (await login(email, 'the old password')).body.data;
@@ -139,13 +140,27 @@ describe('commands for accounts', function () {
   it('users:list prints CSV or JSON, and the rows of a role or a status alone', async () => {
     await admin('POST', '/users', { email: 'draft@example.com', status: 'draft', first_name: 'Dee, "D"' });
     const csv = (await run(['users:list', '--status', 'draft'])).text.split('\n');
-    expect(csv[0]).to.match(/^"?id"?,"?email"?,/);
+    expect(csv[0]).to.equal(
+      '"id","email","first_name","last_name","status","role.id","role.name","provider","last_access"',
+    );
     expect(csv[1]).to.include('draft@example.com').and.to.include('"Dee, ""D"""');
     const json = JSON.parse((await run(['users:list', '--json'])).text);
     expect(json.map(({ email }: { email: string }) => email)).to.deep.equal(await emails());
     expect(Object.keys(json[0])).not.to.include.members(['password', 'token']);
     const admins = JSON.parse((await run(['users:list', '--role', 'Administrator', '--json'])).text);
     expect(admins.map(({ email }: { email: string }) => email)).to.deep.equal(['admin@example.com']);
+  });
+
+  it('write the result alone to standard output, and the log to standard error', async () => {
+    for (const style of ['raw', 'pretty']) {
+      const { ended, standardOutput, output } = runCli(
+        ['users:list', '--json'],
+        environment({ LOG_LEVEL: 'info', LOG_STYLE: style }),
+      );
+      expect(await ended).to.equal(0);
+      expect(JSON.parse(standardOutput())).to.be.an('array');
+      expect(output()).to.include('connected to the database');
+    }
   });
 
   it('sessions:end ends one session or all sessions of a user', async () => {
