@@ -9,8 +9,6 @@ export interface AccessTokenClaims {
   readonly role: string | null;
   readonly app_access: boolean;
   readonly admin_access: boolean;
-  /** The id of the session; tokens of earlier versions have none. */
-  readonly session?: string;
   readonly [other: string]: unknown;
 }
 
@@ -83,8 +81,7 @@ const isClaims = (claims: Record<string, unknown>): claims is AccessTokenClaims 
   isName(claims.id) &&
   isName(claims.role) &&
   typeof claims.app_access === 'boolean' &&
-  typeof claims.admin_access === 'boolean' &&
-  (claims.session === undefined || typeof claims.session === 'string');
+  typeof claims.admin_access === 'boolean';
 
 /** The issuer of a text that has the form of a token; its signature is not verified yet. */
 function issuerOf(token: string): unknown {

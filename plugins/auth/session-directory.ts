@@ -52,7 +52,9 @@ export function createSessionDirectory({ db, activity, sessions, tokens }: Deps)
 
     currentOf(ctx) {
       const token = presentedToken(ctx);
-      return token === undefined ? undefined : tokens.verify(token)?.claims.session;
+      // Tokens of earlier versions have no such claim, and filters of `auth.jwt` may change it.
+      const session = token === undefined ? undefined : tokens.verify(token)?.claims.session;
+      return typeof session === 'string' ? session : undefined;
     },
   };
 }
