@@ -48,6 +48,8 @@ export const CORE_PLUGIN_FLOORS = [
       'tus',
       'presets',
       'notifications',
+      'sessions',
+      'account-commands',
       'mail-notifications',
       'dashboards',
       'translations',

@@ -4,7 +4,7 @@ import { listCorePlugins } from '../plugins/core-plugins.ts';
 import { findThrowingPackage } from '../plugins/extensions/library.ts';
 import { createRepeatedLogLimiter } from './log-repeat-limit.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
-import { writePretty } from './pretty-log.ts';
+import { renderLogLine, writePretty } from './pretty-log.ts';
 import { renderBootFailure } from './render-boot-failure.ts';
 import { warnOfMisspelledSettings } from './unknown-settings.ts';
 
@@ -69,10 +69,18 @@ function fail(error: unknown): Promise<never> {
   return end(1);
 }
 
+/** The service writes its log to standard output. That of a command of a plugin has the result of the command and nothing else. */
+const isServiceCommand = ['bootstrap', 'start', 'up'].includes(
+  process.argv.slice(2).find((arg) => arg !== '--safe') ?? '',
+);
+const writeLogOfCommand = (line: string): void =>
+  void process.stderr.write(kernel?.settings.value('LOG_STYLE') === 'raw' ? line : renderLogLine(line));
+
 /** `isSafe`: without third-party packages. */
 const bootService = (isSafe: boolean): Promise<Kernel> =>
   boot(listCorePlugins(), {
     prettyLog: writePretty,
+    ...(isServiceCommand ? {} : { log: writeLogOfCommand }),
     logMethod: createRepeatedLogLimiter(),
     ...(isSafe ? { environment: { ...process.env, SAFE_MODE: 'true' } } : {}),
   });

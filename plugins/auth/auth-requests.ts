@@ -96,7 +96,7 @@ export function createAuthRequestHandlers({
       const token = textField(fields, 'refresh_token') ?? fromCookie;
       if (!token) throw fail('INVALID_CREDENTIALS', 'no refresh token');
       await sessions.close(token);
-      if (fromCookie !== undefined) cookie.clear(ctx);
+      if (token === fromCookie) cookie.clear(ctx);
     },
   };
 }

@@ -22,13 +22,32 @@ export const sessionsCollection: SystemCollection = {
   fields: [
     // A hash, so that a reader of this table cannot use the sessions.
     { field: 'token', type: 'string', maxLength: 64, primary: true },
+    // The same for the whole life of a session, whose token changes with each refresh. Not a secret.
+    { field: 'id', type: 'uuid', default: 'gen_random_uuid()' },
     { field: 'user', type: 'uuid', nullable: true, references: { collection: 'platform_users', onDelete: 'CASCADE' } },
     { field: 'share', type: 'uuid', nullable: true },
     { field: 'expires', type: 'timestamp' },
     clientField('ip'),
     clientField('user_agent'),
     clientField('origin'),
+    // Null for sessions that an earlier version opened.
+    { field: 'created', type: 'timestamp', nullable: true },
+    { field: 'last_used', type: 'timestamp', nullable: true },
   ],
+};
+
+/** Refresh tokens that were exchanged for others, with REFRESH_TOKEN_REUSE=revoke, until the day they would have expired. */
+export const spentTokensCollection: SystemCollection = {
+  collection: 'platform_spent_tokens',
+  note: 'Refresh tokens whose use ends their session',
+  internal: true,
+  fields: [
+    { field: 'token', type: 'string', maxLength: 64, primary: true },
+    { field: 'session', type: 'uuid' },
+    { field: 'user', type: 'uuid', references: { collection: 'platform_users', onDelete: 'CASCADE' } },
+    { field: 'expires', type: 'timestamp' },
+  ],
+  indexes: [['session', 'expires'], ['expires']],
 };
 
 /** Secrets that all processes on one database share. Never in the API; only this plugin has a grant of the table. */

@@ -128,6 +128,41 @@ export interface SessionService {
   writeCookie(ctx: HttpContext, refreshToken: string): void;
 }
 
+/** An open session, by an id that is no secret. Its refresh token cannot be read. */
+export interface OpenSession {
+  readonly id: string;
+  /** When the user signed in, and when the session was opened or refreshed last; null where an earlier version opened it. */
+  readonly created: Date | null;
+  readonly lastUsed: Date | null;
+  readonly expires: Date;
+  /** The client of the sign-in or of the last refresh. */
+  readonly client: AuthClientInfo;
+}
+
+/** The open sessions of users, to be shown and ended. Access tokens of an ended session stay valid until they expire. */
+export interface SessionDirectory {
+  /** The open sessions of a user, the one used last first. */
+  list(user: string, page: { readonly limit: number; readonly offset: number }): Promise<readonly OpenSession[]>;
+  /** Ends one session, and records that the caller did; false where the user has no such session. */
+  end(caller: Caller, user: string, session: string): Promise<boolean>;
+  /**
+   * Ends all sessions of a user, except the session `kept`, and records that the caller did. Answers how many there were.
+   */
+  endOthers(caller: Caller, user: string, kept?: string): Promise<number>;
+  /**
+   * The session of the access token of a request; undefined for a static token, for a request without a token, and for
+   * a token of an earlier version.
+   */
+  currentOf(ctx: HttpContext): string | undefined;
+}
+
+/** For core plugins alone: with it a plugin can end the sessions of every user. */
+export const sessionDirectory = service<SessionDirectory>('session-directory', {
+  version: '1.0.0',
+  coreOnly: true,
+  callers: { end: 0, endOthers: 0 },
+});
+
 /** For plugins that sign users in by ways of their own. */
 export const sessions = service<SessionService>('sessions', { version: '1.0.0', callers: { open: 0, refresh: 0 } });
 

@@ -29,6 +29,8 @@ export interface AuthDriverInfo {
   readonly provider: string;
   /** Shown beside the provider on sign-in pages. */
   readonly icon?: string;
+  /** The name of the provider on sign-in pages. Default: `provider`. */
+  readonly label?: string;
   /**
    * Users of every provider may sign in by this driver, as with passkeys. The manifest section must declare `anyProvider`, too.
    */
@@ -94,13 +96,13 @@ const validatedTerms = new WeakMap<AuthDriver, AuthDriverInfo>();
 
 /** True, or the reason why a driver does not match the manifest of its plugin. */
 export function validateAuthDriver(driver: AuthDriver, declared: DeclaredAuthDrivers): true | string {
-  const { name, provider, icon, anyProvider, verifiesSecondFactor } = driver;
+  const { name, provider, icon, label, anyProvider, verifiesSecondFactor } = driver;
   if (!declared.names?.includes(name)) return `the driver ${name} is not declared`;
   if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
   if (verifiesSecondFactor && !declared.verifiesSecondFactor)
     return `${name} does not declare that it verifies second factors`;
   if (typeof provider !== 'string' || !PROVIDER.test(provider)) return `"${provider}" is not a name for a provider`;
-  validatedTerms.set(driver, Object.freeze({ name, provider, icon, anyProvider, verifiesSecondFactor }));
+  validatedTerms.set(driver, Object.freeze({ name, provider, icon, label, anyProvider, verifiesSecondFactor }));
   return true;
 }
 

@@ -24,6 +24,7 @@ import { createLocalAuthDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createRefreshCookie, type RefreshCookieConfig } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
+import { createSessionDirectory } from './session-directory.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
 import { createSignInHandler } from './sign-in.ts';
@@ -44,6 +45,7 @@ interface Config extends RefreshCookieConfig, Shared {
   SECRET: string | undefined;
   SECRET_PREVIOUS: string | undefined;
   ACCESS_TOKEN_TTL: number;
+  REFRESH_TOKEN_REUSE: 'reject' | 'revoke';
   LOGIN_STALL_TIME: number;
   AUTH_DISABLE_DEFAULT: boolean;
 }
@@ -54,6 +56,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const { config, db, events, identity, log } = host;
     const used = host.use({ access, activity, bus, passwords, routing, settings });
     host.contribute(systemCollections, collections.sessionsCollection);
+    host.contribute(systemCollections, collections.spentTokensCollection);
     host.contribute(systemCollections, collections.sharedSecretsCollection);
     host.contribute(systemCollections, collections.signInAttemptsCollection);
     host.contribute(migrations, userStatusTriggers(db));
@@ -65,7 +68,10 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       return tokenSecrets;
     };
     const tokens = createAccessTokenCodec({ secrets: readTokenSecrets, lifetime: config.ACCESS_TOKEN_TTL });
-    const sessions = createSessionStore(db, config.REFRESH_TOKEN_TTL);
+    const sessions = createSessionStore(db, {
+      lifetime: config.REFRESH_TOKEN_TTL,
+      revokesOnReuse: config.REFRESH_TOKEN_REUSE === 'revoke',
+    });
     const userStatus = createActiveUserCheck(db, used.bus);
     const statics = createStaticTokenVerifier({ db, bus: used.bus, access: used.access });
     const cookie = createRefreshCookie(config);
@@ -96,6 +102,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     host.provide(contract.identity, callers.service);
     host.provide(contract.linkTokens, createLinkTokens(readTokenSecrets));
     host.provide(contract.signInAttempts, createSignInAttempts(shared));
+    host.provide(contract.sessionDirectory, createSessionDirectory({ ...used, db, sessions, tokens }));
     host.provide(contract.sessions, createSessionService({ signIn, sessions, cookie, accessLifetime }));
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };

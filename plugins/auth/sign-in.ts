@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
 import type { AccessControl } from '../access/contract.ts';
 import type { HistoryRecorder } from '../activity/contract.ts';
@@ -18,7 +19,8 @@ import type {
 import { authDriverInfoOf } from './driver.ts';
 import { withFailedLoginEvent } from './failed-login-event.ts';
 import { assertAddressAllowedForRole } from './role-ip-access.ts';
-import type { RefreshOutcome, SessionOwner, SessionStore } from './sessions.ts';
+import type { RefreshOutcome, SessionStore } from './sessions.ts';
+import { createAccessTokenSigner } from './sign-access-token.ts';
 import { isSecondFactorStep } from './step.ts';
 
 export interface SignInDeps {
@@ -68,7 +70,6 @@ const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detai
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
   const { identity, access, accounts, activity, attempts, events, sessions, drivers, steps } = deps;
-
   const accessToken = createAccessTokenSigner(deps);
 
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
@@ -84,8 +85,9 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
     await runSteps(steps(), toSignInAttempt(credential, request));
     // A right password alone does not reset the count: the one-time codes after it could be guessed for ever.
     await attempts.reset(account.id);
-    const access = await accessToken(account, 'login', caller);
-    const refresh = await sessions.open(account, client);
+    const session = randomUUID();
+    const access = await accessToken(account, session, 'login', caller);
+    const refresh = await sessions.open(account, client, session);
     if (refresh === undefined) throw invalidCredentials('the account changed while signing in');
     const user = identity.mint('user', { ...caller, ...client, user: account.id });
     await activity.record(user, { action: 'login', collection: 'platform_users', item: account.id });
@@ -126,32 +128,20 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
 
     async refresh(presented, { client, caller }) {
       const rotated = await sessions.rotate(presented, client);
+      if (rotated.state === 'reused')
+        events.action(['auth.reuse'], { caller, user: rotated.user, session: rotated.session });
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
-      const { owner, token } = rotated;
+      const { owner, token, session } = rotated;
       try {
         await assertAddressAllowedForRole(access, owner.role, client.ip);
       } catch (error) {
         await sessions.close(token);
         throw error;
       }
-      return { access: await accessToken(owner, 'refresh', caller), refresh: token };
+      return { access: await accessToken(owner, session, 'refresh', caller), refresh: token };
     },
   };
 }
-
-/** Creates access tokens, whose claims filters of `auth.jwt` may change. */
-const createAccessTokenSigner =
-  ({ events, tokens }: Pick<SignInDeps, 'events' | 'tokens'>) =>
-  async (owner: SessionOwner, type: 'login' | 'refresh', caller: Caller): Promise<string> => {
-    const claims = {
-      id: owner.id,
-      role: owner.role,
-      app_access: owner.app_access ?? false,
-      admin_access: owner.admin_access ?? false,
-    };
-    const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
-    return tokens.sign(await events.filter(['auth.jwt'], claims, about));
-  };
 
 async function readCredential(
   accounts: Pick<SignInDeps['accounts'], 'bySignedIn'>,
@@ -171,6 +161,8 @@ function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
       return fail('TOKEN_EXPIRED', 'the refresh token is too old');
     case 'inactive':
       return fail('USER_SUSPENDED', 'the user is not active');
+    case 'reused':
+      return invalidCredentials('the refresh token was spent before: its session is ended');
     case 'unknown':
       return invalidCredentials('unknown refresh token');
   }

@@ -10,12 +10,11 @@ export interface TokenSecrets {
 export const TOKEN_ISSUER = 'service';
 export const TOKEN_ALGORITHM = 'HS256';
 
-/** The secrets of SECRET_PREVIOUS, which is a list of texts or a single one. */
-export const parsePreviousSecrets = (setting: string | undefined): readonly string[] =>
-  (setting ?? '')
-    .split(',')
-    .map((secret) => secret.trim())
-    .filter((secret) => secret !== '');
+/** The secrets of SECRET_PREVIOUS: a list of texts, and the whole text, since a single secret may contain commas. */
+export function parsePreviousSecrets(setting = ''): readonly string[] {
+  const secrets = [setting, ...setting.split(',').map((secret) => secret.trim())];
+  return [...new Set(secrets)].filter((secret) => secret !== '');
+}
 
 /** The secret that signed a token; the current one where none did, and the token is refused by it. */
 export function findSigningSecret(token: string, { current, previous }: TokenSecrets): string {

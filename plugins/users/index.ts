@@ -1,5 +1,6 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
+import { migrations } from '../database/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
@@ -7,6 +8,7 @@ import { collectionRoutes } from '../items/library.ts';
 import { passwords } from '../passwords/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
+import { createAccountDefaultsMigration } from './account-defaults.ts';
 import { usersCollection } from './collections.ts';
 import { passwordPolicy } from './contract.ts';
 import { createFirstAdmin } from './first-admin.ts';
@@ -33,6 +35,7 @@ export default definePlugin<Config>({
     const { config, db, events, log } = host;
     const used = host.use({ items, access, passwords, settings });
     host.contribute(systemCollections, usersCollection);
+    host.contribute(migrations, createAccountDefaultsMigration(db));
     const statements = userStatements(db);
     const checkPassword = createPasswordPolicy(used.settings, events);
     host.provide(passwordPolicy, createPasswordPolicyService(checkPassword));

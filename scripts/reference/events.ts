@@ -48,6 +48,11 @@ const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
     payload: 'the credentials; for actions without secrets',
   },
   'auth.jwt': { kinds: ['filter'], when: 'before an access token is signed', payload: 'the claims' },
+  'auth.reuse': {
+    kinds: ['action'],
+    when: 'after a refresh token that was spent before ended its session, with `user` and `session`',
+    payload: 'nothing',
+  },
   'files.upload': {
     kinds: ['action'],
     when: 'after the bytes of a file were stored, instead of `files.create` or `files.update`',

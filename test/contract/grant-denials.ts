@@ -21,6 +21,7 @@ export interface CapabilityDenial {
 
 /** The command of a plugin that uses a grant which no request uses, with its arguments. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  'account-commands': ['sessions:end', '--email', FIRST_ADMIN_CREDENTIALS.email],
   'two-factor': ['users:tfa-reset', FIRST_ADMIN_CREDENTIALS.email],
 };
 
@@ -268,7 +269,11 @@ async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {
   await permit('platform_users', 'read');
   const who = { email: 'writer@example.com', password: 'correct horse battery' };
   const user = (await ask('POST', '/users', { ...who, role })).body?.data?.id;
-  const token = (await request('POST', '/auth/login', { body: who })).body?.data?.access_token;
+  const signedIn = (await request('POST', '/auth/login', { body: who })).body?.data;
+  const token = signedIn?.access_token;
+  // The second use of a refresh token ends its session, and the service notifies the user.
+  const refresh = { refresh_token: signedIn?.refresh_token };
+  for (let time = 0; time < 2; time++) await request('POST', '/auth/refresh', { body: refresh });
   await request('PATCH', '/items/things', { token, body: { keys: [1], data: { name: 'two' } } });
   await request('PATCH', '/items/things/1', { token, body: { name: 'three' } });
   // The service notifies mentioned users of a comment only if they may read the item, and mails the notification.

@@ -1,6 +1,7 @@
 /** Settings that turn on features which are off by default, with limits that no test reaches. */
 export const OPTIONAL_FEATURES = {
   TUS_ENABLED: 'true',
+  REFRESH_TOKEN_REUSE: 'revoke',
   CACHE_ENABLED: 'true',
   // No plugin connects to it.
   REDIS_HOST: '127.0.0.1',

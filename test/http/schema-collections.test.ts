@@ -477,7 +477,10 @@ describe('/collections', () => {
 
     it('an admin sees sessions and migrations with their fields, and can change neither', async () => {
       for (const [name, fields] of [
-        ['platform_sessions', ['token', 'user', 'share', 'expires', 'ip', 'user_agent', 'origin']],
+        [
+          'platform_sessions',
+          ['token', 'id', 'user', 'share', 'expires', 'ip', 'user_agent', 'origin', 'created', 'last_used'],
+        ],
         ['platform_migrations', ['owner', 'id', 'at']],
       ] as const) {
         const one = await admin('GET', `/collections/${name}`);

@@ -128,11 +128,17 @@ export const HEAP_FLAGS = process.execArgv.filter((flag) => flag.startsWith('--m
 export interface CliProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
+  /** What it has written to standard output and standard error so far. */
   output(): string;
+  /** The part of the output that it has written to standard output. */
+  standardOutput(): string;
 }
 
-/** Runs the command line in a child process. `env` is its whole environment, except PATH, HOME and the compile cache. */
-export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliProcess {
+/**
+ * Runs the command line in a child process. `env` is its whole environment, except PATH, HOME and the compile cache; `input` is
+ * its standard input, which is empty by default.
+ */
+export function runCli(args: readonly string[], env: Readonly<Record<string, string>>, input?: string): CliProcess {
   let text = '';
   const child = spawn(process.execPath, [...HEAP_FLAGS, ...recording.args, join(root, 'scripts/cli.ts'), ...args], {
     cwd: root,
@@ -143,12 +149,15 @@ export function runCli(args: readonly string[], env: Readonly<Record<string, str
       ...recording.env,
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+  child.stdin?.end(input);
+  for (const stream of [child.stdout, child.stderr] as const)
+    stream?.setEncoding('utf8').on('data', (part: string) => (text += part));
+  let standardOutput = '';
+  child.stdout?.on('data', (part: string) => (standardOutput += part));
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  return { child, ended, output: () => text };
+  return { child, ended, output: () => text, standardOutput: () => standardOutput };
 }
 
 interface Place {

@@ -24,6 +24,7 @@ const directory: CredentialsDriver = {
   name: 'ldap',
   provider: 'corporate',
   icon: 'building',
+  label: 'Example Inc.',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -104,7 +105,9 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       expect(await providers()).to.deep.equal([]);
 
       await load(plugin({ drivers: [directory] }));
-      expect(await providers()).to.deep.equal([{ name: 'corporate', driver: 'ldap', icon: 'building' }]);
+      expect(await providers()).to.deep.equal([
+        { name: 'corporate', driver: 'ldap', icon: 'building', label: 'Example Inc.' },
+      ]);
       const { status, body, headers } = await byDirectory();
       expect(status, JSON.stringify(body)).to.equal(200);
       expect(body.data).to.have.keys('access_token', 'refresh_token', 'expires');
