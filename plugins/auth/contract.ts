@@ -61,14 +61,18 @@ export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedAuth
     type: 'object',
     additionalProperties: false,
     required: ['names'],
-    properties: { names, anyProvider: { const: true } },
+    properties: { names, anyProvider: { const: true }, verifiesSecondFactor: { const: true } },
   },
   validate: validateAuthDriver,
-  describe: ({ names: drivers, anyProvider }) =>
+  describe: ({ names: drivers, anyProvider, verifiesSecondFactor }) =>
     authorities(
       'identifies callers as',
       drivers.map((name: string) => `users by ${name}`),
-      anyProvider ? 'at sign-in, those of every provider' : 'at sign-in',
+      [
+        'at sign-in',
+        ...(anyProvider ? ['those of every provider'] : []),
+        ...(verifiesSecondFactor ? ['without a one-time password'] : []),
+      ].join(', '),
     ),
 });
 
@@ -85,6 +89,8 @@ export interface VerifiedSignIn {
   readonly provider: string;
   /** The name of the driver that verified the credential. */
   readonly driver: string;
+  /** The driver has verified a second factor itself: a step that asks for one lets the user pass. */
+  readonly verifiesSecondFactor: boolean;
   readonly client: AuthClientInfo;
   /** The one-time password of the request, unchecked; undefined where it brought none. */
   readonly otp: string | undefined;
@@ -167,3 +173,27 @@ export interface LinkTokens {
 
 /** For core plugins alone: with it a plugin could sign the links of others. */
 export const linkTokens = service<LinkTokens>('link-tokens', { version: '1.0.0', coreOnly: true });
+
+/** A user who has proved anew who acts. */
+export interface ReauthenticatedUser {
+  /** Key of the user. */
+  readonly user: string;
+  /** SHA-256 of the stored hash of the password as hexadecimal text, of the empty text where there is none: changes with the password. */
+  readonly passwordDigest: string;
+}
+
+/** Asks for more than an access token, which may be stolen, before something lasting such as a new way to sign in. */
+export interface Reauthentication {
+  /**
+   * Users with a password bring it, and it counts as an attempt to sign in. The access token of users without one, and of users with a
+   * second factor, must come from a sign-in (not from a refresh) of the last five minutes: its claim `auth_time` proves it. A refusal takes
+   * LOGIN_STALL_TIME at least.
+   * @param password what the client sent, unchecked
+   * @throws INVALID_CREDENTIALS for a wrong password and without a user, and with `reason` `recent_sign_in_required` where the user has
+   * to sign in anew; INVALID_PAYLOAD without a password; FORBIDDEN for a static token; USER_SUSPENDED; SERVICE_UNAVAILABLE.
+   */
+  confirm(ctx: HttpContext, password: unknown): Promise<ReauthenticatedUser>;
+}
+
+/** For core plugins alone: with it a plugin could try passwords of users. */
+export const reauthentication = service<Reauthentication>('reauthentication', { version: '1.0.0', coreOnly: true });

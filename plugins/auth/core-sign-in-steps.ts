@@ -15,9 +15,10 @@ export const createCoreSignInSteps = (access: Pick<AccessControl, 'role'>): read
   {
     name: 'second-factor',
     order: 200,
-    check({ user }) {
+    check({ user, verifiesSecondFactor }) {
       // No plugin checks a second factor yet, and a user who has one must not sign in without it.
-      if (user.hasSecondFactor) throw fail('INVALID_OTP', 'two-factor sign-in is not available');
+      if (user.hasSecondFactor && !verifiesSecondFactor)
+        throw fail('INVALID_OTP', 'two-factor sign-in is not available');
     },
   },
   {

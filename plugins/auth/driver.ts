@@ -24,6 +24,11 @@ export interface AuthDriverInfo {
    * Users of every provider may sign in by this driver, as with passkeys. The manifest section must declare `anyProvider`, too.
    */
   readonly anyProvider?: true;
+  /**
+   * The driver has verified two factors itself, as a passkey does with possession and a fingerprint or PIN: users with a second factor
+   * sign in without a one-time password. The manifest section must declare `verifiesSecondFactor`, too.
+   */
+  readonly verifiesSecondFactor?: true;
 }
 
 /** The members of a sign-in body that belong to the driver, validated against its schema. */
@@ -70,6 +75,7 @@ export interface ContributedAuthDriver {
 export interface DeclaredAuthDrivers {
   readonly names: readonly string[];
   readonly anyProvider?: true;
+  readonly verifiesSecondFactor?: true;
 }
 
 const PROVIDER = /^[A-Za-z0-9][\w.-]{0,127}$/;
@@ -79,11 +85,13 @@ const validatedTerms = new WeakMap<AuthDriver, AuthDriverInfo>();
 
 /** True, or the reason why a driver does not match the manifest of its plugin. */
 export function validateAuthDriver(driver: AuthDriver, declared: DeclaredAuthDrivers): true | string {
-  const { name, provider, icon, anyProvider } = driver;
+  const { name, provider, icon, anyProvider, verifiesSecondFactor } = driver;
   if (!declared.names.includes(name)) return `the driver ${name} is not declared`;
   if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
+  if (verifiesSecondFactor && !declared.verifiesSecondFactor)
+    return `${name} does not declare that it verifies the second factor`;
   if (typeof provider !== 'string' || !PROVIDER.test(provider)) return `"${provider}" is not a name for a provider`;
-  validatedTerms.set(driver, Object.freeze({ name, provider, icon, anyProvider }));
+  validatedTerms.set(driver, Object.freeze({ name, provider, icon, anyProvider, verifiesSecondFactor }));
   return true;
 }
 

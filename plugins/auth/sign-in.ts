@@ -66,7 +66,9 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       admin_access: owner.admin_access ?? false,
     };
     const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
-    return tokens.sign(await events.filter(['auth.jwt'], claims, about));
+    const filtered = await events.filter(['auth.jwt'], claims, about);
+    // The time of the sign-in proves to `reauthentication` that the user was there.
+    return tokens.sign(type === 'login' ? { ...filtered, auth_time: Math.floor(Date.now() / 1000) } : filtered);
   }
 
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
@@ -157,7 +159,11 @@ function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
 }
 
 /** Steps of other plugins receive neither hash nor secret, and cannot change what later steps receive. */
-const toSignInAttempt = (account: Account, { name, provider }: AuthDriverInfo, { client, otp }: SignInRequest) =>
+const toSignInAttempt = (
+  account: Account,
+  { name, provider, verifiesSecondFactor }: AuthDriverInfo,
+  { client, otp }: SignInRequest,
+) =>
   Object.freeze({
     user: Object.freeze({
       id: account.id,
@@ -167,6 +173,7 @@ const toSignInAttempt = (account: Account, { name, provider }: AuthDriverInfo, {
     }),
     provider,
     driver: name,
+    verifiesSecondFactor: verifiesSecondFactor === true,
     client,
     otp,
   });

@@ -198,6 +198,19 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       expect((await byDirectory()).status).to.equal(200);
     });
 
+    it('signs in a user with a second factor only where driver and manifest say that the driver verifies it', async () => {
+      await database.query("update platform_users set tfa_secret = 'any' where id = $1", [employee.id]);
+      await load(plugin({ drivers: [directory] }));
+      expect(statusAndCodeOf(await byDirectory())).to.deep.equal([401, 'INVALID_OTP']);
+      await unload?.();
+      unload = undefined;
+
+      const driver: CredentialsDriver = { ...directory, verifiesSecondFactor: true };
+      expect((await captureError(load(plugin({ drivers: [driver] })))).message).to.contain('the second factor');
+      await load(plugin({ drivers: [driver] }, { 'auth.drivers': { names: ['ldap'], verifiesSecondFactor: true } }));
+      expect((await byDirectory()).status).to.equal(200);
+    });
+
     it('rejects unknown users and users that are not active', async () => {
       await load(plugin({ drivers: [directory] }));
       expect(statusAndCodeOf(await byDirectory({ identifier: 'cn=unknown' }))).to.deep.equal([
@@ -325,6 +338,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
         user: { id: person.id, status: 'active', role, hasSecondFactor: false },
         provider: 'default',
         driver: 'local',
+        verifiesSecondFactor: false,
         otp: '1',
       });
       expect(client).to.have.keys('ip', 'userAgent', 'origin');

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { fail } from '#kernel';
+import type { HttpContext } from '../http/contract.ts';
+import { toClientNetworkKey } from '../outbound/library.ts';
+import type { PasswordService } from '../passwords/contract.ts';
+import type { AccessTokenCodec } from './access-tokens.ts';
+import type { Account, AccountLookup } from './accounts.ts';
+import type { LoginAttemptCounter } from './attempts.ts';
+import type { Reauthentication } from './contract.ts';
+import { delayFailures } from './failure-delay.ts';
+import { LOCAL_PROVIDER } from './local-driver.ts';
+import { presentedToken } from './presented-token.ts';
+
+interface Deps {
+  readonly accounts: AccountLookup;
+  readonly attempts: LoginAttemptCounter;
+  readonly passwords: PasswordService;
+  readonly tokens: Pick<AccessTokenCodec, 'verify'>;
+  /** Milliseconds that a refusal takes at least. */
+  readonly stallTime: number;
+}
+
+/** Seconds after a sign-in in which its access token proves it. */
+const RECENT = 300;
+
+/** The service `reauthentication`. */
+export function createReauthentication({ accounts, attempts, passwords, tokens, stallTime }: Deps): Reauthentication {
+  /** Access tokens of a refresh have no time of a sign-in. */
+  function isRecentSignIn(ctx: HttpContext): boolean {
+    const token = presentedToken(ctx);
+    const signedInAt = token === undefined ? undefined : tokens.verify(token)?.claims.auth_time;
+    return typeof signedInAt === 'number' && Date.now() / 1000 - signedInAt <= RECENT;
+  }
+
+  async function assertPassword(account: Account, password: unknown, ip: string | null): Promise<void> {
+    if (typeof password !== 'string')
+      throw fail('INVALID_PAYLOAD', '"password" must be a text', { path: ['password'] });
+    const check = () => passwords.verify(account.password, password, { user: null, ip });
+    if (!(await attempts.count(account.id, toClientNetworkKey(ip), check)))
+      throw fail('INVALID_CREDENTIALS', 'wrong password');
+  }
+
+  async function confirm(ctx: HttpContext, password: unknown) {
+    const { user, ip = null } = ctx.state.caller;
+    if (user === null) throw fail('INVALID_CREDENTIALS', 'the request has no user');
+    if (ctx.state.usesStaticToken) throw fail('FORBIDDEN', 'a static token does not prove that the user is present');
+    const account = await accounts.bySignedIn({ user });
+    if (!account) throw fail('INVALID_CREDENTIALS', 'the user does not exist');
+    if (account.status !== 'active') throw fail('USER_SUSPENDED', `the user is ${account.status}`);
+    const hasPassword = account.provider === LOCAL_PROVIDER && account.password !== null;
+    // Only a sign-in verifies a second factor, and only a sign-in proves a user of another provider.
+    if ((!hasPassword || account.tfa_secret !== null) && !isRecentSignIn(ctx))
+      throw fail('INVALID_CREDENTIALS', 'the sign-in is too long ago', { reason: 'recent_sign_in_required' });
+    if (hasPassword) await assertPassword(account, password, ip);
+    return { user: account.id, passwordDigest: digestOf(account.password) };
+  }
+
+  return { confirm: (ctx, password) => delayFailures(stallTime, () => confirm(ctx, password)) };
+}
+
+const digestOf = (storedPassword: string | null): string =>
+  createHash('sha256')
+    .update(storedPassword ?? '')
+    .digest('hex');
