@@ -112,7 +112,7 @@ export function createWebAuthn({ id: rpID, origins }: RelyingParty): WebAuthn {
     },
 
     challengeOf({ clientDataJSON }) {
-      const { challenge, crossOrigin } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString());
+      const { challenge, crossOrigin } = Object(JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()));
       if (typeof challenge !== 'string') throw new Error('The response has no challenge.');
       if (crossOrigin) throw new Error('A page of another origin surrounds the page.');
       return Buffer.from(challenge, 'base64url').toString();

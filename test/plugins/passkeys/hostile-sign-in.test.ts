@@ -63,10 +63,6 @@ const CHANGED: readonly (readonly [string, ResponseChanges])[] = [
   ['with a signature that is too short', { signature: (one) => one.subarray(0, -8) }],
   ['with a signature of one byte', { signature: () => Buffer.from([0]) }],
   ['with a signature of zeros', { signature: () => Buffer.from('3006020100020100', 'hex') }],
-  [
-    'whose client data was changed after it was signed',
-    { response: { clientDataJSON: base64url(JSON.stringify({ type: 'webauthn.get' })) } },
-  ],
   ['whose client data is no JSON', { clientDataText: 'no JSON' }],
   ['whose client data is null', { clientDataText: 'null' }],
   ['whose client data is a list', { clientDataText: '[]' }],
@@ -159,6 +155,18 @@ describe('POST /auth/login/passkey', function () {
       expect(statusAndCodeOf(await signInByPasskey(request, passkey, { response }))).to.deep.equal(INVALID_PAYLOAD);
     });
   }
+
+  it('rejects a response whose signed parts were changed after they were signed', async () => {
+    for (const [name, change] of [
+      ['clientDataJSON', (bytes: Buffer) => Buffer.from(JSON.stringify({ ...JSON.parse(String(bytes)), more: 1 }))],
+      ['authenticatorData', (bytes: Buffer) => bytes.with(32, (bytes[32] as number) | FLAGS.synced)],
+    ] as const) {
+      const credential = authenticator.signIn(await beginSignIn(request), passkey);
+      const response = credential.response as Record<string, string>;
+      response[name] = base64url(change(Buffer.from(response[name] as string, 'base64url')));
+      expect(statusAndCodeOf(await send({ credential })), name).to.deep.equal(INVALID_CREDENTIALS);
+    }
+  });
 
   it('rejects a body over MAX_PAYLOAD_SIZE with CONTENT_TOO_LARGE', async () => {
     const reply = await send({ credential: { id: 'a'.repeat(1_100_000) } });
