@@ -53,6 +53,9 @@ export interface SignInHandler {
   refresh(token: string, request: Omit<SignInRequest, 'otp'>): Promise<TokenPair>;
 }
 
+/** The claim `auth_time` in seconds, which proves to `reauthentication` that the user was there. Tokens of a refresh have none. */
+const timeClaims = (type: 'login' | 'refresh') =>
+  type === 'login' ? { auth_time: Math.floor(Date.now() / 1000) } : {};
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
@@ -66,9 +69,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       admin_access: owner.admin_access ?? false,
     };
     const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
-    const filtered = await events.filter(['auth.jwt'], claims, about);
-    // The time of the sign-in proves to `reauthentication` that the user was there.
-    return tokens.sign(type === 'login' ? { ...filtered, auth_time: Math.floor(Date.now() / 1000) } : filtered);
+    return tokens.sign({ ...(await events.filter(['auth.jwt'], claims, about)), ...timeClaims(type) });
   }
 
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */

@@ -8,6 +8,7 @@ import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { adminPasskeyRoutes, signInOptionsRoute } from './admin-and-sign-in-routes.ts';
 import { createPasskeyChallenges } from './challenges.ts';
+import { createPasskeyChangeRecorder } from './change-recorder.ts';
 import { passkeysCollection, spentChallengesCollection } from './collections.ts';
 import { createPasskeyNotices } from './notices.ts';
 import { ownPasskeyRoutes } from './own-routes.ts';
@@ -35,7 +36,8 @@ export default definePlugin<Config, Shared>({
     if (!config.PASSKEYS_ENABLED) return;
 
     const notices = createPasskeyNotices({ ...used, db, log });
-    const store = createPasskeyStore({ ...used, db, log, notices });
+    const recordChange = createPasskeyChangeRecorder({ ...used, notices });
+    const store = createPasskeyStore({ db, log, recordChange });
     const challenges = createPasskeyChallenges(used.linkTokens);
     const { party, problem } = parseRelyingParty(config);
     const working = party && createWebAuthn(party);

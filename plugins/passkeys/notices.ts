@@ -4,7 +4,7 @@ import type { MailService } from '../mail/contract.ts';
 import type { SettingsService } from '../settings/contract.ts';
 import { passkeyStatements } from './statements.ts';
 
-/** Tells users by mail what changed about their passkeys, since somebody else may have done it. */
+/** Tells users by mail what changed about their passkeys, since a thief of the account may have made the change. */
 export interface PasskeyNotices {
   /** Queues a mail in the open unit of work, where mail is configured and the user is active and has an address. */
   send(user: string, change: 'added' | 'removed', name: string): Promise<void>;

@@ -7,6 +7,7 @@ import type { PasskeyChallenges } from './challenges.ts';
 import { knownTransportsOf } from './credential-schemas.ts';
 import type { ListedPasskey, PasskeyStore } from './passkey-store.ts';
 import { refuseWith } from './refusal.ts';
+import { challengeOf } from './verification.ts';
 import type { WebAuthn } from './webauthn.ts';
 
 interface Deps {
@@ -34,16 +35,13 @@ export function createPasskeyRegistration(deps: Deps): PasskeyRegistration {
       const proof = await reauthentication.confirm(ctx, password);
       const user = await store.findUser(proof.user);
       if (!user) throw fail('INVALID_CREDENTIALS', 'the user does not exist');
-      const existing = (await store.list(user.id)).map(({ credential, transports }) => ({
-        id: credential,
-        transports,
-      }));
-      const { project_name: name } = await settings.current();
-      return createRegistrationOptions(user, challenges.createForRegistration(proof), { name, existing });
+      const { project_name: projectName } = await settings.current();
+      const context = { projectName, existing: await store.list(user.id) };
+      return createRegistrationOptions(user, challenges.createForRegistration(proof), context);
     },
 
     async finish(ctx, user, credential, name) {
-      const { challengeOf, verifyRegistration } = webauthn();
+      const { verifyRegistration } = webauthn();
       const verified = await refuseWith('INVALID_PAYLOAD', async () => {
         const challenge = challenges.verifyForRegistration(challengeOf(credential.response));
         if (challenge.user !== user) throw new Error('The challenge is of another user.');

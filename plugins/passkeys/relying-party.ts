@@ -31,7 +31,7 @@ export function parseRelyingParty(settings: RelyingPartySettings): {
 } {
   const { PORT, PUBLIC_URL, PASSKEYS_RP_ID, PASSKEYS_ORIGINS } = settings;
   const url = URL.parse(PUBLIC_URL);
-  // Without an absolute PUBLIC_URL the service is one that somebody tries out on the own machine.
+  // Without an absolute PUBLIC_URL the service is one that a developer tries out on the own machine.
   const page = url && /^https?:$/.test(url.protocol) ? url : new URL(`http://localhost:${PORT}`);
   const party: RelyingParty = {
     id: PASSKEYS_RP_ID || page.hostname,

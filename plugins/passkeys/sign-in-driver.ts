@@ -5,26 +5,23 @@ import { toClientNetworkKey } from '../outbound/library.ts';
 import { createFairSemaphore } from '../workers/library.ts';
 import type { PasskeyChallenges } from './challenges.ts';
 import { SIGN_IN_BODY_SCHEMA } from './credential-schemas.ts';
-import type { PasskeyStore } from './passkey-store.ts';
+import type { PasskeyStore, StoredPasskey } from './passkey-store.ts';
 import { refuseWith } from './refusal.ts';
-import { userHandleOf, type WebAuthn } from './webauthn.ts';
+import { userHandleOf } from './user-handle.ts';
+import { challengeOf } from './verification.ts';
+import type { WebAuthn } from './webauthn.ts';
 
 interface Deps {
   readonly challenges: PasskeyChallenges;
-  readonly store: Pick<PasskeyStore, 'findByCredential' | 'use'>;
-  readonly webauthn: Pick<WebAuthn, 'challengeOf' | 'verifySignIn'>;
+  readonly store: Pick<PasskeyStore, 'findByCredential' | 'recordSignIn'>;
+  readonly webauthn: Pick<WebAuthn, 'verifySignIn'>;
 }
 
 /** The user of a passkey that was found by its credential. */
 interface FoundPasskey {
   /** Key of the user. */
   readonly id: string;
-  readonly passkey: {
-    readonly id: string;
-    readonly user: string;
-    readonly credential: string;
-    readonly publicKey: string;
-  };
+  readonly passkey: StoredPasskey;
 }
 
 /** Sign-ins that are verified at a time in this process, shared fairly between client networks. Milliseconds. */
@@ -41,13 +38,13 @@ export function createPasskeyDriver({ challenges, store, webauthn }: Deps): Cred
     credential: AuthenticationResponseJSON,
     found: FoundPasskey | undefined,
   ): Promise<{ user: string }> {
-    const challenge = challenges.verifyForSignIn(webauthn.challengeOf(credential.response));
+    const challenge = challenges.verifyForSignIn(challengeOf(credential.response));
     if (!found || found.passkey.credential !== credential.id) throw new Error('no user has this passkey');
     const { passkey } = found;
     if (credential.response.userHandle !== userHandleOf(passkey.user))
       throw new Error('the passkey is of another user');
     const state = await webauthn.verifySignIn(credential, passkey);
-    await store.use(passkey, challenge, state);
+    await store.recordSignIn(passkey, challenge, state);
     return { user: passkey.user };
   }
 

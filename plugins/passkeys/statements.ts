@@ -39,7 +39,7 @@ export function passkeyStatements(db: Db) {
     DELETE: db.sql`delete from ${passkeys} where "user" = $1 and id = $2 returning id, name`,
     DELETE_ALL: db.sql`delete from ${passkeys} where "user" = $1 returning id, name`,
 
-    FIND: db.sql`select id, "user", credential, public_key from ${passkeys} where credential = $1`,
+    FIND: db.sql`select id, "user", credential, public_key as "publicKey" from ${passkeys} where credential = $1`,
     /**
      * Spends the challenge and records the use, if the passkey still exists and its counter is higher than before; a counter of 0 is that
      * of a passkey which does not count.

@@ -35,7 +35,7 @@ const CHANGED: readonly (readonly [string, ResponseChanges])[] = [
   ['without the flag that the user was present', { flags: FLAGS.verified | FLAGS.withKey }],
   ['without a key', { flags: FLAGS.present | FLAGS.verified }],
   ['with bytes behind the authenticator data', { trailer: new Uint8Array(4) }],
-  ['whose challenge nobody made', { challenge: base64url('challenge') }],
+  ['whose challenge is no token', { challenge: base64url('challenge') }],
   ['whose client data is no JSON', { clientDataText: '{' }],
   ['whose client data is null', { clientDataText: 'null' }],
   ['whose id is not that of the authenticator data', { credential: { id: 'QQ', rawId: 'QQ' } }],

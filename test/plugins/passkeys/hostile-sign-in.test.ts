@@ -73,9 +73,9 @@ const CHANGED: readonly (readonly [string, ResponseChanges])[] = [
   ],
   ['with an unknown credential', { id: base64url(new Uint8Array(32)) }],
   ['with a raw id other than its id', { credential: { rawId: base64url(new Uint8Array(32)) } }],
-  ['with the user handle of nobody', { userHandle: base64url(new Uint8Array(16)) }],
+  ['with the user handle of no user', { userHandle: base64url(new Uint8Array(16)) }],
   ['with the user handle as text of the key', { userHandle: base64url('a'.repeat(36)) }],
-  ['whose challenge nobody made', { challenge: base64url('challenge') }],
+  ['whose challenge is no token', { challenge: base64url('challenge') }],
   ['whose challenge is empty', { challenge: '' }],
   ['whose challenge is a number', { clientData: { challenge: 7 } }],
   [

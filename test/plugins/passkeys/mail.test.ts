@@ -28,7 +28,7 @@ describe('mails about passkeys', function () {
   const mailTo = (email: string, subject: string) =>
     until(() => server.received.find(({ to, source }) => to.includes(email) && source.includes(`Subject: ${subject}`)));
 
-  it('tell the user of each passkey that is added, and removed by whomever, also without email_notifications', async () => {
+  it('tell the user of each passkey that is added, and of each that an admin removes, also without email_notifications', async () => {
     const { request, admin } = service;
     const user = await createSignedInUser(service, { email_notifications: false });
     const { key, id } = await registerPasskey(request, user, { name: 'Phone <b>' });
