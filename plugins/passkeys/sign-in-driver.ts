@@ -25,7 +25,7 @@ interface FoundPasskey {
 }
 
 /** Sign-ins that are verified at a time in this process, shared fairly between client networks. Milliseconds. */
-const LIMITS = { limit: 8, limitOfKey: 4, queue: 128, queueOfKey: 32, deadline: 10_000 } as const;
+const LIMITS = { limit: 6, limitOfKey: 4, queue: 256, queueOfKey: 64, deadline: 10_000 } as const;
 
 const tooMany = () =>
   fail('SERVICE_UNAVAILABLE', 'Too many sign-ins by passkeys at a time. Try again later.', { retryAfter: 2 });

@@ -1,8 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { type InProcessService, startService, TEST_SECRET } from '../../support/service.ts';
+import pg from 'pg';
+import { type HttpReply, type InProcessService, startService, TEST_SECRET } from '../../support/service.ts';
 import { FLAGS, type ResponseChanges } from '../../support/software-authenticator.ts';
+import { until } from '../../support/until.ts';
 import { statusAndCodeOf } from '../users/test-users.ts';
 import {
   authenticator,
@@ -258,7 +260,37 @@ describe('POST /auth/login/passkey', function () {
     expect(await count()).to.equal(before + 1);
   });
 
+  it('verifies a few sign-ins of one address at a time, and refuses more than 64 that wait with SERVICE_UNAVAILABLE', async () => {
+    const still = await registerPasskey(request, user);
+    const challenges = await Promise.all(Array.from({ length: 90 }, () => beginSignIn(request)));
+    const holder = new pg.Client({ connectionString: service.database.url });
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from platform_passkeys where id = $1 for update', [still.key]);
+      const replies: HttpReply[] = [];
+      const sent = challenges.map(async (options) => {
+        const credential = authenticator.signIn(options, still, { counter: 0 });
+        replies.push(await send({ credential }));
+      });
+      await until(() => replies.length >= 20);
+      await holder.query('rollback');
+      await Promise.all(sent);
+      const refused = replies.filter(({ status }) => status !== 200);
+      expect(refused.length).to.be.within(20, 89);
+      for (const reply of refused) {
+        expect(statusAndCodeOf(reply)).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+        expect(reply.headers.get('retry-after')).to.equal('2');
+      }
+    } finally {
+      await holder.end();
+    }
+    await expectUsable();
+  });
+
   it('removes spent challenges that are too old with the next sign-in', async () => {
+    await service.database.query('delete from platform_passkey_challenges');
+    for (let left = 3; left > 0; left--) await expectUsable();
     await service.database.query("update platform_passkey_challenges set expires = now() - interval '1 second'");
     await expectUsable();
     const rows = await service.database.query('select 1 from platform_passkey_challenges');

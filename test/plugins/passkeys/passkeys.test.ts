@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type InProcessService, startService } from '../../support/service.ts';
+import jwt from 'jsonwebtoken';
+import { type InProcessService, startService, TEST_SECRET } from '../../support/service.ts';
 import { makeRole, statusAndCodeOf } from '../users/test-users.ts';
 import {
   authenticator,
@@ -149,6 +150,25 @@ describe('passkeys', function () {
         expect(refused.body.errors[0].extensions.reason).to.equal('recent_sign_in_required');
         expect((await begin({ password: user.password }, user.token)).status, change).to.equal(200);
       }
+      // The claim `auth_time` decides, which access tokens of a sign-in have.
+      const now = Math.floor(Date.now() / 1000);
+      const claims = {
+        id: user.id,
+        role: null,
+        app_access: false,
+        admin_access: false,
+        iss: 'service',
+        exp: now + 600,
+      };
+      for (const [auth_time, status] of [
+        [now - 240, 200],
+        [now - 301, 401],
+        [String(now), 401],
+        [null, 401],
+      ] as const)
+        expect((await begin({}, jwt.sign({ ...claims, auth_time }, TEST_SECRET))).status, String(auth_time)).to.equal(
+          status,
+        );
       // Users without a password need none.
       expect((await begin({})).status).to.equal(200);
     });
