@@ -126,7 +126,8 @@ export function createSoftwareAuthenticator(origin: string, rpId: string): Softw
       const authData = authenticatorData(FLAGS.present | FLAGS.verified, passkey.counter, changes);
       const clientData = clientDataOf('webauthn.get', options, changes);
       const signed = Buffer.concat([authData, sha256(clientData)]);
-      const signature = sign('sha256', signed, changes.signer ?? passkey.privateKey);
+      const key = changes.signer ?? passkey.privateKey;
+      const signature = sign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', signed, key);
       const id = changes.id ?? passkey.id;
       const response = {
         clientDataJSON: base64url(clientData),

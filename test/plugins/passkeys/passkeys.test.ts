@@ -1,6 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { type InProcessService, startService, TEST_SECRET } from '../../support/service.ts';
+import type { CborValue } from '../../support/software-authenticator.ts';
 import { makeRole, statusAndCodeOf } from '../users/test-users.ts';
 import {
   authenticator,
@@ -233,6 +235,40 @@ describe('passkeys', function () {
       expect(statusAndCodeOf(await signInByPasskey(request, passkey))).to.deep.equal([401, 'INVALID_CREDENTIALS']);
       const left = await service.database.query('select 1 from platform_passkeys where id = $1', [passkey.key]);
       expect(left).to.deep.equal([]);
+    });
+
+    it('takes keys of EdDSA and of RS256 beside those of ES256', async () => {
+      const edwards = generateKeyPairSync('ed25519');
+      const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const [{ x }, { n, e }] = [edwards, rsa].map(({ publicKey }) => publicKey.export({ format: 'jwk' })) as [
+        Record<string, string>,
+        Record<string, string>,
+      ];
+      const bytes = (text: string | undefined) => Buffer.from(text as string, 'base64url');
+      for (const [signer, publicKey] of [
+        [
+          edwards.privateKey,
+          new Map<number, CborValue>([
+            [1, 1],
+            [3, -8],
+            [-1, 6],
+            [-2, bytes(x)],
+          ]),
+        ],
+        [
+          rsa.privateKey,
+          new Map<number, CborValue>([
+            [1, 3],
+            [3, -257],
+            [-1, bytes(n)],
+            [-2, bytes(e)],
+          ]),
+        ],
+      ] as const) {
+        const passkey = await registerPasskey(request, user, { publicKey });
+        expect((await signInByPasskey(request, passkey, { signer })).status, signer.asymmetricKeyType).to.equal(200);
+        expect((await signInByPasskey(request, passkey)).status, signer.asymmetricKeyType).to.equal(401);
+      }
     });
 
     it('takes counters that stay at 0 and counters that rise', async () => {
