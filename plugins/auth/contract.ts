@@ -60,19 +60,14 @@ export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedAuth
   manifest: {
     type: 'object',
     additionalProperties: false,
-    required: ['names'],
     properties: { names, anyProvider: { const: true }, verifiesSecondFactor: { const: true } },
   },
   validate: validateAuthDriver,
-  describe: ({ names: drivers, anyProvider, verifiesSecondFactor }) =>
+  describe: ({ names: drivers = [], anyProvider, verifiesSecondFactor }) =>
     authorities(
       'identifies callers as',
       drivers.map((name: string) => `users by ${name}`),
-      [
-        'at sign-in',
-        ...(anyProvider ? ['those of every provider'] : []),
-        ...(verifiesSecondFactor ? ['without a one-time password'] : []),
-      ].join(', '),
+      `at sign-in${anyProvider ? ', those of every provider' : ''}${verifiesSecondFactor ? ', in place of a second factor' : ''}`,
     ),
 });
 
@@ -89,8 +84,8 @@ export interface VerifiedSignIn {
   readonly provider: string;
   /** The name of the driver that verified the credential. */
   readonly driver: string;
-  /** The driver has verified a second factor itself: a step that asks for one lets the user pass. */
-  readonly verifiesSecondFactor: boolean;
+  /** The driver has verified two factors at once: no step needs to verify a second one. */
+  readonly isSecondFactorVerified: boolean;
   readonly client: AuthClientInfo;
   /** The one-time password of the request, unchecked; undefined where it brought none. */
   readonly otp: string | undefined;

@@ -15,9 +15,9 @@ export const createCoreSignInSteps = (access: Pick<AccessControl, 'role'>): read
   {
     name: 'second-factor',
     order: 200,
-    check({ user, verifiesSecondFactor }) {
+    check({ user, isSecondFactorVerified }) {
       // No plugin checks a second factor yet, and a user who has one must not sign in without it.
-      if (user.hasSecondFactor && !verifiesSecondFactor)
+      if (user.hasSecondFactor && !isSecondFactorVerified)
         throw fail('INVALID_OTP', 'two-factor sign-in is not available');
     },
   },

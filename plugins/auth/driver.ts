@@ -7,7 +7,13 @@ export interface AuthClientInfo {
 }
 
 /** The authenticated user: by the key of the row, or by the identifier of the provider. */
-export type AuthenticatedUser = { readonly user: string } | { readonly externalIdentifier: string };
+export type AuthenticatedUser = ({ readonly user: string } | { readonly externalIdentifier: string }) & {
+  /**
+   * The credential was two factors at once, such as a passkey whose device has verified its user: the user needs no one-time code.
+   * Ignored unless the driver has `verifiesSecondFactor`.
+   */
+  readonly isSecondFactorVerified?: boolean;
+};
 
 /** Name and provider of a driver. They are read once, when the driver is contributed. */
 export interface AuthDriverInfo {
@@ -25,8 +31,8 @@ export interface AuthDriverInfo {
    */
   readonly anyProvider?: true;
   /**
-   * The driver has verified two factors itself, as a passkey does with possession and a fingerprint or PIN: users with a second factor
-   * sign in without a one-time password. The manifest section must declare `verifiesSecondFactor`, too.
+   * The driver may answer `isSecondFactorVerified` for users whom it authenticates. The manifest section must declare
+   * `verifiesSecondFactor`, too.
    */
   readonly verifiesSecondFactor?: true;
 }
@@ -73,7 +79,7 @@ export interface ContributedAuthDriver {
 
 /** The section `auth.drivers` of a manifest. */
 export interface DeclaredAuthDrivers {
-  readonly names: readonly string[];
+  readonly names?: readonly string[];
   readonly anyProvider?: true;
   readonly verifiesSecondFactor?: true;
 }
@@ -86,10 +92,10 @@ const validatedTerms = new WeakMap<AuthDriver, AuthDriverInfo>();
 /** True, or the reason why a driver does not match the manifest of its plugin. */
 export function validateAuthDriver(driver: AuthDriver, declared: DeclaredAuthDrivers): true | string {
   const { name, provider, icon, anyProvider, verifiesSecondFactor } = driver;
-  if (!declared.names.includes(name)) return `the driver ${name} is not declared`;
+  if (!declared.names?.includes(name)) return `the driver ${name} is not declared`;
   if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
   if (verifiesSecondFactor && !declared.verifiesSecondFactor)
-    return `${name} does not declare that it verifies the second factor`;
+    return `${name} does not declare that it verifies second factors`;
   if (typeof provider !== 'string' || !PROVIDER.test(provider)) return `"${provider}" is not a name for a provider`;
   validatedTerms.set(driver, Object.freeze({ name, provider, icon, anyProvider, verifiesSecondFactor }));
   return true;

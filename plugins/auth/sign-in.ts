@@ -53,6 +53,13 @@ export interface SignInHandler {
   refresh(token: string, request: Omit<SignInRequest, 'otp'>): Promise<TokenPair>;
 }
 
+/** A credential that a driver has verified, with the account of its user. */
+interface VerifiedCredential {
+  readonly account: Account;
+  readonly terms: AuthDriverInfo;
+  readonly isSecondFactorVerified: boolean;
+}
+
 /** The claim `auth_time` in seconds, which proves to `reauthentication` that the user was there. Tokens of a refresh have none. */
 const timeClaims = (type: 'login' | 'refresh') =>
   type === 'login' ? { auth_time: Math.floor(Date.now() / 1000) } : {};
@@ -74,15 +81,15 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
 
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
   async function openSession(
-    account: Account,
-    terms: AuthDriverInfo,
+    credential: VerifiedCredential,
     request: SignInRequest,
     payload: object,
   ): Promise<TokenPair> {
+    const { account, terms } = credential;
     const { caller, client } = request;
     if (account.provider !== terms.provider && !terms.anyProvider)
       throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);
-    const attempt = toSignInAttempt(account, terms, request);
+    const attempt = toSignInAttempt(credential, request);
     for (const step of steps()) await step.check(attempt);
     const access = await accessToken(account, 'login', caller);
     const refresh = await sessions.open(account, client);
@@ -107,7 +114,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
         // The driver's plugin may have been unloaded meanwhile.
         if (!terms || authDriverInfoOf(drivers(), driver) !== terms)
           throw fail('INVALID_PROVIDER', 'the driver is no longer there');
-        return openSession(await findAccount(accounts, signedIn), terms, request, shown);
+        return openSession(await readCredential(accounts, signedIn, terms), request, shown);
       });
     },
 
@@ -115,12 +122,12 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       const terms = authDriverInfoOf(drivers(), driver);
       if (!terms)
         throw fail('CAPABILITY_DENIED', 'a session is opened by a driver that is contributed to auth.drivers');
-      const account = await findAccount(accounts, signedIn);
-      const about = { caller: request.caller, user: account.id, provider: terms.provider };
+      const credential = await readCredential(accounts, signedIn, terms);
+      const about = { caller: request.caller, user: credential.account.id, provider: terms.provider };
       // The events show no payload: the external identifier is a secret of its user.
       return withFailedLoginEvent(events, about, {}, async () => {
         await events.filter(['auth.login'], {}, { ...about, status: 'pending' });
-        return openSession(account, terms, request, {});
+        return openSession(credential, request, {});
       });
     },
 
@@ -139,13 +146,16 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
   };
 }
 
-async function findAccount(
+async function readCredential(
   accounts: Pick<SignInDeps['accounts'], 'bySignedIn'>,
   signedIn: AuthenticatedUser,
-): Promise<Account> {
+  terms: AuthDriverInfo,
+): Promise<VerifiedCredential> {
   const account = await accounts.bySignedIn(signedIn);
   if (!account) throw invalidCredentials('the authenticated user does not exist');
-  return account;
+  // Only a driver that declares it may answer for a second factor.
+  const isSecondFactorVerified = terms.verifiesSecondFactor === true && signedIn.isSecondFactorVerified === true;
+  return { account, terms, isSecondFactorVerified };
 }
 
 function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
@@ -161,8 +171,7 @@ function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
 
 /** Steps of other plugins receive neither hash nor secret, and cannot change what later steps receive. */
 const toSignInAttempt = (
-  account: Account,
-  { name, provider, verifiesSecondFactor }: AuthDriverInfo,
+  { account, terms: { name, provider }, isSecondFactorVerified }: VerifiedCredential,
   { client, otp }: SignInRequest,
 ) =>
   Object.freeze({
@@ -174,7 +183,7 @@ const toSignInAttempt = (
     }),
     provider,
     driver: name,
-    verifiesSecondFactor: verifiesSecondFactor === true,
+    isSecondFactorVerified,
     client,
     otp,
   });

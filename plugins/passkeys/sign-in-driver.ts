@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import { fail } from '#kernel';
-import type { CredentialsDriver } from '../auth/contract.ts';
+import type { AuthenticatedUser, CredentialsDriver } from '../auth/contract.ts';
 import { toClientNetworkKey } from '../outbound/library.ts';
 import { createFairSemaphore } from '../workers/library.ts';
 import type { PasskeyChallenges } from './challenges.ts';
@@ -37,7 +37,7 @@ export function createPasskeyDriver({ challenges, store, webauthn }: Deps): Cred
   async function verify(
     credential: AuthenticationResponseJSON,
     found: FoundPasskey | undefined,
-  ): Promise<{ user: string }> {
+  ): Promise<AuthenticatedUser> {
     const challenge = challenges.verifyForSignIn(challengeOf(credential.response));
     if (!found || found.passkey.credential !== credential.id) throw new Error('no user has this passkey');
     const { passkey } = found;
@@ -45,7 +45,8 @@ export function createPasskeyDriver({ challenges, store, webauthn }: Deps): Cred
       throw new Error('the passkey is of another user');
     const state = await webauthn.verifySignIn(credential, passkey);
     await store.recordSignIn(passkey, challenge, state);
-    return { user: passkey.user };
+    // The device has verified its user: a response without that flag is refused.
+    return { user: passkey.user, isSecondFactorVerified: true };
   }
 
   return {

@@ -19,8 +19,6 @@ const isRecord = (value: Json): value is Record<string, Json> =>
 const IGNORED = new Set(['type', 'path', 'host']);
 /** Members inside a section that grant nothing by themselves. */
 const NO_GRANT = new Set(['optional']);
-/** Members that say more about the list beside them, and mean nothing without it. */
-const LIST_MODIFIERS = new Set(['anyProvider', 'verifiesSecondFactor']);
 /** Sections whose members are one grant each, whatever their value contains. */
 const WHOLE = new Set(['config', 'uses', 'provides']);
 
@@ -54,7 +52,7 @@ export function removeGrantFromManifest(manifest: Json, [name, ...rest]: readonl
   const { [name]: inner, ...others } = manifest as Record<string, Json>;
   const left = removeGrantFromManifest(inner, rest);
   if (left !== undefined) return { ...(manifest as object), [name]: left };
-  return Object.keys(others).some((other) => !NO_GRANT.has(other) && !LIST_MODIFIERS.has(other)) ? others : undefined;
+  return Object.keys(others).some((other) => !NO_GRANT.has(other)) ? others : undefined;
 }
 
 /** Writes a package that runs the plugin's code under its manifest without the grant, into a temporary folder. */

@@ -198,16 +198,24 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       expect((await byDirectory()).status).to.equal(200);
     });
 
-    it('signs in a user with a second factor only where driver and manifest say that the driver verifies it', async () => {
+    it('signs in a user with a second factor only where the driver says that it verified it, and its manifest that it may', async () => {
       await database.query("update platform_users set tfa_secret = 'any' where id = $1", [employee.id]);
-      await load(plugin({ drivers: [directory] }));
-      expect(statusAndCodeOf(await byDirectory())).to.deep.equal([401, 'INVALID_OTP']);
-      await unload?.();
-      unload = undefined;
-
-      const driver: CredentialsDriver = { ...directory, verifiesSecondFactor: true };
-      expect((await captureError(load(plugin({ drivers: [driver] })))).message).to.contain('the second factor');
-      await load(plugin({ drivers: [driver] }, { 'auth.drivers': { names: ['ldap'], verifiesSecondFactor: true } }));
+      const authenticate = async () => ({ user: employee.id, isSecondFactorVerified: true });
+      const declared = { 'auth.drivers': { names: ['ldap'], verifiesSecondFactor: true } };
+      const refused: readonly (readonly [CredentialsDriver, object | undefined])[] = [
+        [{ ...directory, authenticate }, undefined],
+        [{ ...directory, authenticate }, declared],
+        [{ ...directory, verifiesSecondFactor: true }, declared],
+      ];
+      for (const [driver, contributes] of refused) {
+        await load(plugin({ drivers: [driver] }, contributes as Record<string, unknown> | undefined));
+        expect(statusAndCodeOf(await byDirectory())).to.deep.equal([401, 'INVALID_OTP']);
+        await unload?.();
+        unload = undefined;
+      }
+      const driver: CredentialsDriver = { ...directory, authenticate, verifiesSecondFactor: true };
+      expect((await captureError(load(plugin({ drivers: [driver] })))).message).to.contain('second factors');
+      await load(plugin({ drivers: [driver] }, declared));
       expect((await byDirectory()).status).to.equal(200);
     });
 
@@ -338,7 +346,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
         user: { id: person.id, status: 'active', role, hasSecondFactor: false },
         provider: 'default',
         driver: 'local',
-        verifiesSecondFactor: false,
+        isSecondFactorVerified: false,
         otp: '1',
       });
       expect(client).to.have.keys('ip', 'userAgent', 'origin');
