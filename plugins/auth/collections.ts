@@ -28,6 +28,8 @@ export const sessionsCollection: SystemCollection = {
     clientField('ip'),
     clientField('user_agent'),
     clientField('origin'),
+    // Null for sessions that an earlier version opened.
+    { field: 'created', type: 'timestamp', nullable: true },
   ],
 };
 

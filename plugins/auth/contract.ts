@@ -181,7 +181,7 @@ export interface ReauthenticatedUser {
 export interface Reauthentication {
   /**
    * Users with a password bring it, and it counts as an attempt to sign in. The access token of users without one, and of users with a
-   * second factor, must come from a sign-in (not from a refresh) of the last five minutes: its claim `auth_time` proves it. A refusal takes
+   * second factor, must be of a session that was opened in the last five minutes: its claim `auth_time` says when. A refusal takes
    * LOGIN_STALL_TIME at least.
    * @param password what the client sent, unchecked
    * @throws INVALID_CREDENTIALS for a wrong password and without a user, and with `reason` `recent_sign_in_required` where the user has

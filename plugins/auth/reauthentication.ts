@@ -20,12 +20,11 @@ interface Deps {
   readonly stallTime: number;
 }
 
-/** Seconds after a sign-in in which its access token proves it. */
+/** Seconds after a sign-in in which access tokens of its session prove it. */
 const RECENT = 300;
 
 /** The service `reauthentication`. */
 export function createReauthentication({ accounts, attempts, passwords, tokens, stallTime }: Deps): Reauthentication {
-  /** Access tokens of a refresh have no time of a sign-in. */
   function isRecentSignIn(ctx: HttpContext): boolean {
     const token = presentedToken(ctx);
     const signedInAt = token === undefined ? undefined : tokens.verify(token)?.claims.auth_time;

@@ -15,8 +15,8 @@ export function sessionStatements(db: Db) {
         delete from ${sessions} where token in (
           select token from ${sessions} where expires < now() for update skip locked)
       )
-      insert into ${sessions} (token, "user", expires, ip, user_agent, origin)
-      select $3, id, now() + $4 * interval '1 millisecond', $5, $6, $7 from seen returning 1`,
+      insert into ${sessions} (token, "user", expires, ip, user_agent, origin, created)
+      select $3, id, now() + $4 * interval '1 millisecond', $5, $6, $7, now() from seen returning 1`,
 
     OWNER: db.sql`select u.id, u.status, u.provider, u.role, r.admin_access, r.app_access
       from ${sessions} s join ${users} u on u.id = s."user" left join ${roles} r on r.id = u.role
@@ -39,17 +39,19 @@ export function sessionStatements(db: Db) {
       ), owner as materialized (
         select u.id, u.status, u.provider, u.role from ${users} u join held on u.id = held."user" for no key update of u
       ), gone as (
-        delete from ${sessions} s using owner where s.token = $1 and s."user" = owner.id returning s.expires <= now() as expired
+        delete from ${sessions} s using owner where s.token = $1 and s."user" = owner.id
+        returning s.created, s.expires <= now() as expired
       ), made as (
-        insert into ${sessions} (token, "user", expires, ip, user_agent, origin)
-        select $2, owner.id, now() + $3 * interval '1 millisecond', $4::text, $5, $6
+        insert into ${sessions} (token, "user", expires, ip, user_agent, origin, created)
+        select $2, owner.id, now() + $3 * interval '1 millisecond', $4::text, $5, $6, gone.created
         from owner cross join gone where owner.status = 'active' and not gone.expired
         returning "user"
       ), seen as (
         update ${users} u set last_access = now() from made where u.id = made."user"
       )
       select owner.id, owner.status, owner.provider, owner.role, r.admin_access, r.app_access,
-        gone.expired is not null as gone, coalesce(gone.expired, false) as expired
+        gone.expired is not null as gone, coalesce(gone.expired, false) as expired,
+        floor(extract(epoch from gone.created))::float8 as signed_in_at
       from owner left join ${roles} r on r.id = owner.role left join gone on true`,
   };
 }

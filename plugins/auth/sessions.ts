@@ -16,7 +16,13 @@ export interface SessionOwner {
 }
 
 export type RefreshOutcome =
-  | { readonly state: 'renewed'; readonly owner: SessionOwner; readonly token: string }
+  | {
+      readonly state: 'renewed';
+      readonly owner: SessionOwner;
+      readonly token: string;
+      /** When the user signed in, in seconds since 1970; null for a session that an earlier version opened. */
+      readonly signedInAt: number | null;
+    }
   | { readonly state: 'unknown' | 'expired' | 'inactive' };
 
 export interface SessionStore {
@@ -51,7 +57,8 @@ export function createSessionStore(db: Db, lifetime: number): SessionStore {
 
     async rotate(token, client) {
       const next = createRefreshToken();
-      const { rows } = await db.query<SessionOwner & { gone: boolean; expired: boolean }>(ROTATE, [
+      type Row = SessionOwner & { gone: boolean; expired: boolean; signed_in_at: number | null };
+      const { rows } = await db.query<Row>(ROTATE, [
         hashToken(token),
         hashToken(next),
         lifetime,
@@ -60,7 +67,8 @@ export function createSessionStore(db: Db, lifetime: number): SessionStore {
       const [row] = rows;
       if (!row?.gone) return { state: 'unknown' };
       if (row.expired) return { state: 'expired' };
-      return row.status === 'active' ? { state: 'renewed', owner: row, token: next } : { state: 'inactive' };
+      if (row.status !== 'active') return { state: 'inactive' };
+      return { state: 'renewed', owner: row, token: next, signedInAt: row.signed_in_at };
     },
 
     async owner(token) {

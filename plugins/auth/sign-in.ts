@@ -60,24 +60,15 @@ interface VerifiedCredential {
   readonly isSecondFactorVerified: boolean;
 }
 
-/** The claim `auth_time` in seconds, which proves to `reauthentication` that the user was there. Tokens of a refresh have none. */
-const timeClaims = (type: 'login' | 'refresh') =>
-  type === 'login' ? { auth_time: Math.floor(Date.now() / 1000) } : {};
+/** The claim by which `reauthentication` knows when the user signed in: seconds since 1970, the same in all tokens of a session. */
+const timeClaim = (signedInAt: number | null) => (signedInAt === null ? {} : { auth_time: signedInAt });
+const secondsNow = () => Math.floor(Date.now() / 1000);
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
-  const { identity, access, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
+  const { identity, access, accounts, activity, events, sessions, drivers, steps } = deps;
 
-  async function accessToken(owner: SessionOwner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
-    const claims = {
-      id: owner.id,
-      role: owner.role,
-      app_access: owner.app_access ?? false,
-      admin_access: owner.admin_access ?? false,
-    };
-    const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
-    return tokens.sign({ ...(await events.filter(['auth.jwt'], claims, about)), ...timeClaims(type) });
-  }
+  const accessToken = createAccessTokenSigner(deps);
 
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
   async function openSession(
@@ -91,7 +82,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);
     const attempt = toSignInAttempt(credential, request);
     for (const step of steps()) await step.check(attempt);
-    const access = await accessToken(account, 'login', caller);
+    const access = await accessToken(account, secondsNow(), 'login', caller);
     const refresh = await sessions.open(account, client);
     if (refresh === undefined) throw invalidCredentials('the account changed while signing in');
     const user = identity.mint('user', { ...caller, ...client, user: account.id });
@@ -134,17 +125,36 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
     async refresh(presented, { client, caller }) {
       const rotated = await sessions.rotate(presented, client);
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
-      const { owner, token } = rotated;
+      const { owner, token, signedInAt } = rotated;
       try {
         await assertAddressAllowedForRole(access, owner.role, client.ip);
       } catch (error) {
         await sessions.close(token);
         throw error;
       }
-      return { access: await accessToken(owner, 'refresh', caller), refresh: token };
+      return { access: await accessToken(owner, signedInAt, 'refresh', caller), refresh: token };
     },
   };
 }
+
+/** Creates access tokens, whose claims filters of `auth.jwt` may change. */
+const createAccessTokenSigner =
+  ({ events, tokens }: Pick<SignInDeps, 'events' | 'tokens'>) =>
+  async (
+    owner: SessionOwner,
+    signedInAt: number | null,
+    type: 'login' | 'refresh',
+    caller: Caller,
+  ): Promise<string> => {
+    const claims = {
+      id: owner.id,
+      role: owner.role,
+      app_access: owner.app_access ?? false,
+      admin_access: owner.admin_access ?? false,
+    };
+    const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
+    return tokens.sign({ ...(await events.filter(['auth.jwt'], claims, about)), ...timeClaim(signedInAt) });
+  };
 
 async function readCredential(
   accounts: Pick<SignInDeps['accounts'], 'bySignedIn'>,
