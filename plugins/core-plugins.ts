@@ -41,6 +41,7 @@ export const CORE_PLUGIN_FLOORS = [
       'password-reset',
       'invitations',
       'registration',
+      'passkeys',
       'folders',
       'settings',
       'files',

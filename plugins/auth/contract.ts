@@ -208,3 +208,26 @@ export interface SignInAttempts {
 
 /** For core plugins alone: with it a plugin could use up the attempts of any user. */
 export const signInAttempts = service<SignInAttempts>('sign-in-attempts', { version: '1.0.0', coreOnly: true });
+/** A user who has proved anew who acts. */
+export interface ReauthenticatedUser {
+  /** Key of the user. */
+  readonly user: string;
+  /** SHA-256 of the stored hash of the password as hexadecimal text, of the empty text where there is none: changes with the password. */
+  readonly passwordDigest: string;
+}
+
+/** Asks for more than an access token, which may be stolen, before something lasting such as a new way to sign in. */
+export interface Reauthentication {
+  /**
+   * Users with a password bring it, and it counts as an attempt to sign in. The access token of users without one, and of users with a
+   * second factor, must be of a session that was opened in the last five minutes: its claim `auth_time` says when. A refusal takes
+   * LOGIN_STALL_TIME at least.
+   * @param password what the client sent, unchecked
+   * @throws INVALID_CREDENTIALS for a wrong password and without a user, and with `reason` `recent_sign_in_required` where the user has
+   * to sign in anew; INVALID_PAYLOAD without a password; FORBIDDEN for a static token; USER_SUSPENDED; SERVICE_UNAVAILABLE.
+   */
+  confirm(ctx: HttpContext, password: unknown): Promise<ReauthenticatedUser>;
+}
+
+/** For core plugins alone: with it a plugin could try passwords of users. */
+export const reauthentication = service<Reauthentication>('reauthentication', { version: '1.0.0', coreOnly: true });

@@ -22,6 +22,7 @@ import { createCallerFactory } from './identity-service.ts';
 import { createLinkTokens } from './link-tokens.ts';
 import { createLocalAuthDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createReauthentication } from './reauthentication.ts';
 import { createRefreshCookie, type RefreshCookieConfig } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
 import { createSessionDirectory } from './session-directory.ts';
@@ -101,8 +102,14 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     });
     host.provide(contract.identity, callers.service);
     host.provide(contract.linkTokens, createLinkTokens(readTokenSecrets));
-    host.provide(contract.signInAttempts, createSignInAttempts(shared));
     host.provide(contract.sessionDirectory, createSessionDirectory({ ...used, db, sessions, tokens }));
+    const signInAttempts = createSignInAttempts(shared);
+    host.provide(contract.signInAttempts, signInAttempts);
+    const stallTime = config.LOGIN_STALL_TIME;
+    host.provide(
+      contract.reauthentication,
+      createReauthentication({ accounts, attempts: signInAttempts, tokens, stallTime }),
+    );
     host.provide(contract.sessions, createSessionService({ signIn, sessions, cookie, accessLifetime }));
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };

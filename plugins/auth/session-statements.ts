@@ -76,7 +76,8 @@ export function sessionStatements(db: Db, remembersSpentTokens: boolean) {
         update ${users} u set last_access = now() from made where u.id = made."user"
       )
       select owner.id, owner.status, owner.provider, owner.role, r.admin_access, r.app_access,
-        gone.id as session, coalesce(gone.expired, false) as expired
+        gone.id as session, coalesce(gone.expired, false) as expired,
+        floor(extract(epoch from gone.created))::float8 as signed_in_at
       from owner left join ${roles} r on r.id = owner.role left join gone on true`,
   };
 }

@@ -16,7 +16,14 @@ export interface SessionOwner {
 }
 
 export type RefreshOutcome =
-  | { readonly state: 'renewed'; readonly owner: SessionOwner; readonly token: string; readonly session: string }
+  | {
+      readonly state: 'renewed';
+      readonly owner: SessionOwner;
+      readonly token: string;
+      readonly session: string;
+      /** When the user signed in, in seconds since 1970; null for a session that an earlier version opened. */
+      readonly signedInAt: number | null;
+    }
   /** The token was spent before, and its session was still open: it has ended now. */
   | { readonly state: 'reused'; readonly user: string; readonly session: string }
   | { readonly state: 'unknown' | 'expired' | 'inactive' };
@@ -100,7 +107,8 @@ export function createSessionStore(db: Db, { lifetime, revokesOnReuse }: Session
     async rotate(token, client) {
       const next = createRefreshToken();
       const hash = hashToken(token);
-      const { rows } = await db.query<SessionOwner & { session: string | null; expired: boolean }>(statements.ROTATE, [
+      type Row = SessionOwner & { session: string | null; expired: boolean; signed_in_at: number | null };
+      const { rows } = await db.query<Row>(statements.ROTATE, [
         hash,
         hashToken(next),
         lifetime,
@@ -109,9 +117,10 @@ export function createSessionStore(db: Db, { lifetime, revokesOnReuse }: Session
       const [row] = rows;
       if (!row?.session)
         return revokesOnReuse ? endReusedSession(db, statements, closeOne, hash) : { state: 'unknown' };
-      const { session, expired, ...owner } = row;
+      const { session, expired, signed_in_at: signedInAt, ...owner } = row;
       if (expired) return { state: 'expired' };
-      return owner.status === 'active' ? { state: 'renewed', owner, token: next, session } : { state: 'inactive' };
+      if (owner.status !== 'active') return { state: 'inactive' };
+      return { state: 'renewed', owner, token: next, session, signedInAt };
     },
 
     async owner(token) {

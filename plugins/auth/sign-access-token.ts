@@ -7,10 +7,17 @@ interface Deps {
   readonly tokens: Pick<AccessTokenCodec, 'sign'>;
 }
 
+/** The session that an access token belongs to. */
+export interface SessionOfToken {
+  readonly id: string;
+  /** When the user signed in, in seconds since 1970; null for a session that an earlier version opened. */
+  readonly signedInAt: number | null;
+}
+
 /** Signs an access token of a session, with the claims that the filter `auth.jwt` answers. */
 export type SignAccessToken = (
   owner: SessionOwner,
-  session: string,
+  session: SessionOfToken,
   type: 'login' | 'refresh',
   caller: Caller,
 ) => Promise<string>;
@@ -23,8 +30,10 @@ export const createAccessTokenSigner =
       role: owner.role,
       app_access: owner.app_access ?? false,
       admin_access: owner.admin_access ?? false,
-      session,
+      session: session.id,
     };
     const about = { caller, status: 'pending', user: owner.id, provider: owner.provider, type };
-    return tokens.sign(await events.filter(['auth.jwt'], claims, about));
+    const filtered = await events.filter(['auth.jwt'], claims, about);
+    // `reauthentication` relies on this claim, which is therefore no filter's to change.
+    return tokens.sign({ ...filtered, ...(session.signedInAt === null ? {} : { auth_time: session.signedInAt }) });
   };

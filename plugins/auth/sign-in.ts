@@ -66,6 +66,7 @@ interface VerifiedCredential {
   readonly isSecondFactorVerified: boolean;
 }
 
+const secondsNow = () => Math.floor(Date.now() / 1000);
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
@@ -86,7 +87,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
     // A right password alone does not reset the count: the one-time codes after it could be guessed for ever.
     await attempts.reset(account.id);
     const session = randomUUID();
-    const access = await accessToken(account, session, 'login', caller);
+    const access = await accessToken(account, { id: session, signedInAt: secondsNow() }, 'login', caller);
     const refresh = await sessions.open(account, client, session);
     if (refresh === undefined) throw invalidCredentials('the account changed while signing in');
     const user = identity.mint('user', { ...caller, ...client, user: account.id });
@@ -131,14 +132,14 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       if (rotated.state === 'reused')
         events.action(['auth.reuse'], { caller, user: rotated.user, session: rotated.session });
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
-      const { owner, token, session } = rotated;
+      const { owner, token, session, signedInAt } = rotated;
       try {
         await assertAddressAllowedForRole(access, owner.role, client.ip);
       } catch (error) {
         await sessions.close(token);
         throw error;
       }
-      return { access: await accessToken(owner, session, 'refresh', caller), refresh: token };
+      return { access: await accessToken(owner, { id: session, signedInAt }, 'refresh', caller), refresh: token };
     },
   };
 }

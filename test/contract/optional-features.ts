@@ -2,6 +2,9 @@
 export const OPTIONAL_FEATURES = {
   TUS_ENABLED: 'true',
   REFRESH_TOKEN_REUSE: 'revoke',
+  // Passkeys do not work at addresses of numbers.
+  PASSKEYS_RP_ID: 'localhost',
+  PASSKEYS_ORIGINS: 'http://localhost:8055',
   CACHE_ENABLED: 'true',
   // No plugin connects to it.
   REDIS_HOST: '127.0.0.1',

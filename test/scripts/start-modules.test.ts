@@ -47,6 +47,7 @@ describe('modules that a start loads', () => {
       '@aws-sdk/client-s3',
       '@aws-sdk/client-sesv2',
       '@fastify/busboy',
+      '@simplewebauthn/server',
       '@tus/server',
       'argon2',
       'csv-stringify',

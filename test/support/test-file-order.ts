@@ -21,6 +21,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/plugins/storage-s3/driver.test.ts',
   'test/http/database-connection-failures.test.ts',
   'test/plugins/rate-limit/two-processes.test.ts',
+  'test/plugins/passkeys/settings.test.ts',
   'test/plugins/sandbox/end-to-end.test.ts',
   'test/http/extensions-confined-consent.test.ts',
   'test/sandbox/runner/cpu.test.ts',

@@ -201,6 +201,27 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       expect((await byDirectory()).status).to.equal(200);
     });
 
+    it('signs in a user with a second factor only where the driver says that it verified it, and its manifest that it may', async () => {
+      await database.query("update platform_users set tfa_secret = 'any' where id = $1", [employee.id]);
+      const authenticate = async () => ({ user: employee.id, isSecondFactorVerified: true });
+      const declared = { 'auth.drivers': { names: ['ldap'], verifiesSecondFactor: true } };
+      const refused: readonly (readonly [CredentialsDriver, object | undefined])[] = [
+        [{ ...directory, authenticate }, undefined],
+        [{ ...directory, authenticate }, declared],
+        [{ ...directory, verifiesSecondFactor: true }, declared],
+      ];
+      for (const [driver, contributes] of refused) {
+        await load(plugin({ drivers: [driver] }, contributes as Record<string, unknown> | undefined));
+        expect(statusAndCodeOf(await byDirectory())).to.deep.equal([401, 'INVALID_OTP']);
+        await unload?.();
+        unload = undefined;
+      }
+      const driver: CredentialsDriver = { ...directory, authenticate, verifiesSecondFactor: true };
+      expect((await captureError(load(plugin({ drivers: [driver] })))).message).to.contain('second factors');
+      await load(plugin({ drivers: [driver] }, declared));
+      expect((await byDirectory()).status).to.equal(200);
+    });
+
     it('rejects unknown users and users that are not active', async () => {
       await load(plugin({ drivers: [directory] }));
       expect(statusAndCodeOf(await byDirectory({ identifier: 'cn=unknown' }))).to.deep.equal([
