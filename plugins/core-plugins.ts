@@ -48,6 +48,7 @@ export const CORE_PLUGIN_FLOORS = [
       'dashboards',
       'translations',
       'comments',
+      'shares',
       'history',
       'flows',
       'extension-settings',

@@ -26,6 +26,7 @@ import { createRefreshCookie, type RefreshCookieConfig } from './refresh-cookie.
 import { authRoutes } from './routes.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
+import { createShareSessions } from './share-sessions.ts';
 import { createSignInHandler } from './sign-in.ts';
 import { createStaticTokenVerifier } from './static-tokens.ts';
 import { parsePreviousSecrets, type TokenSecrets } from './token-secrets.ts';
@@ -65,10 +66,11 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     };
     const tokens = createAccessTokenCodec({ secrets: readTokenSecrets, lifetime: config.ACCESS_TOKEN_TTL });
     const sessions = createSessionStore(db, config.REFRESH_TOKEN_TTL);
+    const shareSessions = createShareSessions({ db, access: used.access, tokens, lifetime: config.REFRESH_TOKEN_TTL });
     const userStatus = createActiveUserCheck(db, used.bus);
     const statics = createStaticTokenVerifier({ db, bus: used.bus, access: used.access });
     const cookie = createRefreshCookie(config);
-    const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions });
+    const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions, shareSessions });
     const callers = createCallerFactory({ identity, db, access: used.access, tokens, userStatus, statics });
     host.contribute(middleware, createIdentifyMiddleware({ callers, identity, byCookie }));
 
@@ -81,7 +83,8 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     for (const step of createCoreSignInSteps(used.access)) host.contribute(contract.authSteps, step);
     const drivers = () => host.read(contract.authDrivers);
     const steps = () => host.read(contract.authSteps);
-    const signIn = createSignInHandler({ ...used, identity, accounts, events, sessions, tokens, drivers, steps });
+    const opened = { sessions, shareSessions };
+    const signIn = createSignInHandler({ ...used, ...opened, identity, accounts, events, tokens, drivers, steps });
     const accessLifetime = config.ACCESS_TOKEN_TTL;
     const entry = createAuthRequestHandlers({
       signIn,
@@ -93,7 +96,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     });
     host.provide(contract.identity, callers.service);
     host.provide(contract.linkTokens, createLinkTokens(readTokenSecrets));
-    host.provide(contract.sessions, createSessionService({ signIn, sessions, cookie, accessLifetime }));
+    host.provide(contract.sessions, createSessionService({ ...opened, signIn, cookie, accessLifetime }));
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
     for (const route of authRoutes({ ...requests, routing: used.routing, drivers })) host.contribute(routes, route);

@@ -17,6 +17,7 @@ import { authDriverInfoOf } from './driver.ts';
 import { withFailedLoginEvent } from './failed-login-event.ts';
 import { assertAddressAllowedForRole } from './role-ip-access.ts';
 import type { RefreshOutcome, SessionOwner, SessionStore } from './sessions.ts';
+import type { ShareSessions } from './share-sessions.ts';
 
 export interface SignInDeps {
   readonly identity: IdentityApi;
@@ -25,6 +26,7 @@ export interface SignInDeps {
   readonly activity: Pick<HistoryRecorder, 'record'>;
   readonly events: EventsApi;
   readonly sessions: SessionStore;
+  readonly shareSessions: Pick<ShareSessions, 'refresh'>;
   readonly tokens: AccessTokenCodec;
   /** The drivers and steps that are contributed now: plugins are loaded and unloaded while the service runs. */
   readonly drivers: () => ReadonlyMap<string, ContributedAuthDriver>;
@@ -56,7 +58,7 @@ export interface SignInHandler {
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
-  const { identity, access, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
+  const { identity, access, accounts, activity, events, sessions, shareSessions, tokens, drivers, steps } = deps;
 
   async function accessToken(owner: SessionOwner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
     const claims = {
@@ -123,6 +125,8 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
 
     async refresh(presented, { client, caller }) {
       const rotated = await sessions.rotate(presented, client);
+      const ofShare = rotated.state === 'unknown' ? await shareSessions.refresh(presented, client) : undefined;
+      if (ofShare) return ofShare;
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
       const { owner, token } = rotated;
       try {
