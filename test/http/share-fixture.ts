@@ -86,7 +86,7 @@ export interface TestVisitor {
   readonly refreshToken: string;
 }
 
-export const useShare = (service: RunningTestService, share: string, more: object = {}): Promise<HttpReply> =>
+export const signInByShare = (service: RunningTestService, share: string, more: object = {}): Promise<HttpReply> =>
   service.request('POST', '/shares/auth', { body: { share, ...more } });
 
 /** Creates a share as the first admin and signs a visitor in. */
@@ -95,7 +95,7 @@ export async function createVisitor(
   { role, collection = 'article', item = '1' }: { role: string | null; collection?: string; item?: string },
 ): Promise<TestVisitor> {
   const { id } = await requestAsAdmin(service, 'POST', '/shares', { collection, item, role });
-  const { status, body } = await useShare(service, id);
+  const { status, body } = await signInByShare(service, id);
   if (status !== 200) throw new Error(`POST /shares/auth: ${status} ${JSON.stringify(body)}`);
   return { share: id, token: body.data.access_token, refreshToken: body.data.refresh_token };
 }
