@@ -14,6 +14,7 @@ import { createInviteToShare } from './invite.ts';
 import { createWindowLimits } from './limits.ts';
 import { shareMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createPasswordGuesses } from './password-guesses.ts';
 import { shareRoutes } from './routes.ts';
 import { registerShareWriteFilters } from './rules.ts';
 import { createReadShareInfo } from './share-info.ts';
@@ -51,7 +52,7 @@ export default definePlugin<object, Shared>({
     for (const route of [
       ...collectionRoutes(used.items, '/shares', collections.SHARES_COLLECTION),
       ...shareRoutes({
-        useShare: createUseShare({ ...used, db, limits }),
+        useShare: createUseShare({ ...used, db, guesses: createPasswordGuesses(limits) }),
         readInfo: createReadShareInfo(db),
         invite: createInviteToShare({ ...used, db, limits, publicUrl: config.PUBLIC_URL }),
         sessions: used.sessions,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { PUBLIC_ROLE_ID } from '../../plugins/access/contract.ts';
+import { recordStatementsDuring } from '../support/capture-sql-statements.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 import { createSharer, createVisitor, prepareShareTables, readAll, signInByShare } from './share-fixture.ts';
 import { requestAsAdmin, type TestUserWithToken } from './test-users.ts';
@@ -322,6 +323,15 @@ describe('/shares', () => {
       for (let at = 0; at < 12; at++)
         expect((await signInByShare(service, share, { password: 'right' })).status).to.equal(200);
     });
+  });
+
+  it('a visitor reads rows and related rows by one statement', async () => {
+    const { role } = await createSharer(service, readAll('author', 'remark', 'tag', 'article_tag'));
+    const { token } = await createVisitor(service, { role });
+    const path = '/items/article/1?fields=*,author.name,tags.tag.label&deep[remarks][_limit]=3';
+    await service.request('GET', path, { token });
+    for (const more of ['', '&fields=title'])
+      expect(await recordStatementsDuring(() => service.request('GET', path + more, { token }))).to.have.length(1);
   });
 
   it('neither logs nor history show a password, a hash or a token', async () => {

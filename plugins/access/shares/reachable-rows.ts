@@ -51,7 +51,7 @@ function findSharedItem(
   const key = collection?.hasKey ? collection.key : null;
   const value = key ? parsePrimaryKeyValue(key, item) : undefined;
   if (!rule || !key || value === undefined) return undefined;
-  const isItem = { kind: 'test', use: { field: key }, operator: '_eq', values: [value] } as const;
+  const isItem = { kind: 'test', use: { field: key }, operator: '_eq', values: [String(value)] } as const;
   return { collection, where: { kind: 'and', of: [isItem, rule] } };
 }
 
