@@ -36,19 +36,20 @@ export function createUseShare({ db, guesses, passwords, sessions }: Deps): UseS
       return rows[0] && sessions.openShare(caller, rows[0]);
     });
 
-  return async (caller, share, password = '') => {
+  return async (caller, share, password) => {
     const { ip = null } = caller;
-    const verify = (stored: string | null) => passwords.verify(stored, password, { user: null, ip });
+    const verify = (stored: string | null) => passwords.verify(stored, password ?? '', { user: null, ip });
     const id = isUuid(share) ? share.toLowerCase() : undefined;
     const found = id === undefined ? undefined : (await db.query<{ password: string | null }>(PASSWORD, [id])).rows[0];
     if (id === undefined || !found || found.password === null) {
       const tokens = id !== undefined && found ? await countUse(caller, id, null) : undefined;
       if (tokens) return tokens;
-      // A refusal takes as long as that of a wrong password.
-      await verify(null);
+      // A password is compared whether or not there is such a share, so that all refusals of one request take as long.
+      if (password !== undefined) await verify(null);
       throw fail('INVALID_CREDENTIALS', 'there is no such share, or it is not in force');
     }
     const { password: stored } = found;
+    if (password === undefined) throw fail('INVALID_CREDENTIALS', 'the share has a password');
     if (!(await guesses.count(id, ip, () => verify(stored))))
       throw fail('INVALID_CREDENTIALS', 'the password of the share is wrong');
     const tokens = await countUse(caller, id, stored);
