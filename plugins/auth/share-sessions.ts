@@ -25,11 +25,10 @@ export interface ShareSessions {
   /** @throws INVALID_IP */
   open(share: SharedItem, client: Client): Promise<TokenPair>;
   /**
-   * New tokens for a refresh token; undefined for a token that no session of a share has. Of concurrent requests with one token, one
-   * succeeds.
-   * @throws INVALID_CREDENTIALS for a share that is over, TOKEN_EXPIRED, INVALID_IP
+   * New tokens for a refresh token. Of concurrent requests with one token, one succeeds.
+   * @throws INVALID_CREDENTIALS for an unknown token and for a share that is over, TOKEN_EXPIRED, INVALID_IP
    */
-  refresh(token: string, client: Client): Promise<TokenPair | undefined>;
+  refresh(token: string, client: Client): Promise<TokenPair>;
   /** The claims of a session that has not expired, of a share that is in force. Changes nothing. */
   claimsOf(token: string, ip: string | null): Promise<AccessTokenClaims | undefined>;
   closeOf(shares: readonly string[]): Promise<void>;
@@ -51,7 +50,7 @@ export function createShareSessions({ db, access, tokens, lifetime }: Deps): Sha
 
     async refresh(token, client) {
       const session = await shareOf(token);
-      if (!session) return undefined;
+      if (!session) throw fail('INVALID_CREDENTIALS', 'unknown refresh token');
       const shared = session.isExpired ? undefined : await access.sharedItem(session.share);
       const isAllowed = shared && (await isAddressAllowedForRole(access, shared.role, client.ip));
       if (!isAllowed) await db.query(CLOSE, [hashToken(token)]);

@@ -125,16 +125,13 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
 
     async refresh(presented, { client, caller }) {
       const rotated = await sessions.rotate(presented, client);
-      const ofShare = rotated.state === 'unknown' ? await shareSessions.refresh(presented, client) : undefined;
-      if (ofShare) return ofShare;
+      if (rotated.state === 'unknown') return shareSessions.refresh(presented, client);
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
       const { owner, token } = rotated;
-      try {
-        await assertAddressAllowedForRole(access, owner.role, client.ip);
-      } catch (error) {
+      await assertAddressAllowedForRole(access, owner.role, client.ip).catch(async (error) => {
         await sessions.close(token);
         throw error;
-      }
+      });
       return { access: await accessToken(owner, 'refresh', caller), refresh: token };
     },
   };
@@ -149,14 +146,12 @@ async function findAccount(
   return account;
 }
 
-function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
+function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed' | 'unknown'>) {
   switch (state) {
     case 'expired':
       return fail('TOKEN_EXPIRED', 'the refresh token is too old');
     case 'inactive':
       return fail('USER_SUSPENDED', 'the user is not active');
-    case 'unknown':
-      return invalidCredentials('unknown refresh token');
   }
 }
 

@@ -1,8 +1,9 @@
 import { fail } from '#kernel';
 import { CONCEALED_VALUE_MASK } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
-import { isUuid } from '../query/library.ts';
+
 import { SHARES_COLLECTION } from './collections.ts';
+import { isShareKey } from './share-key.ts';
 
 /** What everybody who has the link may know of a share. */
 export interface ShareInfo {
@@ -26,7 +27,7 @@ export function createReadShareInfo(db: Db): ReadShareInfo {
       and (date_start is null or date_start <= now()) and (date_end is null or date_end > now())`;
 
   return async (share) => {
-    const found = isUuid(share)
+    const found = isShareKey(share)
       ? (await db.query<Omit<ShareInfo, 'password'> & { hasPassword: boolean }>(INFO, [share])).rows[0]
       : undefined;
     if (!found) throw fail('FORBIDDEN', 'there is no such share, or it is not in force');

@@ -2,9 +2,10 @@ import type { SharedItem, SharedItemLookup } from '../access/contract.ts';
 import type { InterProcessBus } from '../cluster/contract.ts';
 import { createAnnouncedCache } from '../cluster/library.ts';
 import type { Db } from '../database/contract.ts';
-import { isUuid } from '../query/library.ts';
+
 import { SHARES_COLLECTION } from './collections.ts';
 import { SHARES_CHANGED_CHANNEL } from './migrations.ts';
+import { isShareKey } from './share-key.ts';
 
 const MAX_CACHED_SHARES = 10_000;
 
@@ -53,7 +54,7 @@ export function createSharedItemLookup(db: Db, bus: InterProcessBus): SharedItem
 
   return {
     async find(share) {
-      if (!isUuid(share)) return undefined;
+      if (!isShareKey(share)) return undefined;
       const found = await shares.get(share);
       const now = performance.now();
       return found && found.start <= now && now < found.end ? found.shared : undefined;

@@ -3,9 +3,10 @@ import type { SharedItem } from '../access/contract.ts';
 import type { SessionService, SessionTokens } from '../auth/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { PasswordService } from '../passwords/contract.ts';
-import { isUuid } from '../query/library.ts';
+
 import { SHARES_COLLECTION } from './collections.ts';
 import type { PasswordGuesses } from './password-guesses.ts';
+import { isShareKey } from './share-key.ts';
 
 interface Deps {
   readonly db: Db;
@@ -39,7 +40,7 @@ export function createUseShare({ db, guesses, passwords, sessions }: Deps): UseS
   return async (caller, share, password) => {
     const { ip = null } = caller;
     const verify = (stored: string | null) => passwords.verify(stored, password ?? '', { user: null, ip });
-    const id = isUuid(share) ? share.toLowerCase() : undefined;
+    const id = isShareKey(share) ? share.toLowerCase() : undefined;
     const found = id === undefined ? undefined : (await db.query<{ password: string | null }>(PASSWORD, [id])).rows[0];
     if (id === undefined || !found || found.password === null) {
       const tokens = id !== undefined && found ? await countUse(caller, id, null) : undefined;

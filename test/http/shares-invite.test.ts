@@ -79,7 +79,7 @@ describe('POST /shares/invite', function () {
     expect(codeOf(await invite(['ann@example.com'], sharer.token, 5))).to.deep.equal([400, 'INVALID_PAYLOAD']);
   });
 
-  it('one address gets ten invitations an hour, from all users, and a refused request mails nobody', async () => {
+  it('one address gets ten invitations an hour, from all users, and a refused request sends no mail', async () => {
     const jobs = async () =>
       (
         await service.database.query<{ n: number }>(

@@ -121,11 +121,11 @@ describe('/shares', () => {
     it('GraphQL creates and reads shares by the same rules', async () => {
       const send = (query: string) =>
         service.request('POST', '/graphql/system', { token: sharer.token, body: { query } });
-      const made = await send(
+      const created = await send(
         `mutation { create_shares_item(data: { collection: "article", item: "1", role: "${sharer.role}", password: "x" }) { id password times_used } }`,
       );
-      expect(made.body.data.create_shares_item).to.include({ password: MASK, times_used: 0 });
-      const { id } = made.body.data.create_shares_item;
+      expect(created.body.data.create_shares_item).to.include({ password: MASK, times_used: 0 });
+      const { id } = created.body.data.create_shares_item;
       const read = await send(`{ shares_by_id(id: "${id}") { collection item } shares { id } }`);
       expect(read.body.data.shares_by_id).to.deep.equal({ collection: 'article', item: '1' });
       const other = await send(
