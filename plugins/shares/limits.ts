@@ -14,7 +14,7 @@ export interface WindowLimits {
    * ends. A row with `share` is deleted with the share.
    */
   take(key: string, limit: WindowLimit, count: number, share?: string): Promise<Date | undefined>;
-  /** Gives one point back to each of these windows. */
+  /** Gives one point back to each of these windows; deletes those that nothing was taken from. */
   giveBack(keys: readonly string[]): Promise<void>;
   /** Deletes the windows of a share that have ended, or with null those without a share. */
   removeEnded(share: string | null): Promise<void>;
@@ -31,6 +31,7 @@ export function createWindowLimits(db: Db): WindowLimits {
     returning 1`;
   const ENDS = db.sql`select ends from ${limits} where key = $1 and ends > now()`;
   const GIVE_BACK = db.sql`update ${limits} set used = greatest(used - 1, 0) where key = any($1::text[])`;
+  const REMOVE_EMPTY = db.sql`delete from ${limits} where key = any($1::text[]) and used = 0`;
   const REMOVE_ENDED = db.sql`delete from ${limits} where share is not distinct from $1::uuid and ends <= now()`;
 
   return {
@@ -42,6 +43,7 @@ export function createWindowLimits(db: Db): WindowLimits {
     },
     async giveBack(keys) {
       await db.query(GIVE_BACK, [keys]);
+      await db.query(REMOVE_EMPTY, [keys]);
     },
     async removeEnded(share) {
       await db.query(REMOVE_ENDED, [share]);

@@ -28,10 +28,14 @@ export function createPasswordGuesses(limits: WindowLimits): PasswordGuesses {
   async function countGuess(share: string, network: string, check: () => Promise<boolean>): Promise<boolean> {
     const keys = [`guess ${share} ${network}`, `guess ${share}`] as const;
     // A network that has used up its guesses does not use up those of the others.
-    const end =
-      (await limits.take(keys[0], GUESSES_OF_NETWORK, 1, share)) ??
-      (await limits.take(keys[1], GUESSES_OF_SHARE, 1, share));
-    if (end) throw tooManyGuesses(end);
+    const endOfNetwork = await limits.take(keys[0], GUESSES_OF_NETWORK, 1, share);
+    if (endOfNetwork) throw tooManyGuesses(GUESSES_OF_NETWORK.points, endOfNetwork);
+    const endOfShare = await limits.take(keys[1], GUESSES_OF_SHARE, 1, share);
+    if (endOfShare) {
+      // Refused networks leave no rows, whose number would have no limit.
+      await limits.giveBack([keys[0]]);
+      throw tooManyGuesses(GUESSES_OF_SHARE.points, endOfShare);
+    }
     const isMatch = await check().catch(async (error) => {
       await limits.giveBack(keys);
       throw error;
@@ -55,9 +59,9 @@ export function createPasswordGuesses(limits: WindowLimits): PasswordGuesses {
   };
 }
 
-const tooManyGuesses = (end: Date) =>
+const tooManyGuesses = (limit: number, end: Date) =>
   fail('REQUESTS_EXCEEDED', 'Too many wrong passwords of this share. Try again later.', {
-    limit: GUESSES_OF_NETWORK.points,
+    limit,
     reset: end.toISOString(),
   });
 

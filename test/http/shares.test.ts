@@ -317,6 +317,22 @@ describe('/shares', () => {
       expect(rows.map(({ used }) => used)).to.deep.equal([10, 10]);
     });
 
+    it('a share takes a hundred guesses of all networks, and networks that are refused leave no row', async () => {
+      const share = await shareAsAdmin({ password: 'right' });
+      await service.database.query(
+        `insert into platform_share_limits (key, used, ends, share) values ($1, 99, now() + interval '10 minutes', $2)`,
+        [`guess ${share}`, share],
+      );
+      expect((await signInByShare(service, share, { password: 'no' })).status).to.equal(401);
+      const keys = async () =>
+        (await service.database.query('select key from platform_share_limits where share = $1', [share])).length;
+      expect(await keys()).to.equal(2);
+      await service.database.query('delete from platform_share_limits where share = $1 and used = 1', [share]);
+      const refused = await signInByShare(service, share, { password: 'right' });
+      expect([refused.status, refused.body.errors[0].extensions.limit]).to.deep.equal([429, 100]);
+      expect(await keys()).to.equal(1);
+    });
+
     it('right passwords use up no guesses', async function () {
       this.timeout(60_000);
       const share = await shareAsAdmin({ password: 'right' });
