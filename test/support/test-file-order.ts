@@ -49,6 +49,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/http/cache.test.ts',
   'test/http/shares-two-processes.test.ts',
   'test/http/shares.test.ts',
+  'test/http/shares-sign-in.test.ts',
   'test/http/assets-transform-invalid-sources.test.ts',
   'test/http/extensions-consent-bypass.test.ts',
   'test/http/hostile-fuzz.test.ts',
