@@ -34,7 +34,7 @@ export function createSharePermissions({ find, permissionsOfRole, snapshot, rule
 
   return async (share: string): Promise<PermissionSet> => {
     const shared = await find(share);
-    // Nothing but the version of other permissions is cached with it, and no request of an ended share comes this far.
+    // The share ended while its visitor's request ran; later requests are refused before.
     if (!shared) return createPermissionSet('', `share ${share}`, []);
     const [role, schema] = [await permissionsOfRole(shared.role), await snapshot()];
     const source = [role, schema.version, shared.collection, shared.item];
