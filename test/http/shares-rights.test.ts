@@ -117,27 +117,6 @@ describe('rights of visitors of a share', () => {
     ]);
   });
 
-  it('a path has at most six relations, and a share at most 200 paths', async () => {
-    const names = Array.from({ length: 8 }, (_, at) => `link${at}`);
-    for (const [at, name] of names.toReversed().entries())
-      await database.query(
-        `create table ${name} (id serial primary key${at === 0 ? '' : `, next int references link${8 - at}`})`,
-      );
-    for (const [at, name] of names.toReversed().entries())
-      await database.query(at === 0 ? `insert into ${name} default values` : `insert into ${name} (next) values (1)`);
-    const visitor = await visit(readAll(...names), { collection: 'link0', item: '1' });
-    const found = [];
-    for (const name of names) found.push(await idsOf(name, visitor));
-    expect(found).to.deep.equal([[1], [1], [1], [1], [1], [1], [1], 403]);
-
-    const columns = Array.from({ length: 230 }, (_, at) => `c${String(at).padStart(3, '0')} int references author`);
-    await database.query(`create table hub (id serial primary key, ${columns.join(', ')})`);
-    await database.query('insert into hub (c000, c229) values (1, 2)');
-    const ofHub = await visit(readAll('hub', 'author'), { collection: 'hub', item: '1' });
-    expect(await idsOf('author', ofHub)).to.deep.equal([1]);
-    expect(await idsOf('hub', ofHub)).to.deep.equal([1]);
-  });
-
   it('rules with $CURRENT_USER match no row', async () => {
     for (const operator of ['_eq', '_neq']) {
       const permissions = { name: { [operator]: '$CURRENT_USER' } };
@@ -292,8 +271,9 @@ describe('rights of visitors of a share', () => {
       .and.not.include.members(['diary', 'tag', 'platform_users']);
     expect((await get('/fields/author', visitor)).status).to.equal(200);
     expect((await get('/fields/diary', visitor)).status).to.equal(403);
-    const relations = (await get('/relations', visitor)).body.data;
-    expect(JSON.stringify(relations)).to.include('author').and.not.include('article_tag');
+    expect(JSON.stringify((await get('/relations', visitor)).body.data))
+      .to.include('author')
+      .and.not.include('article_tag');
     expect((await get('/server/info', visitor)).body.data).to.have.property('queryLimit');
     const rights = (await get('/permissions/me', visitor)).body.data;
     expect(rights.article.read.access).to.equal('partial');
