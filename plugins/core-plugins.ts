@@ -55,6 +55,7 @@ export const CORE_PLUGIN_FLOORS = [
       'dashboards',
       'translations',
       'comments',
+      'shares',
       'history',
       'flows',
       'flow-scripts',

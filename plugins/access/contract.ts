@@ -1,4 +1,4 @@
-import { type Caller, service } from '#kernel';
+import { authorities, type Caller, facet, service } from '#kernel';
 import type { AddressRange } from '../outbound/library.ts';
 import type { ConditionTree, FieldVisibility, PermissionRestricted, ReadNode } from '../query/contract.ts';
 import type { Collection, SchemaOverview } from '../schema/contract.ts';
@@ -42,6 +42,8 @@ export interface PermissionSet {
   readonly version: string;
   /** Equal for callers with equal permissions: the role and its flags, not the user. */
   readonly key: string;
+  /** Equal for callers who may read the same fields, on whatever rows: for schemas by permissions. Default: `key`. */
+  readonly fieldsKey?: string;
   /**
    * Hash of all permissions: equal for equal permissions, in all processes. With the schema version, the user and the role it says
    * all that an answer depends on beside its request and the rows.
@@ -56,7 +58,36 @@ export interface PermissionSet {
    * each field on the rows of the permissions that list it. An empty list is no access.
    */
   of(collection: string, action: PermissionAction): readonly Permission[];
+  /**
+   * With a share only: the condition on the rows that may be read, by collection, in place of the row rules. It contains the row rules
+   * of the share's role. A collection that is missing has no such row.
+   */
+  reachable?(schema: SchemaOverview): ReadonlyMap<string, ConditionTree>;
 }
+
+/** An item that is shared by a link, while the share is in force. */
+export interface SharedItem {
+  /** Key of the share. */
+  readonly id: string;
+  /** The role whose permissions visitors have; null is the Public role. */
+  readonly role: string | null;
+  readonly collection: string;
+  /** The key of the item as text. */
+  readonly item: string;
+}
+
+/** Finds the item of a share. Contributed by the plugin that keeps shares. */
+export interface SharedItemLookup {
+  /** Undefined for a share that does not exist, has not begun, or is over. */
+  find(share: string): Promise<SharedItem | undefined>;
+}
+
+/** The lookup of shares. Without it callers of shares have no permission. */
+export const sharedItemLookups = facet<SharedItemLookup, SharedItemLookup | undefined>('access.shares', {
+  combine: (all) => all[0]?.value,
+  coreOnly: true,
+  describe: () => authorities('contributes to', ['the permissions of shares']),
+});
 
 /** A role without its permissions. */
 export interface Role {
@@ -106,6 +137,8 @@ export interface AccessControl {
   permissions(caller: Caller): Promise<PermissionSet>;
   /** A role from the cache; null is the Public role. */
   role(id: string | null): Promise<Role | undefined>;
+  /** The item of a share that is in force; undefined for any other. */
+  sharedItem(share: string): Promise<SharedItem | undefined>;
   /**
    * Adds the caller's row rules to every node of the tree and removes unreadable fields from the answer.
    * @throws FORBIDDEN for an unreadable root collection, and for an unreadable field in a condition, an order or an aggregate.

@@ -1,10 +1,10 @@
-import { definePlugin, fail } from '#kernel';
+import { type Caller, definePlugin, fail } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { permissionRestrictionMarker, query } from '../query/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import * as collections from './collections.ts';
-import { type AccessControl, access } from './contract.ts';
+import { type AccessControl, access, sharedItemLookups } from './contract.ts';
 import { effectivePermissions } from './effective-permissions.ts';
 import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -17,6 +17,8 @@ import { permittedFields } from './permitted-fields.ts';
 import { createPrivilegeEscalationGuard, ROLE_AUTHORITY_FIELDS } from './privilege-escalation-guard.ts';
 import { createFieldVisibility, createReadableFieldNamesLookup } from './readable-fields.ts';
 import { createQueryRestrictions } from './restrict/index.ts';
+import { createPermissionRowRules } from './restrict/row-rules.ts';
+import { createSharePermissions } from './shares/share-permissions.ts';
 
 interface Config {
   readonly ITEMS_UNKNOWN_FIELDS: UnknownFieldsSetting;
@@ -31,11 +33,24 @@ export default definePlugin<Config>({
       host.contribute(systemCollections, one);
     for (const one of accessMigrations(db)) host.contribute(migrations, one);
 
-    const { permissions, role, forget } = createPermissionResolver({ db, bus: used.bus });
+    host.define(sharedItemLookups);
+    const sharedItem = async (share: string) => host.read(sharedItemLookups)?.find(share);
+    const resolver = createPermissionResolver({ db, bus: used.bus });
+    const { permissionsOfRole, role, forget } = resolver;
+    const rules = createPermissionRowRules(used.query);
+    const permissionsOfShare = createSharePermissions({
+      find: sharedItem,
+      permissionsOfRole,
+      snapshot: () => used.schema.snapshot(),
+      rules,
+    });
+    const permissions = (caller: Caller) =>
+      caller.share ? permissionsOfShare(caller.share) : resolver.permissions(caller);
     host.provide<AccessControl>(access, {
       permissions,
       role,
-      ...createQueryRestrictions({ permissions, query: used.query, seal: used.sealing.seal }),
+      sharedItem,
+      ...createQueryRestrictions({ permissions, rules, seal: used.sealing.seal }),
       validatePayload: createValidatePayload({
         permissions,
         substitute: createSubstituteDynamicValues(used.sealing.readValue),

@@ -9,6 +9,9 @@ export interface AccessTokenClaims {
   readonly role: string | null;
   readonly app_access: boolean;
   readonly admin_access: boolean;
+  /** Of visitors of a share: its key, and the shared item. */
+  readonly share?: string;
+  readonly share_scope?: { readonly collection: string; readonly item: string };
   readonly [other: string]: unknown;
 }
 

@@ -19,6 +19,7 @@ export const sessionsCollection: SystemCollection = {
   collection: 'platform_sessions',
   note: 'Who is signed in',
   internal: 'listed',
+  indexes: [['share']],
   fields: [
     // A hash, so that a reader of this table cannot use the sessions.
     { field: 'token', type: 'string', maxLength: 64, primary: true },

@@ -1,4 +1,5 @@
 import { authorities, type Caller, facet, service } from '#kernel';
+import type { SharedItem } from '../access/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import {
   type AuthClientInfo,
@@ -116,8 +117,16 @@ export interface SessionService {
     options?: { readonly otp?: string },
   ): Promise<SessionTokens>;
   /**
+   * Opens a session for a visitor of a share that is in force, within the unit of work where there is one. A share keeps its 1,000
+   * latest sessions. Sessions and access tokens are refused once the share is over.
+   * @throws INVALID_IP where the share's role is bound to addresses and the caller's is none of them.
+   */
+  openShare(caller: Caller, share: SharedItem): Promise<SessionTokens>;
+  /** Ends all sessions of these shares, within the unit of work where there is one. */
+  closeShares(shares: readonly string[]): Promise<void>;
+  /**
    * Exchanges a refresh token for new tokens; the old one is invalid from then on.
-   * @throws INVALID_CREDENTIALS for an unknown token, TOKEN_EXPIRED, USER_SUSPENDED, INVALID_IP.
+   * @throws INVALID_CREDENTIALS for an unknown token and for a share that is over, TOKEN_EXPIRED, USER_SUSPENDED, INVALID_IP.
    */
   refresh(caller: Caller, refreshToken: string): Promise<SessionTokens>;
   /** Ends the session of a refresh token, if there is one. Access tokens stay valid until they expire. */
@@ -164,7 +173,10 @@ export const sessionDirectory = service<SessionDirectory>('session-directory', {
 });
 
 /** For plugins that sign users in by ways of their own. */
-export const sessions = service<SessionService>('sessions', { version: '1.0.0', callers: { open: 0, refresh: 0 } });
+export const sessions = service<SessionService>('sessions', {
+  version: '1.0.0',
+  callers: { open: 0, openShare: 0, refresh: 0 },
+});
 
 /**
  * Signed tokens for links in mails: password resets, invitations, confirmations. Nothing of them is stored, so a plugin whose link

@@ -4,11 +4,13 @@ import type { AccessTokenClaims } from './access-tokens.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
 import { isAddressAllowedForRole } from './role-ip-access.ts';
 import type { SessionStore } from './sessions.ts';
+import type { ShareSessions } from './share-sessions.ts';
 
 interface Deps {
   readonly access: Pick<AccessControl, 'role'>;
   readonly cookie: Pick<RefreshCookie, 'read'>;
   readonly sessions: Pick<SessionStore, 'owner'>;
+  readonly shareSessions: Pick<ShareSessions, 'claimsOf'>;
 }
 
 /** The claims of the session cookie of a request without a token; undefined without a valid session. */
@@ -22,13 +24,14 @@ const ASSETS = '/assets/';
  * browsers keep sending cookies of sessions that have ended.
  */
 export const createFindClaimsByCookie =
-  ({ access, cookie, sessions }: Deps): FindClaimsByCookie =>
+  ({ access, cookie, sessions, shareSessions }: Deps): FindClaimsByCookie =>
   async (ctx, ip) => {
     if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || !ctx.path.startsWith(ASSETS)) return undefined;
     const token = cookie.read(ctx);
     if (token === undefined || !isSameOrigin(ctx.req.headers)) return undefined;
     const owner = await sessions.owner(token);
-    if (!owner || !(await isAddressAllowedForRole(access, owner.role, ip))) return undefined;
+    if (!owner) return shareSessions.claimsOf(token, ip);
+    if (!(await isAddressAllowedForRole(access, owner.role, ip))) return undefined;
     return {
       id: owner.id,
       role: owner.role,

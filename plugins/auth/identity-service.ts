@@ -11,7 +11,7 @@ import type { ActiveUserCheck } from './user-status.ts';
 interface Deps {
   readonly identity: IdentityApi;
   readonly db: Db;
-  readonly access: Pick<AccessControl, 'role'>;
+  readonly access: Pick<AccessControl, 'role' | 'sharedItem'>;
   readonly tokens: AccessTokenCodec;
   readonly userStatus: ActiveUserCheck;
   readonly statics: StaticTokenVerifier;
@@ -38,10 +38,19 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function createCallerFactory({ identity, db, access, tokens, userStatus, statics }: Deps): CallerFactory {
   const USERS = db.sql`select id, status, role from ${db.read('platform_users')} where id = any($1::uuid[]) order by id`;
 
+  /** The caller of a share that is in force, with its role of this moment. */
+  async function ofShare(share: string, client: AuthClientInfo): Promise<Caller> {
+    const shared = await access.sharedItem(share);
+    if (!shared) throw fail('INVALID_CREDENTIALS', 'the share is over');
+    await assertAddressAllowedForRole(access, shared.role, client.ip);
+    return identity.mint('share', { ...PUBLIC, ...client, role: shared.role, share });
+  }
+
   async function ofClaims(
-    { id, role, admin_access, app_access }: AccessTokenClaims,
+    { id, role, admin_access, app_access, share }: AccessTokenClaims,
     client: AuthClientInfo,
   ): Promise<Caller> {
+    if (typeof share === 'string') return ofShare(share, client);
     await assertAddressAllowedForRole(access, role, client.ip);
     return identity.mint('token', { ...client, user: id, role, admin: admin_access, app: app_access || admin_access });
   }

@@ -28,6 +28,7 @@ import { authRoutes } from './routes.ts';
 import { createSessionDirectory } from './session-directory.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
+import { createShareSessions } from './share-sessions.ts';
 import { createSignInHandler } from './sign-in.ts';
 import { createSignInAttempts } from './sign-in-attempts.ts';
 import { createStaticTokenVerifier } from './static-tokens.ts';
@@ -73,10 +74,11 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       lifetime: config.REFRESH_TOKEN_TTL,
       revokesOnReuse: config.REFRESH_TOKEN_REUSE === 'revoke',
     });
+    const shareSessions = createShareSessions({ db, access: used.access, tokens, lifetime: config.REFRESH_TOKEN_TTL });
     const userStatus = createActiveUserCheck(db, used.bus);
     const statics = createStaticTokenVerifier({ db, bus: used.bus, access: used.access });
     const cookie = createRefreshCookie(config);
-    const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions });
+    const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions, shareSessions });
     const callers = createCallerFactory({ identity, db, access: used.access, tokens, userStatus, statics });
     host.contribute(middleware, createIdentifyMiddleware({ callers, identity, byCookie }));
 
@@ -89,7 +91,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     for (const step of createCoreSignInSteps(used.access)) host.contribute(contract.authSteps, step);
     const drivers = () => host.read(contract.authDrivers);
     const steps = () => host.read(contract.authSteps);
-    const shared = { ...used, accounts, attempts, events, identity, sessions, tokens };
+    const shared = { ...used, accounts, attempts, events, identity, sessions, shareSessions, tokens };
     const signIn = createSignInHandler({ ...shared, drivers, steps });
     const accessLifetime = config.ACCESS_TOKEN_TTL;
     const entry = createAuthRequestHandlers({
@@ -110,7 +112,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       contract.reauthentication,
       createReauthentication({ accounts, attempts: signInAttempts, tokens, stallTime }),
     );
-    host.provide(contract.sessions, createSessionService({ signIn, sessions, cookie, accessLifetime }));
+    host.provide(contract.sessions, createSessionService({ signIn, sessions, shareSessions, cookie, accessLifetime }));
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
     for (const route of authRoutes({ ...requests, routing: used.routing, drivers })) host.contribute(routes, route);

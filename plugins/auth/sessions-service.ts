@@ -2,11 +2,13 @@ import type { Caller } from '#kernel';
 import type { SessionService, SessionTokens } from './contract.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
 import type { SessionStore } from './sessions.ts';
+import type { ShareSessions } from './share-sessions.ts';
 import type { SignInHandler, TokenPair } from './sign-in.ts';
 
 interface Deps {
   readonly signIn: SignInHandler;
   readonly sessions: SessionStore;
+  readonly shareSessions: ShareSessions;
   readonly cookie: RefreshCookie;
   /** Milliseconds. */
   readonly accessLifetime: number;
@@ -15,7 +17,13 @@ interface Deps {
 const clientOf = ({ ip = null, userAgent = null, origin = null }: Caller) => Object.freeze({ ip, userAgent, origin });
 
 /** The service `sessions`, for plugins that sign users in. */
-export function createSessionService({ signIn, sessions, cookie, accessLifetime }: Deps): SessionService {
+export function createSessionService({
+  signIn,
+  sessions,
+  shareSessions,
+  cookie,
+  accessLifetime,
+}: Deps): SessionService {
   const tokens = ({ access, refresh }: TokenPair): SessionTokens => ({
     accessToken: access,
     refreshToken: refresh,
@@ -25,6 +33,8 @@ export function createSessionService({ signIn, sessions, cookie, accessLifetime 
   return {
     open: async (caller, driver, signedIn, { otp } = {}) =>
       tokens(await signIn.open(driver, signedIn, { caller, client: clientOf(caller), otp })),
+    openShare: async (caller, share) => tokens(await shareSessions.open(share, clientOf(caller))),
+    closeShares: (shares) => shareSessions.closeOf(shares),
     refresh: async (caller, refreshToken) =>
       tokens(await signIn.refresh(refreshToken, { caller, client: clientOf(caller) })),
     close: (refreshToken) => sessions.close(refreshToken),

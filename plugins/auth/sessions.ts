@@ -75,10 +75,10 @@ interface SessionStoreOptions {
 }
 
 /** A random refresh token: 64 characters with 6 random bits each. */
-const createRefreshToken = (): string => randomBytes(48).toString('base64url');
+export const createRefreshToken = (): string => randomBytes(48).toString('base64url');
 /** A random token cannot be guessed, so a fast hash is enough. */
-const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
-const clientColumns = ({ ip, userAgent, origin }: Client) =>
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const clientColumns = ({ ip, userAgent, origin }: Client) =>
   [ip, userAgent, origin].map((text) => text?.slice(0, 255).replaceAll('\0', '') ?? null);
 
 export function createSessionStore(db: Db, { lifetime, revokesOnReuse }: SessionStoreOptions): SessionStore {

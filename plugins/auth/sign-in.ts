@@ -20,6 +20,7 @@ import { authDriverInfoOf } from './driver.ts';
 import { withFailedLoginEvent } from './failed-login-event.ts';
 import { assertAddressAllowedForRole } from './role-ip-access.ts';
 import type { RefreshOutcome, SessionStore } from './sessions.ts';
+import type { ShareSessions } from './share-sessions.ts';
 import { createAccessTokenSigner } from './sign-access-token.ts';
 import { isSecondFactorStep } from './step.ts';
 
@@ -31,6 +32,7 @@ export interface SignInDeps {
   readonly attempts: Pick<LoginAttemptCounter, 'reset'>;
   readonly events: EventsApi;
   readonly sessions: SessionStore;
+  readonly shareSessions: Pick<ShareSessions, 'refresh'>;
   readonly tokens: AccessTokenCodec;
   /** The drivers and steps that are contributed now: plugins are loaded and unloaded while the service runs. */
   readonly drivers: () => ReadonlyMap<string, ContributedAuthDriver>;
@@ -70,7 +72,7 @@ const secondsNow = () => Math.floor(Date.now() / 1000);
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
-  const { identity, access, accounts, activity, attempts, events, sessions, drivers, steps } = deps;
+  const { identity, access, accounts, activity, attempts, events, sessions, shareSessions, drivers, steps } = deps;
   const accessToken = createAccessTokenSigner(deps);
 
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
@@ -131,6 +133,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       const rotated = await sessions.rotate(presented, client);
       if (rotated.state === 'reused')
         events.action(['auth.reuse'], { caller, user: rotated.user, session: rotated.session });
+      if (rotated.state === 'unknown') return shareSessions.refresh(presented, client);
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
       const { owner, token, session, signedInAt } = rotated;
       try {
@@ -156,7 +159,7 @@ async function readCredential(
   return { account, terms, isSecondFactorVerified };
 }
 
-function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
+function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed' | 'unknown'>) {
   switch (state) {
     case 'expired':
       return fail('TOKEN_EXPIRED', 'the refresh token is too old');
@@ -164,8 +167,6 @@ function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
       return fail('USER_SUSPENDED', 'the user is not active');
     case 'reused':
       return invalidCredentials('the refresh token was spent before: its session is ended');
-    case 'unknown':
-      return invalidCredentials('unknown refresh token');
   }
 }
 

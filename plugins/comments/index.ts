@@ -5,10 +5,10 @@ import { identity } from '../auth/contract.ts';
 import '../database/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
+import { createFindReadableItem } from '../items/library.ts';
 import { notifications } from '../notifications/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { COMMENTS_COLLECTION_NAME, commentsCollection } from './collections.ts';
-import { createFindCommentedItem } from './commented-item.ts';
 import { createMentionNotices } from './mentions.ts';
 import manifest from './package.json' with { type: 'json' };
 import { commentRoutes } from './routes.ts';
@@ -19,10 +19,10 @@ export default definePlugin({
   register(host) {
     const { db, events } = host;
     const used = host.use({ access, activity, identity, items, notifications, schema });
-    const findCommentedItem = createFindCommentedItem(used);
-    const createNotices = createMentionNotices({ ...used, findCommentedItem });
+    const findReadableItem = createFindReadableItem(used);
+    const createNotices = createMentionNotices({ ...used, findReadableItem });
     host.contribute(systemCollections, commentsCollection);
-    registerCommentWriteFilters({ ...used, findCommentedItem, createNotices }, events);
+    registerCommentWriteFilters({ ...used, findReadableItem, createNotices }, events);
     // Deletes the comments, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db

@@ -1,7 +1,7 @@
 import { type Caller, fail } from '#kernel';
 import type { CallerProvider } from '../auth/contract.ts';
+import type { FindReadableItem, ItemReference } from '../items/library.ts';
 import type { NewNotification } from '../notifications/contract.ts';
-import type { CommentedItem, FindCommentedItem } from './commented-item.ts';
 
 /** `@` and the key of a user, anywhere in a text. */
 const MENTION = /@([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?![0-9a-f-])/gi;
@@ -9,16 +9,16 @@ const MAX_MENTIONS = 100;
 
 interface MentionDeps {
   readonly identity: Pick<CallerProvider, 'ofUsers'>;
-  readonly findCommentedItem: FindCommentedItem;
+  readonly findReadableItem: FindReadableItem;
 }
 
 /** Creates notices for those mentioned users that are active and may read the item. */
-export type CreateMentionNotices = (text: string, commentedItem: CommentedItem) => Promise<readonly NewNotification[]>;
+export type CreateMentionNotices = (text: string, commentedItem: ItemReference) => Promise<readonly NewNotification[]>;
 
-export function createMentionNotices({ identity, findCommentedItem }: MentionDeps): CreateMentionNotices {
-  async function mayRead(caller: Caller, { collection, item }: CommentedItem): Promise<boolean> {
+export function createMentionNotices({ identity, findReadableItem }: MentionDeps): CreateMentionNotices {
+  async function mayRead(caller: Caller, { collection, item }: ItemReference): Promise<boolean> {
     try {
-      await findCommentedItem(caller, collection, item);
+      await findReadableItem(caller, collection, item);
       return true;
     } catch (error) {
       if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;

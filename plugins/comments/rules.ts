@@ -1,9 +1,9 @@
 import { type EventMeta, type EventsApi, Failures, fail, isSystem } from '#kernel';
 import type { AccessControl } from '../access/contract.ts';
 import type { HistoryRecorder } from '../activity/contract.ts';
+import type { FindReadableItem } from '../items/library.ts';
 import type { NotificationService } from '../notifications/contract.ts';
 import { COMMENTS_COLLECTION_NAME } from './collections.ts';
-import type { FindCommentedItem } from './commented-item.ts';
 import type { CreateMentionNotices } from './mentions.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export interface CommentWriteFilterDeps {
   readonly access: Pick<AccessControl, 'assertAllowed'>;
   readonly activity: Pick<HistoryRecorder, 'record'>;
   readonly notifications: NotificationService;
-  readonly findCommentedItem: FindCommentedItem;
+  readonly findReadableItem: FindReadableItem;
   readonly createNotices: CreateMentionNotices;
 }
 
@@ -33,7 +33,7 @@ async function filterCreate(deps: CommentWriteFilterDeps, payload: Payload, { ca
   const collection = readText(payload, 'collection');
   const key = typeof payload.item === 'number' ? payload.item : readText(payload, 'item');
   const comment = readText(payload, 'comment');
-  const commentedItem = await deps.findCommentedItem(caller, collection, key);
+  const commentedItem = await deps.findReadableItem(caller, collection, key);
   // All reads come first: the unit of work does not cache reads after its first write.
   const notices = await deps.createNotices(comment, commentedItem);
   await deps.activity.record(caller, { action: 'comment', ...commentedItem, comment });

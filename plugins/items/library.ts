@@ -16,5 +16,7 @@ export {
 } from './descriptions/query-parameter-descriptions.ts';
 /** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
 export { parseKeyValue } from './find-collection-and-key.ts';
+/** Finds the item that a row such as a comment is about. */
+export { createFindReadableItem, type FindReadableItem, type ItemReference } from './read/readable-item.ts';
 /** The check of the routes of a collection before a write, and their answer after it, for routes of other forms. */
 export { assertAnswerShapeParameters, sendWrittenRows } from './written-response.ts';

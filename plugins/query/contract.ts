@@ -62,6 +62,7 @@ export {
   type PlaceholderBinder,
   type PlaceholderValues,
   type Projection,
+  type ReachableRows,
   type ReadNode,
 } from './tree.ts';
 

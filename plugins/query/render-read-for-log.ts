@@ -76,6 +76,8 @@ function renderWhere(where: ConditionTree, alone = false): string {
       return `${where.use.field.name}._${where.quantifier}.${renderWhere(where.where)}`;
     case 'any':
       return `${where.use.field.name}:${where.to.name}.${renderWhere(where.where)}`;
+    case 'reachable':
+      return 'reachable';
     case 'fixed':
       return String(where.value);
   }

@@ -120,7 +120,17 @@ export type ConditionTree =
       readonly operator: FilterOperator;
       readonly values: readonly FilterOperand[];
     }
+  /** The row is one of these rows, which all belong to its collection. Only permissions have this condition. */
+  | { readonly kind: 'reachable'; readonly of: readonly ReachableRows[] }
   | { readonly kind: 'fixed'; readonly value: boolean };
+
+/** Rows of a collection with a key: those of a condition, or those of them to which one relation leads from other rows. */
+export interface ReachableRows {
+  readonly collection: Collection;
+  readonly where: ConditionTree;
+  /** The relation, and the rows that it starts at. `by`: for a many-to-any, the field that names the related collection. */
+  readonly from?: { readonly rows: ReachableRows; readonly use: FieldReference; readonly by?: Field };
+}
 
 /** One relation on the path to a sorted column. */
 export interface OrderByRelation {

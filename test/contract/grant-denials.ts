@@ -279,6 +279,9 @@ async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {
   // The service notifies mentioned users of a comment only if they may read the item, and mails the notification.
   await permit('things', 'read');
   await ask('POST', '/comments', { collection: 'things', item: '1', comment: `hello @${user}` });
+  const share = (await ask('POST', '/shares', { collection: 'things', item: 1, role })).body?.data?.id;
+  const visitor = (await request('POST', '/shares/auth', { body: { share } })).body?.data?.access_token;
+  await request('GET', '/items/things', { token: visitor });
   await ask('PATCH', '/settings', { project_name: 'x' });
   await ask('PATCH', `/users/${user}`, { status: 'suspended' });
   await ask('DELETE', `/users/${user}`);

@@ -71,7 +71,10 @@ describe('the access level of a confined endpoint', function () {
     };
     const admin = randomUUID();
     await requestAsAdmin(service, 'PATCH', '/users/me', { token: admin });
-    const claims = { id: null, role: app.role, app_access: true, admin_access: true, share: randomUUID() };
+    const { id: share } = await requestAsAdmin(service, 'POST', '/shares', {
+      ...{ collection: 'platform_roles', item: app.role, role: app.role },
+    });
+    const claims = { id: null, role: app.role, app_access: true, admin_access: true, share };
     return {
       anonymous: {},
       'a share session': { token: jwt.sign(claims, SECRET, { issuer: 'service', expiresIn: '1m' }) },

@@ -4,7 +4,7 @@ import type { RunningTestService } from '../support/service.ts';
 /** One permission of a role created for a test. */
 export interface TestPermission {
   readonly collection: string;
-  readonly action: 'create' | 'read' | 'update' | 'delete';
+  readonly action: 'create' | 'read' | 'update' | 'delete' | 'share';
   readonly fields?: readonly string[];
   readonly permissions?: object | null;
   readonly validation?: object | null;

@@ -75,6 +75,11 @@ export const APP_ACCESS_PERMISSIONS: readonly Permission[] = [
   appPermission('users', 'read', { rule: isOwn('id'), fields: OWN_ACCOUNT_FIELDS }),
 ];
 
+/** To read collections, fields and relations, as far as the caller may read the rows; visitors of shares have them, too. */
+export const SCHEMA_READ_PERMISSIONS: readonly Permission[] = ['collections', 'fields', 'relations'].map((name) =>
+  appPermission(name, 'read'),
+);
+
 /** The permissions of app access beside the stored ones of a role. Activity is limited to collections that the role may read. */
 export function buildAppAccessPermissions(stored: readonly Permission[]): readonly Permission[] {
   const reads = [...stored, ...APP_ACCESS_PERMISSIONS].filter(({ action }) => action === 'read');

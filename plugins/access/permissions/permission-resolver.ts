@@ -19,7 +19,10 @@ interface Deps {
 }
 
 export interface PermissionResolver {
+  /** Of a caller without a share. */
   permissions(caller: Caller): Promise<PermissionSet>;
+  /** The stored permissions of a role, without those of app access; null is the Public role. */
+  permissionsOfRole(role: string | null): Promise<PermissionSet>;
   role(id: string | null): Promise<Role | undefined>;
   /** Empties the caches after a change of roles or permissions. */
   forget(): void;
@@ -57,6 +60,7 @@ export function createPermissionResolver({ db, bus }: Deps): PermissionResolver 
   return {
     permissions: ({ admin: isAdmin, role, app }) =>
       isAdmin ? admin : sets.get(app ? (role ?? PUBLIC_ROLE_ID) + APP_SUFFIX : (role ?? PUBLIC_ROLE_ID)),
+    permissionsOfRole: (role) => sets.get(role ?? PUBLIC_ROLE_ID),
     role: (id) => roles.get(id ?? PUBLIC_ROLE_ID),
     forget() {
       roles.forget();

@@ -1,22 +1,21 @@
 import { type Caller, Failure, fail } from '#kernel';
-import type { ConditionTree, PermissionRestricted, QueryEngine } from '../../query/contract.ts';
+import type { ConditionTree, PermissionRestricted } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { AccessControl, PermissionAction, PermissionSet } from '../contract.ts';
 import { restrictReadByPermissions } from './read.ts';
-import { createPermissionRowRules } from './row-rules.ts';
+import type { PermissionRowRules } from './row-rules.ts';
 import { restrictConditionByPermissions } from './where.ts';
 
 interface Deps {
   readonly permissions: (caller: Caller) => Promise<PermissionSet>;
-  readonly query: Pick<QueryEngine, 'parseFilter'>;
+  readonly rules: PermissionRowRules;
   readonly seal: <T extends object>(tree: T) => PermissionRestricted<T>;
 }
 
 type Restrictions = Pick<AccessControl, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
 
 /** Adds the caller's permissions to query trees. The engine runs only trees that have the type `Restricted`. */
-export function createQueryRestrictions({ permissions, query, seal }: Deps): Restrictions {
-  const rules = createPermissionRowRules(query);
+export function createQueryRestrictions({ permissions, rules, seal }: Deps): Restrictions {
   return {
     async restrict(read, caller, schema) {
       const set = await permissions(caller);

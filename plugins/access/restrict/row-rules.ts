@@ -26,6 +26,11 @@ export interface PermissionRowRules {
 }
 
 const MATCH_ALL: ConditionTree = { kind: 'and', of: [] };
+const MATCH_NONE: ConditionTree = { kind: 'fixed', value: false };
+
+/** With a share, the condition on the rows that it reaches, which replaces every row rule; undefined without one. */
+const reachableRowsCondition = ({ set, schema }: PermissionRestrictionContext, { name }: Collection) =>
+  set.reachable && (set.reachable(schema).get(name) ?? MATCH_NONE);
 
 /**
  * Whether a permission lists a field. `*` is all fields but the sensitive ones, which must be listed by name (decisions: field lists on
@@ -52,6 +57,8 @@ export function createPermissionRowRules(query: Pick<QueryEngine, 'parseFilter'>
     collection: Collection,
     permission: Permission,
   ): ConditionTree {
+    const reachable = reachableRowsCondition(context, collection);
+    if (reachable) return reachable;
     let entry = parsed.get(context.set);
     if (entry?.version !== context.schema.version) {
       entry = { version: context.schema.version, rules: new Map() };
@@ -91,7 +98,9 @@ export function createPermissionRowRules(query: Pick<QueryEngine, 'parseFilter'>
 
   return {
     ruleOf,
-    rowRule: (context, collection, action) => orRules(context, collection, context.set.of(collection.name, action)),
+    rowRule: (context, collection, action) =>
+      reachableRowsCondition(context, collection) ??
+      orRules(context, collection, context.set.of(collection.name, action)),
     fieldAccess(context, collection, action, name) {
       const permissions = context.set.of(collection.name, action);
       const listing = permissions.filter((one) => permissionListsField(one, name, fieldNamed(collection, name)));

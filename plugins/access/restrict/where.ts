@@ -32,6 +32,7 @@ export function restrictConditionByPermissions(
         rule: rowRuleOfRelatedCollection(where.to, context),
         where: restrictConditionByPermissions(where.where, where.to, context),
       };
+    case 'reachable':
     case 'fixed':
       return where;
   }

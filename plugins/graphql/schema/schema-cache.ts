@@ -68,7 +68,7 @@ export function createGraphqlSchemaCache({
     snapshot: SchemaOverview,
   ): Promise<CallerGraphqlSchema> {
     const set = await access.permissions(caller);
-    const key = `${scope}\n${set.key}`;
+    const key = `${scope}\n${set.fieldsKey ?? set.key}`;
     const source = { snapshot: snapshot.version, permissions: set.version, contributed: contributed() };
     const cached = cache.get(key);
     if (cached && isSameSource(cached.source, source)) return cached;

@@ -1,6 +1,7 @@
 import type { Collection, Column, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { BoundPlaceholderValue, ConditionTree, DynamicValue } from '../contract.ts';
 import { keyTextSql } from './key.ts';
+import type { ReachableRowTables } from './reachable.ts';
 
 /** A parameter whose value is resolved when the statement runs. */
 export interface RuntimeParameter {
@@ -25,6 +26,8 @@ export class CompilationState {
   readonly params: unknown[] = [];
   /** The tables and views that the statement reads, as quoted names with their schemas. */
   readonly tables = new Set<string>();
+  /** The expressions of the `with` clause of a whole read; undefined for a condition in the statement of another plugin. */
+  reachableRowTables: ReachableRowTables | undefined;
   readonly #whereSql: WhereCompiler;
   readonly #first: number;
   #aliases = 0;

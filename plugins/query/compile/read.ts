@@ -2,6 +2,7 @@ import type { ReadNode } from '../contract.ts';
 import type { CompilationState } from './compilation-state.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
 import { readNodeConditionsSql, rowJsonSql } from './node-clauses.ts';
+import { ReachableRowTables } from './reachable.ts';
 import { readNodeSql } from './rows.ts';
 
 /**
@@ -9,7 +10,10 @@ import { readNodeSql } from './rows.ts';
  *
  *     select '[' || string_agg(row_to_json(r)::text, ',') || ']' as data from (<rows>) r
  */
-export function compileReadStatement(statement: CompilationState, read: ReadNode): string {
+export const compileReadStatement = (statement: CompilationState, read: ReadNode): string =>
+  withReachableRows(statement, () => readStatementSql(statement, read));
+
+function readStatementSql(statement: CompilationState, read: ReadNode): string {
   const rows = readNodeSql(statement, read);
   const row = `${rowJsonSql(read, 'r')}::text`;
   if (!read.single) {
@@ -25,9 +29,18 @@ export function compileReadStatement(statement: CompilationState, read: ReadNode
  * A whole read as one statement for a cursor: one record per row, with the one column `row`. The counts are the first record,
  * since PostgreSQL runs the branches of `union all` in order.
  */
-export function compileCursorStatement(statement: CompilationState, read: ReadNode): string {
-  const meta = read.meta.length > 0 ? `select ${metaSql(statement, read)} as row union all ` : '';
-  return `${meta}select ${rowJsonSql(read, 'r')}::text as row from (${readNodeSql(statement, read)}) r`;
+export const compileCursorStatement = (statement: CompilationState, read: ReadNode): string =>
+  withReachableRows(statement, () => {
+    const meta = read.meta.length > 0 ? `select ${metaSql(statement, read)} as row union all ` : '';
+    return `${meta}select ${rowJsonSql(read, 'r')}::text as row from (${readNodeSql(statement, read)}) r`;
+  });
+
+/** Puts the `with` clause of the permissions of a share before the statement; other statements have none. */
+function withReachableRows(statement: CompilationState, compile: () => string): string {
+  const tables = new ReachableRowTables();
+  statement.reachableRowTables = tables;
+  const text = compile();
+  return `${tables.clause}${text}`;
 }
 
 const metaColumn = (statement: CompilationState, read: ReadNode): string =>

@@ -8,6 +8,7 @@ import { rewriteRelatedKeyCondition } from './foreign-key-rewrite.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { callerValueNotNullSql } from './operand-sql.ts';
+import { reachableSql } from './reachable.ts';
 
 /** A condition on the row `alias`; `true` when it always holds. */
 export function whereSql(statement: CompilationState, alias: string, where: ConditionTree): string {
@@ -30,6 +31,8 @@ export function whereSql(statement: CompilationState, alias: string, where: Cond
       return anySql(statement, alias, where);
     case 'inside':
       return jsonTestSql(statement, alias, where);
+    case 'reachable':
+      return reachableSql(statement, alias, where);
   }
 }
 
@@ -84,6 +87,7 @@ function onRowOfNullsSql(statement: CompilationState, where: ConditionTree): str
     case 'many':
       return where.quantifier === 'none' ? callerPresentSql(statement, where.where).join(' and ') || 'true' : 'false';
     case 'any':
+    case 'reachable':
       return 'false';
     case 'inside':
     case 'test': {
@@ -126,6 +130,7 @@ function anySql(
 function callerPresentSql(statement: CompilationState, where: ConditionTree): readonly string[] {
   switch (where.kind) {
     case 'fixed':
+    case 'reachable':
       return [];
     case 'and':
     case 'or':

@@ -58,6 +58,7 @@ export class ReferenceFilterEvaluator {
   }
 
   allowsRow(collection: string, one: PermissionRow, row: PermissionTestRow): boolean {
+    if (this.callerPermissions.isReachable?.(collection, row) === false) return false;
     return !one.rule || this.matches(collection, one.rule, row, false) === true;
   }
 

@@ -45,6 +45,8 @@ export interface CallerPermissions {
   readonly role: string | null;
   /** The permissions by collection and action, such as "task read". */
   readonly permissions: ReadonlyMap<string, readonly PermissionRow[]>;
+  /** With a share: whether the row is reachable from the shared item. Rules of permissions evaluate other rows as well. */
+  readonly isReachable?: (collection: string, row: PermissionTestRow) => boolean;
 }
 
 /** Requested fields: names, `count(alias)`, `year(moment)`, `item:collection`, and nested fields of relations. */

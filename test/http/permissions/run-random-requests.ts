@@ -46,6 +46,7 @@ export const isSampledCase: IsCaseSelected = (at) => oneOf(isWriteCase(at) ? 2 :
 export async function runDrawnCases(
   ask: RunPermissionCase,
   part: IsCaseSelected = () => true,
+  start: (seed: number) => Promise<PermissionTestService> = startPermissionTestService,
 ): Promise<PermissionCaseTally> {
   const tally: PermissionCaseTally = { cases: 0, kinds: new Map(), skippedBecause: new Map(), differences: [] };
   const isSelected: IsCaseSelected =
@@ -57,6 +58,7 @@ export async function runDrawnCases(
   ) {
     await inWorld(
       ask,
+      start,
       isSelected,
       PERMISSION_CASES_SEED + from / CASES_PER_PERMISSION_SERVICE,
       Math.min(CASES_PER_PERMISSION_SERVICE, PERMISSION_CASE_COUNT - from),
@@ -69,12 +71,13 @@ export async function runDrawnCases(
 
 async function inWorld(
   ask: RunPermissionCase,
+  start: (seed: number) => Promise<PermissionTestService>,
   isSelected: IsCaseSelected,
   seed: number,
   cases: number,
   tally: PermissionCaseTally,
 ): Promise<void> {
-  const world = await startPermissionTestService(seed);
+  const world = await start(seed);
   try {
     for (const [number, person] of world.people.entries()) {
       const mine = Array.from({ length: cases }, (_, at) => at).filter(

@@ -125,7 +125,7 @@ const CHEATS: Readonly<Record<string, Cheat>> = {
     reason: /\(http\.routes\) already belongs to @tenon\/users/,
   },
   'serves a path that is kept for later': {
-    manifest: { contributes: { 'http.routes': { prefixes: ['/shares'] } } },
+    manifest: { contributes: { 'http.routes': { prefixes: ['/versions'] } } },
     reason: /\(http\.routes\) already belongs to @tenon/,
   },
   'declares a table of the service as its own': {

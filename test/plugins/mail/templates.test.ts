@@ -8,7 +8,7 @@ import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { type RunningMail, startMail } from './start-mail.ts';
 
-const NAMES = ['password-reset', 'user-invitation', 'user-registration', 'notification', 'flow'];
+const NAMES = ['password-reset', 'user-invitation', 'user-registration', 'notification', 'flow', 'share'];
 
 const HOSTILE = '<script>alert("x")</script>&\'';
 

@@ -1,28 +1,28 @@
 import { type Caller, Failure, fail } from '#kernel';
-import type { ItemsEngine } from '../items/contract.ts';
-import { parseKeyValue } from '../items/library.ts';
-import type { SchemaService } from '../schema/contract.ts';
+import type { SchemaService } from '../../schema/contract.ts';
+import type { ItemsEngine } from '../contract.ts';
+import { parseKeyValue } from '../find-collection-and-key.ts';
 
-/** The item that a comment is about. */
-export interface CommentedItem {
+/** An item that another row is about, such as a comment. */
+export interface ItemReference {
   readonly collection: string;
   /** The key of the item as it is stored, as text. */
   readonly item: string;
 }
 
-interface CommentedItemDeps {
+interface Deps {
   readonly items: Pick<ItemsEngine, 'readOne'>;
   readonly schema: Pick<SchemaService, 'snapshot'>;
 }
 
 /**
- * Finds the item that a comment is about, with the permissions of the caller.
+ * Finds an item by the name of its collection and its key in a payload, with the permissions of the caller.
  * @throws FORBIDDEN where the caller may not read it, or where it does not exist.
  */
-export type FindCommentedItem = (caller: Caller, collection: string, key: unknown) => Promise<CommentedItem>;
+export type FindReadableItem = (caller: Caller, collection: string, key: unknown) => Promise<ItemReference>;
 
-export const createFindCommentedItem =
-  ({ items, schema }: CommentedItemDeps): FindCommentedItem =>
+export const createFindReadableItem =
+  ({ items, schema }: Deps): FindReadableItem =>
   async (caller, collection, key) => {
     const { primary, key: field } = (await schema.snapshot()).collections.get(collection) ?? {};
     // The items engine rejects unknown collections and those without a key.
