@@ -34,10 +34,8 @@ import { createSignInAttempts } from './sign-in-attempts.ts';
 import { createStaticTokenVerifier } from './static-tokens.ts';
 import { parsePreviousSecrets, type TokenSecrets } from './token-secrets.ts';
 import { createTokenSecretSource } from './token-signing-secret.ts';
+import { listenToUserChanges } from './user-changes.ts';
 import { createActiveUserCheck, userStatusTriggers } from './user-status.ts';
-
-/** Fields of a user that decide whose a static token is, and whether it is valid. */
-const TOKEN_OWNER_FIELDS = ['status', 'token', 'role'] as const;
 
 interface Shared {
   DATA_PATH: string;
@@ -118,19 +116,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     for (const route of authRoutes({ ...requests, routing: used.routing, drivers })) host.contribute(routes, route);
     for (const field of authGraphqlFields(requests)) host.contribute<ContributedGraphqlField>('graphql.fields', field);
 
-    events.onFilter('users.update', async (payload, { keys }) => {
-      await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);
-      await attempts.forgetChanged(keys as string[], payload as Record<string, unknown>);
-      if (TOKEN_OWNER_FIELDS.some((field) => Object.hasOwn(payload as object, field)))
-        db.answerAfter(used.bus.waitForConfirmation);
-    });
-    events.onFilter('users.delete', () => db.answerAfter(used.bus.waitForConfirmation));
-    // The next request of this process must see the change before the message from the database arrives.
-    for (const event of ['users.update', 'users.delete', 'roles.delete'])
-      events.onAction(event, () => {
-        userStatus.forget();
-        statics.forget();
-      });
+    listenToUserChanges({ db, bus: used.bus, events, sessions, attempts, userStatus, statics });
     host.onStart(async () => {
       if (config.SECRET !== undefined && config.SECRET.length < 32)
         log.warn('SECRET is short: 32 characters or more are hard to guess');
