@@ -20,6 +20,8 @@ export interface AuthDriverInfo {
   readonly provider: string;
   /** Shown beside the provider on sign-in pages. */
   readonly icon?: string;
+  /** What a person reads on sign-in pages. Without it pages show the name of the provider. */
+  readonly label?: string;
   /**
    * Users of every provider may sign in by this driver, as with passkeys. The manifest section must declare `anyProvider`, too.
    */
@@ -79,11 +81,11 @@ const validatedTerms = new WeakMap<AuthDriver, AuthDriverInfo>();
 
 /** True, or the reason why a driver does not match the manifest of its plugin. */
 export function validateAuthDriver(driver: AuthDriver, declared: DeclaredAuthDrivers): true | string {
-  const { name, provider, icon, anyProvider } = driver;
+  const { name, provider, icon, label, anyProvider } = driver;
   if (!declared.names.includes(name)) return `the driver ${name} is not declared`;
   if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
   if (typeof provider !== 'string' || !PROVIDER.test(provider)) return `"${provider}" is not a name for a provider`;
-  validatedTerms.set(driver, Object.freeze({ name, provider, icon, anyProvider }));
+  validatedTerms.set(driver, Object.freeze({ name, provider, icon, label, anyProvider }));
   return true;
 }
 

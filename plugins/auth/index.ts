@@ -14,7 +14,7 @@ import { createLoginAttemptCounter } from './attempts.ts';
 import { createAuthRequestHandlers } from './auth-requests.ts';
 import * as collections from './collections.ts';
 import * as contract from './contract.ts';
-import { createFindClaimsByCookie } from './cookie-claims.ts';
+import { createCookieClaims } from './cookie-claims.ts';
 import { createCoreSignInSteps } from './core-sign-in-steps.ts';
 import { authGraphqlFields } from './graphql.ts';
 import { createIdentifyMiddleware } from './identify-middleware.ts';
@@ -24,9 +24,11 @@ import { createLocalAuthDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createRefreshCookie, type RefreshCookieConfig } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
+import { createSealedValues } from './sealed-values.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
 import { createSignInHandler } from './sign-in.ts';
+import { createSignInProviders } from './sign-in-providers.ts';
 import { createStaticTokenVerifier } from './static-tokens.ts';
 import { parsePreviousSecrets, type TokenSecrets } from './token-secrets.ts';
 import { createTokenSecretSource } from './token-signing-secret.ts';
@@ -68,9 +70,17 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const userStatus = createActiveUserCheck(db, used.bus);
     const statics = createStaticTokenVerifier({ db, bus: used.bus, access: used.access });
     const cookie = createRefreshCookie(config);
-    const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions });
-    const callers = createCallerFactory({ identity, db, access: used.access, tokens, userStatus, statics });
-    host.contribute(middleware, createIdentifyMiddleware({ callers, identity, byCookie }));
+    const cookieClaims = createCookieClaims({ access: used.access, cookie, sessions });
+    const callers = createCallerFactory({
+      identity,
+      db,
+      access: used.access,
+      tokens,
+      userStatus,
+      statics,
+      cookieClaims,
+    });
+    host.contribute(middleware, createIdentifyMiddleware({ callers, identity, byCookie: cookieClaims.ofAssetRequest }));
 
     const accounts = createAccountLookup(db);
     const attempts = createLoginAttemptCounter(db, used.settings);
@@ -93,6 +103,8 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     });
     host.provide(contract.identity, callers.service);
     host.provide(contract.linkTokens, createLinkTokens(readTokenSecrets));
+    host.provide(contract.sealedValues, createSealedValues(readTokenSecrets));
+    host.provide(contract.signInProviders, createSignInProviders(drivers, config.AUTH_DISABLE_DEFAULT));
     host.provide(contract.sessions, createSessionService({ signIn, sessions, cookie, accessLifetime }));
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
