@@ -1,0 +1,162 @@
+import { fail } from '#kernel';
+import type { HttpContext, Route } from '../../http/contract.ts';
+import type { FormFields } from '../form-token.ts';
+import { html, type SafeHtml } from '../html.ts';
+import { failWithPage } from '../page-failures.ts';
+import { queryParameterOf, redirectTo, rootOf } from '../page-response.ts';
+import type { PageTools } from '../page-tools.ts';
+import { codeOf, type PageProblem, problemOf } from '../problems.ts';
+import { describePage, describePageForm, TOKEN_PARAMETERS } from '../route-descriptions.ts';
+import {
+  createDeadEndPage,
+  createLinkSentPage,
+  createNewPasswordPage,
+  createRequestLinkPage,
+  type NewPasswordView,
+} from './password-pages.ts';
+
+/** A page on which a new password is chosen by the link of a mail. */
+interface NewPasswordPage {
+  readonly path: string;
+  readonly texts: Pick<NewPasswordView, 'title' | 'lead' | 'submit'>;
+  /** The route of the API that takes `{ token, password }`. */
+  readonly api: string;
+  /** Of the sign-in page, where the person goes on. */
+  readonly notice: string;
+  /** What to do with a link that is not valid. */
+  readonly next: { readonly text: string; link(root: string): SafeHtml };
+}
+
+const RESET: NewPasswordPage = {
+  path: '/admin/reset-password',
+  texts: {
+    title: 'Choose a new password',
+    lead: 'You are signed out everywhere when the new password is saved.',
+    submit: 'Save the password',
+  },
+  api: '/auth/password/reset',
+  notice: 'password-changed',
+  next: {
+    text: 'Links for a new password are valid for one day and can be used once.',
+    link: (root) => html`<a href="${root}/admin/reset-password">Ask for a new link</a>`,
+  },
+};
+
+const INVITATION: NewPasswordPage = {
+  path: '/admin/accept-invite',
+  texts: { title: 'Welcome', lead: 'Choose a password for your new account.', submit: 'Create the account' },
+  api: '/users/invite/accept',
+  notice: 'invitation-accepted',
+  next: {
+    text: 'Invitations are valid for some days and can be used once. Ask the person who invited you for a new one.',
+    link: (root) => html`<a href="${root}/admin/login">Go to sign-in</a>`,
+  },
+};
+
+const INVALID_LINK_CODES: readonly string[] = ['INVALID_TOKEN', 'TOKEN_EXPIRED', 'INVALID_CREDENTIALS', 'FORBIDDEN'];
+const POLICY_PROBLEM: PageProblem = {
+  text: 'This password does not follow the password rule of this project. Choose a longer one, with letters, digits and signs.',
+  field: 'password',
+};
+
+/** `/admin/reset-password` and `/admin/accept-invite`. */
+export function passwordRoutes(tools: PageTools): readonly Route[] {
+  const { api, forms, routing, sendPage } = tools;
+
+  const invalidLinkPage = (ctx: HttpContext, { next }: NewPasswordPage) =>
+    createDeadEndPage('This link is not valid any more', next.text, next.link(rootOf(ctx)));
+  const newPasswordPage = (ctx: HttpContext, { path, texts }: NewPasswordPage, token: string, problem?: PageProblem) =>
+    createNewPasswordPage({
+      ...texts,
+      action: rootOf(ctx) + path,
+      formToken: forms.renderField(ctx),
+      token,
+      problem,
+    });
+
+  async function savePassword(ctx: HttpContext, page: NewPasswordPage, fields: FormFields): Promise<void> {
+    const { token = '', password = '', password_again: again = '' } = fields;
+    if (password !== again) {
+      const problem = { text: 'The two passwords are not the same.', field: 'password_again' };
+      failWithPage(ctx, fail('INVALID_PAYLOAD', problem.text), newPasswordPage(ctx, page, token, problem));
+    }
+    try {
+      await api.send(ctx, { method: 'POST', path: page.api, body: { token, password } });
+    } catch (error) {
+      const isInvalidLink = INVALID_LINK_CODES.includes(codeOf(error));
+      const special = { FAILED_VALIDATION: POLICY_PROBLEM };
+      failWithPage(
+        ctx,
+        error,
+        isInvalidLink ? invalidLinkPage(ctx, page) : newPasswordPage(ctx, page, token, problemOf(error, special)),
+      );
+    }
+    redirectTo(ctx, `${rootOf(ctx)}/admin/login?notice=${page.notice}`);
+  }
+
+  async function requestLink(ctx: HttpContext, { email = '' }: FormFields): Promise<void> {
+    try {
+      await api.send(ctx, { method: 'POST', path: '/auth/password/request', body: { email } });
+    } catch (error) {
+      const problem = problemOf(error, {
+        INVALID_PAYLOAD: { text: 'This is not an e-mail address.', field: 'email' },
+      });
+      const view = { root: rootOf(ctx), formToken: forms.renderField(ctx), email, problem };
+      failWithPage(ctx, error, createRequestLinkPage(view));
+    }
+    await sendPage(ctx, createLinkSentPage(rootOf(ctx)));
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: RESET.path,
+      description: describePage(
+        'Asks for an e-mail address or, opened by the link of a mail, for a new password.',
+        TOKEN_PARAMETERS,
+      ),
+      async handle(ctx) {
+        const token = queryParameterOf(ctx, 'token');
+        const root = rootOf(ctx);
+        await sendPage(
+          ctx,
+          token === undefined
+            ? createRequestLinkPage({ root, formToken: forms.renderField(ctx) })
+            : newPasswordPage(ctx, RESET, token),
+        );
+      },
+    },
+    {
+      method: 'POST',
+      path: RESET.path,
+      body: 'unread',
+      description: describePageForm('Mails a link for a new password, or saves the new password.'),
+      async handle(ctx) {
+        const fields = await routing.readForm(ctx as never);
+        forms.assertSameSite(ctx, fields);
+        await (fields.token === undefined ? requestLink(ctx, fields) : savePassword(ctx, RESET, fields));
+      },
+    },
+    {
+      method: 'GET',
+      path: INVITATION.path,
+      description: describePage('Asks an invited user for a password.', TOKEN_PARAMETERS),
+      async handle(ctx) {
+        const token = queryParameterOf(ctx, 'token');
+        if (token === undefined) await sendPage(ctx, invalidLinkPage(ctx, INVITATION), 400);
+        else await sendPage(ctx, newPasswordPage(ctx, INVITATION, token));
+      },
+    },
+    {
+      method: 'POST',
+      path: INVITATION.path,
+      body: 'unread',
+      description: describePageForm('Accepts an invitation with a password.'),
+      async handle(ctx) {
+        const fields = await routing.readForm(ctx as never);
+        forms.assertSameSite(ctx, fields);
+        await savePassword(ctx, INVITATION, fields);
+      },
+    },
+  ];
+}
