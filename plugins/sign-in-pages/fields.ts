@@ -16,11 +16,14 @@ export interface InputField {
   readonly isVerbatim?: boolean;
 }
 
+/** The id of the summary of problems. */
+const PROBLEM = 'problem';
+
 /** An input with its label, hint and problem, which assistive technology reads with it. */
 export function renderInput(field: InputField, problem?: PageProblem): SafeHtml {
   const { id, name = id, label, type = 'text', value, autocomplete, hint, isRequired = true } = field;
   const isWrong = problem?.field === id;
-  const described = [...(hint ? [`${id}-hint`] : []), ...(isWrong ? [`${id}-problem`] : [])].join(' ');
+  const described = [...(hint ? [`${id}-hint`] : []), ...(isWrong ? [PROBLEM] : [])].join(' ');
   const verbatim = field.isVerbatim ? { autocapitalize: 'none', autocorrect: 'off', spellcheck: 'false' } : {};
   const input = attributes({
     id,
@@ -40,14 +43,13 @@ export function renderInput(field: InputField, problem?: PageProblem): SafeHtml 
 <label for="${id}">${label}</label>
 ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 <input${input}>
-${isWrong && html`<p class="field-problem" id="${id}-problem">${problem?.text}</p>`}
 </div>`;
 }
 
 /** The summary above a form, which has the focus when the page opens, and leads to the field. */
 export const renderProblem = (problem: PageProblem | undefined): SafeHtml | undefined =>
   problem &&
-  html`<div class="problem" role="alert" tabindex="-1" autofocus id="problem">
+  html`<div class="problem" role="alert" tabindex="-1" autofocus id="${PROBLEM}">
 ${problem.field === undefined ? problem.text : html`<a href="#${problem.field}">${problem.text}</a>`}
 </div>`;
 

@@ -28,5 +28,5 @@ export function renderProviderIcon(icon: string | null, label: string): SafeHtml
   const name = icon !== null && Object.hasOwn(SAME_DRAWING, icon) ? (SAME_DRAWING[icon] as string) : icon;
   if (name === null || !Object.hasOwn(DRAWINGS, name))
     return html`<span class="letter" aria-hidden="true">${[...label][0]?.toUpperCase() ?? ''}</span>`;
-  return html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${DRAWINGS[name]}</svg>`;
+  return html`<svg class="icon" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${DRAWINGS[name]}</svg>`;
 }
