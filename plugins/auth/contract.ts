@@ -46,7 +46,7 @@ export interface CallerProvider {
    */
   ofUsers(ids: readonly string[], client?: AuthClientInfo): Promise<ReadonlyMap<string, Caller>>;
   /**
-   * The caller whom the session cookie of a request names, for pages that a browser opens; undefined without a valid session, and where
+   * The user whom the session cookie of a request names, for pages that a browser opens; undefined without a valid session, and where
    * a page of another host sends the request, unless a person follows a link there. Nothing of the session changes.
    */
   ofSessionCookie(ctx: HttpContext): Promise<Caller | undefined>;

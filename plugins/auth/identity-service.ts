@@ -102,7 +102,7 @@ export function createCallerFactory({
     async ofSessionCookie(ctx) {
       const client = clientInfoOf(ctx);
       const claims = await cookieClaims.ofPageRequest(ctx, client.ip);
-      return claims && ofClaims(claims, client);
+      return claims && claims.id !== null ? ofClaims(claims, client) : undefined;
     },
 
     async ofPublic(client = {}) {

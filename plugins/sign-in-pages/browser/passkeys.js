@@ -22,7 +22,7 @@ async function signIn() {
   problem.textContent = '';
   try {
     const { data } = await post('options', {});
-    const publicKey = toRequestOptions(data.options ?? data);
+    const publicKey = toRequestOptions(data);
     const credential = await navigator.credentials.get({ publicKey });
     await post('', { credential: toJson(credential), mode: 'cookie' });
     location.assign(button.dataset.target);

@@ -1,4 +1,4 @@
-import { fail, type Host } from '#kernel';
+import { type ErrorCode, fail, type Host } from '#kernel';
 import type { AuthDriver, SignInCheckStep } from '../../../plugins/auth/contract.ts';
 import type { HttpContext, Route } from '../../../plugins/http/contract.ts';
 import { type TestComposition, writeTestPluginPackages } from '../../support/test-plugins.ts';
@@ -17,6 +17,8 @@ export interface StandIns {
   /** A static token that `/shares/auth` answers: the rights with which the shared item is shown. */
   shareToken: string;
   shareItem: string;
+  /** The code with which a sign-in by a passkey is refused. */
+  passkeyRefusal: ErrorCode | undefined;
   /** Uses of the share that has a limit. */
   uses: number;
 }
@@ -93,6 +95,28 @@ function createRoutes(state: StandIns): readonly Route[] {
       },
     },
     {
+      method: 'POST',
+      path: '/auth/login/passkey/options',
+      description: describe('Answers options for a sign-in by a passkey.'),
+      handle(ctx) {
+        record(ctx);
+        const data = { challenge: 'Y2hhbGxlbmdl', rpId: 'localhost', userVerification: 'required', timeout: 60_000 };
+        ctx.body = JSON.stringify({ data });
+        ctx.type = 'json';
+      },
+    },
+    {
+      method: 'POST',
+      path: '/auth/login/passkey',
+      description: describe('Signs in by a passkey.'),
+      handle(ctx) {
+        record(ctx);
+        if (state.passkeyRefusal) throw fail(state.passkeyRefusal, 'refused');
+        ctx.body = JSON.stringify({ data: { access_token: 'x', expires: 1 } });
+        ctx.type = 'json';
+      },
+    },
+    {
       method: 'GET',
       path: '/shares/info/:id',
       description: { ...describe('Tells of a share.'), params: { id: { description: 'A key.', schema: {} } } },
@@ -152,13 +176,13 @@ const step: SignInCheckStep = {
 
 /** Writes a plugin that stands in for the routes of the API that the pages call. */
 export async function writeStandIns(): Promise<TestComposition & { readonly state: StandIns }> {
-  const state: StandIns = { received: [], shareToken: '', shareItem: '1', uses: 0 };
+  const state: StandIns = { received: [], shareToken: '', shareItem: '1', passkeyRefusal: undefined, uses: 0 };
   const composition = await writeTestPluginPackages([
     {
       name: 'stand-in-routes',
       manifest: {
         contributes: {
-          'http.routes': { prefixes: ['/auth/password', '/users/invite', '/users/register', '/shares'] },
+          'http.routes': { prefixes: ['/auth/password', '/auth/login', '/users/invite', '/users/register', '/shares'] },
           'auth.drivers': { names: ['directory', 'openid', 'passkey'] },
           'auth.steps': { names: ['code'] },
         },
