@@ -2,15 +2,14 @@ import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { createBodyReaders } from './body.ts';
 import { createBodyMemoryHealthCheck, UnfinishedBodyMemoryBudget } from './body-memory.ts';
-import { clientAddressOf } from './client-address-and-info.ts';
 import { type HttpContext, internalRequests, reservedSegments, routeMounts, routes, routing } from './contract.ts';
 import { createOutermostHttpMiddleware } from './edge-middleware.ts';
 import { createRequestErrorFilterRunner } from './error-filters.ts';
 import { createInternalRequests } from './internal-requests.ts';
 import { RouteMountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
-import { pathClaimOf } from './path-claims.ts';
 import { createRouteFinder, type FindRoute } from './router.ts';
+import { createRoutingService } from './routing-service.ts';
 import {
   bodyMemoryLimitFromConfig,
   createRequestSettings,
@@ -29,7 +28,7 @@ export default definePlugin<HttpConfig>({
     const parameters = createUnknownParameterCheck(mode, log);
     const settings = createRequestSettings(config, { log, memory, parameters });
     const { idleTimeout } = settings;
-    const { readBody, readForm } = createBodyReaders({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout, memory });
+    const readers = createBodyReaders({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout, memory });
     /** Bodies that a layer before the router has read, and those of internal requests. */
     const bodiesRead = new WeakMap<object, Promise<unknown>>();
     let findRoute: FindRoute = () => undefined;
@@ -41,25 +40,16 @@ export default definePlugin<HttpConfig>({
     host.define(reservedSegments);
     for (const name of manifest['service:extension'].contributes['http.reserved'].names)
       host.contribute(reservedSegments, name);
-    host.provide(routing, {
-      claimOf: (path) =>
-        pathClaimOf(path, {
-          routes: allRoutes(),
-          mounts: host.read(routeMounts),
-          reserved: host.read(reservedSegments),
-        }),
-      readBody(ctx, options) {
-        const reading = bodiesRead.get(ctx.req) ?? readBody(ctx, options);
-        bodiesRead.set(ctx.req, reading);
-        return reading;
-      },
-      readForm,
-      clientAddressOf,
-      describeRoutes: () =>
-        host
-          .read(routes)
-          .map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),
-    });
+    host.provide(
+      routing,
+      createRoutingService({
+        bodies: bodiesRead,
+        readers,
+        routes: () => host.read(routes),
+        mounts: () => host.read(routeMounts),
+        reserved: () => host.read(reservedSegments),
+      }),
+    );
     host.provide(
       internalRequests,
       createInternalRequests({ findRoute: (method, path) => findRoute(method, path), bodies: bodiesRead }),
@@ -86,7 +76,7 @@ export default definePlugin<HttpConfig>({
         if (querystring !== '' && match.parameters && checksNames)
           parameters.check(context, findUnknownParameterNames(querystring, match.parameters), match.parameters);
         if (match.route.method !== '*' && match.route.body !== 'unread')
-          context.state.body = await (bodiesRead.get(ctx.req) ?? readBody(ctx));
+          context.state.body = await (bodiesRead.get(ctx.req) ?? readers.readBody(ctx));
         await match.route.handle(context);
       },
     });

@@ -50,10 +50,9 @@ function createInnerContext(ctx: HttpContext, { method, path, body, caller }: In
   const req = Object.assign(new IncomingMessage(ctx.req.socket), { method, url: path, headers, complete: true });
   const inner = ctx.app.createContext(req, new ServerResponse(req)) as unknown as HttpContext;
   const { state } = ctx;
-  const { requestId, settings } = state;
-  Object.defineProperty(inner, 'state', {
-    value: { requestId, settings, body, caller: caller ?? state.caller },
-  });
+  const { requestId, settings, usesStaticToken } = state;
+  const who = caller ? { caller } : { caller: state.caller, usesStaticToken };
+  Object.defineProperty(inner, 'state', { value: { requestId, settings, body, ...who } });
   return inner;
 }
 

@@ -25,11 +25,12 @@ export function renderInput(field: InputField, problem?: PageProblem): SafeHtml 
   const isWrong = problem?.field === id;
   const described = [...(hint ? [`${id}-hint`] : []), ...(isWrong ? [PROBLEM] : [])].join(' ');
   const verbatim = field.isVerbatim ? { autocapitalize: 'none', autocorrect: 'off', spellcheck: 'false' } : {};
+  const maxLength = type === 'email' ? 255 : 1000;
   const input = attributes({
     id,
     name,
     type,
-    value: type === 'password' ? undefined : value,
+    value: type === 'password' ? undefined : value?.slice(0, maxLength),
     autocomplete,
     ...verbatim,
     required: isRequired,
@@ -37,7 +38,7 @@ export function renderInput(field: InputField, problem?: PageProblem): SafeHtml 
     autofocus: field.autofocus === true && problem === undefined,
     'aria-invalid': isWrong ? 'true' : undefined,
     'aria-describedby': described === '' ? undefined : described,
-    maxlength: type === 'email' ? '255' : '1000',
+    maxlength: String(maxLength),
   });
   return html`<div class="field">
 <label for="${id}">${label}</label>

@@ -2,6 +2,9 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { fail } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 import { html, type SafeHtml } from './html.ts';
+import type { Page } from './page.ts';
+import { failWithPage } from './page-failures.ts';
+import { rootOf } from './page-response.ts';
 
 const COOKIE = 'service_form_token';
 export const FORM_TOKEN_FIELD = 'form_token';
@@ -44,15 +47,28 @@ export function createFormTokens({ secure }: { readonly secure: boolean }): Form
     tokenOf,
     renderField: (ctx) => html`<input type="hidden" name="${FORM_TOKEN_FIELD}" value="${tokenOf(ctx)}">`,
     assertSameSite(ctx, fields) {
-      const { 'sec-fetch-site': site, origin, host } = ctx.req.headers;
-      if (site !== undefined && site !== 'same-origin' && site !== 'none')
-        throw fail('FORBIDDEN', `the form was sent by a page that is ${site}`);
-      if (origin !== undefined && origin !== 'null' && !(URL.canParse(origin) && new URL(origin).host === host))
-        throw fail('FORBIDDEN', 'the form was sent by a page of another origin');
-      const cookie = ctx.cookies.get(COOKIE) ?? '';
-      const token = fields[FORM_TOKEN_FIELD] ?? '';
-      if (!TOKEN.test(cookie) || !TOKEN.test(token) || !timingSafeEqual(Buffer.from(cookie), Buffer.from(token)))
-        throw fail('FORBIDDEN', 'the token of the form is not that of the cookie');
+      const detail = findForeignSender(ctx, fields);
+      if (detail !== undefined) failWithPage(ctx, fail('FORBIDDEN', detail), createRefusedFormPage(rootOf(ctx)));
     },
   };
 }
+
+/** Why the form may be from another site; undefined for a form of these pages. */
+function findForeignSender(ctx: HttpContext, fields: FormFields): string | undefined {
+  const { 'sec-fetch-site': site, origin, host } = ctx.req.headers;
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    return `the form was sent by a page that is ${site}`;
+  if (origin !== undefined && origin !== 'null' && !(URL.canParse(origin) && new URL(origin).host === host))
+    return 'the form was sent by a page of another origin';
+  const cookie = ctx.cookies.get(COOKIE) ?? '';
+  const token = fields[FORM_TOKEN_FIELD] ?? '';
+  const isSame = TOKEN.test(cookie) && TOKEN.test(token) && timingSafeEqual(Buffer.from(cookie), Buffer.from(token));
+  return isSame ? undefined : 'the token of the form is not that of the cookie';
+}
+
+const createRefusedFormPage = (root: string): Page => ({
+  title: 'Please try again',
+  body: html`<p class="lead" role="alert">The form was not accepted: it was open for too long, your browser keeps no cookies, or another
+site sent it. Open the page again and repeat what you did.</p>
+<p class="links"><a href="${root}/admin/login">Go to sign-in</a></p>`,
+});

@@ -36,13 +36,20 @@ export const createPageFailureMiddleware = (sendPage: SendPage, log: Log): Middl
     } catch (error) {
       if (error instanceof ClientGone) throw error;
       const { page, status } = failurePages.get(ctx) ?? { page: createErrorPage(error), status: undefined };
-      if (statusOf(error) >= 500) log.error({ err: error }, 'a sign-in page failed');
+      logFailure(log, error);
       await sendPage(ctx as unknown as HttpContext, page, status ?? statusOf(error));
       const { retryAfter } = error instanceof Failure ? error.extensions : {};
       if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
     }
   },
 });
+
+/** An overload, with 503, is no bug: its stack does not help. */
+function logFailure(log: Log, error: unknown): void {
+  const status = statusOf(error);
+  const about = status === 503 && error instanceof Failure ? { detail: error.detail } : { err: error };
+  if (status >= 500) log.error(about, 'a sign-in page failed');
+}
 
 const createErrorPage = (error: unknown): Page => ({
   title: 'This did not work',

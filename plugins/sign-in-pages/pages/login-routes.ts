@@ -1,4 +1,4 @@
-import type { HttpContext, InternalReply, Route } from '../../http/contract.ts';
+import type { HttpContext, Route } from '../../http/contract.ts';
 import type { FormFields } from '../form-token.ts';
 import { failWithPage } from '../page-failures.ts';
 import { passCookies, queryParameterOf, redirectTo, rootOf } from '../page-response.ts';
@@ -6,12 +6,12 @@ import type { PageTools } from '../page-tools.ts';
 import { codeOf, type PageProblem, problemOf, sentenceOf } from '../problems.ts';
 import { parseRedirectTarget } from '../redirect-target.ts';
 import { describePage, describePageForm, LOGIN_PARAMETERS } from '../route-descriptions.ts';
+import { createLoginCredentialReader, type LoginCredentials } from './login-credentials.ts';
 import { createCodePage, createLoginPage, type LoginView } from './login-page.ts';
-import { providerFieldsOf, readCredentials } from './provider-fields.ts';
+import { providerFieldsOf } from './provider-fields.ts';
 
-/** Milliseconds between password and one-time code. */
-const CODE_LIFETIME = 300_000;
-const PURPOSE = 'second step of a sign-in';
+/** Codes after which the same code may be sent again. */
+const RETRY_CODES: readonly string[] = ['REQUESTS_EXCEEDED', 'SERVICE_UNAVAILABLE'];
 
 const NOTICES: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
@@ -20,16 +20,10 @@ const NOTICES: Readonly<Record<string, string>> = {
   'email-verified': 'Your e-mail address is confirmed. You can sign in now.',
 };
 
-/** A posted sign-in: the route of the API that decides it, and what that route takes. */
-interface Credentials {
-  /** `''` for e-mail address and password. */
-  readonly provider: string;
-  readonly values: Readonly<Record<string, string>>;
-}
-
 /** `/admin/login`: e-mail address and password, one-time codes, and other providers. */
 export function loginRoutes(tools: PageTools): readonly Route[] {
-  const { api, forms, identity, providers, routing, sealed, sendPage } = tools;
+  const { api, forms, identity, providers, routing, sendPage } = tools;
+  const reader = createLoginCredentialReader(tools);
 
   const targetOf = (ctx: HttpContext) => parseRedirectTarget(queryParameterOf(ctx, 'redirect'));
   const viewOf = (ctx: HttpContext): LoginView => ({
@@ -41,37 +35,24 @@ export function loginRoutes(tools: PageTools): readonly Route[] {
     canResetPassword: api.has('POST', '/auth/password/request'),
   });
 
-  /** @throws INVALID_TOKEN, TOKEN_EXPIRED for sealed credentials of another browser or too long ago. */
-  function credentialsOf(ctx: HttpContext, fields: FormFields): Credentials {
-    if (fields.sealed !== undefined) return sealed.open(PURPOSE, forms.tokenOf(ctx), fields.sealed) as Credentials;
-    const provider = providers.current().find((one) => one.provider === fields.provider && one.schema !== undefined);
-    if (provider) return { provider: provider.provider, values: readCredentials(provider, fields) };
-    const { email = '', password = '' } = fields;
-    return { provider: fields.provider ?? '', values: { email, password } };
-  }
-
-  function signIn(ctx: HttpContext, { provider, values }: Credentials, otp: string): Promise<InternalReply> {
-    const path = provider === '' ? '/auth/login' : `/auth/login/${encodeURIComponent(provider)}`;
-    return api.send(ctx, { method: 'POST', path, body: { ...values, mode: 'cookie', ...(otp === '' ? {} : { otp }) } });
-  }
-
   /** Fails with the page of the step at which the person is. */
   function failWithStep(
     ctx: HttpContext,
     error: unknown,
     fields: FormFields,
-    credentials: Credentials | undefined,
+    credentials: LoginCredentials | undefined,
   ): never {
     const view = viewOf(ctx);
     const code = codeOf(error);
     const otp = fields.otp ?? '';
-    const isAtCode = code === 'INVALID_OTP' || (fields.sealed !== undefined && code === 'REQUESTS_EXCEEDED');
+    const isAtCode = code === 'INVALID_OTP' || (fields.sealed !== undefined && RETRY_CODES.includes(code));
     if (credentials && isAtCode) {
-      const again = sealed.seal(PURPOSE, forms.tokenOf(ctx), credentials, CODE_LIFETIME);
+      const sealed = reader.seal(ctx, credentials);
       // The first time no code was asked for, so none was wrong.
       const isWrong = otp !== '' || fields.sealed !== undefined;
-      const problem = isWrong ? { ...problemOf(error), field: 'otp' } : undefined;
-      failWithPage(ctx, error, createCodePage({ ...view, sealed: again, problem }), isWrong ? undefined : 200);
+      const field = code === 'INVALID_OTP' ? { field: 'otp' } : {};
+      const problem = isWrong ? { ...problemOf(error), ...field } : undefined;
+      failWithPage(ctx, error, createCodePage({ ...view, sealed, problem }), isWrong ? undefined : 200);
     }
     const field = code === 'INVALID_CREDENTIALS' ? passwordFieldOf(view, credentials) : undefined;
     const problem: PageProblem = { ...problemOf(error), ...(field === undefined ? {} : { field }) };
@@ -87,16 +68,13 @@ export function loginRoutes(tools: PageTools): readonly Route[] {
       LOGIN_PARAMETERS,
     ),
     async handle(ctx) {
-      const reason = queryParameterOf(ctx, 'reason');
-      if (reason === undefined && (await identity.ofSessionCookie(ctx)))
+      const text = sentenceOf(queryParameterOf(ctx, 'reason'));
+      const word = queryParameterOf(ctx, 'notice') ?? '';
+      const notice = Object.hasOwn(NOTICES, word) ? NOTICES[word] : undefined;
+      if (text === undefined && notice === undefined && (await identity.ofSessionCookie(ctx)))
         return redirectTo(ctx, targetOf(ctx) ?? `${rootOf(ctx)}/admin`);
-      const text = sentenceOf(reason);
-      const notice = queryParameterOf(ctx, 'notice') ?? '';
-      const page = createLoginPage({
-        ...viewOf(ctx),
-        problem: text === undefined ? undefined : { text },
-        notice: Object.hasOwn(NOTICES, notice) ? NOTICES[notice] : undefined,
-      });
+      const problem = text === undefined ? undefined : { text };
+      const page = createLoginPage({ ...viewOf(ctx), problem, notice });
       await sendPage(ctx, page);
     },
   };
@@ -109,10 +87,10 @@ export function loginRoutes(tools: PageTools): readonly Route[] {
     async handle(ctx) {
       const fields = await routing.readForm(ctx as never);
       forms.assertSameSite(ctx, fields);
-      let credentials: Credentials | undefined;
+      let credentials: LoginCredentials | undefined;
       try {
-        credentials = credentialsOf(ctx, fields);
-        const { cookies } = await signIn(ctx, credentials, normalizeCode(fields.otp ?? ''));
+        credentials = reader.read(ctx, fields);
+        const { cookies } = await reader.signIn(ctx, credentials, fields.otp ?? '');
         passCookies(ctx, cookies);
       } catch (error) {
         failWithStep(ctx, error, fields, credentials);
@@ -124,11 +102,8 @@ export function loginRoutes(tools: PageTools): readonly Route[] {
   return [show, submit];
 }
 
-/** Apps show codes in groups; recovery codes keep their form. */
-const normalizeCode = (code: string): string => (/^[\d\s]+$/.test(code) ? code.replaceAll(/\s/g, '') : code.trim());
-
 /** The id of the field for the password of the form that was posted. */
-function passwordFieldOf({ providers }: LoginView, credentials: Credentials | undefined): string | undefined {
+function passwordFieldOf({ providers }: LoginView, credentials: LoginCredentials | undefined): string | undefined {
   const provider = providers.find((one) => one.provider === credentials?.provider);
   if (!provider) return 'password';
   return providerFieldsOf(provider, {}).find(({ type }) => type === 'password')?.id;

@@ -59,12 +59,11 @@ const POLICY_PROBLEM: PageProblem = {
   field: 'password',
 };
 
-/** `/admin/reset-password` and `/admin/accept-invite`. */
-export function passwordRoutes(tools: PageTools): readonly Route[] {
-  const { api, forms, routing, sendPage } = tools;
+const createInvalidLinkPage = (ctx: HttpContext, { next }: NewPasswordPage) =>
+  createDeadEndPage('This link is not valid any more', next.text, next.link(rootOf(ctx)));
 
-  const invalidLinkPage = (ctx: HttpContext, { next }: NewPasswordPage) =>
-    createDeadEndPage('This link is not valid any more', next.text, next.link(rootOf(ctx)));
+/** What both pages do with the form for a new password. */
+function createNewPasswordForm({ api, forms }: PageTools) {
   const newPasswordPage = (ctx: HttpContext, { path, texts }: NewPasswordPage, token: string, problem?: PageProblem) =>
     createNewPasswordPage({
       ...texts,
@@ -88,11 +87,19 @@ export function passwordRoutes(tools: PageTools): readonly Route[] {
       failWithPage(
         ctx,
         error,
-        isInvalidLink ? invalidLinkPage(ctx, page) : newPasswordPage(ctx, page, token, problemOf(error, special)),
+        isInvalidLink ? createInvalidLinkPage(ctx, page) : newPasswordPage(ctx, page, token, problemOf(error, special)),
       );
     }
     redirectTo(ctx, `${rootOf(ctx)}/admin/login?notice=${page.notice}`);
   }
+
+  return { createPage: newPasswordPage, save: savePassword };
+}
+
+/** `/admin/reset-password`. */
+export function resetPasswordRoutes(tools: PageTools): readonly Route[] {
+  const { api, forms, routing, sendPage } = tools;
+  const form = createNewPasswordForm(tools);
 
   async function requestLink(ctx: HttpContext, { email = '' }: FormFields): Promise<void> {
     try {
@@ -122,7 +129,7 @@ export function passwordRoutes(tools: PageTools): readonly Route[] {
           ctx,
           token === undefined
             ? createRequestLinkPage({ root, formToken: forms.renderField(ctx) })
-            : newPasswordPage(ctx, RESET, token),
+            : form.createPage(ctx, RESET, token),
         );
       },
     },
@@ -134,17 +141,25 @@ export function passwordRoutes(tools: PageTools): readonly Route[] {
       async handle(ctx) {
         const fields = await routing.readForm(ctx as never);
         forms.assertSameSite(ctx, fields);
-        await (fields.token === undefined ? requestLink(ctx, fields) : savePassword(ctx, RESET, fields));
+        await (fields.token === undefined ? requestLink(ctx, fields) : form.save(ctx, RESET, fields));
       },
     },
+  ];
+}
+
+/** `/admin/accept-invite`. */
+export function acceptInviteRoutes(tools: PageTools): readonly Route[] {
+  const { forms, routing, sendPage } = tools;
+  const form = createNewPasswordForm(tools);
+  return [
     {
       method: 'GET',
       path: INVITATION.path,
       description: describePage('Asks an invited user for a password.', TOKEN_PARAMETERS),
       async handle(ctx) {
         const token = queryParameterOf(ctx, 'token');
-        if (token === undefined) await sendPage(ctx, invalidLinkPage(ctx, INVITATION), 400);
-        else await sendPage(ctx, newPasswordPage(ctx, INVITATION, token));
+        if (token === undefined) await sendPage(ctx, createInvalidLinkPage(ctx, INVITATION), 400);
+        else await sendPage(ctx, form.createPage(ctx, INVITATION, token));
       },
     },
     {
@@ -155,7 +170,7 @@ export function passwordRoutes(tools: PageTools): readonly Route[] {
       async handle(ctx) {
         const fields = await routing.readForm(ctx as never);
         forms.assertSameSite(ctx, fields);
-        await savePassword(ctx, INVITATION, fields);
+        await form.save(ctx, INVITATION, fields);
       },
     },
   ];

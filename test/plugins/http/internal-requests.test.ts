@@ -25,8 +25,8 @@ async function withOuterRoute(
           ctx.set('X-Inner', 'yes');
           ctx.append('Set-Cookie', 'inner=1; Path=/');
           const seen = { authorization, cookie, length, user: ctx.state.caller.user };
-          const asked = { name: ctx.params.name, query: parsedQueryStringOf(ctx), body: bodyOf(ctx) ?? null };
-          sendData(ctx, { ...seen, ...asked, client: clientInfoOf(ctx) });
+          const request = { name: ctx.params.name, query: parsedQueryStringOf(ctx), body: bodyOf(ctx) ?? null };
+          sendData(ctx, { ...seen, ...request, client: clientInfoOf(ctx) });
         },
       },
       {

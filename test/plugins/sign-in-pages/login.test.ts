@@ -51,7 +51,7 @@ describe('GET and POST /admin/login', function () {
     const client = new PageClient(service.url);
     const page = await client.get(LOGIN);
     const wrong = await client.submit(page, LOGIN, { email: service.admin.email, password: 'x' });
-    const unknown = await client.submit(page, LOGIN, { email: 'nobody@example.com', password: 'x' });
+    const unknown = await client.submit(page, LOGIN, { email: 'unknown@example.com', password: 'x' });
     const comparable = (text: string) => text.replaceAll(/value="[^"]*@example.com"/g, '');
     expect(unknown.status).to.equal(wrong.status);
     expect(comparable(unknown.text)).to.equal(comparable(wrong.text));
@@ -67,12 +67,12 @@ describe('GET and POST /admin/login', function () {
 
   it('asks for a code after the password, without the password in page or cookie, and signs in by it', async () => {
     const client = new PageClient(service.url, { 'user-agent': 'needs code' });
-    const asked = await signIn(client);
-    expect([asked.status, asked.title, asked.problem]).to.deep.equal([200, 'Enter your code', undefined]);
-    const held = `${asked.text}${[...client.cookies.values()].join()}`;
+    const codePage = await signIn(client);
+    expect([codePage.status, codePage.title, codePage.problem]).to.deep.equal([200, 'Enter your code', undefined]);
+    const held = `${codePage.text}${[...client.cookies.values()].join()}`;
     expect(held).to.not.include(service.admin.password).and.not.include(encodeURIComponent(service.admin.password));
     expect(held).to.not.include(Buffer.from(service.admin.password).toString('base64url').slice(0, -3));
-    const wrong = await client.submit(asked, LOGIN, { otp: '000000' });
+    const wrong = await client.submit(codePage, LOGIN, { otp: '000000' });
     expect([wrong.status, wrong.title]).to.deep.equal([401, 'Enter your code']);
     expect(wrong.problem).to.match(/^This code is not right/);
     const right = await client.submit(wrong, LOGIN, { otp: ` ${CODE.slice(0, 3)} ${CODE.slice(3)} ` });
@@ -82,15 +82,15 @@ describe('GET and POST /admin/login', function () {
 
   it('accepts the sealed credentials of the first step from the browser that sent them only', async () => {
     const client = new PageClient(service.url, { 'user-agent': 'needs code' });
-    const asked = await signIn(client);
+    const codePage = await signIn(client);
     const thief = new PageClient(service.url, { 'user-agent': 'needs code' });
     const token = /name="form_token" value="([^"]*)"/.exec((await thief.get(LOGIN)).text)?.[1] as string;
-    const sealed = /name="sealed" value="([^"]*)"/.exec(asked.text)?.[1] as string;
+    const sealed = /name="sealed" value="([^"]*)"/.exec(codePage.text)?.[1] as string;
     const stolen = await thief.post(LOGIN, { form_token: token, sealed, otp: CODE });
     expect([stolen.status, stolen.title]).to.deep.equal([403, 'Sign in']);
     const changed = `${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`;
-    expect((await client.submit(asked, LOGIN, { sealed: changed, otp: CODE })).status).to.equal(403);
-    expect((await client.submit(asked, LOGIN, { otp: CODE })).status).to.equal(303);
+    expect((await client.submit(codePage, LOGIN, { sealed: changed, otp: CODE })).status).to.equal(403);
+    expect((await client.submit(codePage, LOGIN, { otp: CODE })).status).to.equal(303);
   });
 
   it('shows providers: a link with the way back, a form of the schema, and a hidden button for passkeys', async () => {

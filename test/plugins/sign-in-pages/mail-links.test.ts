@@ -27,7 +27,7 @@ describe('pages that links in mails lead to', function () {
       const client = new PageClient(service.url, { 'user-agent': 'a browser' });
       const page = await client.get(RESET);
       const one = await client.submit(page, RESET, { email: 'ann@example.com' });
-      const other = await client.submit(page, RESET, { email: 'nobody@example.com' });
+      const other = await client.submit(page, RESET, { email: 'unknown@example.com' });
       expect([one.status, one.title]).to.deep.equal([200, 'Check your mail']);
       expect(other.text).to.equal(one.text);
       expect(standIns.state.received[0]).to.deep.equal({
@@ -70,7 +70,7 @@ describe('pages that links in mails lead to', function () {
 
     for (const [token, status] of [
       ['expired', 401],
-      ['of nobody', 403],
+      ['of another user', 403],
     ] as const)
       it(`shows a link with the token "${token}" as not valid, with status ${status}, and a way to a new one`, async () => {
         const client = new PageClient(service.url);

@@ -31,15 +31,15 @@ export class PageClient {
     return this.#send('GET', path, undefined, options);
   }
 
-  /** Posts the hidden fields of a page's first form (or of the one that contains `within`), and `fields`. */
+  /** Posts the hidden fields of a page's first form (or of the one with the text `marker`), and `fields`. */
   submit(
     page: PageReply,
     path: string,
     fields: Readonly<Record<string, string>>,
-    within = '<form',
+    marker = '<form',
   ): Promise<PageReply> {
     const forms = page.text.match(/<form[\s\S]*?<\/form>/g) ?? [];
-    const form = forms.find((one) => one.includes(within)) ?? '';
+    const form = forms.find((one) => one.includes(marker)) ?? '';
     return this.post(path, { ...hiddenFieldsOf(form), ...fields });
   }
 

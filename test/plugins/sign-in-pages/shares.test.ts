@@ -32,8 +32,9 @@ describe('/admin/share/<id>', function () {
     const role = (await send('POST', '/roles', { name: 'visitors', app_access: false })).id;
     const fields = ['id', 'title', 'extra'];
     await send('POST', '/permissions', { role, collection: 'tune', action: 'read', permissions: {}, fields });
-    await send('POST', '/users', { email: 'visitor@example.com', role, token: 'token-of-a-visitor' });
-    standIns.state.shareToken = 'token-of-a-visitor';
+    const visitor = { email: 'visitor@example.com', password: 'correct horse' };
+    await send('POST', '/users', { ...visitor, role, token: 'static-token-of-a-visitor' });
+    standIns.state.shareToken = (await send('POST', '/auth/login', visitor)).access_token;
   });
   beforeEach(() => {
     standIns.state.uses = 0;
@@ -100,7 +101,15 @@ describe('/admin/share/<id>', function () {
   it('asks again where the access token is not valid any more', async () => {
     const client = new PageClient(service.url);
     await open(client);
-    for (const value of [`${SHARE}.unknown`, `${SHARE}.`, SHARE, `${SHARE}.a b`, '..', '']) {
+    for (const value of [
+      `${SHARE}.static-token-of-a-visitor`,
+      `${SHARE}.a.b.c`,
+      `${SHARE}.`,
+      SHARE,
+      `${SHARE}.a b`,
+      '..',
+      '',
+    ]) {
       client.cookies.set('service_share', value);
       expect((await client.get(pathOf(SHARE))).title, value).to.equal('Shared with you');
     }
