@@ -1,8 +1,11 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import { fail } from '#kernel';
 import type { HttpContext, InternalRequest, InternalRequests } from './contract.ts';
 import type { FindRoute } from './router.ts';
 import { assertStorableJson } from './storable-json.ts';
+
+// An import of `node:http` would load its HTTP client of 13 MB; `require` loads what is used.
+const { IncomingMessage, ServerResponse } = createRequire(import.meta.url)('node:http') as typeof import('node:http');
 
 /** Headers of the outer request that describe its own body, credentials and cached copies. */
 const HEADERS_OF_OUTER_REQUEST = [
