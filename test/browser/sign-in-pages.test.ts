@@ -35,7 +35,7 @@ describe('sign-in pages in a browser', function () {
 
   before(async () => {
     standIns = await writeStandIns();
-    service = await startService({ plugins: standIns.composition.plugins as URL[] });
+    service = await startService({ pluginsBefore: standIns.composition.plugins as URL[] });
     browser = await openChromium();
     const { request, admin } = service;
     const send = async (method: string, path: string, body: unknown) => {

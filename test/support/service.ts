@@ -51,6 +51,8 @@ export interface ServiceOptions {
   readonly database?: FreshDatabase;
   /** Folders of additional plugins, for services in this process only. */
   readonly plugins?: readonly URL[];
+  /** The same, before the core plugins: a route of theirs answers in place of a core route with the same path. */
+  readonly pluginsBefore?: readonly URL[];
 }
 
 export const FIRST_ADMIN_CREDENTIALS = { email: 'admin@example.com', password: 'correct horse battery' } as const;
@@ -70,7 +72,8 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
     await place.remove();
   };
   try {
-    const plugins = [...listCorePlugins().plugins, ...(options.plugins ?? [])];
+    const { pluginsBefore = [], plugins: pluginsAfter = [] } = options;
+    const plugins = [...pluginsBefore, ...listCorePlugins().plugins, ...pluginsAfter];
     kernel = await boot({ plugins }, { environment: place.env, log: (line) => void log.push(JSON.parse(line)) });
     await kernel.migrate();
     await kernel.start();

@@ -5,6 +5,7 @@ const problem = document.querySelector('#passkey-problem');
 
 const MESSAGES = {
   cancelled: 'The sign-in by passkey was cancelled, or took too long.',
+  wrongAddress: 'Passkeys do not work at this address. Sign in another way.',
   refused: 'This passkey was not accepted. Sign in another way, or ask an administrator.',
   inactive: 'This account is not active. Ask an administrator.',
   busy: 'There were too many attempts. Wait a little and try again.',
@@ -47,6 +48,7 @@ async function post(step, body) {
 
 function reasonOf(error) {
   if (error?.name === 'NotAllowedError' || error?.name === 'AbortError') return 'cancelled';
+  if (error?.name === 'SecurityError' || error?.code === 'INVALID_CONFIG') return 'wrongAddress';
   if (error?.code === 'USER_SUSPENDED') return 'inactive';
   if (error?.status === 429) return 'busy';
   return error?.status === 401 || error?.status === 403 ? 'refused' : 'failed';

@@ -23,9 +23,13 @@ interface NewPasswordPage {
   readonly api: string;
   /** Of the sign-in page, where the person goes on. */
   readonly notice: string;
+  /** Codes of the API for a link that is not valid, or was used before. */
+  readonly invalidLinkCodes: readonly string[];
   /** What to do with a link that is not valid. */
   readonly next: { readonly text: string; link(root: string): SafeHtml };
 }
+
+const INVALID_TOKEN_CODES = ['INVALID_TOKEN', 'TOKEN_EXPIRED', 'INVALID_CREDENTIALS', 'FORBIDDEN'];
 
 const RESET: NewPasswordPage = {
   path: '/admin/reset-password',
@@ -36,6 +40,7 @@ const RESET: NewPasswordPage = {
   },
   api: '/auth/password/reset',
   notice: 'password-changed',
+  invalidLinkCodes: INVALID_TOKEN_CODES,
   next: {
     text: 'Links for a new password are valid for one day and can be used once.',
     link: (root) => html`<a href="${root}/admin/reset-password">Ask for a new link</a>`,
@@ -47,13 +52,19 @@ const INVITATION: NewPasswordPage = {
   texts: { title: 'Welcome', lead: 'Choose a password for your new account.', submit: 'Create the account' },
   api: '/users/invite/accept',
   notice: 'invitation-accepted',
+  // A user who has accepted is no longer invited.
+  invalidLinkCodes: [...INVALID_TOKEN_CODES, 'INVALID_PAYLOAD'],
   next: {
-    text: 'Invitations are valid for some days and can be used once. Ask the person who invited you for a new one.',
+    text: 'Invitations are valid for some days and can be used once. If you chose your password already, sign in; else ask the person who invited you for a new one.',
     link: (root) => html`<a href="${root}/admin/login">Go to sign-in</a>`,
   },
 };
 
-const INVALID_LINK_CODES: readonly string[] = ['INVALID_TOKEN', 'TOKEN_EXPIRED', 'INVALID_CREDENTIALS', 'FORBIDDEN'];
+function findPasswordProblem(password: string, again: string): PageProblem | undefined {
+  if (password === '') return { text: 'Enter a password.', field: 'password' };
+  return password === again ? undefined : { text: 'The two passwords are not the same.', field: 'password_again' };
+}
+
 const POLICY_PROBLEM: PageProblem = {
   text: 'This password does not follow the password rule of this project. Choose a longer one, with letters, digits and signs.',
   field: 'password',
@@ -75,14 +86,14 @@ function createNewPasswordForm({ api, forms }: PageTools) {
 
   async function savePassword(ctx: HttpContext, page: NewPasswordPage, fields: FormFields): Promise<void> {
     const { token = '', password = '', password_again: again = '' } = fields;
-    if (password !== again) {
-      const problem = { text: 'The two passwords are not the same.', field: 'password_again' };
+    const problem = findPasswordProblem(password, again);
+    if (problem) {
       failWithPage(ctx, fail('INVALID_PAYLOAD', problem.text), newPasswordPage(ctx, page, token, problem));
     }
     try {
       await api.send(ctx, { method: 'POST', path: page.api, body: { token, password } });
     } catch (error) {
-      const isInvalidLink = INVALID_LINK_CODES.includes(codeOf(error));
+      const isInvalidLink = page.invalidLinkCodes.includes(codeOf(error));
       const special = { FAILED_VALIDATION: POLICY_PROBLEM };
       failWithPage(
         ctx,

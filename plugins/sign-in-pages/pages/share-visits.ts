@@ -56,7 +56,7 @@ export const createShareVisits = ({
 
   async readItem(ctx, { collection, item }, caller) {
     const folder = collection.startsWith('platform_')
-      ? `/${collection.slice('platform_'.length)}`
+      ? `/${encodeURIComponent(collection.slice('platform_'.length))}`
       : `/items/${encodeURIComponent(collection)}`;
     const path = `${folder}/${encodeURIComponent(String(item))}?fields=*`;
     const { body } = await api.send(ctx, { method: 'GET', path, caller });

@@ -12,7 +12,7 @@ describe('GET and POST /admin/login', function () {
   before(async () => {
     standIns = await writeStandIns();
     const env = { LOGIN_STALL_TIME: '300', LOG_LEVEL: 'info' };
-    service = await startService({ env, plugins: standIns.composition.plugins as URL[] });
+    service = await startService({ env, pluginsBefore: standIns.composition.plugins as URL[] });
   });
   after(async () => {
     await service?.stop();

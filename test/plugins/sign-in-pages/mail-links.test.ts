@@ -9,7 +9,7 @@ describe('pages that links in mails lead to', function () {
   let standIns: Awaited<ReturnType<typeof writeStandIns>>;
   before(async () => {
     standIns = await writeStandIns();
-    service = await startService({ env: { LOG_LEVEL: 'info' }, plugins: standIns.composition.plugins as URL[] });
+    service = await startService({ env: { LOG_LEVEL: 'info' }, pluginsBefore: standIns.composition.plugins as URL[] });
   });
   beforeEach(() => void standIns.state.received.splice(0));
   after(async () => {
@@ -102,6 +102,15 @@ describe('pages that links in mails lead to', function () {
       expect([missing.status, missing.title]).to.deep.equal([400, 'This link is not valid any more']);
       const page = await client.get(`${INVITE}?token=wrong`);
       expect((await client.submit(page, INVITE, passwords('x'))).status).to.equal(403);
+    });
+
+    it('shows an invitation that was accepted before as not valid, and an empty password at its field', async () => {
+      const client = new PageClient(service.url);
+      const page = await client.get(`${INVITE}?token=used`);
+      const empty = await client.submit(page, INVITE, passwords(''));
+      expect([empty.status, empty.problem]).to.deep.equal([400, 'Enter a password.']);
+      const used = await client.submit(page, INVITE, passwords('my first password'));
+      expect([used.status, used.title]).to.deep.equal([400, 'This link is not valid any more']);
     });
   });
 

@@ -9,7 +9,7 @@ describe('/admin/share/<id>', function () {
   let standIns: Awaited<ReturnType<typeof writeStandIns>>;
   before(async () => {
     standIns = await writeStandIns();
-    service = await startService({ plugins: standIns.composition.plugins as URL[] });
+    service = await startService({ pluginsBefore: standIns.composition.plugins as URL[] });
     const { request, admin } = service;
     const send = async (method: string, path: string, body: unknown) => {
       const reply = await request(method, path, { token: admin.token, body });

@@ -34,6 +34,7 @@ const public_ = { access: 'public', answers: { 200: {}, 204: {} } } as const;
 const describe = (summary: string) => ({ ...public_, summary });
 
 function assertLink(token: unknown, password?: unknown): void {
+  if (token === 'used') throw fail('INVALID_PAYLOAD', 'the user is not invited any more');
   if (token === 'expired') throw fail('TOKEN_EXPIRED', 'the link is too old');
   if (token !== 'good') throw fail('INVALID_TOKEN', 'the link is not valid');
   if (password === 'weak') throw fail('FAILED_VALIDATION', 'too weak', { field: 'password', type: 'regex' });
