@@ -13,6 +13,9 @@ import { providerFieldsOf } from './provider-fields.ts';
 /** Codes after which the same code may be sent again. */
 const RETRY_CODES: readonly string[] = ['REQUESTS_EXCEEDED', 'SERVICE_UNAVAILABLE'];
 
+/** Sealed credentials that cannot be opened are of a page that was open for too long. */
+const SPECIAL = { INVALID_TOKEN: { text: 'This took too long. Please sign in again.' } };
+
 const NOTICES: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
   'password-changed': 'Your password is changed. Sign in with the new one.',
@@ -55,7 +58,7 @@ export function loginRoutes(tools: PageTools): readonly Route[] {
       failWithPage(ctx, error, createCodePage({ ...view, sealed, problem }), isWrong ? undefined : 200);
     }
     const field = code === 'INVALID_CREDENTIALS' ? passwordFieldOf(view, credentials) : undefined;
-    const problem: PageProblem = { ...problemOf(error), ...(field === undefined ? {} : { field }) };
+    const problem: PageProblem = { ...problemOf(error, SPECIAL), ...(field === undefined ? {} : { field }) };
     const { email = credentials?.values.email ?? '' } = fields;
     failWithPage(ctx, error, createLoginPage({ ...view, problem, fields: { ...fields, email } }));
   }

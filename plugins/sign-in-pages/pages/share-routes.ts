@@ -25,6 +25,7 @@ export function shareRoutes(tools: PageTools): readonly Route[] {
   const { api, forms, routing, sendPage } = tools;
   const visits = createShareVisits(tools);
   const addressOf = (ctx: HttpContext) => `${rootOf(ctx)}/admin/share/${ctx.params.id}`;
+
   /** Fails with the page that says that there is no such share. */
   async function readInfo(ctx: HttpContext): Promise<ShareInfo> {
     try {

@@ -88,9 +88,28 @@ describe('GET and POST /admin/login', function () {
     const sealed = /name="sealed" value="([^"]*)"/.exec(codePage.text)?.[1] as string;
     const stolen = await thief.post(LOGIN, { form_token: token, sealed, otp: CODE });
     expect([stolen.status, stolen.title]).to.deep.equal([403, 'Sign in']);
+    expect(stolen.problem).to.equal('This took too long. Please sign in again.');
     const changed = `${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`;
     expect((await client.submit(codePage, LOGIN, { sealed: changed, otp: CODE })).status).to.equal(403);
     expect((await client.submit(codePage, LOGIN, { otp: CODE })).status).to.equal(303);
+  });
+
+  it('takes the code of a sign-in that began in another process, and shows the session in both', async () => {
+    const { database } = service;
+    const other = await startService({ database, pluginsBefore: standIns.composition.plugins as URL[] });
+    try {
+      const client = new PageClient(service.url, { 'user-agent': 'needs code' });
+      const codePage = await signIn(client);
+      const second = new PageClient(other.url, { 'user-agent': 'needs code' });
+      for (const [name, value] of client.cookies) second.cookies.set(name, value);
+      expect((await second.submit(codePage, LOGIN, { otp: CODE })).status).to.equal(303);
+      client.cookies.set('service_refresh_token', second.cookies.get('service_refresh_token') as string);
+      expect((await client.get('/admin')).title).to.equal('You are signed in');
+      await second.submit(await second.get('/admin/logout'), '/admin/logout', {});
+      expect((await client.get('/admin')).status).to.equal(303);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('shows providers: a link with the way back, a form of the schema, and a hidden button for passkeys', async () => {
