@@ -161,18 +161,21 @@ describe('sign-in pages in a browser', function () {
     const { page } = await visit('login');
     const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()');
     const outline = () => page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
-    expect([await focused(), await outline()]).to.deep.equal(['email', 'solid']);
+    // The browser moves the focus when it renders the page, which may be after it has loaded.
+    await page.locator('#email:focus').waitFor();
+    expect(await outline()).to.equal('solid');
     await page.keyboard.type(service.admin.email);
     await page.keyboard.press('Tab');
     expect([await focused(), await outline()]).to.deep.equal(['password', 'solid']);
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
-    await page.locator('#problem').waitFor();
-    expect(await focused()).to.equal('problem');
+    await page.locator('#problem:focus').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    expect(await focused()).to.equal('password');
+    await page.locator('#password:focus').waitFor();
     await page.keyboard.type(service.admin.password);
+    // The script of the page shows this button.
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
     for (const expected of [
       'Sign in',
       'Forgot your password?',
