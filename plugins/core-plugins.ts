@@ -66,6 +66,7 @@ export const CORE_PLUGIN_FLOORS = [
     floor: 'surfaces',
     plugins: [
       'server',
+      'sign-in-pages',
       'explain',
       'graphql',
       'cache',

@@ -50,6 +50,11 @@ export interface CallerProvider {
    * left out.
    */
   ofUsers(ids: readonly string[], client?: AuthClientInfo): Promise<ReadonlyMap<string, Caller>>;
+  /**
+   * The user whom the session cookie of a request names, for pages that a browser opens; undefined without a valid session, and where
+   * a page of another host sends the request, unless a person follows a link there. Nothing of the session changes.
+   */
+  ofSessionCookie(ctx: HttpContext): Promise<Caller | undefined>;
   /** A caller without a user. @throws INVALID_IP where the Public role is bound to addresses and `client.ip` is none of them. */
   ofPublic(client?: AuthClientInfo): Promise<Caller>;
 }
@@ -243,3 +248,44 @@ export interface Reauthentication {
 
 /** For core plugins alone: with it a plugin could try passwords of users. */
 export const reauthentication = service<Reauthentication>('reauthentication', { version: '1.0.0', coreOnly: true });
+
+/** A way to sign in beside e-mail address and password, as sign-in pages show it. */
+export interface SignInProvider {
+  /** The last part of `/auth/login/<provider>`. */
+  readonly provider: string;
+  /** Name of the driver: `ldap`, `openid`, `passkey`. */
+  readonly driver: string;
+  /** What a person reads; null where the driver has no label. */
+  readonly label: string | null;
+  /** Name of an icon; null where the driver has none. */
+  readonly icon: string | null;
+  /** JSON schema of the credentials that are posted; undefined for providers that the browser is redirected to. */
+  readonly schema: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The ways to sign in at this moment. */
+export interface SignInProviders {
+  /** Whether sign-in by e-mail address and password is off (`AUTH_DISABLE_DEFAULT`). */
+  readonly isDefaultDisabled: boolean;
+  /** All providers but the default one, in the order of `GET /auth`. */
+  current(): readonly SignInProvider[];
+}
+
+/** For plugins that show ways to sign in. */
+export const signInProviders = service<SignInProviders>('sign-in-providers', { version: '1.0.0' });
+
+/** Encrypts what a page has to hold until the next request, such as credentials between password and one-time code. */
+export interface SealedValues {
+  /**
+   * @param purpose what the value is for; it opens for nothing else
+   * @param holder what the value is bound to, such as a random text in a cookie
+   * @param value JSON as data
+   * @param lifetime milliseconds
+   */
+  seal(purpose: string, holder: string, value: unknown, lifetime: number): string;
+  /** @throws INVALID_TOKEN for another purpose or holder and for a changed text, TOKEN_EXPIRED. */
+  open(purpose: string, holder: string, text: string): unknown;
+}
+
+/** For core plugins alone: its keys are made of the secret of all tokens. */
+export const sealedValues = service<SealedValues>('sealed-values', { version: '1.0.0', coreOnly: true });

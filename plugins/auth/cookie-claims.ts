@@ -13,8 +13,15 @@ interface Deps {
   readonly shareSessions: Pick<ShareSessions, 'claimsOf'>;
 }
 
-/** The claims of the session cookie of a request without a token; undefined without a valid session. */
+/** The claims of the session cookie of a request; undefined without a valid session. */
 export type FindClaimsByCookie = (ctx: HttpContext, ip: string | null) => Promise<AccessTokenClaims | undefined>;
+
+export interface CookieClaims {
+  /** For requests without a token: only those that read assets. */
+  readonly ofAssetRequest: FindClaimsByCookie;
+  /** For pages that a browser opens. */
+  readonly ofPageRequest: FindClaimsByCookie;
+}
 
 const ASSETS = '/assets/';
 
@@ -23,12 +30,8 @@ const ASSETS = '/assets/';
  * "Authentication", methods, 5). Only for reading assets, and only from pages of the same host. An expired cookie is no error, because
  * browsers keep sending cookies of sessions that have ended.
  */
-export const createFindClaimsByCookie =
-  ({ access, cookie, sessions, shareSessions }: Deps): FindClaimsByCookie =>
-  async (ctx, ip) => {
-    if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || !ctx.path.startsWith(ASSETS)) return undefined;
-    const token = cookie.read(ctx);
-    if (token === undefined || !isSameOrigin(ctx.req.headers)) return undefined;
+export function createCookieClaims({ access, cookie, sessions, shareSessions }: Deps): CookieClaims {
+  async function claimsOf(token: string, ip: string | null): Promise<AccessTokenClaims | undefined> {
     const owner = await sessions.owner(token);
     if (!owner) return shareSessions.claimsOf(token, ip);
     if (!(await isAddressAllowedForRole(access, owner.role, ip))) return undefined;
@@ -38,7 +41,26 @@ export const createFindClaimsByCookie =
       admin_access: owner.admin_access ?? false,
       app_access: owner.app_access ?? false,
     };
+  }
+
+  return {
+    async ofAssetRequest(ctx, ip) {
+      if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || !ctx.path.startsWith(ASSETS)) return undefined;
+      const token = cookie.read(ctx);
+      return token === undefined || !isSameOrigin(ctx.req.headers) ? undefined : claimsOf(token, ip);
+    },
+
+    async ofPageRequest(ctx, ip) {
+      const token = cookie.read(ctx);
+      const { headers } = ctx.req;
+      return token === undefined || !(isSameOrigin(headers) || isFollowedLink(ctx)) ? undefined : claimsOf(token, ip);
+    },
   };
+}
+
+/** Whether a person opens the page: scripts of other hosts cannot read it then, nor show it in a frame. */
+const isFollowedLink = ({ method, req: { headers } }: HttpContext): boolean =>
+  method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 
 /**
  * `Sec-Fetch-Site` names the relation of the requesting page to this host; clients that do not send it are judged by `Origin`.

@@ -1,8 +1,10 @@
 import { type Caller, fail, type IdentityApi } from '#kernel';
 import type { AccessControl } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
+import { clientInfoOf } from '../http/library.ts';
 import type { AccessTokenClaims, AccessTokenCodec } from './access-tokens.ts';
 import type { AuthClientInfo, CallerProvider } from './contract.ts';
+import type { CookieClaims } from './cookie-claims.ts';
 import { presentedToken } from './presented-token.ts';
 import { assertAddressAllowedForRole } from './role-ip-access.ts';
 import type { StaticTokenVerifier } from './static-tokens.ts';
@@ -15,6 +17,7 @@ interface Deps {
   readonly tokens: AccessTokenCodec;
   readonly userStatus: ActiveUserCheck;
   readonly statics: StaticTokenVerifier;
+  readonly cookieClaims: Pick<CookieClaims, 'ofPageRequest'>;
 }
 
 /** The service `identity`, and what the middleware `identify` needs besides. */
@@ -35,7 +38,15 @@ interface UserRow {
 const PUBLIC = { user: null, role: null, admin: false, app: false } as const;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function createCallerFactory({ identity, db, access, tokens, userStatus, statics }: Deps): CallerFactory {
+export function createCallerFactory({
+  identity,
+  db,
+  access,
+  tokens,
+  userStatus,
+  statics,
+  cookieClaims,
+}: Deps): CallerFactory {
   const USERS = db.sql`select id, status, role from ${db.read('platform_users')} where id = any($1::uuid[]) order by id`;
 
   /** The caller of a share that is in force, with its role of this moment. */
@@ -96,6 +107,12 @@ export function createCallerFactory({ identity, db, access, tokens, userStatus, 
     async ofUsers(ids, client) {
       const active = (await rowsOf(ids)).filter(({ status }) => status === 'active');
       return new Map(await Promise.all(active.map(async (row) => [row.id, await callerOf(row, client)] as const)));
+    },
+
+    async ofSessionCookie(ctx) {
+      const client = clientInfoOf(ctx);
+      const claims = await cookieClaims.ofPageRequest(ctx, client.ip);
+      return claims && claims.id !== null ? ofClaims(claims, client) : undefined;
     },
 
     async ofPublic(client = {}) {

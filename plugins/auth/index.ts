@@ -10,11 +10,12 @@ import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { createAccessTokenCodec } from './access-tokens.ts';
 import { createAccountLookup } from './accounts.ts';
+import { createAgreedSecrets } from './agreed-secrets.ts';
 import { createLoginAttemptCounter } from './attempts.ts';
 import { createAuthRequestHandlers } from './auth-requests.ts';
 import * as collections from './collections.ts';
 import * as contract from './contract.ts';
-import { createFindClaimsByCookie } from './cookie-claims.ts';
+import { createCookieClaims } from './cookie-claims.ts';
 import { createCoreSignInSteps } from './core-sign-in-steps.ts';
 import { authGraphqlFields } from './graphql.ts';
 import { createIdentifyMiddleware } from './identify-middleware.ts';
@@ -25,15 +26,15 @@ import manifest from './package.json' with { type: 'json' };
 import { createReauthentication } from './reauthentication.ts';
 import { createRefreshCookie, type RefreshCookieConfig } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
+import { createSealedValues } from './sealed-values.ts';
 import { createSessionDirectory } from './session-directory.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
 import { createShareSessions } from './share-sessions.ts';
 import { createSignInHandler } from './sign-in.ts';
 import { createSignInAttempts } from './sign-in-attempts.ts';
+import { createSignInProviders } from './sign-in-providers.ts';
 import { createStaticTokenVerifier } from './static-tokens.ts';
-import { parsePreviousSecrets, type TokenSecrets } from './token-secrets.ts';
-import { createTokenSecretSource } from './token-signing-secret.ts';
 import { listenToUserChanges } from './user-changes.ts';
 import { createActiveUserCheck, userStatusTriggers } from './user-status.ts';
 
@@ -55,19 +56,11 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
   register(host) {
     const { config, db, events, identity, log } = host;
     const used = host.use({ access, activity, bus, passwords, routing, settings });
-    host.contribute(systemCollections, collections.sessionsCollection);
-    host.contribute(systemCollections, collections.spentTokensCollection);
-    host.contribute(systemCollections, collections.sharedSecretsCollection);
-    host.contribute(systemCollections, collections.signInAttemptsCollection);
+    for (const one of Object.values(collections)) host.contribute(systemCollections, one);
     host.contribute(migrations, userStatusTriggers(db));
 
-    const secrets = createTokenSecretSource({ db, log });
-    let tokenSecrets: TokenSecrets | undefined;
-    const readTokenSecrets = (): TokenSecrets => {
-      if (!tokenSecrets) throw new Error('tokens need the secret, which is read when the service starts');
-      return tokenSecrets;
-    };
-    const tokens = createAccessTokenCodec({ secrets: readTokenSecrets, lifetime: config.ACCESS_TOKEN_TTL });
+    const secrets = createAgreedSecrets({ db, log, config });
+    const tokens = createAccessTokenCodec({ secrets: secrets.read, lifetime: config.ACCESS_TOKEN_TTL });
     const sessions = createSessionStore(db, {
       lifetime: config.REFRESH_TOKEN_TTL,
       revokesOnReuse: config.REFRESH_TOKEN_REUSE === 'revoke',
@@ -76,9 +69,10 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const userStatus = createActiveUserCheck(db, used.bus);
     const statics = createStaticTokenVerifier({ db, bus: used.bus, access: used.access });
     const cookie = createRefreshCookie(config);
-    const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions, shareSessions });
-    const callers = createCallerFactory({ identity, db, access: used.access, tokens, userStatus, statics });
-    host.contribute(middleware, createIdentifyMiddleware({ callers, identity, byCookie }));
+    const cookieClaims = createCookieClaims({ access: used.access, cookie, sessions, shareSessions });
+    const callerParts = { identity, db, access: used.access, tokens, userStatus, statics, cookieClaims };
+    const callers = createCallerFactory(callerParts);
+    host.contribute(middleware, createIdentifyMiddleware({ callers, identity, byCookie: cookieClaims.ofAssetRequest }));
 
     const accounts = createAccountLookup(db);
     const attempts = createLoginAttemptCounter(db, used.settings);
@@ -92,36 +86,26 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const shared = { ...used, accounts, attempts, events, identity, sessions, shareSessions, tokens };
     const signIn = createSignInHandler({ ...shared, drivers, steps });
     const accessLifetime = config.ACCESS_TOKEN_TTL;
-    const entry = createAuthRequestHandlers({
-      signIn,
-      local,
-      sessions,
-      cookie,
-      accessLifetime,
-      stallTime: config.LOGIN_STALL_TIME,
-    });
+    const stallTime = config.LOGIN_STALL_TIME;
+    const entry = createAuthRequestHandlers({ signIn, local, sessions, cookie, accessLifetime, stallTime });
     host.provide(contract.identity, callers.service);
-    host.provide(contract.linkTokens, createLinkTokens(readTokenSecrets));
+    host.provide(contract.linkTokens, createLinkTokens(secrets.read));
     host.provide(contract.sessionDirectory, createSessionDirectory({ ...used, db, sessions, tokens }));
     const signInAttempts = createSignInAttempts(shared);
     host.provide(contract.signInAttempts, signInAttempts);
-    const stallTime = config.LOGIN_STALL_TIME;
     host.provide(
       contract.reauthentication,
       createReauthentication({ accounts, attempts: signInAttempts, tokens, stallTime }),
     );
     host.provide(contract.sessions, createSessionService({ signIn, sessions, shareSessions, cookie, accessLifetime }));
+    host.provide(contract.sealedValues, createSealedValues(secrets.read));
+    host.provide(contract.signInProviders, createSignInProviders(drivers, config.AUTH_DISABLE_DEFAULT));
 
     const requests = { entry, disableDefault: config.AUTH_DISABLE_DEFAULT };
     for (const route of authRoutes({ ...requests, routing: used.routing, drivers })) host.contribute(routes, route);
     for (const field of authGraphqlFields(requests)) host.contribute<ContributedGraphqlField>('graphql.fields', field);
 
     listenToUserChanges({ db, bus: used.bus, events, sessions, attempts, userStatus, statics });
-    host.onStart(async () => {
-      if (config.SECRET !== undefined && config.SECRET.length < 32)
-        log.warn('SECRET is short: 32 characters or more are hard to guess');
-      const current = await secrets.agree(config.SECRET, config.DATA_PATH);
-      tokenSecrets = { current, previous: parsePreviousSecrets(config.SECRET_PREVIOUS) };
-    });
+    host.onStart(secrets.agree);
   },
 });

@@ -6,6 +6,7 @@ import { Failure, fail } from '#kernel';
 import type { UnfinishedBodyMemoryBudget } from './body-memory.ts';
 import { clientAddressOf } from './client-address-and-info.ts';
 import type { RoutingService } from './contract.ts';
+import { assertForm, parseForm } from './form.ts';
 import { assertStorableJson } from './storable-json.ts';
 
 /**
@@ -19,7 +20,13 @@ const UNCOUNTED_BYTES = 16_384;
 const COMPRESSED_ENCODINGS: readonly string[] = ['gzip', 'deflate', 'br'];
 const METHODS_WITH_BODY: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
-export type ReadBody = RoutingService['readBody'];
+export type BodyReaders = Pick<RoutingService, 'readBody' | 'readForm'>;
+/** Types by which koa-body parses: forms are read as text, since its parser makes objects of names with brackets. */
+type ParsedType = 'application/json' | 'text/*';
+interface ParsedBody {
+  body?: unknown;
+  rawBody?: string;
+}
 type Parser = (ctx: Context, next: Next) => Promise<void>;
 
 export interface BodyLimits {
@@ -33,24 +40,26 @@ export interface BodyLimits {
 }
 
 /**
- * Parses JSON bodies by koa-body. The first body loads it: its parsers for forms and uploads take twenty megabytes.
+ * Parses JSON and forms by koa-body. The first body loads it: its parsers for forms and uploads take twenty megabytes.
  * Multipart bodies stay unread for the routes that accept them.
  */
-export function createBodyReader(limits: BodyLimits): ReadBody {
+export function createBodyReaders(limits: BodyLimits): BodyReaders {
   let parser: Promise<Parser> | undefined;
   const load = async (): Promise<Parser> => {
     const { koaBody } = await import('koa-body');
-    return koaBody({ jsonLimit: limits.maxBytes, jsonStrict: false, includeUnparsed: true }) as unknown as Parser;
+    const limit = limits.maxBytes;
+    const options = { jsonLimit: limit, textLimit: limit, jsonStrict: false, includeUnparsed: true };
+    return koaBody(options) as unknown as Parser;
   };
 
-  return async (ctx, { scalars = false } = {}) => {
-    if (!METHODS_WITH_BODY.includes(ctx.method) || !hasBody(ctx) || !isJson(ctx)) return undefined;
+  /** Reads the body as koa-body parses a body of this type. */
+  async function parseAs(type: ParsedType, ctx: Context): Promise<ParsedBody> {
     parser ??= load();
     const parse = await parser;
-    const request: { body?: unknown; rawBody?: string } = {};
+    const request: ParsedBody = {};
     try {
       if (!ctx.req.complete) limits.memory.assertAvailable(clientAddressOf(ctx), contentLengthOf(ctx.req));
-      const parseSource = (source: BodySource) => parse(toJsonPost(source, request), async () => {});
+      const parseSource = (source: BodySource) => parse(toPost(type, source, request), async () => {});
       if (isParsedDirectly(ctx.req)) await parseBeforeDeadline(ctx.req, limits, () => parseSource(ctx.req));
       else await parseSource(await readCountedBody(ctx, limits));
     } catch (error) {
@@ -58,9 +67,24 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
       ctx.req.unpipe();
       throw toFailure(error, limits.maxBytes, ctx.req.headers['content-length']);
     }
-    if (request.rawBody === '' || request.rawBody === undefined) return undefined;
-    assertJsonBody(request.body, request.rawBody, scalars);
-    return request.body;
+    return request;
+  }
+
+  return {
+    async readBody(ctx, { scalars = false } = {}) {
+      if (!METHODS_WITH_BODY.includes(ctx.method) || !hasBody(ctx) || !isJson(ctx)) return undefined;
+      const { body, rawBody } = await parseAs('application/json', ctx);
+      if (rawBody === '' || rawBody === undefined) return undefined;
+      assertJsonBody(body, rawBody, scalars);
+      return body;
+    },
+
+    async readForm(ctx) {
+      if (!hasBody(ctx)) return {};
+      assertForm(ctx);
+      const { rawBody = '' } = await parseAs('text/*', ctx);
+      return parseForm(rawBody);
+    },
   };
 }
 
@@ -172,9 +196,9 @@ function isJson(ctx: Context): boolean {
   throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON.', { mediaType: type, where: 'body' });
 }
 
-/** koa-body accepts neither SEARCH nor bodies without a type, so it gets a context that looks like a JSON POST. */
-const toJsonPost = (req: BodySource, request: object): Context =>
-  ({ req, request, method: 'POST', is: (types: string[]) => types.includes('application/json') }) as never;
+/** koa-body accepts neither SEARCH nor bodies without a type, so it gets a context that looks like a POST of this type. */
+const toPost = (type: ParsedType, req: BodySource, request: object): Context =>
+  ({ req, request, method: 'POST', is: (types: string | string[]) => [types].flat().includes(type) }) as never;
 
 /** The error that koa-body throws for a body over its limit. */
 const createTooLargeError = () => Object.assign(new Error('too large'), { status: 413 });

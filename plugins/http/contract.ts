@@ -1,5 +1,5 @@
 import type { Context, ParameterizedContext } from 'koa';
-import { authorities, type ErrorCode, facet, type RequestState, service } from '#kernel';
+import { authorities, type Caller, type ErrorCode, facet, type RequestState, service } from '#kernel';
 import type { RequestSettings } from './settings.ts';
 
 /** Methods that routes can have. `SEARCH` is a read whose query is in the body. */
@@ -216,6 +216,12 @@ export interface RoutingService {
    * OUT_OF_TIME, SERVICE_UNAVAILABLE.
    */
   readBody(ctx: Context, options?: ReadBodyOptions): Promise<unknown>;
+  /**
+   * The fields of a form that a page has posted (`application/x-www-form-urlencoded`), within the same limits; of a repeated name the
+   * last value. For routes whose body is `unread`.
+   * @throws INVALID_PAYLOAD for more than 100 fields or a NUL character, and as `readBody`.
+   */
+  readForm(ctx: Context): Promise<Readonly<Record<string, string>>>;
   /** The address of the client of a request, behind trusted proxies the real one; null once its connection is closed. */
   clientAddressOf(ctx: Context): string | null;
   /** All contributed routes without their code, in the order of the plugins, for API documents. */
@@ -236,3 +242,37 @@ export interface ReadBodyOptions {
 
 /** Key of the service `Routing`. */
 export const routing = service<RoutingService>('routing', { version: '1.0.0' });
+
+/** A request that a plugin makes to a route of the service, on behalf of the client of another request. */
+export interface InternalRequest {
+  readonly method: HttpMethod;
+  /** Path and query string. */
+  readonly path: string;
+  /** JSON as parsed data. */
+  readonly body?: unknown;
+  /** Who makes the request; by default the caller of the outer request. */
+  readonly caller?: Caller;
+}
+
+/** The answer of a route to an internal request. */
+export interface InternalReply {
+  readonly status: number;
+  /** Parsed JSON; undefined for an answer without a body. */
+  readonly body: unknown;
+  /** The headers `Set-Cookie` of the answer. The plugin decides whether the client gets them. */
+  readonly cookies: readonly string[];
+}
+
+/**
+ * Runs routes inside of a request, for pages that do what the JSON API does. Layers around requests (`http.middleware`) run for the
+ * outer request only, so limits count once; address, user agent and cookies are those of the outer client. Mounts are not reached.
+ */
+export interface InternalRequests {
+  /** Whether a route has this method and path. */
+  has(method: HttpMethod, path: string): boolean;
+  /** @throws ROUTE_NOT_FOUND without such a route, INVALID_PAYLOAD for NUL characters, and what the route throws. */
+  send(ctx: HttpContext, request: InternalRequest): Promise<InternalReply>;
+}
+
+/** For core plugins alone: a request may have any caller that the plugin holds. */
+export const internalRequests = service<InternalRequests>('internal-requests', { version: '1.0.0', coreOnly: true });

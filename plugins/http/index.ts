@@ -1,15 +1,15 @@
 import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import type { health } from '../server/contract.ts';
-import { createBodyReader } from './body.ts';
+import { createBodyReaders } from './body.ts';
 import { createBodyMemoryHealthCheck, UnfinishedBodyMemoryBudget } from './body-memory.ts';
-import { clientAddressOf } from './client-address-and-info.ts';
-import { type HttpContext, reservedSegments, routeMounts, routes, routing } from './contract.ts';
+import { type HttpContext, internalRequests, reservedSegments, routeMounts, routes, routing } from './contract.ts';
 import { createOutermostHttpMiddleware } from './edge-middleware.ts';
 import { createRequestErrorFilterRunner } from './error-filters.ts';
+import { createInternalRequests } from './internal-requests.ts';
 import { RouteMountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
-import { pathClaimOf } from './path-claims.ts';
 import { createRouteFinder, type FindRoute } from './router.ts';
+import { createRoutingService } from './routing-service.ts';
 import {
   bodyMemoryLimitFromConfig,
   createRequestSettings,
@@ -27,8 +27,9 @@ export default definePlugin<HttpConfig>({
     const checksNames = mode !== 'ignore';
     const parameters = createUnknownParameterCheck(mode, log);
     const settings = createRequestSettings(config, { log, memory, parameters });
-    const readBody = createBodyReader({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout: settings.idleTimeout, memory });
-    /** Bodies that a layer before the router has read. */
+    const { idleTimeout } = settings;
+    const readers = createBodyReaders({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout, memory });
+    /** Bodies that a layer before the router has read, and those of internal requests. */
     const bodiesRead = new WeakMap<object, Promise<unknown>>();
     let findRoute: FindRoute = () => undefined;
     let mountTable = new RouteMountTable([]);
@@ -39,24 +40,20 @@ export default definePlugin<HttpConfig>({
     host.define(reservedSegments);
     for (const name of manifest['service:extension'].contributes['http.reserved'].names)
       host.contribute(reservedSegments, name);
-    host.provide(routing, {
-      claimOf: (path) =>
-        pathClaimOf(path, {
-          routes: allRoutes(),
-          mounts: host.read(routeMounts),
-          reserved: host.read(reservedSegments),
-        }),
-      readBody(ctx, options) {
-        const reading = readBody(ctx, options);
-        bodiesRead.set(ctx.req, reading);
-        return reading;
-      },
-      clientAddressOf,
-      describeRoutes: () =>
-        host
-          .read(routes)
-          .map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),
-    });
+    host.provide(
+      routing,
+      createRoutingService({
+        bodies: bodiesRead,
+        readers,
+        routes: () => host.read(routes),
+        mounts: () => host.read(routeMounts),
+        reserved: () => host.read(reservedSegments),
+      }),
+    );
+    host.provide(
+      internalRequests,
+      createInternalRequests({ findRoute: (method, path) => findRoute(method, path), bodies: bodiesRead }),
+    );
     host.contribute<ContributionTo<typeof health>>('health', createBodyMemoryHealthCheck(memory));
     host.contribute(
       middleware,
@@ -79,7 +76,7 @@ export default definePlugin<HttpConfig>({
         if (querystring !== '' && match.parameters && checksNames)
           parameters.check(context, findUnknownParameterNames(querystring, match.parameters), match.parameters);
         if (match.route.method !== '*' && match.route.body !== 'unread')
-          context.state.body = await (bodiesRead.get(ctx.req) ?? readBody(ctx));
+          context.state.body = await (bodiesRead.get(ctx.req) ?? readers.readBody(ctx));
         await match.route.handle(context);
       },
     });

@@ -18,6 +18,7 @@ const DEFAULTS: SettingsValues = {
   public_favicon: null,
   public_note: null,
   default_language: 'en-US',
+  default_appearance: 'auto',
   custom_css: null,
   auth_password_policy: null,
   auth_login_attempts: 25,
@@ -30,7 +31,7 @@ const DEFAULTS: SettingsValues = {
   storage_default_folder: null,
 };
 /** Settings whose null means the default. */
-const NEVER_NULL = ['project_name', 'default_language'] as const;
+const NEVER_NULL = ['project_name', 'default_language', 'default_appearance'] as const;
 
 export interface CachedSettings extends SettingsService {
   forget(): void;
@@ -42,7 +43,7 @@ export function createCachedSettings(
   bus: InterProcessBus,
 ): CachedSettings {
   const CURRENT = db.sql`select project_name, project_descriptor, project_url, project_color, project_logo, public_foreground,
-    public_background, public_favicon, public_note, default_language, custom_css, auth_password_policy, auth_login_attempts, storage_asset_transform,
+    public_background, public_favicon, public_note, default_language, default_appearance, custom_css, auth_password_policy, auth_login_attempts, storage_asset_transform,
     storage_asset_presets, storage_default_folder, public_registration, public_registration_verify_email, public_registration_role,
     public_registration_email_filter from ${db.read(SETTINGS_COLLECTION)} limit 1`;
   async function read(): Promise<SettingsValues> {

@@ -13,6 +13,8 @@ export interface SettingsValues {
   readonly public_favicon: string | null;
   readonly public_note: string | null;
   readonly default_language: string;
+  /** `auto`, `light` or `dark`; other values mean `auto`. */
+  readonly default_appearance: string;
   readonly custom_css: string | null;
   /** A regular expression that passwords have to match, as it was checked when it was written. */
   readonly auth_password_policy: string | null;

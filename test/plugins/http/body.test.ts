@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { createBodyReader } from '../../../plugins/http/body.ts';
+import { createBodyReaders } from '../../../plugins/http/body.ts';
 import { UnfinishedBodyMemoryBudget } from '../../../plugins/http/body-memory.ts';
 import { enableLingeringClose } from '../../../plugins/http/lingering-close.ts';
 import { type EchoServer, startEchoServer } from './echo-server.ts';
@@ -61,9 +61,8 @@ describe('JSON bodies', () => {
     const over: Promise<unknown>[] = [];
     const begun: (() => void)[] = [];
     const app = new Koa().use((ctx) => {
-      const read = createBodyReader({ maxBytes: 1000, idleTimeout: 0, memory: new UnfinishedBodyMemoryBudget(10_000) })(
-        ctx,
-      );
+      const memory = new UnfinishedBodyMemoryBudget(10_000);
+      const read = createBodyReaders({ maxBytes: 1000, idleTimeout: 0, memory }).readBody(ctx);
       over.push(read.catch((error: unknown) => error));
       for (const tell of begun.splice(0)) tell();
       return read as Promise<void>;
