@@ -183,7 +183,7 @@ describe('sign-ins that a provider cannot prove', () => {
       const before = await numberOfUsers();
       try {
         const result = await fixture.signIn(provider, options);
-        table.push(`${provider.padEnd(7)}${what.padEnd(48)}${result.status} ${result.code}`);
+        table.push(`${provider.padEnd(7)}${what.padEnd(56)}${result.status} ${result.code}`);
         expect([result.code, result.body?.data]).to.deep.equal([code, undefined]);
         expect(await numberOfUsers(), 'users').to.equal(before);
       } finally {
@@ -211,9 +211,19 @@ describe('sign-ins that a provider cannot prove', () => {
       const without = await codeOf(await fetch(address));
       const replayed = await codeOf(await fetch(address, { headers: { cookie: `${name}=${cookie}` } }));
       table.push(
-        `${provider.padEnd(7)}${'replayed, without and with the cookie'.padEnd(48)}403 ${without}, ${replayed}`,
+        `${provider.padEnd(7)}${'replayed, without and with the cookie'.padEnd(56)}403 ${without}, ${replayed}`,
       );
       expect([without, replayed]).to.deep.equal(['INVALID_TOKEN', 'INVALID_TOKEN']);
+    });
+
+    it(`${provider}: refuses the code of another browser with INVALID_CREDENTIALS, by PKCE`, async () => {
+      fixture.server.user = nextUser();
+      const isCallback = (at: URL) => at.pathname.endsWith('/callback');
+      const begun = await createCookieBrowser().follow(`${fixture.service.url}/auth/login/${provider}`, isCallback);
+      const code = begun.url.searchParams.get('code') as string;
+      const result = await fixture.signIn(provider, { callback: (url) => url.searchParams.set('code', code) });
+      table.push(`${provider.padEnd(7)}${'the code of another browser'.padEnd(56)}${result.status} ${result.code}`);
+      expect(result.code).to.equal(INVALID);
     });
 
     it(`${provider}: refuses the cookie of another provider, and one that this service did not sign, with INVALID_TOKEN`, async () => {
@@ -237,7 +247,7 @@ describe('sign-ins that a provider cannot prove', () => {
         codes.push(result.code);
       }
       table.push(
-        `${provider.padEnd(7)}${'cookie of another provider, forged cookie'.padEnd(48)}403 ${codes.join(', ')}`,
+        `${provider.padEnd(7)}${'cookie of another provider, forged cookie'.padEnd(56)}403 ${codes.join(', ')}`,
       );
       expect(codes).to.deep.equal(['INVALID_TOKEN', 'INVALID_TOKEN']);
     });
@@ -254,7 +264,7 @@ describe('sign-ins that a provider cannot prove', () => {
       const byIdentifier = await fixture.signIn(provider);
       const codes = [byEmail.code, admin.code, byIdentifier.code];
       table.push(
-        `${provider.padEnd(7)}${'e-mail address or identifier of another provider'.padEnd(48)}401 ${codes.join(', ')}`,
+        `${provider.padEnd(7)}${'e-mail address or identifier of another provider'.padEnd(56)}401 ${codes.join(', ')}`,
       );
       expect(codes).to.deep.equal(Array(3).fill('INVALID_PROVIDER'));
     });
