@@ -54,7 +54,8 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
   });
   http.listen(0, '127.0.0.1');
   await new Promise((resolve) => http.once('listening', resolve));
-  const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  // Another host than that of the service, so that browsers take it for another site.
+  const issuer = `http://localhost:${(http.address() as AddressInfo).port}`;
   const server: OpenIdServer = {
     issuer,
     user: {},

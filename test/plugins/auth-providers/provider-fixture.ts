@@ -135,7 +135,8 @@ export async function signInBy(
 
 /** Whether an address is neither of the service nor of a server of the tests. */
 const isElsewhere = (url: string, at: URL): boolean =>
-  at.hostname !== '127.0.0.1' || (at.origin === url && !at.pathname.startsWith('/auth/'));
+  (at.hostname !== '127.0.0.1' && at.hostname !== 'localhost') ||
+  (at.origin === url && !at.pathname.startsWith('/auth/'));
 
 const reasonOf = (location: string | null): string | undefined =>
   location === null ? undefined : (new URL(location).searchParams.get('reason') ?? undefined);
