@@ -1,15 +1,15 @@
 import { fail, type Log } from '#kernel';
 import type { AuthDriver, AuthenticatedUser } from '../auth/contract.ts';
+import { toClientNetworkKey } from '../outbound/library.ts';
 import type { AccountRules } from './account-rules.ts';
 import type {
   CredentialsProviderDriver,
   ProviderDriverDeclaration,
   ProviderProfile,
-  ProviderSettings,
   RedirectProviderDriver,
 } from './contract.ts';
 import { COMMON_PROVIDER_KEYS, REDIRECT_PROVIDER_KEYS } from './provider-keys.ts';
-import { readProviderSettings } from './provider-settings.ts';
+import { type OpenProviderSettings, readProviderSettings } from './provider-settings.ts';
 import type { ProviderTokenStore } from './provider-tokens.ts';
 import { parseProviderRoles } from './role-mapping.ts';
 import type { UseOnce } from './single-use.ts';
@@ -17,7 +17,7 @@ import { createProviderBootFailure, type ProviderVariables } from './variables.t
 
 /** A provider whose driver is open. */
 export interface OpenProvider {
-  readonly settings: ProviderSettings;
+  readonly settings: OpenProviderSettings;
   readonly declaration: ProviderDriverDeclaration;
   readonly driver: CredentialsProviderDriver | RedirectProviderDriver;
   readonly rules: AccountRules;
@@ -102,7 +102,7 @@ function createAuthDriver(
   const { refresh } = driver;
   const hooks = refresh && {
     refresh: ({ id }: { readonly id: string }) =>
-      tokens.refresh(id, (before) => settings.call((bounds) => refresh.call(driver, before, bounds))),
+      tokens.refresh(id, (before) => settings.boundedCall((call) => refresh.call(driver, before, call), `user ${id}`)),
   };
   if (declaration.kind === 'redirect') return { kind: 'redirect', ...info, ...hooks };
   return {
@@ -113,8 +113,9 @@ function createAuthDriver(
     identifiers: declaration.identifiers,
     async authenticate(credentials, client) {
       assertContributed(self(), declarations());
-      const profile = await settings.call((bounds) =>
-        (driver as CredentialsProviderDriver).authenticate(credentials, { ...bounds, client }),
+      const profile = await settings.boundedCall(
+        (call) => (driver as CredentialsProviderDriver).authenticate(credentials, { ...call, client }),
+        toClientNetworkKey(client.ip ?? null),
       );
       return resolve(self(), profile);
     },
