@@ -4,3 +4,5 @@ export { CLAIM_KEYS, profileOfClaims } from './claims.ts';
 export { readFormBody } from './form-body.ts';
 /** The parts of the description of a callback. */
 export { PROVIDER_CALLBACK_ANSWERS, PROVIDER_CALLBACK_ERRORS } from './route-descriptions.ts';
+/** Failures of providers, whose reasons only the log has. */
+export { createProviderFailure, reasonOf } from './unavailable.ts';

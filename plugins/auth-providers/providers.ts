@@ -13,6 +13,7 @@ import { type OpenProviderSettings, readProviderSettings } from './provider-sett
 import type { ProviderTokenStore } from './provider-tokens.ts';
 import { parseProviderRoles } from './role-mapping.ts';
 import type { UseOnce } from './single-use.ts';
+import { reasonOf } from './unavailable.ts';
 import { createProviderBootFailure, type ProviderVariables } from './variables.ts';
 
 /** A provider whose driver is open. */
@@ -57,7 +58,7 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
   const driver = await declaration.open(settings).catch((error) => {
     if (error?.name === 'BootFailure') throw error;
     throw createProviderBootFailure(
-      `the sign-in provider ${name} cannot be opened by the driver ${texts.get('DRIVER')}: ${(error as Error)?.message ?? error}`,
+      `the sign-in provider ${name} cannot be opened by the driver ${texts.get('DRIVER')}: ${reasonOf(error)}`,
       `correct the settings that begin with ${prefix}`,
       error,
     );
