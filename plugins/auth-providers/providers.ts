@@ -1,4 +1,4 @@
-import { fail, type Log } from '#kernel';
+import { fail } from '#kernel';
 import type { AuthDriver, AuthenticatedUser } from '../auth/contract.ts';
 import { toClientNetworkKey } from '../outbound/library.ts';
 import type { AccountRules } from './account-rules.ts';
@@ -31,7 +31,6 @@ interface Deps {
   readonly publicUrl: string;
   readonly useOnce: UseOnce;
   readonly tokens: ProviderTokenStore;
-  readonly log: Log;
   /** Finds or registers the user of a provider. */
   readonly resolve: (provider: OpenProvider, profile: ProviderProfile) => Promise<AuthenticatedUser>;
 }

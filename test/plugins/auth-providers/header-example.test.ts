@@ -1,4 +1,4 @@
-import { cp } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -6,6 +6,7 @@ import { createCookieBrowser } from '../../support/cookie-browser.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { type TestComposition, writeTestPluginPackages } from '../../support/test-plugins.ts';
+import { until } from '../../support/until.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/auth-header/', import.meta.url));
 const SECRET = 'a text that the proxy and the service know';
@@ -63,6 +64,21 @@ describe('example extension auth-header', function () {
       expect(await signIn(headers)).to.deep.equal({ status: 401, code: 'INVALID_CREDENTIALS', token: undefined });
     });
   }
+
+  it('refuses sign-ins while the package is removed, and goes on once it is there again', async () => {
+    const folder = join(extension.folder, 'local/auth-header');
+    const headers = { 'x-proxy-secret': SECRET, 'x-forwarded-user': 'bob' };
+    const reload = () => service.request('POST', '/extensions/reload', { token: service.admin.token, body: {} });
+    await rm(folder, { recursive: true });
+    await reload();
+    const begin = await service.request('GET', '/auth/login/proxy');
+    expect([begin.status, begin.body.errors?.[0].extensions.code]).to.deep.equal([401, 'INVALID_PROVIDER']);
+    await cp(EXAMPLE, folder, { recursive: true });
+    await reload();
+    await until(async () => (await service.request('GET', '/auth/login/proxy')).status === 302);
+    expect((await signIn(headers)).status).to.equal(200);
+    expect((await service.request('GET', '/auth')).body.data).to.have.length(1);
+  });
 
   it('is listed as a package with full authority that identifies users', async () => {
     const { body } = await service.request('GET', '/extensions', { token: service.admin.token });
