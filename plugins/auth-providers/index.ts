@@ -67,7 +67,7 @@ export default definePlugin<Record<never, never>, Shared>({
     }
 
     const logFailure = createFailureLog(log);
-    const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure });
+    const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure, events });
     host.provide(providerSignIns, { complete: flow.complete });
     for (const route of providerRoutes({ flow, assertCallback })) host.contribute(routes, route);
 

@@ -42,7 +42,8 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
   const { kind } = declaration;
   const redirectKeys = kind === 'redirect' ? REDIRECT_PROVIDER_KEYS : {};
   const settings = await readProviderSettings(variables, {
-    keys: { ...COMMON_PROVIDER_KEYS, ...redirectKeys, ...declaration.keys },
+    // A driver cannot change what the keys of every provider mean.
+    keys: { ...declaration.keys, ...COMMON_PROVIDER_KEYS, ...redirectKeys },
     publicUrl: deps.publicUrl,
     useOnce: (id, lifetime) => deps.useOnce(name, id, lifetime),
   });

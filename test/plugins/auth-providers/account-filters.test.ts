@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { type TestComposition, writeTestPluginPackages } from '../../support/test-plugins.ts';
+import { until } from '../../support/until.ts';
 import { type ProviderFixture, startProviderFixture } from './provider-fixture.ts';
 
 describe('filters of auth.create and auth.update', function () {
@@ -8,6 +9,7 @@ describe('filters of auth.create and auth.update', function () {
   let fixture: ProviderFixture;
   let listener: TestComposition;
   let payloads: { event: string; payload: Record<string, unknown>; meta: Record<string, unknown> }[] = [];
+  const actions: Record<string, unknown>[] = [];
   let adminRole: string;
   let change: Record<string, unknown> = {};
 
@@ -15,8 +17,9 @@ describe('filters of auth.create and auth.update', function () {
     listener = await writeTestPluginPackages([
       {
         name: 'account-listener',
-        manifest: { capabilities: { events: { filter: ['auth.create', 'auth.update'] } } },
+        manifest: { capabilities: { events: { filter: ['auth.create', 'auth.update'], action: ['auth.login'] } } },
         register(host: Host) {
+          host.events.onAction('auth.login', (meta) => void actions.push({ ...meta }));
           for (const event of ['auth.create', 'auth.update'])
             host.events.onFilter(event, (payload, meta) => {
               payloads.push({ event, payload: { ...(payload as object) }, meta: { ...meta } });
@@ -83,6 +86,15 @@ describe('filters of auth.create and auth.update', function () {
     expect(await row()).to.deep.equal(expected);
     expect((await fixture.signIn('oidc')).status).to.equal(200);
     expect(await row()).to.deep.equal(expected);
+  });
+
+  it('a sign-in that the provider cannot prove is the action auth.login with the status fail', async () => {
+    fixture.server.user = { sub: 'four', email: 'four@example.com' };
+    const { code } = await fixture.signIn('oidc', { callback: (url) => url.searchParams.set('code', 'another') });
+    expect(code).to.equal('INVALID_CREDENTIALS');
+    await until(() => actions.length > 0);
+    expect(actions.at(-1)).to.deep.include({ status: 'fail', provider: 'oidc', payload: {} });
+    expect(actions.at(-1)?.error).to.deep.equal({ message: 'Invalid user credentials.', code: 'INVALID_CREDENTIALS' });
   });
 
   it('are written as activity of the service, with a revision that has no identifier', async () => {
