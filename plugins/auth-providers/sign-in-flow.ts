@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type EventsApi, Failure, Failures, fail } from '#kernel';
+import { type EventsApi, fail } from '#kernel';
 import type { AuthenticatedUser, LinkTokens, SessionService, SessionTokens } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import { clientInfoOf, sendData } from '../http/library.ts';
 import { toClientNetworkKey } from '../outbound/library.ts';
 import type { ProviderProfile, ProviderSignIns, RedirectProviderDriver } from './contract.ts';
 import { withFailedSignInEvent } from './failed-sign-in-event.ts';
-import type { ThrottledLog } from './failure-log.ts';
+import { codeOf, type ThrottledLog } from './failure-log.ts';
 import type { OpenProvider } from './providers.ts';
 import { parseRedirectTarget, withReason } from './redirect-target.ts';
 import { createSignInCookie, type PendingSignIn, SIGN_IN_LIFETIME } from './sign-in-cookie.ts';
@@ -168,9 +168,4 @@ function sendRedirect(ctx: HttpContext, location: URL): void {
   ctx.set({ Location: location.href, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
   ctx.body = null;
   ctx.status = 302;
-}
-
-function codeOf(error: unknown): string {
-  const first = error instanceof Failures ? error.failures[0] : error;
-  return first instanceof Failure ? first.code : 'INTERNAL_SERVER_ERROR';
 }
