@@ -82,7 +82,7 @@ export const AUTH_PROVIDERS_ROUTE_DESCRIPTION: RouteDescription = {
             name: TEXT_SCHEMA,
             driver: TEXT_SCHEMA,
             icon: nullableSchema(TEXT_SCHEMA),
-            label: nullableSchema(TEXT_SCHEMA),
+            label: TEXT_SCHEMA,
           }),
         ),
         disableDefault: BOOLEAN_SCHEMA,

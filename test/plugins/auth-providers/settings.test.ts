@@ -86,7 +86,7 @@ describe('settings of sign-in providers', function () {
       expect(body).to.deep.equal({
         data: [
           { name: 'corp-eu', driver: 'openid', icon: 'flag', label: 'Corporation, Europe' },
-          { name: 'corp', driver: 'openid', icon: 'account_circle', label: null },
+          { name: 'corp', driver: 'openid', icon: 'account_circle', label: 'corp' },
         ],
         disableDefault: false,
       });

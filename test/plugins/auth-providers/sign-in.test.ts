@@ -161,7 +161,7 @@ describe('sign-in by a provider', () => {
         ['oidc', 'openid'],
         ['other', 'openid'],
         ['plain', 'oauth2'],
-      ].map(([name, driver]) => ({ name, driver, icon: 'account_circle', label: null })),
+      ].map(([name, driver]) => ({ name, driver, icon: 'account_circle', label: name })),
     );
   });
 
