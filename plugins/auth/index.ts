@@ -49,6 +49,8 @@ interface Config extends RefreshCookieConfig, Shared {
   REFRESH_TOKEN_REUSE: 'reject' | 'revoke';
   LOGIN_STALL_TIME: number;
   AUTH_DISABLE_DEFAULT: boolean;
+  AUTH_PROVIDERS: readonly string[] | undefined;
+  'AUTH_*': Readonly<Record<string, string>>;
 }
 
 export default definePlugin<Omit<Config, keyof Shared>, Shared>({
@@ -89,6 +91,10 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const stallTime = config.LOGIN_STALL_TIME;
     const entry = createAuthRequestHandlers({ signIn, local, sessions, cookie, accessLifetime, stallTime });
     host.provide(contract.identity, callers.service);
+    host.provide(contract.authProviderVariables, {
+      providers: config.AUTH_PROVIDERS,
+      variables: config['AUTH_*'],
+    });
     host.provide(contract.linkTokens, createLinkTokens(secrets.read));
     host.provide(contract.sessionDirectory, createSessionDirectory({ ...used, db, sessions, tokens }));
     const signInAttempts = createSignInAttempts(shared);

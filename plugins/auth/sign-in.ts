@@ -19,7 +19,7 @@ import type {
 import { authDriverInfoOf } from './driver.ts';
 import { withFailedLoginEvent } from './failed-login-event.ts';
 import { assertAddressAllowedForRole } from './role-ip-access.ts';
-import type { RefreshOutcome, SessionStore } from './sessions.ts';
+import type { RefreshOutcome, SessionOwner, SessionStore } from './sessions.ts';
 import type { ShareSessions } from './share-sessions.ts';
 import { createAccessTokenSigner } from './sign-access-token.ts';
 import { isSecondFactorStep } from './step.ts';
@@ -72,7 +72,7 @@ const secondsNow = () => Math.floor(Date.now() / 1000);
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
-  const { identity, access, accounts, activity, attempts, events, sessions, shareSessions, drivers, steps } = deps;
+  const { identity, accounts, activity, attempts, events, sessions, shareSessions, drivers, steps } = deps;
   const accessToken = createAccessTokenSigner(deps);
 
   /** Opens a session after the credential was verified. `payload` is what the action `auth.login` shows. */
@@ -137,7 +137,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
       const { owner, token, session, signedInAt } = rotated;
       try {
-        await assertAddressAllowedForRole(access, owner.role, client.ip);
+        await assertRefreshable(deps, owner, client.ip);
       } catch (error) {
         await sessions.close(token);
         throw error;
@@ -157,6 +157,16 @@ async function readCredential(
   // Only a driver that declares it may answer for a second factor.
   const isSecondFactorVerified = terms.verifiesSecondFactor === true && signedIn.isSecondFactorVerified === true;
   return { account, terms, isSecondFactorVerified };
+}
+
+/** Asserts that the session of this user may go on. @throws INVALID_IP, and what the driver of the user's provider throws */
+async function assertRefreshable(
+  { access, drivers }: SignInDeps,
+  owner: SessionOwner,
+  ip: string | null,
+): Promise<void> {
+  await assertAddressAllowedForRole(access, owner.role, ip);
+  await drivers().get(owner.provider)?.driver.refresh?.({ id: owner.id });
 }
 
 function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed' | 'unknown'>) {
