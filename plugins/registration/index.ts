@@ -55,7 +55,7 @@ export default definePlugin<RegistrationConfig, SharedConfig>({
     });
     const pages = createLinkPages({
       publicUrl: config.PUBLIC_URL,
-      path: '/users/register/verify-email',
+      path: '/admin/verify-email',
       allowList: {
         setting: 'USER_REGISTER_URL_ALLOW_LIST',
         urls: config.USER_REGISTER_URL_ALLOW_LIST,

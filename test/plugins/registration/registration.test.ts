@@ -74,7 +74,7 @@ describe('registration', function () {
   describe('POST /users/register', () => {
     it('answers 204, creates an unverified user with the role of the settings, and mails a link', async () => {
       const { email, link } = await createRegistration({ first_name: 'Ann', last_name: 'Lee' });
-      expect(link.origin + link.pathname).to.equal(`${PUBLIC_URL}/users/register/verify-email`);
+      expect(link.origin + link.pathname).to.equal(`${PUBLIC_URL}/admin/verify-email`);
       expect(await findUser(email)).to.include({
         status: 'unverified',
         role,
