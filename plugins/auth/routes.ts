@@ -64,7 +64,10 @@ export function authRoutes({ entry, disableDefault, routing, drivers }: Deps): r
     path: '/auth',
     description: AUTH_PROVIDERS_ROUTE_DESCRIPTION,
     handle(ctx) {
-      const others = [...drivers().values()].filter(({ terms }) => terms.provider !== LOCAL_PROVIDER);
+      // A way to sign in for users of every provider is none of the providers that clients show as links.
+      const others = [...drivers().values()].filter(
+        ({ terms }) => terms.provider !== LOCAL_PROVIDER && !terms.anyProvider,
+      );
       const data = others.map(({ terms }) => ({
         name: terms.provider,
         driver: terms.name,

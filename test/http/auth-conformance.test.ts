@@ -80,10 +80,10 @@ describe('the specification of authentication', function () {
           expect(cookie).to.match(/^service_refresh_token=[\w-]{64}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
         });
 
-        it('signs the claims id, role, app_access, admin_access, session, iat, exp and iss', async () => {
+        it('signs the claims id, role, app_access, admin_access, session, auth_time, iat, exp and iss', async () => {
           const claims = jwt.verify((await login()).data.access_token, TEST_SECRET) as Record<string, unknown>;
           expect(claims).to.have.all.keys(
-            ...['id', 'role', 'app_access', 'admin_access', 'session', 'iat', 'exp', 'iss'],
+            ...['id', 'role', 'app_access', 'admin_access', 'session', 'auth_time', 'iat', 'exp', 'iss'],
           );
           expect(claims).to.include({ id: person.id, role, app_access: true, admin_access: false, iss: 'service' });
           expect(Number(claims.exp) - Number(claims.iat)).to.equal(900);

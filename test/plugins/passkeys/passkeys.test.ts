@@ -211,9 +211,8 @@ describe('passkeys', function () {
       expect(reply.headers.getSetCookie()[0]).to.match(/^service_refresh_token=[\w-]{64};/);
     });
 
-    it('is listed by GET /auth, with an icon', async () => {
-      const { data } = (await request('GET', '/auth')).body;
-      expect(data).to.deep.equal([{ name: 'passkey', driver: 'passkey', icon: 'passkey' }]);
+    it('is not among the providers of GET /auth, since it is for users of all of them', async () => {
+      expect((await request('GET', '/auth')).body.data).to.deep.equal([]);
     });
 
     it('counts as both factors: a user with a second factor needs no one-time password', async () => {
