@@ -3,6 +3,8 @@ export const REDACTED = '--redact--';
 
 /** Secrets shorter than this are replaced where their key says so, but not looked for in other texts: they are parts of words. */
 const MIN_SEARCHED_LENGTH = 6;
+/** A run with more secrets than this, which only a hostile client sends, keeps no texts at all: searching would take too long. */
+const MAX_SECRETS = 100;
 const MAX_DEPTH = 100;
 
 /** Keys whose values are secrets, without regard to case, `-` and `_`; also as the end of a longer key. */
@@ -58,7 +60,7 @@ function partsOfHeader(value: string): readonly string[] {
  */
 export class RunSecrets {
   readonly #noted = new Set<string>();
-  #searched: readonly string[] = [];
+  #search: SecretSearch | undefined;
 
   /** Notes the secrets in a value, at any depth. */
   note(value: unknown, isSecret = false, depth = 0): void {
@@ -76,12 +78,9 @@ export class RunSecrets {
   }
 
   #add(text: string): void {
-    const before = this.#noted.size;
+    if (this.#noted.size > MAX_SECRETS) return;
     for (const one of [text, ...partsOfHeader(text)]) if (one.length >= MIN_SEARCHED_LENGTH) this.#noted.add(one);
-    if (this.#noted.size === before) return;
-    const forms = new Set([...this.#noted].flatMap(encodingsOf));
-    // A longer form first, so that a shorter one does not leave the rest of it.
-    this.#searched = [...forms].sort((a, b) => b.length - a.length);
+    this.#search = undefined;
   }
 
   /** A copy without secrets; values that JSON has no form for become what JSON makes of them. */
@@ -105,8 +104,44 @@ export class RunSecrets {
   }
 
   redactText(text: string): string {
-    let redacted = text;
-    for (const form of this.#searched) if (redacted.includes(form)) redacted = redacted.replaceAll(form, REDACTED);
-    return redacted;
+    if (this.#noted.size === 0) return text;
+    if (this.#noted.size > MAX_SECRETS) return text.length < MIN_SEARCHED_LENGTH ? text : REDACTED;
+    this.#search ??= new SecretSearch(new Set([...this.#noted].flatMap(encodingsOf)));
+    return this.#search.replaceAll(text);
   }
 }
+
+const PREFIX = 4;
+
+/** Finds any of many texts in one pass over another one: a client must not make a run expensive by many secrets. */
+class SecretSearch {
+  /** The forms by their first characters, longer ones first, so that a shorter one does not leave the rest of a longer one. */
+  readonly #byPrefix = new Map<string, string[]>();
+  /** Marks the first two characters of all forms. */
+  readonly #begins = new Uint8Array(65_536);
+
+  constructor(forms: ReadonlySet<string>) {
+    for (const form of [...forms].sort((a, b) => b.length - a.length)) {
+      const prefix = form.slice(0, PREFIX);
+      this.#byPrefix.set(prefix, [...(this.#byPrefix.get(prefix) ?? []), form]);
+      this.#begins[indexOfPair(form, 0)] = 1;
+    }
+  }
+
+  replaceAll(text: string): string {
+    let redacted = '';
+    let kept = 0;
+    for (let at = 0; at + MIN_SEARCHED_LENGTH <= text.length; at++) {
+      if (this.#begins[indexOfPair(text, at)] === 0) continue;
+      const form = this.#byPrefix.get(text.slice(at, at + PREFIX))?.find((one) => text.startsWith(one, at));
+      if (form === undefined) continue;
+      redacted += text.slice(kept, at) + REDACTED;
+      kept = at + form.length;
+      at = kept - 1;
+    }
+    return kept === 0 ? text : redacted + text.slice(kept);
+  }
+}
+
+const indexOfPair = (text: string, at: number): number =>
+  (text.charCodeAt(at) * 31 + text.charCodeAt(at + 1)) & 0xff_ff;

@@ -73,6 +73,8 @@ class ChainRun {
   readonly #input: RunInput;
   readonly #secrets = new RunSecrets();
   readonly #data: Record<string, unknown>;
+  /** The data without the secrets that were known when it came, from which options are rendered for the record. */
+  readonly #redacted: Record<string, unknown> = {};
   readonly #steps: RunStep[] = [];
   /** Keys of the operations that have run, by id. */
   readonly #visited = new Map<string, string>();
@@ -87,6 +89,7 @@ class ChainRun {
     this.#data = { $trigger: trigger, $last: trigger, $accountability: accountability, $env: env };
     this.#secrets.note(trigger);
     this.#secrets.note(env);
+    for (const [name, value] of Object.entries(this.#data)) this.#redacted[name] = this.#secrets.redact(value);
   }
 
   async follow(): Promise<RunOutcome> {
@@ -106,12 +109,16 @@ class ChainRun {
       this.#secrets.note(step.value);
       this.#data[operation.key] = step.value;
       this.#data.$last = step.value;
+      this.#redacted[operation.key] = this.#secrets.redact(step.value);
+      this.#redacted.$last = this.#redacted[operation.key];
       status = step.status;
       error = step.error;
       if (status === 'unknown' || step.isLast) break;
       next = status === 'resolve' ? operation.resolve : operation.reject;
     }
-    return { status, data: this.#data, steps: this.#steps, error, secrets: this.#secrets };
+    // Once more, for secrets that came later.
+    const steps = this.#steps.map((step) => ({ ...step, options: this.#secrets.redact(step.options) }));
+    return { status, data: this.#data, steps, error, secrets: this.#secrets };
   }
 
   async #run(operation: OperationPlan): Promise<StepResult> {
@@ -124,7 +131,7 @@ class ChainRun {
         operation: operation.id,
         key: operation.key,
         status,
-        options: redactOptions(operation, kind, this.#data, this.#secrets),
+        options: redactOptions(operation, kind, this.#redacted, this.#secrets),
         ...(missing.size > 0 ? { missing: [...missing] } : {}),
       },
     });
@@ -175,11 +182,11 @@ class ChainRun {
 function redactOptions(
   { options }: OperationPlan,
   kind: FlowOperationKind | 'ambiguous' | undefined,
-  data: unknown,
+  redactedData: unknown,
   secrets: RunSecrets,
 ): unknown {
   try {
-    const shown = secrets.redact(renderOptions(options, secrets.redact(data), () => {}));
+    const shown = secrets.redact(renderOptions(options, redactedData, () => {}));
     const secretOptions = typeof kind === 'object' ? (kind.secretOptions ?? []) : [];
     return Object.fromEntries(
       Object.entries(shown as object).map(([key, value]) => [

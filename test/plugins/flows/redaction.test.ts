@@ -92,6 +92,22 @@ describe('redaction of runs', function () {
     expect(found).to.deep.equal([]);
   });
 
+  it('a run with more than a hundred secrets keeps no texts', async () => {
+    const id = await createTestFlow(admin, {
+      trigger: 'webhook',
+      options: { method: 'POST' },
+      steps: [{ key: 'a', type: 'transform', options: { json: '{{ $trigger.body.text }}' } }],
+    });
+    const list = Array.from({ length: 200 }, (_, at) => ({ token: `secret number ${at}` }));
+    await service.request('POST', `/flows/trigger/${id}`, { body: { list, text: '"with secret number 150"' } });
+    const { body } = await admin(
+      'GET',
+      `/revisions?filter[item][_eq]=${id}&filter[activity][action][_eq]=run&fields=data`,
+    );
+    expect(body.data[0].data.data.a).to.equal('--redact--');
+    expect(JSON.stringify(body)).to.not.include('number 150');
+  });
+
   it('other personal data stays', async () => {
     const id = await createTestFlow(admin, {
       trigger: 'webhook',
