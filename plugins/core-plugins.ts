@@ -37,6 +37,7 @@ export const CORE_PLUGIN_FLOORS = [
       'items',
       'users',
       'auth',
+      'auth-providers',
       'folders',
       'settings',
       'files',

@@ -12,6 +12,7 @@ import {
 export type {
   AuthClientInfo,
   AuthDriver,
+  AuthDriverHooks,
   AuthDriverInfo,
   AuthenticatedUser,
   ContributedAuthDriver,
@@ -54,20 +55,23 @@ export const identity = service<CallerProvider>('identity', { version: '1.0.0', 
 
 const names = { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9-]*$' } } as const;
 
-/** Ways to sign in, by provider. The manifest section lists the names of a plugin's drivers. */
+/**
+ * Ways to sign in, by provider. The manifest section lists the names of a plugin's drivers; `anyName` is for the plugin that contributes
+ * the drivers of others.
+ */
 export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedAuthDriver>>('auth.drivers', {
   combine: authDriversByProvider,
   manifest: {
     type: 'object',
     additionalProperties: false,
     required: ['names'],
-    properties: { names, anyProvider: { const: true } },
+    properties: { names: { ...names, minItems: 0 }, anyProvider: { const: true }, anyName: { const: true } },
   },
   validate: validateAuthDriver,
-  describe: ({ names: drivers, anyProvider }) =>
+  describe: ({ names: drivers, anyProvider, anyName }) =>
     authorities(
       'identifies callers as',
-      drivers.map((name: string) => `users by ${name}`),
+      anyName ? ['users by any driver'] : drivers.map((name: string) => `users by ${name}`),
       anyProvider ? 'at sign-in, those of every provider' : 'at sign-in',
     ),
 });
@@ -167,3 +171,17 @@ export interface LinkTokens {
 
 /** For core plugins alone: with it a plugin could sign the links of others. */
 export const linkTokens = service<LinkTokens>('link-tokens', { version: '1.0.0', coreOnly: true });
+
+/** The settings of sign-in providers as the administrator wrote them, secrets included. */
+export interface AuthProviderVariables {
+  /** AUTH_PROVIDERS: the names of the providers in their order; undefined where it is not set. */
+  readonly providers: readonly string[] | undefined;
+  /** All environment variables that begin with `AUTH_`, as text by name; `AUTH_<NAME>_<KEY>_FILE` is one like any other. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** For the plugin that opens providers. */
+export const authProviderVariables = service<AuthProviderVariables>('auth-provider-variables', {
+  version: '1.0.0',
+  coreOnly: true,
+});

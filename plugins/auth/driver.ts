@@ -20,10 +20,22 @@ export interface AuthDriverInfo {
   readonly provider: string;
   /** Shown beside the provider on sign-in pages. */
   readonly icon?: string;
+  /** The name of the provider for people, on sign-in pages. */
+  readonly label?: string;
   /**
    * Users of every provider may sign in by this driver, as with passkeys. The manifest section must declare `anyProvider`, too.
    */
   readonly anyProvider?: true;
+}
+
+/** Methods that a driver of either kind may have. */
+export interface AuthDriverHooks {
+  /**
+   * Called before new tokens are answered to a refresh of a user of the driver's provider.
+   * @throws a Failure that ends the session and that the client is answered, such as INVALID_CREDENTIALS for a user whom the
+   * provider does not know any more.
+   */
+  refresh?(user: { readonly id: string }): Promise<void>;
 }
 
 /** The members of a sign-in body that belong to the driver, validated against its schema. */
@@ -31,7 +43,8 @@ export type Credentials = Readonly<Record<string, unknown>>;
 
 /** A driver that credentials are posted to: `POST /auth/login/<provider>`. LDAP is one. */
 export interface CredentialsDriver<Found extends { readonly id: string } = { readonly id: string }>
-  extends AuthDriverInfo {
+  extends AuthDriverInfo,
+    AuthDriverHooks {
   readonly kind: 'credentials';
   /**
    * JSON schema of the credentials: the body without `mode` and `otp`, which `auth` takes. A body that does not fit it is
@@ -50,10 +63,10 @@ export interface CredentialsDriver<Found extends { readonly id: string } = { rea
 }
 
 /**
- * Describes a driver whose plugin does redirect and callback in routes of its own (OAuth2, OpenID Connect, SAML). It has no methods: the
- * callback passes this object to `sessions.open`.
+ * Describes a driver whose plugin does redirect and callback in routes of its own (OAuth2, OpenID Connect, SAML). The callback passes
+ * this object to `sessions.open`.
  */
-export interface RedirectSignInDriver extends AuthDriverInfo {
+export interface RedirectSignInDriver extends AuthDriverInfo, AuthDriverHooks {
   readonly kind: 'redirect';
 }
 
@@ -70,6 +83,8 @@ export interface ContributedAuthDriver {
 export interface DeclaredAuthDrivers {
   readonly names: readonly string[];
   readonly anyProvider?: true;
+  /** The plugin contributes drivers of other plugins, whose names it does not know. */
+  readonly anyName?: true;
 }
 
 const PROVIDER = /^[A-Za-z0-9][\w.-]{0,127}$/;
@@ -79,11 +94,11 @@ const validatedTerms = new WeakMap<AuthDriver, AuthDriverInfo>();
 
 /** True, or the reason why a driver does not match the manifest of its plugin. */
 export function validateAuthDriver(driver: AuthDriver, declared: DeclaredAuthDrivers): true | string {
-  const { name, provider, icon, anyProvider } = driver;
-  if (!declared.names.includes(name)) return `the driver ${name} is not declared`;
+  const { name, provider, icon, label, anyProvider } = driver;
+  if (!declared.names.includes(name) && !declared.anyName) return `the driver ${name} is not declared`;
   if (anyProvider && !declared.anyProvider) return `${name} does not declare that it signs in users of any provider`;
   if (typeof provider !== 'string' || !PROVIDER.test(provider)) return `"${provider}" is not a name for a provider`;
-  validatedTerms.set(driver, Object.freeze({ name, provider, icon, anyProvider }));
+  validatedTerms.set(driver, Object.freeze({ name, provider, icon, label, anyProvider }));
   return true;
 }
 

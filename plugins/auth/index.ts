@@ -45,6 +45,8 @@ interface Config extends RefreshCookieConfig, Shared {
   ACCESS_TOKEN_TTL: number;
   LOGIN_STALL_TIME: number;
   AUTH_DISABLE_DEFAULT: boolean;
+  AUTH_PROVIDERS: readonly string[] | undefined;
+  'AUTH_*': Readonly<Record<string, string>>;
 }
 
 export default definePlugin<Omit<Config, keyof Shared>, Shared>({
@@ -92,6 +94,10 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       stallTime: config.LOGIN_STALL_TIME,
     });
     host.provide(contract.identity, callers.service);
+    host.provide(contract.authProviderVariables, {
+      providers: config.AUTH_PROVIDERS,
+      variables: config['AUTH_*'],
+    });
     host.provide(contract.linkTokens, createLinkTokens(readTokenSecrets));
     host.provide(contract.sessions, createSessionService({ signIn, sessions, cookie, accessLifetime }));
 

@@ -68,7 +68,12 @@ export const AUTH_PROVIDERS_ROUTE_DESCRIPTION: RouteDescription = {
     200: {
       'application/json': exactObjectSchema({
         data: listSchema(
-          exactObjectSchema({ name: TEXT_SCHEMA, driver: TEXT_SCHEMA, icon: nullableSchema(TEXT_SCHEMA) }),
+          exactObjectSchema({
+            name: TEXT_SCHEMA,
+            driver: TEXT_SCHEMA,
+            icon: nullableSchema(TEXT_SCHEMA),
+            label: nullableSchema(TEXT_SCHEMA),
+          }),
         ),
         disableDefault: BOOLEAN_SCHEMA,
       }),

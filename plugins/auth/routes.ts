@@ -69,6 +69,7 @@ export function authRoutes({ entry, disableDefault, routing, drivers }: Deps): r
         name: terms.provider,
         driver: terms.name,
         icon: terms.icon ?? null,
+        label: terms.label ?? null,
       }));
       ctx.body = { data, disableDefault };
     },

@@ -127,6 +127,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       const { owner, token } = rotated;
       try {
         await assertAddressAllowedForRole(access, owner.role, client.ip);
+        await drivers().get(owner.provider)?.driver.refresh?.({ id: owner.id });
       } catch (error) {
         await sessions.close(token);
         throw error;

@@ -1,0 +1,175 @@
+import { authorities, type ConfigKey, facet, service } from '#kernel';
+import type { AuthClientInfo, Credentials } from '../auth/contract.ts';
+import type { HttpContext } from '../http/contract.ts';
+
+/** What a provider says of a user whom it has authenticated. */
+export interface ProviderProfile {
+  /** What the provider calls the user: never given to another one (`platform_users.external_identifier`). At most 255 characters. */
+  readonly identifier: string;
+  readonly email?: string | undefined;
+  /** Whether the provider says that the address is the user's; undefined where it does not say. */
+  readonly emailVerified?: boolean | undefined;
+  readonly firstName?: string | undefined;
+  readonly lastName?: string | undefined;
+  /** Names of the groups of the user, for AUTH_<NAME>_ROLE_MAPPING. */
+  readonly groups?: readonly string[] | undefined;
+  /** What the provider said, without tokens: shown to filters of `auth.create` and `auth.update`. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** Tokens to refresh with the session of the user; stored encrypted, and only where SECRETS_ENCRYPTION_KEY is set. */
+  readonly tokens?: ProviderTokens | undefined;
+}
+
+/** Tokens that a provider issued for a user. */
+export interface ProviderTokens {
+  readonly refreshToken: string;
+  /** Milliseconds since 1970 after which `refresh` of the driver is called; undefined: with each refresh of the session. */
+  readonly expires?: number | undefined;
+}
+
+/** How a key of a provider is written and read: AUTH_<NAME>_<KEY>. A `secret` key is read by `ProviderSettings.secret` only. */
+export interface ProviderKey extends ConfigKey {
+  /** The start fails without it. */
+  readonly required?: true;
+}
+
+/** One configured provider, as its driver sees it. */
+export interface ProviderSettings {
+  /** The name of the provider: `platform_users.provider`, and the last part of `/auth/login/<provider>`. */
+  readonly name: string;
+  /** The variable of a key, for messages: AUTH_<NAME>_<KEY>. */
+  variableOf(key: string): string;
+  /** The value of a declared key, of its declared type; its default, or undefined, where it is not set. */
+  value<T = string | undefined>(key: string): T;
+  /** The current text of a key that is `secret`. A file of AUTH_<NAME>_<KEY>_FILE is read anew each time. @throws INVALID_CONFIG */
+  secret(key: string): Promise<string | undefined>;
+  /** The public address of a route of the provider: `callback` makes `<PUBLIC_URL>/auth/login/<name>/callback`. */
+  urlOf(endpoint: string): string;
+  /**
+   * True for the first use of an id of this provider in all processes, until `lifetime` milliseconds have passed: against replay, as of
+   * assertions.
+   */
+  useOnce(id: string, lifetime: number): Promise<boolean>;
+}
+
+/** What a driver needs in each of its methods. */
+export interface ProviderCall {
+  /** Aborts when AUTH_<NAME>_TIMEOUT is over. The client is answered SERVICE_UNAVAILABLE then, whatever the driver does. */
+  readonly signal: AbortSignal;
+}
+
+/** A driver whose users send credentials to `POST /auth/login/<provider>`. */
+export interface CredentialsProviderDriver {
+  /** @throws INVALID_CREDENTIALS, SERVICE_UNAVAILABLE where the provider does not answer as it should. */
+  authenticate(
+    credentials: Credentials,
+    call: ProviderCall & { readonly client: AuthClientInfo },
+  ): Promise<ProviderProfile>;
+  /** As of `RedirectProviderDriver`. */
+  refresh?(tokens: ProviderTokens, call: ProviderCall): Promise<ProviderTokens>;
+  /** Releases what the driver holds, when the service stops or the driver is unloaded. */
+  close?(): Promise<void> | void;
+}
+
+/** The begin of a sign-in by redirect. */
+export interface SignInStart extends ProviderCall {
+  /** A random text that the provider has to send back: `state` of OAuth2, `RelayState` of SAML. */
+  readonly state: string;
+  /** The query parameter `prompt` of the request, such as `login`. */
+  readonly prompt: string | undefined;
+}
+
+/** Where the browser is sent, and what the callback needs to know. */
+export interface SignInRedirect {
+  readonly location: URL;
+  /** Plain data, at most 2 KiB as JSON. It is in a signed cookie, which the user can read, until the callback. */
+  readonly keep: Readonly<Record<string, unknown>>;
+}
+
+/** A request of the browser that returns from the provider. */
+export interface SignInCallback extends ProviderCall {
+  /** Parameters of the query, or of the form that was posted. Of a repeated parameter the sign-in is refused. */
+  readonly parameters: URLSearchParams;
+  /** `state` of the start. The callback has been compared with it. */
+  readonly state: string;
+  readonly keep: Readonly<Record<string, unknown>>;
+}
+
+/** A driver that sends the browser to the provider and takes it back. */
+export interface RedirectProviderDriver {
+  /** @throws SERVICE_UNAVAILABLE where the provider does not answer as it should. */
+  begin(start: SignInStart): Promise<SignInRedirect>;
+  /** @throws INVALID_CREDENTIALS for everything that proves no identity, SERVICE_UNAVAILABLE. */
+  finish(callback: SignInCallback): Promise<ProviderProfile>;
+  /** The address that ends the session at the provider and returns to `redirect`; undefined where the provider has none. */
+  logout?(redirect: URL | undefined, call: ProviderCall): Promise<URL | undefined>;
+  /**
+   * Exchanges tokens, when the session of their user is refreshed.
+   * @throws INVALID_CREDENTIALS where the provider refuses: the session ends. Any other failure leaves the session.
+   */
+  refresh?(tokens: ProviderTokens, call: ProviderCall): Promise<ProviderTokens>;
+  close?(): Promise<void> | void;
+}
+
+interface ProviderDriverTerms {
+  /** The name of the driver, as in AUTH_<NAME>_DRIVER; the manifest section lists it. */
+  readonly name: string;
+  /** Keys of its providers, beside those of every provider (README). Other keys of a provider stop the start. */
+  readonly keys: Readonly<Record<string, ProviderKey>>;
+}
+
+/** A kind of provider, contributed to `auth.providers`. `open` runs at the start, once for each provider; an error stops the start. */
+export type ProviderDriverDeclaration = ProviderDriverTerms &
+  (
+    | {
+        readonly kind: 'credentials';
+        /** As of `CredentialsDriver` of `auth`. */
+        readonly schema: Readonly<Record<string, unknown>>;
+        readonly identifiers: readonly string[];
+        open(provider: ProviderSettings): Promise<CredentialsProviderDriver>;
+      }
+    | {
+        readonly kind: 'redirect';
+        /**
+         * Its plugin serves the callback by a route of its own, with `provider-sign-ins.complete`, in place of
+         * `/auth/login/<provider>/callback`. `crossSite`: the provider posts a form to it, with which browsers send no `SameSite=Lax` cookie.
+         */
+        readonly ownCallback?: { readonly crossSite: boolean };
+        open(provider: ProviderSettings): Promise<RedirectProviderDriver>;
+      }
+  );
+
+const names = { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9-]*$' } } as const;
+
+/** Kinds of sign-in providers, by name; the manifest section lists the names. Of two drivers with one name the first is used. */
+export const authProviders = facet<ProviderDriverDeclaration, ReadonlyMap<string, ProviderDriverDeclaration>>(
+  'auth.providers',
+  {
+    combine: (all) => new Map(all.toReversed().map(({ value }) => [value.name, value])),
+    manifest: { type: 'object', additionalProperties: false, required: ['names'], properties: { names } },
+    validate: ({ name }, declared) => declared.names.includes(name) || `the driver ${name} is not declared`,
+    describe: (declared) =>
+      authorities(
+        'identifies callers as',
+        declared.names.map((name: string) => `users of providers with the driver ${name}`),
+        'and may register them where the settings of the provider say so',
+      ),
+  },
+);
+
+/** Sign-ins by redirect, for plugins that serve the callback of their driver themselves. */
+export interface ProviderSignIns {
+  /**
+   * Completes a sign-in: checks `state` against the cookie of the browser, calls `finish` of the driver, finds or registers the user,
+   * opens the session and answers the request, by a redirect or by the tokens.
+   * @throws INVALID_TOKEN without a cookie that fits, and for a second use, TOKEN_EXPIRED; where the sign-in began without `redirect`,
+   * also what the driver throws, INVALID_CREDENTIALS, INVALID_PROVIDER, RECORD_NOT_UNIQUE, and what `sessions.open` throws.
+   */
+  complete(
+    ctx: HttpContext,
+    provider: string,
+    callback: { readonly state: string | null; readonly parameters: URLSearchParams },
+  ): Promise<void>;
+}
+
+/** For plugins that contribute to `auth.providers`. */
+export const providerSignIns = service<ProviderSignIns>('provider-sign-ins', { version: '1.0.0' });

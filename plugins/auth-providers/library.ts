@@ -1,0 +1,8 @@
+/** A `fetch` within limits, for requests to a provider. */
+export { createBoundedFetch } from './bounded-fetch.ts';
+/** The profile of claims, by the keys that a driver declares. */
+export { CLAIM_KEYS, profileOfClaims } from './claims.ts';
+/** A posted form within limits, for callbacks of drivers. */
+export { readFormBody } from './form-body.ts';
+/** The parts of the description of a callback. */
+export { PROVIDER_CALLBACK_ANSWERS, PROVIDER_CALLBACK_ERRORS } from './route-descriptions.ts';

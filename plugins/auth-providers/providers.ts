@@ -1,0 +1,134 @@
+import { fail, type Log } from '#kernel';
+import type { AuthDriver, AuthenticatedUser } from '../auth/contract.ts';
+import type { AccountRules } from './accounts.ts';
+import { type BoundedCall, createBoundedCall } from './bounded-call.ts';
+import type {
+  CredentialsProviderDriver,
+  ProviderDriverDeclaration,
+  ProviderProfile,
+  ProviderSettings,
+  RedirectProviderDriver,
+} from './contract.ts';
+import { COMMON_PROVIDER_KEYS, REDIRECT_PROVIDER_KEYS } from './provider-keys.ts';
+import { readProviderSettings } from './provider-settings.ts';
+import type { ProviderTokenStore } from './provider-tokens.ts';
+import { parseProviderRoles } from './role-mapping.ts';
+import type { UseOnce } from './single-use.ts';
+import { createProviderBootFailure, type ProviderVariables } from './variables.ts';
+
+/** A provider whose driver is open. */
+export interface OpenProvider {
+  readonly settings: ProviderSettings;
+  readonly declaration: ProviderDriverDeclaration;
+  readonly driver: CredentialsProviderDriver | RedirectProviderDriver;
+  readonly rules: AccountRules;
+  readonly call: BoundedCall;
+  /** What `auth` knows of the provider; the very object that is contributed to `auth.drivers`. */
+  readonly authDriver: AuthDriver;
+}
+
+interface Deps {
+  readonly declarations: () => ReadonlyMap<string, ProviderDriverDeclaration>;
+  readonly publicUrl: string;
+  readonly useOnce: UseOnce;
+  readonly tokens: ProviderTokenStore;
+  readonly log: Log;
+  /** Finds or registers the user of a provider. */
+  readonly resolve: (provider: OpenProvider, profile: ProviderProfile) => Promise<AuthenticatedUser>;
+}
+
+/** Opens a provider by its driver. @throws BootFailure with the variable to correct */
+export async function openProvider(variables: ProviderVariables, deps: Deps): Promise<OpenProvider> {
+  const { name, prefix, texts } = variables;
+  const declaration = findDeclaration(variables, deps.declarations());
+  const { kind } = declaration;
+  const redirectKeys = kind === 'redirect' ? REDIRECT_PROVIDER_KEYS : {};
+  const settings = await readProviderSettings(variables, {
+    keys: { ...COMMON_PROVIDER_KEYS, ...redirectKeys, ...declaration.keys },
+    publicUrl: deps.publicUrl,
+    useOnce: (id, lifetime) => deps.useOnce(name, id, lifetime),
+  });
+  if (kind === 'redirect') assertPublicUrl(name, deps.publicUrl);
+  const rules: AccountRules = {
+    provider: name,
+    allowRegistration: settings.value('ALLOW_PUBLIC_REGISTRATION'),
+    syncUserInfo: settings.value('SYNC_USER_INFO'),
+    requireVerifiedEmail: settings.value('REQUIRE_VERIFIED_EMAIL'),
+    roles: parseProviderRoles(settings),
+  };
+  const driver = await declaration.open(settings).catch((error) => {
+    if (error?.name === 'BootFailure') throw error;
+    throw createProviderBootFailure(
+      `the sign-in provider ${name} cannot be opened by the driver ${texts.get('DRIVER')}: ${(error as Error)?.message ?? error}`,
+      `correct the settings that begin with ${prefix}`,
+      error,
+    );
+  });
+  const call = createBoundedCall(name, settings.value('TIMEOUT'));
+  const open = { settings, declaration, driver, rules, call };
+  const provider: OpenProvider = { ...open, authDriver: createAuthDriver(open, () => provider, deps) };
+  return provider;
+}
+
+function findDeclaration({ name, prefix, texts }: ProviderVariables, known: ReturnType<Deps['declarations']>) {
+  const driver = texts.get('DRIVER')?.trim();
+  const declaration = known.get(driver ?? '');
+  if (declaration) return declaration;
+  const names = [...known.keys()].sort().join(', ');
+  throw createProviderBootFailure(
+    driver === undefined
+      ? `AUTH_PROVIDERS names ${name}, which has no driver`
+      : `the sign-in provider ${name} has the driver ${driver}, which no plugin brings`,
+    `set ${prefix}DRIVER to one of ${names}, or add the plugin that brings it: third-party packages are not loaded under SAFE_MODE`,
+  );
+}
+
+function assertPublicUrl(name: string, publicUrl: string): void {
+  if (URL.canParse(publicUrl)) return;
+  throw createProviderBootFailure(
+    `the sign-in provider ${name} sends browsers back to PUBLIC_URL, which is no absolute address`,
+    'set PUBLIC_URL to the address under which browsers reach the service, such as https://content.example.com',
+  );
+}
+
+function createAuthDriver(
+  { settings, declaration, driver, call }: Omit<OpenProvider, 'authDriver'>,
+  self: () => OpenProvider,
+  { declarations, tokens, resolve }: Deps,
+): AuthDriver {
+  const info = {
+    name: declaration.name,
+    provider: settings.name,
+    icon: settings.value('ICON'),
+    label: settings.value('LABEL'),
+  };
+  const { refresh } = driver;
+  const hooks = refresh && {
+    refresh: ({ id }: { readonly id: string }) =>
+      tokens.refresh(id, (before) => call((bounds) => refresh.call(driver, before, bounds))),
+  };
+  if (declaration.kind === 'redirect') return { kind: 'redirect', ...info, ...hooks };
+  return {
+    kind: 'credentials',
+    ...info,
+    ...hooks,
+    schema: declaration.schema,
+    identifiers: declaration.identifiers,
+    async authenticate(credentials, client) {
+      assertContributed(self(), declarations());
+      const profile = await call((bounds) =>
+        (driver as CredentialsProviderDriver).authenticate(credentials, { ...bounds, client }),
+      );
+      return resolve(self(), profile);
+    },
+  };
+}
+
+/** The plugin of the driver may have been unloaded. @throws INVALID_PROVIDER */
+export function assertContributed(
+  { declaration, settings }: OpenProvider,
+  declarations: ReadonlyMap<string, ProviderDriverDeclaration>,
+): void {
+  if (declarations.get(declaration.name) !== declaration)
+    throw fail('INVALID_PROVIDER', `the driver of ${settings.name} is no longer there`);
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { Failure, Failures, fail, type Log } from '#kernel';
+import type { AuthenticatedUser, LinkTokens, SessionService } from '../auth/contract.ts';
+import type { HttpContext } from '../http/contract.ts';
+import { sendData } from '../http/library.ts';
+import type { ProviderProfile, ProviderSignIns, RedirectProviderDriver } from './contract.ts';
+import type { ThrottledLog } from './failure-log.ts';
+import type { OpenProvider } from './providers.ts';
+import { parseRedirectTarget, withReason } from './redirect-target.ts';
+import { createSignInCookie, type PendingSignIn, SIGN_IN_LIFETIME } from './sign-in-cookie.ts';
+
+interface Deps {
+  /** @throws ROUTE_NOT_FOUND for a provider that does not exist or is none of redirects, INVALID_PROVIDER */
+  readonly find: (ctx: HttpContext, provider: string) => OpenProvider;
+  readonly resolve: (provider: OpenProvider, profile: ProviderProfile) => Promise<AuthenticatedUser>;
+  readonly linkTokens: LinkTokens;
+  readonly sessions: SessionService;
+  readonly publicUrl: string;
+  readonly logFailure: ThrottledLog;
+  readonly log: Log;
+}
+
+/** The query of a request that begins a sign-in. */
+export interface SignInQuery {
+  readonly redirect?: unknown;
+  readonly mode?: unknown;
+  readonly prompt?: unknown;
+}
+
+/** Sign-ins by redirect, for the routes of this plugin and of others. */
+export interface SignInFlow extends ProviderSignIns {
+  begin(ctx: HttpContext, provider: string, query: SignInQuery): Promise<void>;
+  logout(ctx: HttpContext, provider: string, redirect: unknown): Promise<void>;
+}
+
+export function createSignInFlow(deps: Deps): SignInFlow {
+  const { find, resolve, linkTokens, sessions, publicUrl, logFailure } = deps;
+
+  function cookieOf({ settings, declaration }: OpenProvider) {
+    const url = new URL(settings.urlOf(''));
+    return createSignInCookie({
+      provider: settings.name,
+      path: url.pathname.replace(/\/$/, ''),
+      secure: settings.value<boolean | undefined>('COOKIE_SECURE') ?? url.protocol === 'https:',
+      crossSite: declaration.kind === 'redirect' && declaration.ownCallback?.crossSite === true,
+      linkTokens,
+    });
+  }
+
+  const targetOf = ({ settings }: OpenProvider, redirect: unknown) =>
+    parseRedirectTarget(redirect, publicUrl, settings.value<readonly string[]>('REDIRECT_ALLOW_LIST'));
+
+  /** Ends a failed sign-in at the page that began it, where there is one. */
+  function failAt(ctx: HttpContext, provider: OpenProvider, redirect: URL | undefined, error: unknown): void {
+    const code = codeOf(error);
+    logFailure(provider.settings.name, code, error);
+    if (redirect === undefined) throw error;
+    sendRedirect(ctx, withReason(redirect, code));
+  }
+
+  async function openSession(
+    ctx: HttpContext,
+    provider: OpenProvider,
+    pending: PendingSignIn,
+    parameters: URLSearchParams,
+  ) {
+    const { settings, driver, call, authDriver } = provider;
+    if (!(await settings.useOnce(`state ${pending.state}`, SIGN_IN_LIFETIME)))
+      throw fail('INVALID_TOKEN', 'this sign-in was completed before');
+    assertNoRepeatedParameter(parameters);
+    const { state, keep } = pending;
+    const profile = await call((bounds) =>
+      (driver as RedirectProviderDriver).finish({ ...bounds, parameters, state, keep }),
+    );
+    const user = await resolve(provider, profile);
+    return sessions.open(ctx.state.caller, authDriver, user);
+  }
+
+  return {
+    async begin(ctx, name, { redirect, mode, prompt }) {
+      const provider = find(ctx, name);
+      const target = targetOf(provider, redirect);
+      const signInMode = parseMode(mode, target, provider.settings.value('MODE'));
+      if (prompt !== undefined && (typeof prompt !== 'string' || !/^[a-z_ ]{1,64}$/.test(prompt)))
+        throw fail('INVALID_QUERY', '"prompt" must be a text such as login.', { path: ['prompt'] });
+      const state = randomBytes(32).toString('base64url');
+      try {
+        const { location, keep } = await provider.call((bounds) =>
+          (provider.driver as RedirectProviderDriver).begin({ ...bounds, state, prompt }),
+        );
+        cookieOf(provider).write(ctx, { state, redirect: target?.href, mode: signInMode, keep });
+        sendRedirect(ctx, location);
+      } catch (error) {
+        failAt(ctx, provider, target, error);
+      }
+    },
+
+    async complete(ctx, name, { state, parameters }) {
+      const provider = find(ctx, name);
+      ctx.set('Cache-Control', 'no-store');
+      const pending = cookieOf(provider).take(ctx, state);
+      // The address was checked at the begin, and the cookie is signed.
+      const target = pending.redirect === undefined ? undefined : new URL(pending.redirect);
+      try {
+        const tokens = await openSession(ctx, provider, pending, parameters);
+        if (target || pending.mode === 'cookie') sessions.writeCookie(ctx, tokens.refreshToken);
+        if (target) return sendRedirect(ctx, target);
+        sendData(ctx, {
+          access_token: tokens.accessToken,
+          expires: tokens.expires,
+          ...(pending.mode === 'json' ? { refresh_token: tokens.refreshToken } : {}),
+        });
+      } catch (error) {
+        failAt(ctx, provider, target, error);
+      }
+    },
+
+    async logout(ctx, name, redirect) {
+      const provider = find(ctx, name);
+      const driver = provider.driver as RedirectProviderDriver;
+      const target = targetOf(provider, redirect);
+      const location = await provider.call(async (bounds) => driver.logout?.(target, bounds));
+      const end = location ?? target;
+      if (!end) throw fail('ROUTE_NOT_FOUND', `The provider ${name} has no sign-out.`, { path: ctx.path });
+      sendRedirect(ctx, end);
+    },
+  };
+}
+
+function parseMode(mode: unknown, target: URL | undefined, byDefault: 'json' | 'cookie'): 'json' | 'cookie' {
+  if (mode === undefined) return target ? 'cookie' : byDefault;
+  if (mode !== 'json' && mode !== 'cookie')
+    throw fail('INVALID_QUERY', '"mode" must be json or cookie.', { path: ['mode'] });
+  // Tokens in an address would be in histories, logs and referrers.
+  if (mode === 'json' && target)
+    throw fail('INVALID_QUERY', '"mode" json answers the tokens: it has no "redirect".', { path: ['mode'] });
+  return mode;
+}
+
+/** Of two values one part of the code could check the first and another use the second. */
+function assertNoRepeatedParameter(parameters: URLSearchParams): void {
+  const names = [...parameters.keys()];
+  if (new Set(names).size < names.length) throw fail('INVALID_CREDENTIALS', 'the callback has a parameter twice');
+}
+
+function sendRedirect(ctx: HttpContext, location: URL): void {
+  ctx.status = 302;
+  ctx.set({ Location: location.href, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
+  ctx.body = null;
+  ctx.status = 302;
+}
+
+function codeOf(error: unknown): string {
+  const first = error instanceof Failures ? error.failures[0] : error;
+  return first instanceof Failure ? first.code : 'INTERNAL_SERVER_ERROR';
+}
