@@ -38,6 +38,7 @@ export const CORE_PLUGIN_FLOORS = [
       'users',
       'auth',
       'auth-providers',
+      'auth-ldap',
       'folders',
       'settings',
       'files',

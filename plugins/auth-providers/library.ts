@@ -2,6 +2,8 @@
 export { createBoundedFetch } from './bounded-fetch.ts';
 /** The profile of claims, by the keys that a driver declares. */
 export { CLAIM_KEYS, profileOfClaims } from './claims.ts';
+/** Lines of the log about failed sign-ins, bounded. */
+export { createFailureLog } from './failure-log.ts';
 /** A posted form within limits, for callbacks of drivers. */
 export { readFormBody } from './form-body.ts';
 /** The parts of the description of a callback. */

@@ -44,7 +44,7 @@ export const PROVIDER_LOGIN_ROUTE_DESCRIPTION: RouteDescription = {
   params: { provider: { schema: TEXT_SCHEMA, description: 'Name of the provider.' } },
   body: describeJsonBody(objectSchema({ mode: MODE })),
   answers: describeDataAnswer(schemaRef('Tokens')),
-  errors: ['INVALID_OTP', 'INVALID_PROVIDER', 'ROUTE_NOT_FOUND'],
+  errors: ['INVALID_CONFIG', 'INVALID_OTP', 'INVALID_PROVIDER', 'RECORD_NOT_UNIQUE', 'ROUTE_NOT_FOUND'],
 };
 
 export const REFRESH_ROUTE_DESCRIPTION: RouteDescription = {

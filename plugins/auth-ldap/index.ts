@@ -1,0 +1,29 @@
+import { definePlugin } from '#kernel';
+import { authProviders } from '../auth-providers/contract.ts';
+import { createFailureLog } from '../auth-providers/library.ts';
+import { createLdapDriver } from './driver.ts';
+import manifest from './package.json' with { type: 'json' };
+import { LDAP_CREDENTIALS_SCHEMA, LDAP_PROVIDER_KEYS, parseLdapDirectory } from './settings.ts';
+
+export default definePlugin({
+  manifest,
+  register({ contribute, log }) {
+    const logFailure = createFailureLog(log);
+    contribute(authProviders, {
+      kind: 'credentials',
+      name: 'ldap',
+      keys: LDAP_PROVIDER_KEYS,
+      schema: LDAP_CREDENTIALS_SCHEMA,
+      identifiers: ['identifier', 'email'],
+      async open(provider) {
+        const directory = parseLdapDirectory(provider);
+        if (!directory.isEncrypted)
+          log.warn(
+            { provider: provider.name },
+            'passwords are sent to the directory in clear text: use ldaps:// or CLIENT_STARTTLS',
+          );
+        return createLdapDriver(directory, (error) => logFailure(provider.name, 'SERVICE_UNAVAILABLE', error));
+      },
+    });
+  },
+});
