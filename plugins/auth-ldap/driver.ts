@@ -35,7 +35,7 @@ export function createLdapDriver(
           return toProfile(user, groups, directory);
         });
       } catch (error) {
-        if (error instanceof Failure) throw error;
+        if (error instanceof Failure && !signal.aborted) throw error;
         logFailure(error);
         if (signal.aborted) throw signal.reason;
         throw fail('SERVICE_UNAVAILABLE', `The directory of the sign-in provider ${directory.provider} does not work.`);
