@@ -38,6 +38,8 @@ export const CORE_PLUGIN_FLOORS = [
       'users',
       'auth',
       'auth-providers',
+      'auth-oauth2',
+      'auth-openid',
       'auth-ldap',
       'folders',
       'settings',

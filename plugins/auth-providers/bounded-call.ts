@@ -1,6 +1,7 @@
 import { fail } from '#kernel';
 import { createSemaphore } from '../workers/library.ts';
 import type { ProviderCall } from './contract.ts';
+import { createProviderFetch } from './provider-fetch.ts';
 
 /** Runs calls of one driver within its limits. */
 export type BoundedCall = <T>(work: (call: ProviderCall) => Promise<T>) => Promise<T>;
@@ -29,7 +30,10 @@ export function createBoundedCall(provider: string, timeout: number): BoundedCal
         controller.abort(failure);
       }, timeout);
       try {
-        return await Promise.race([work({ signal: controller.signal }), late.promise]);
+        return await Promise.race([
+          work({ signal: controller.signal, fetch: createProviderFetch(controller.signal) }),
+          late.promise,
+        ]);
       } finally {
         clearTimeout(timer);
       }

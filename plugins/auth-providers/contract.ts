@@ -49,13 +49,31 @@ export interface ProviderSettings {
    * assertions.
    */
   useOnce(id: string, lifetime: number): Promise<boolean>;
+  /** Runs a request of the driver itself, outside of a sign-in, within the limits of one. @throws SERVICE_UNAVAILABLE, and what `work` throws */
+  call<T>(work: (call: ProviderCall) => Promise<T>): Promise<T>;
 }
 
 /** What a driver needs in each of its methods. */
 export interface ProviderCall {
   /** Aborts when AUTH_<NAME>_TIMEOUT is over. The client is answered SERVICE_UNAVAILABLE then, whatever the driver does. */
   readonly signal: AbortSignal;
+  /**
+   * Sends a request to the provider: it ends with the signal, follows no redirect, and takes no more than 1 MiB of an answer. It reaches
+   * any address, since the administrator names the provider.
+   * @throws SERVICE_UNAVAILABLE
+   */
+  readonly fetch: ProviderFetch;
 }
+
+/** As the global `fetch`, for bodies that are texts, bytes or forms. */
+export type ProviderFetch = (
+  url: string | URL,
+  init?: {
+    readonly method?: string;
+    readonly headers?: Headers | Readonly<Record<string, string>>;
+    readonly body?: string | Uint8Array | URLSearchParams | null;
+  },
+) => Promise<Response>;
 
 /** A driver whose users send credentials to `POST /auth/login/<provider>`. */
 export interface CredentialsProviderDriver {

@@ -1,5 +1,3 @@
-/** A `fetch` within limits, for requests to a provider. */
-export { createBoundedFetch } from './bounded-fetch.ts';
 /** The profile of claims, by the keys that a driver declares. */
 export { CLAIM_KEYS, profileOfClaims } from './claims.ts';
 /** Lines of the log about failed sign-ins, bounded. */

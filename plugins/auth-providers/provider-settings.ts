@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CastError, castSetting, fail } from '#kernel';
 import { findNearestName } from '../workers/library.ts';
+import { createBoundedCall } from './bounded-call.ts';
 import type { ProviderKey, ProviderSettings } from './contract.ts';
 import { createProviderBootFailure, type ProviderVariables } from './variables.ts';
 
@@ -36,9 +37,11 @@ export async function readProviderSettings(
     if (!declared.secret) values.set(key, castText(variableOf(key), text, declared));
   }
 
+  const call = createBoundedCall(name, values.get('TIMEOUT') as number);
   return {
     name,
     variableOf,
+    call,
     value: <T>(key: string) => {
       if (!values.has(key)) throw new Error(`the driver of ${name} declares no key ${key} that is not secret`);
       return values.get(key) as T;

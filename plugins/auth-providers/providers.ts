@@ -1,7 +1,6 @@
 import { fail, type Log } from '#kernel';
 import type { AuthDriver, AuthenticatedUser } from '../auth/contract.ts';
 import type { AccountRules } from './accounts.ts';
-import { type BoundedCall, createBoundedCall } from './bounded-call.ts';
 import type {
   CredentialsProviderDriver,
   ProviderDriverDeclaration,
@@ -22,7 +21,6 @@ export interface OpenProvider {
   readonly declaration: ProviderDriverDeclaration;
   readonly driver: CredentialsProviderDriver | RedirectProviderDriver;
   readonly rules: AccountRules;
-  readonly call: BoundedCall;
   /** What `auth` knows of the provider; the very object that is contributed to `auth.drivers`. */
   readonly authDriver: AuthDriver;
 }
@@ -64,8 +62,7 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
       error,
     );
   });
-  const call = createBoundedCall(name, settings.value('TIMEOUT'));
-  const open = { settings, declaration, driver, rules, call };
+  const open = { settings, declaration, driver, rules };
   const provider: OpenProvider = { ...open, authDriver: createAuthDriver(open, () => provider, deps) };
   return provider;
 }
@@ -92,7 +89,7 @@ function assertPublicUrl(name: string, publicUrl: string): void {
 }
 
 function createAuthDriver(
-  { settings, declaration, driver, call }: Omit<OpenProvider, 'authDriver'>,
+  { settings, declaration, driver }: Omit<OpenProvider, 'authDriver'>,
   self: () => OpenProvider,
   { declarations, tokens, resolve }: Deps,
 ): AuthDriver {
@@ -105,7 +102,7 @@ function createAuthDriver(
   const { refresh } = driver;
   const hooks = refresh && {
     refresh: ({ id }: { readonly id: string }) =>
-      tokens.refresh(id, (before) => call((bounds) => refresh.call(driver, before, bounds))),
+      tokens.refresh(id, (before) => settings.call((bounds) => refresh.call(driver, before, bounds))),
   };
   if (declaration.kind === 'redirect') return { kind: 'redirect', ...info, ...hooks };
   return {
@@ -116,7 +113,7 @@ function createAuthDriver(
     identifiers: declaration.identifiers,
     async authenticate(credentials, client) {
       assertContributed(self(), declarations());
-      const profile = await call((bounds) =>
+      const profile = await settings.call((bounds) =>
         (driver as CredentialsProviderDriver).authenticate(credentials, { ...bounds, client }),
       );
       return resolve(self(), profile);

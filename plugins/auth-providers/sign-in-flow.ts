@@ -64,12 +64,12 @@ export function createSignInFlow(deps: Deps): SignInFlow {
     pending: PendingSignIn,
     parameters: URLSearchParams,
   ) {
-    const { settings, driver, call, authDriver } = provider;
+    const { settings, driver, authDriver } = provider;
     if (!(await settings.useOnce(`state ${pending.state}`, SIGN_IN_LIFETIME)))
       throw fail('INVALID_TOKEN', 'this sign-in was completed before');
     assertNoRepeatedParameter(parameters);
     const { state, keep } = pending;
-    const profile = await call((bounds) =>
+    const profile = await settings.call((bounds) =>
       (driver as RedirectProviderDriver).finish({ ...bounds, parameters, state, keep }),
     );
     const user = await resolve(provider, profile);
@@ -85,7 +85,7 @@ export function createSignInFlow(deps: Deps): SignInFlow {
         throw fail('INVALID_QUERY', '"prompt" must be a text such as login.', { path: ['prompt'] });
       const state = randomBytes(32).toString('base64url');
       try {
-        const { location, keep } = await provider.call((bounds) =>
+        const { location, keep } = await provider.settings.call((bounds) =>
           (provider.driver as RedirectProviderDriver).begin({ ...bounds, state, prompt }),
         );
         cookieOf(provider).write(ctx, { state, redirect: target?.href, mode: signInMode, keep });
@@ -119,7 +119,7 @@ export function createSignInFlow(deps: Deps): SignInFlow {
       const provider = find(ctx, name);
       const driver = provider.driver as RedirectProviderDriver;
       const target = targetOf(provider, redirect);
-      const location = await provider.call(async (bounds) => driver.logout?.(target, bounds));
+      const location = await provider.settings.call(async (bounds) => driver.logout?.(target, bounds));
       const end = location ?? target;
       if (!end) throw fail('ROUTE_NOT_FOUND', `The provider ${name} has no sign-out.`, { path: ctx.path });
       sendRedirect(ctx, end);

@@ -1,0 +1,51 @@
+import * as client from 'openid-client';
+import { Failure, fail } from '#kernel';
+
+/** The provider answered something that is no answer of the protocol. */
+const UNUSABLE: ReadonlySet<string | undefined> = new Set([
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+  'OAUTH_PARSE_ERROR',
+  'OAUTH_HTTP_REQUEST_FORBIDDEN',
+  'OAUTH_REQUEST_PROTOCOL_FORBIDDEN',
+]);
+/** The provider does not know this service, or not its secret. */
+const MISCONFIGURED: ReadonlySet<string> = new Set(['invalid_client', 'unauthorized_client', 'invalid_scope']);
+const BUSY: ReadonlySet<string> = new Set(['server_error', 'temporarily_unavailable']);
+
+/** Turns an error of `openid-client` into the Failure that the sign-in ends with. Its detail names no token and no secret. */
+export function toSignInFailure(error: unknown, provider: string): Failure {
+  const failure = findFailure(error);
+  if (failure) return failure;
+  const unavailable = (what: string) => fail('SERVICE_UNAVAILABLE', `The sign-in provider ${provider} ${what}.`);
+  if (error instanceof client.AuthorizationResponseError) {
+    if (BUSY.has(error.error)) return unavailable(`answers ${error.error}`);
+    return fail('INVALID_CREDENTIALS', `the provider refused the sign-in: ${shortTextOf(error.error)}`);
+  }
+  if (error instanceof client.ResponseBodyError) {
+    if (MISCONFIGURED.has(error.error)) return configFailure(provider, error.error);
+    if (error.status >= 500 || BUSY.has(error.error)) return unavailable(`answers ${error.status}`);
+    return fail('INVALID_CREDENTIALS', `the provider refused the exchange: ${shortTextOf(error.error)}`);
+  }
+  if (error instanceof client.WWWAuthenticateChallengeError) return configFailure(provider, `status ${error.status}`);
+  if (error instanceof client.ClientError) {
+    if (UNUSABLE.has(error.code)) return unavailable(`answers what is no answer of the protocol (${error.message})`);
+    return fail('INVALID_CREDENTIALS', `what the provider sent proves no identity: ${error.message} (${error.code})`);
+  }
+  return unavailable(`cannot be used (${(error as Error)?.message ?? error})`);
+}
+
+const configFailure = (provider: string, why: string) =>
+  fail(
+    'INVALID_CONFIG',
+    `The sign-in provider ${provider} does not accept this service: ${shortTextOf(why)}. Check CLIENT_ID and CLIENT_SECRET.`,
+  );
+
+/** A Failure that caused the error: of a request that was late, or too long. */
+function findFailure(error: unknown): Failure | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
+    if (at instanceof Failure) return at;
+  return undefined;
+}
+
+const shortTextOf = (text: string): string => text.replaceAll(/[^\w .:-]/g, '?').slice(0, 80);

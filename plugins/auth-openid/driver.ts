@@ -1,0 +1,90 @@
+import * as client from 'openid-client';
+import { fail } from '#kernel';
+import type { OAuth2Client } from '../auth-oauth2/contract.ts';
+import { parseAuthorizationParameters } from '../auth-oauth2/library.ts';
+import type { ProviderCall, ProviderSettings, RedirectProviderDriver } from '../auth-providers/contract.ts';
+import { profileOfClaims } from '../auth-providers/library.ts';
+import { createServerMetadataCache } from './server-metadata.ts';
+
+/** Signatures by public keys. With a shared secret or without one, anybody who knows the client could sign ID tokens. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+/** Opens a provider of OpenID Connect. */
+export async function openOpenIdDriver(
+  provider: ProviderSettings,
+  oauth2: OAuth2Client,
+): Promise<RedirectProviderDriver> {
+  const issuer = provider.value<string>('ISSUER_URL');
+  if (!URL.canParse(issuer) || !/^https?:$/.test(new URL(issuer).protocol))
+    throw new Error(`${provider.variableOf('ISSUER_URL')} is no address of http or https`);
+  const servers = createServerMetadataCache(provider, new URL(issuer));
+  const parameters = parseAuthorizationParameters(provider.value<unknown>('PARAMS'));
+  let keys: client.ExportedJWKSCache | undefined;
+
+  async function configure(call: ProviderCall): Promise<client.Configuration> {
+    const metadata = await servers.current(call);
+    const offered = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
+    const clockTolerance = provider.value<number>('CLOCK_TOLERANCE') / 1000;
+    const config = await oauth2.configure(
+      provider,
+      {
+        metadata: {
+          ...metadata,
+          id_token_signing_alg_values_supported: offered.filter((one) => ALGORITHMS.includes(one)),
+        },
+        client: { [client.clockTolerance]: clockTolerance },
+      },
+      call,
+    );
+    // The library trusts ID tokens of the token endpoint for its TLS. The signature is checked all the same.
+    client.enableNonRepudiationChecks(config);
+    if (keys) client.setJwksCache(config, keys);
+    return config;
+  }
+
+  async function claimsOf(config: client.Configuration, tokens: Awaited<ReturnType<OAuth2Client['exchangeCode']>>) {
+    const claims = tokens.claims();
+    if (!claims) throw fail('INVALID_CREDENTIALS', 'the provider answers no ID token');
+    if (!config.serverMetadata().userinfo_endpoint) return claims;
+    const info = await oauth2.withFailures(provider, () =>
+      client.fetchUserInfo(config, tokens.access_token, claims.sub),
+    );
+    return { ...claims, ...info };
+  }
+
+  if (provider.value<boolean>('ISSUER_DISCOVERY_MUST_SUCCEED')) await provider.call((call) => servers.current(call));
+
+  return {
+    begin: async (start) => oauth2.begin(await configure(start), provider, start, { parameters, nonce: true }),
+
+    async finish(callback) {
+      const config = await configure(callback);
+      try {
+        const tokens = await oauth2.exchangeCode(config, provider, callback);
+        return { ...profileOfClaims(provider, await claimsOf(config, tokens)), tokens: oauth2.tokensOf(tokens) };
+      } finally {
+        keys = client.getJwksCache(config) ?? keys;
+      }
+    },
+
+    async logout(redirect, call) {
+      const config = await configure(call);
+      if (!config.serverMetadata().end_session_endpoint) return undefined;
+      return client.buildEndSessionUrl(config, redirect ? { post_logout_redirect_uri: redirect.href } : {});
+    },
+
+    refresh: async (tokens, call) => oauth2.exchangeRefreshToken(await configure(call), provider, tokens),
+  };
+}
