@@ -41,6 +41,7 @@ export const CORE_PLUGIN_FLOORS = [
       'auth-oauth2',
       'auth-openid',
       'auth-ldap',
+      'auth-saml',
       'folders',
       'settings',
       'files',

@@ -1,0 +1,96 @@
+import { Failure, fail } from '#kernel';
+import type { ProviderCall, ProviderSettings } from '../auth-providers/contract.ts';
+import { type IdentityProvider, parseIdentityProvider } from './idp-metadata.ts';
+
+/** Milliseconds after which metadata of an address are fetched again, and for which the last ones serve where that fails. */
+const RENEWED_AFTER = 10 * 60_000;
+const KEPT_FOR = 24 * 60 * 60_000;
+
+/** The identity provider of one sign-in provider. */
+export interface IdentityProviderSource {
+  /** @throws SERVICE_UNAVAILABLE where its metadata cannot be fetched, INVALID_CONFIG where they are wrong or expired */
+  current(call: ProviderCall): Promise<IdentityProvider>;
+}
+
+/**
+ * Opens the source that the settings name: the text or file IDP_metadata, or the address IDP_METADATA_URL.
+ * @throws Error with the variable to correct
+ */
+export async function openIdentityProviderSource(provider: ProviderSettings): Promise<IdentityProviderSource> {
+  const [text, url] = [await provider.secret('IDP_metadata'), provider.value('IDP_METADATA_URL')];
+  const names = [provider.variableOf('IDP_metadata'), provider.variableOf('IDP_METADATA_URL')];
+  if ((text === undefined) === (url === undefined)) throw new Error(`set either ${names.join(' or ')}`);
+  if (url !== undefined) return createFetchedSource(provider, parseMetadataUrl(names[1] as string, url));
+  const source = createTextSource(provider);
+  await source.current();
+  return source;
+}
+
+function createTextSource(provider: ProviderSettings) {
+  const variable = provider.variableOf('IDP_metadata');
+  let known: { readonly text: string; readonly parsed: IdentityProvider } | undefined;
+  return {
+    async current(): Promise<IdentityProvider> {
+      const text = await provider.secret('IDP_metadata');
+      if (text === undefined) throw fail('INVALID_CONFIG', `${variable} is empty.`);
+      if (known?.text !== text) known = { text, parsed: parse(variable, text) };
+      return assertValid(variable, known.parsed);
+    },
+  };
+}
+
+/** Metadata say whose signatures count, so nobody on the way may change them. */
+function parseMetadataUrl(variable: string, text: string): URL {
+  const url = URL.parse(text);
+  const isOwnMachine = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isOwnMachine)) return url;
+  throw new Error(`${variable} is no address that begins with https://`);
+}
+
+function createFetchedSource(provider: ProviderSettings, url: URL): IdentityProviderSource {
+  const variable = provider.variableOf('IDP_METADATA_URL');
+  let known: { readonly parsed: IdentityProvider; readonly at: number } | undefined;
+  let pending: Promise<IdentityProvider> | undefined;
+
+  async function fetchMetadata({ fetch }: ProviderCall): Promise<IdentityProvider> {
+    const response = await fetch(url, { headers: { Accept: 'application/samlmetadata+xml, application/xml' } });
+    if (response.status !== 200)
+      throw fail(
+        'SERVICE_UNAVAILABLE',
+        `The metadata of the sign-in provider ${provider.name} answer ${response.status}.`,
+      );
+    const parsed = assertValid(variable, parse(variable, await response.text()));
+    known = { parsed, at: performance.now() };
+    return parsed;
+  }
+
+  return {
+    async current(call) {
+      const age = known ? performance.now() - known.at : Number.POSITIVE_INFINITY;
+      if (known && age < RENEWED_AFTER) return assertValid(variable, known.parsed);
+      pending ??= fetchMetadata(call).finally(() => (pending = undefined));
+      try {
+        return await pending;
+      } catch (error) {
+        if (known && age < KEPT_FOR) return assertValid(variable, known.parsed);
+        throw error;
+      }
+    },
+  };
+}
+
+function parse(variable: string, text: string): IdentityProvider {
+  try {
+    return parseIdentityProvider(text);
+  } catch (error) {
+    throw error instanceof Failure
+      ? error
+      : fail('INVALID_CONFIG', `The metadata of ${variable} cannot be used: ${(error as Error).message}.`);
+  }
+}
+
+function assertValid(variable: string, idp: IdentityProvider): IdentityProvider {
+  if (idp.validUntil !== undefined && !(idp.validUntil > Date.now()))
+    throw fail('INVALID_CONFIG', `The metadata of ${variable} are expired.`);
+  return idp;
+}

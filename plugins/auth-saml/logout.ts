@@ -1,0 +1,125 @@
+import type { Profile } from '@node-saml/node-saml';
+import { fail } from '#kernel';
+import type { SessionService } from '../auth/contract.ts';
+import { parseRedirectTarget } from '../auth-providers/library.ts';
+import type { HttpContext } from '../http/contract.ts';
+import { nameOf, type SamlName, timeOf } from './assertion.ts';
+import type { SamlProvider } from './driver.ts';
+import { createSamlClient } from './library-client.ts';
+import type { LogoutCookie } from './logout-cookie.ts';
+import { assertAddressedTo, screenMessage } from './message.ts';
+import type { UsersByName } from './users-by-name.ts';
+import { attributeOf, childNamed, NAMESPACES } from './xml.ts';
+
+interface Deps {
+  readonly sessions: Pick<SessionService, 'closeOf' | 'signOut'>;
+  readonly users: UsersByName;
+  readonly publicUrl: string;
+}
+
+/** Single logout. Each method answers the address that the browser goes on to; undefined where it stays. */
+export interface SamlLogout {
+  /**
+   * Ends the session here, and begins the logout at the provider of the user of this browser.
+   * @throws INVALID_CREDENTIALS without any session, INVALID_QUERY for a `redirect` that is not allowed, SERVICE_UNAVAILABLE
+   */
+  begin(
+    ctx: HttpContext,
+    provider: SamlProvider,
+    cookie: LogoutCookie,
+    fields: LogoutFields,
+  ): Promise<string | undefined>;
+  /** Ends all sessions of the user whom a request of the provider names. @throws INVALID_CREDENTIALS for what is no such request */
+  answer(provider: SamlProvider, form: URLSearchParams): Promise<string | undefined>;
+  /** Takes the answer of the provider to a logout that began here. @throws INVALID_CREDENTIALS for what is no such answer */
+  finish(provider: SamlProvider, form: URLSearchParams): Promise<string | undefined>;
+}
+
+/** What a client sends to begin a logout. */
+export interface LogoutFields {
+  readonly refresh_token?: unknown;
+  readonly redirect?: unknown;
+}
+
+/** Milliseconds for which a request of the provider counts, and for which its id is kept. */
+const REQUEST_LIFETIME = 5 * 60_000;
+const MAX_RELAY_STATE = 1000;
+
+export function createSamlLogout({ sessions, users, publicUrl }: Deps): SamlLogout {
+  const targetOf = ({ settings }: SamlProvider, redirect: unknown) =>
+    parseRedirectTarget(redirect ?? undefined, publicUrl, settings.value<readonly string[]>('REDIRECT_ALLOW_LIST'));
+
+  return {
+    async begin(ctx, provider, cookie, { refresh_token, redirect }) {
+      const target = targetOf(provider, redirect);
+      const name = cookie.take(ctx);
+      const hadSession = await sessions.signOut(ctx, typeof refresh_token === 'string' ? refresh_token : undefined);
+      if (!hadSession && !name) throw fail('INVALID_CREDENTIALS', 'the browser has no session and brings no token');
+      if (!name) return target?.href;
+      const idp = await currentIdp(provider);
+      if (idp.logoutUrl === undefined) return target?.href;
+      const client = await createSamlClient(idp, provider.sp, provider);
+      return client.getLogoutUrlAsync(toProfile(name), target?.href ?? '', {});
+    },
+
+    async answer(provider, form) {
+      const idp = await currentIdp(provider);
+      const request = await proveRequest(provider, form.get('SAMLRequest') ?? '');
+      await sessions.closeOf(await users.find(provider.settings.name, request.name.nameID));
+      if (idp.logoutResponseUrl === undefined) return undefined;
+      const client = await createSamlClient(idp, provider.sp, {
+        ...provider,
+        options: { logoutUrl: idp.logoutResponseUrl },
+      });
+      const relayState = (form.get('RelayState') ?? '').slice(0, MAX_RELAY_STATE);
+      return client.getLogoutResponseUrlAsync({ ...toProfile(request.name), ID: request.id }, relayState, {}, true);
+    },
+
+    async finish(provider, form) {
+      const idp = await currentIdp(provider);
+      try {
+        const message = screenMessage(form.get('SAMLResponse') ?? '', 'LogoutResponse');
+        assertAddressedTo(message.root, provider.sp.logoutUrl, idp.entityId);
+        const client = await createSamlClient(idp, provider.sp, provider);
+        await client.validatePostResponseAsync({ SAMLResponse: message.base64 });
+      } catch (error) {
+        throw refused(error);
+      }
+      try {
+        return targetOf(provider, form.get('RelayState') || undefined)?.href;
+      } catch {
+        // The provider, or anybody in its name, may write another address.
+        return undefined;
+      }
+    },
+  };
+}
+
+const currentIdp = ({ settings, idps }: SamlProvider) => settings.call((call) => idps.current(call));
+
+const refused = (error: unknown) =>
+  fail('INVALID_CREDENTIALS', `the message of the provider proves nothing: ${(error as Error)?.message ?? error}`);
+
+/** @throws INVALID_CREDENTIALS */
+async function proveRequest(provider: SamlProvider, posted: string) {
+  const { settings, sp, tolerance } = provider;
+  const idp = await currentIdp(provider);
+  try {
+    const { root, base64 } = screenMessage(posted, 'LogoutRequest');
+    assertAddressedTo(root, sp.logoutUrl, idp.entityId);
+    const client = await createSamlClient(idp, sp, provider);
+    await client.validatePostRequestAsync({ SAMLRequest: base64 });
+    const issued = timeOf(root, 'IssueInstant') ?? Number.NaN;
+    if (!(Math.abs(Date.now() - issued) <= REQUEST_LIFETIME + tolerance)) throw new Error('the request is too old');
+    const id = attributeOf(root, 'ID') ?? '';
+    if (!(await settings.useOnce(`logout ${id}`, 2 * (REQUEST_LIFETIME + tolerance))))
+      throw new Error('the request was used before');
+    const nameId = childNamed(root, NAMESPACES.assertion, 'NameID');
+    if (!nameId) throw new Error('the request has no NameID');
+    return { id, name: nameOf(nameId, undefined) };
+  } catch (error) {
+    throw refused(error);
+  }
+}
+
+const toProfile = (name: SamlName): Profile => ({ issuer: '', ...name }) as Profile;
