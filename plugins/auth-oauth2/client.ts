@@ -14,14 +14,13 @@ import { toSignInFailure } from './sign-in-failure.ts';
 /** This service as a client of the server, for the requests of one call, with the secret of this moment. */
 async function configure(
   provider: ProviderSettings,
-  { metadata, client: more = {} }: AuthorizationServer,
+  { metadata, insecure, client: more = {} }: AuthorizationServer,
   call: ProviderCall,
 ): Promise<client.Configuration> {
   const authentication = clientAuthenticationOf(provider, metadata, await provider.secret('CLIENT_SECRET'));
   const config = new client.Configuration(metadata, provider.value('CLIENT_ID'), more, authentication);
   config[client.customFetch] = call.fetch as client.CustomFetch;
-  // The addresses are the administrator's: whoever writes http:// there wants it, as for a provider on the same machine.
-  if (metadata.token_endpoint?.startsWith('http:')) client.allowInsecureRequests(config);
+  if (insecure) client.allowInsecureRequests(config);
   return config;
 }
 

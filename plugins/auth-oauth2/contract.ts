@@ -12,6 +12,8 @@ import type {
 /** What a client knows of an authorization server. */
 export interface AuthorizationServer {
   readonly metadata: client.ServerMetadata;
+  /** Requests without TLS are sent: only where an administrator wrote an address with http://, never because the provider names one. */
+  readonly insecure: boolean;
   /** Client metadata of OpenID Connect, such as the tolerance of clocks. */
   readonly client?: Partial<client.ClientMetadata>;
 }

@@ -20,8 +20,9 @@ export function openOAuth2Driver(provider: ProviderSettings): RedirectProviderDr
     authorization_endpoint: url('AUTHORIZE_URL').href,
     token_endpoint: url('ACCESS_URL').href,
   };
+  const insecure = [url('ACCESS_URL'), profileUrl].some(({ protocol }) => protocol === 'http:');
   const parameters = parseAuthorizationParameters(provider.value<unknown>('PARAMS'));
-  const configure = (call: ProviderCall) => oauth2Client.configure(provider, { metadata }, call);
+  const configure = (call: ProviderCall) => oauth2Client.configure(provider, { metadata, insecure }, call);
 
   async function fetchProfile(config: client.Configuration, accessToken: string): Promise<Record<string, unknown>> {
     const response = await client.fetchProtectedResource(

@@ -6,7 +6,7 @@ import type { ProviderCall, ProviderSettings, RedirectProviderDriver } from '../
 import { profileOfClaims } from '../auth-providers/library.ts';
 import { createServerMetadataCache } from './server-metadata.ts';
 
-/** Signatures by public keys. With a shared secret or without one, anybody who knows the client could sign ID tokens. */
+/** Signatures by public keys. With a shared secret or without one, every client could sign ID tokens. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -44,6 +44,7 @@ export async function openOpenIdDriver(
           ...metadata,
           id_token_signing_alg_values_supported: offered.filter((one) => ALGORITHMS.includes(one)),
         },
+        insecure: new URL(issuer).protocol === 'http:',
         client: { [client.clockTolerance]: clockTolerance },
       },
       call,

@@ -17,8 +17,8 @@ type Claims = Readonly<Record<string, unknown>>;
 
 /**
  * The profile of a user by claims. A key may be a path (`profile.mail`).
- * @throws INVALID_CREDENTIALS without identifier, and where the identifier is an e-mail address that the provider says is not verified:
- * whoever can enter an address there would be its owner here
+ * @throws INVALID_CREDENTIALS without identifier, and where the identifier is an e-mail address that the provider says is not verified,
+ * since a user who enters the address of another user there would be that user here
  */
 export function profileOfClaims(provider: Pick<ProviderSettings, 'value'>, claims: Claims): ProviderProfile {
   const claim = (key: string) => claimAt(claims, provider.value(key));

@@ -10,6 +10,7 @@ import { createProviderAccounts } from './accounts.ts';
 import { usedSignInsCollection } from './collections.ts';
 import { authProviders, type ProviderProfile, providerSignIns } from './contract.ts';
 import { createFailureLog } from './failure-log.ts';
+import { warnOfMissingRoles } from './missing-roles.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createProviderTokenStore } from './provider-tokens.ts';
 import { assertContributed, type OpenProvider, openProvider } from './providers.ts';
@@ -39,7 +40,7 @@ export default definePlugin<Record<never, never>, Shared>({
     const open = new Map<string, OpenProvider>();
 
     async function resolve({ rules }: OpenProvider, profile: ProviderProfile): Promise<AuthenticatedUser> {
-      const user = await accounts.resolve(rules, profile, systemCaller());
+      const user = await accounts.resolve(rules, profile);
       await tokens.store(user, profile.tokens);
       return { user };
     }
@@ -59,7 +60,7 @@ export default definePlugin<Record<never, never>, Shared>({
     }
 
     const logFailure = createFailureLog(log);
-    const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure, log });
+    const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure });
     host.provide(providerSignIns, { complete: flow.complete });
     for (const route of providerRoutes({ flow, assertCallback })) host.contribute(routes, route);
 
@@ -72,6 +73,7 @@ export default definePlugin<Record<never, never>, Shared>({
         open.set(variables.name, provider);
         host.contribute(authDrivers, provider.authDriver);
       }
+      await warnOfMissingRoles([...open.values()], { items: used.items, log, systemCaller });
     });
     host.onStop(async () => {
       const closing = [...open.values()].map(async ({ driver }) => driver.close?.());

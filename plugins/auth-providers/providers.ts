@@ -1,6 +1,6 @@
 import { fail, type Log } from '#kernel';
 import type { AuthDriver, AuthenticatedUser } from '../auth/contract.ts';
-import type { AccountRules } from './accounts.ts';
+import type { AccountRules } from './account-rules.ts';
 import type {
   CredentialsProviderDriver,
   ProviderDriverDeclaration,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Failure, Failures, fail, type Log } from '#kernel';
-import type { AuthenticatedUser, LinkTokens, SessionService } from '../auth/contract.ts';
+import { Failure, Failures, fail } from '#kernel';
+import type { AuthenticatedUser, LinkTokens, SessionService, SessionTokens } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import { sendData } from '../http/library.ts';
 import type { ProviderProfile, ProviderSignIns, RedirectProviderDriver } from './contract.ts';
@@ -17,7 +17,6 @@ interface Deps {
   readonly sessions: SessionService;
   readonly publicUrl: string;
   readonly logFailure: ThrottledLog;
-  readonly log: Log;
 }
 
 /** The query of a request that begins a sign-in. */
@@ -34,75 +33,35 @@ export interface SignInFlow extends ProviderSignIns {
 }
 
 export function createSignInFlow(deps: Deps): SignInFlow {
-  const { find, resolve, linkTokens, sessions, publicUrl, logFailure } = deps;
-
-  function cookieOf({ settings, declaration }: OpenProvider) {
-    const url = new URL(settings.urlOf(''));
-    return createSignInCookie({
-      provider: settings.name,
-      path: url.pathname.replace(/\/$/, ''),
-      secure: settings.value<boolean | undefined>('COOKIE_SECURE') ?? url.protocol === 'https:',
-      crossSite: declaration.kind === 'redirect' && declaration.ownCallback?.crossSite === true,
-      linkTokens,
-    });
-  }
-
-  const targetOf = ({ settings }: OpenProvider, redirect: unknown) =>
-    parseRedirectTarget(redirect, publicUrl, settings.value<readonly string[]>('REDIRECT_ALLOW_LIST'));
-
-  /** Ends a failed sign-in at the page that began it, where there is one. */
-  function failAt(ctx: HttpContext, provider: OpenProvider, redirect: URL | undefined, error: unknown): void {
-    const code = codeOf(error);
-    logFailure(provider.settings.name, code, error);
-    if (redirect === undefined) throw error;
-    sendRedirect(ctx, withReason(redirect, code));
-  }
-
-  async function openSession(
-    ctx: HttpContext,
-    provider: OpenProvider,
-    pending: PendingSignIn,
-    parameters: URLSearchParams,
-  ) {
-    const { settings, driver, authDriver } = provider;
-    if (!(await settings.useOnce(`state ${pending.state}`, SIGN_IN_LIFETIME)))
-      throw fail('INVALID_TOKEN', 'this sign-in was completed before');
-    assertNoRepeatedParameter(parameters);
-    const { state, keep } = pending;
-    const profile = await settings.call((bounds) =>
-      (driver as RedirectProviderDriver).finish({ ...bounds, parameters, state, keep }),
-    );
-    const user = await resolve(provider, profile);
-    return sessions.open(ctx.state.caller, authDriver, user);
-  }
+  const { find, sessions } = deps;
 
   return {
     async begin(ctx, name, { redirect, mode, prompt }) {
       const provider = find(ctx, name);
-      const target = targetOf(provider, redirect);
+      const target = targetOf(deps, provider, redirect);
       const signInMode = parseMode(mode, target, provider.settings.value('MODE'));
       if (prompt !== undefined && (typeof prompt !== 'string' || !/^[a-z_ ]{1,64}$/.test(prompt)))
         throw fail('INVALID_QUERY', '"prompt" must be a text such as login.', { path: ['prompt'] });
       const state = randomBytes(32).toString('base64url');
       try {
-        const { location, keep } = await provider.settings.call((bounds) =>
-          (provider.driver as RedirectProviderDriver).begin({ ...bounds, state, prompt }),
+        const { location, keep } = await provider.settings.call((call) =>
+          redirectDriverOf(provider).begin({ ...call, state, prompt }),
         );
-        cookieOf(provider).write(ctx, { state, redirect: target?.href, mode: signInMode, keep });
+        cookieOf(deps, provider).write(ctx, { state, redirect: target?.href, mode: signInMode, keep });
         sendRedirect(ctx, location);
       } catch (error) {
-        failAt(ctx, provider, target, error);
+        failAt(deps, ctx, provider, target, error);
       }
     },
 
     async complete(ctx, name, { state, parameters }) {
       const provider = find(ctx, name);
       ctx.set('Cache-Control', 'no-store');
-      const pending = cookieOf(provider).take(ctx, state);
+      const pending = cookieOf(deps, provider).take(ctx, state);
       // The address was checked at the begin, and the cookie is signed.
       const target = pending.redirect === undefined ? undefined : new URL(pending.redirect);
       try {
-        const tokens = await openSession(ctx, provider, pending, parameters);
+        const tokens = await openSession(deps, ctx, provider, pending, parameters);
         if (target || pending.mode === 'cookie') sessions.writeCookie(ctx, tokens.refreshToken);
         if (target) return sendRedirect(ctx, target);
         sendData(ctx, {
@@ -111,20 +70,60 @@ export function createSignInFlow(deps: Deps): SignInFlow {
           ...(pending.mode === 'json' ? { refresh_token: tokens.refreshToken } : {}),
         });
       } catch (error) {
-        failAt(ctx, provider, target, error);
+        failAt(deps, ctx, provider, target, error);
       }
     },
 
     async logout(ctx, name, redirect) {
       const provider = find(ctx, name);
-      const driver = provider.driver as RedirectProviderDriver;
-      const target = targetOf(provider, redirect);
-      const location = await provider.settings.call(async (bounds) => driver.logout?.(target, bounds));
+      const target = targetOf(deps, provider, redirect);
+      const location = await provider.settings.call(async (call) => redirectDriverOf(provider).logout?.(target, call));
       const end = location ?? target;
       if (!end) throw fail('ROUTE_NOT_FOUND', `The provider ${name} has no sign-out.`, { path: ctx.path });
       sendRedirect(ctx, end);
     },
   };
+}
+
+const redirectDriverOf = ({ driver }: OpenProvider): RedirectProviderDriver => driver as RedirectProviderDriver;
+
+function cookieOf({ linkTokens }: Deps, { settings, declaration }: OpenProvider) {
+  const url = new URL(settings.urlOf(''));
+  return createSignInCookie({
+    provider: settings.name,
+    path: url.pathname.replace(/\/$/, ''),
+    secure: settings.value<boolean | undefined>('COOKIE_SECURE') ?? url.protocol === 'https:',
+    crossSite: declaration.kind === 'redirect' && declaration.ownCallback?.crossSite === true,
+    linkTokens,
+  });
+}
+
+const targetOf = ({ publicUrl }: Deps, { settings }: OpenProvider, redirect: unknown) =>
+  parseRedirectTarget(redirect, publicUrl, settings.value<readonly string[]>('REDIRECT_ALLOW_LIST'));
+
+/** Ends a failed sign-in at the page that began it, where there is one. */
+function failAt(deps: Deps, ctx: HttpContext, provider: OpenProvider, target: URL | undefined, error: unknown): void {
+  const code = codeOf(error);
+  deps.logFailure(provider.settings.name, code, error);
+  if (target === undefined) throw error;
+  sendRedirect(ctx, withReason(target, code));
+}
+
+async function openSession(
+  { resolve, sessions }: Deps,
+  ctx: HttpContext,
+  provider: OpenProvider,
+  { state, keep }: PendingSignIn,
+  parameters: URLSearchParams,
+): Promise<SessionTokens> {
+  const { settings, authDriver } = provider;
+  if (!(await settings.useOnce(`state ${state}`, SIGN_IN_LIFETIME)))
+    throw fail('INVALID_TOKEN', 'this sign-in was completed before');
+  assertNoRepeatedParameter(parameters);
+  const profile = await settings.call((call) =>
+    redirectDriverOf(provider).finish({ ...call, parameters, state, keep }),
+  );
+  return sessions.open(ctx.state.caller, authDriver, await resolve(provider, profile));
 }
 
 function parseMode(mode: unknown, target: URL | undefined, byDefault: 'json' | 'cookie'): 'json' | 'cookie' {

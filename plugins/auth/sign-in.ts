@@ -56,7 +56,7 @@ export interface SignInHandler {
 const invalidCredentials = (detail: string) => fail('INVALID_CREDENTIALS', detail);
 
 export function createSignInHandler(deps: SignInDeps): SignInHandler {
-  const { identity, access, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
+  const { identity, accounts, activity, events, sessions, tokens, drivers, steps } = deps;
 
   async function accessToken(owner: SessionOwner, type: 'login' | 'refresh', caller: Caller): Promise<string> {
     const claims = {
@@ -126,8 +126,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
       if (rotated.state !== 'renewed') throw refusalOf(rotated.state);
       const { owner, token } = rotated;
       try {
-        await assertAddressAllowedForRole(access, owner.role, client.ip);
-        await drivers().get(owner.provider)?.driver.refresh?.({ id: owner.id });
+        await assertRefreshable(deps, owner, client.ip);
       } catch (error) {
         await sessions.close(token);
         throw error;
@@ -144,6 +143,16 @@ async function findAccount(
   const account = await accounts.bySignedIn(signedIn);
   if (!account) throw invalidCredentials('the authenticated user does not exist');
   return account;
+}
+
+/** Asserts that the session of this user may go on. @throws INVALID_IP, and what the driver of the user's provider throws */
+async function assertRefreshable(
+  { access, drivers }: SignInDeps,
+  owner: SessionOwner,
+  ip: string | null,
+): Promise<void> {
+  await assertAddressAllowedForRole(access, owner.role, ip);
+  await drivers().get(owner.provider)?.driver.refresh?.({ id: owner.id });
 }
 
 function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {

@@ -47,6 +47,16 @@ const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
     when: 'before credentials are checked; after a sign-in, with `status` `success` or `fail`',
     payload: 'the credentials; for actions without secrets',
   },
+  'auth.create': {
+    kinds: ['filter'],
+    when: 'before the first sign-in by a provider registers a user; the meta has `provider`, `identifier` and `providerPayload`',
+    payload: 'names and e-mail address; what decides the rights of the user is not taken over',
+  },
+  'auth.update': {
+    kinds: ['filter'],
+    when: 'before a sign-in by a provider changes its user, with the same meta',
+    payload: 'what changes of names and e-mail address',
+  },
   'auth.jwt': { kinds: ['filter'], when: 'before an access token is signed', payload: 'the claims' },
   'files.upload': {
     kinds: ['action'],

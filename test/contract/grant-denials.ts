@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type OpenIdServer, startOpenIdServer } from '../support/openid-server.ts';
 import { readCorePluginFolders } from '../support/plugin-folders.ts';
 import { createSender, type SendRequest } from '../support/send.ts';
 import { createMigratedDatabase, FIRST_ADMIN_CREDENTIALS } from '../support/service.ts';
@@ -40,6 +41,7 @@ async function denialOn(
 ): Promise<CapabilityDenial | undefined> {
   const data = await mkdtemp(join(tmpdir(), 'tenon-grants-'));
   const outside = await openServer();
+  const provider = await startOpenIdServer();
   let kernel: Kernel | undefined;
   try {
     await putExtensions(join(data, 'extensions'));
@@ -48,7 +50,10 @@ async function denialOn(
       // Plugins that share the removed setting are left out: they cannot start when no plugin owns it.
       .filter(({ settings }) => path[0] !== 'config' || path[1] === 'shared' || !settings.shared.includes(key))
       .map(({ folder }) => (folder === plugin.folder ? url : new URL(`../../plugins/${folder}/`, import.meta.url)));
-    kernel = await boot({ plugins }, { environment: { ...environmentOf(data), ...connectionOf(database.url, key) } });
+    kernel = await boot(
+      { plugins },
+      { environment: { ...environmentOf(data, provider), ...connectionOf(database.url, key) } },
+    );
     await kernel.migrate();
     await kernel.start();
     const { port } = await kernel.listen();
@@ -59,7 +64,7 @@ async function denialOn(
       if (denialOf(kernel, plugin.name)) throw new Error('denied: the rest need not be tried');
       return reply;
     };
-    await exerciseAll(untilDenied, `http://127.0.0.1:${address}`);
+    await exerciseAll(untilDenied, `http://127.0.0.1:${address}`, provider);
   } catch (error) {
     const { cause, detail, message } = error as { cause?: { code?: string }; detail?: string; message: string };
     if (cause?.code === 'CAPABILITY_DENIED') return { plugin: plugin.name, detail: detail ?? message };
@@ -67,6 +72,7 @@ async function denialOn(
   } finally {
     await kernel?.stop();
     outside.close();
+    await provider.stop();
     await rm(data, { recursive: true, force: true });
     await database.drop();
   }
@@ -92,12 +98,14 @@ function connectionOf(url: string, key: string): Record<string, string> {
   };
 }
 
-const environmentOf = (data: string) => ({
+const environmentOf = (data: string, { issuer, secret }: OpenIdServer) => ({
   ...silentSettings,
   ...OPTIONAL_FEATURES,
   DATA_PATH: data,
   EXTENSIONS_PATH: join(data, 'extensions'),
   PUBLIC_URL: 'http://127.0.0.1:8055',
+  AUTH_EXAMPLE_ISSUER_URL: issuer,
+  AUTH_EXAMPLE_CLIENT_SECRET: secret,
   ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
   ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
   LOGIN_STALL_TIME: '1',
@@ -168,7 +176,7 @@ async function putExtensions(folder: string): Promise<void> {
 }
 
 /** Sends requests that use every feature. Their answers are not checked, since denials are found in the ledger. */
-async function exerciseAll(request: SendRequest, outside: string): Promise<void> {
+async function exerciseAll(request: SendRequest, outside: string, provider: OpenIdServer): Promise<void> {
   const login = await request('POST', '/auth/login', { body: FIRST_ADMIN_CREDENTIALS });
   const token = login.body?.data?.access_token as string | undefined;
   const ask = (method: string, path: string, body?: unknown) => request(method, path, { token, body });
@@ -178,6 +186,7 @@ async function exerciseAll(request: SendRequest, outside: string): Promise<void>
   });
   // The service imports the graphql package with the first document.
   await ask('POST', '/graphql/system', { query: '{ server_ping }' });
+  await exerciseProvider(request, provider);
   await exerciseSchema(ask);
   await exerciseUsers(ask, request);
   // After the other features, since uploads start worker processes for images and so take longest.
@@ -186,6 +195,18 @@ async function exerciseAll(request: SendRequest, outside: string): Promise<void>
   await request('GET', '/nothing-at-all');
   await ask('GET', '/extensions');
   await ask('POST', '/extensions/reload', {});
+}
+
+/** Signs in by the provider twice: the first sign-in registers the user. */
+async function exerciseProvider(request: SendRequest, provider: OpenIdServer): Promise<void> {
+  provider.user = { sub: 'ann', email: 'ann@example.com' };
+  for (let count = 0; count < 2; count++) {
+    const begin = await request('GET', '/auth/login/example');
+    const redirect = await fetch(begin.headers.get('location') ?? '', { redirect: 'manual' });
+    const callback = new URL(redirect.headers.get('location') ?? '');
+    const cookie = begin.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+    await request('GET', `${callback.pathname}${callback.search}`, { headers: { cookie } });
+  }
 }
 
 type Ask = (method: string, path: string, body?: unknown) => ReturnType<SendRequest>;

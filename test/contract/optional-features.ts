@@ -16,6 +16,11 @@ export const OPTIONAL_FEATURES = {
   RATE_LIMITER_USER_POINTS: '100000',
   RATE_LIMITER_TOKEN_ENABLED: 'true',
   EMAIL_TRANSPORT: 'log',
+  // A sign-in provider, which is not requested before the first sign-in.
+  AUTH_EXAMPLE_DRIVER: 'openid',
+  AUTH_EXAMPLE_ISSUER_URL: 'http://127.0.0.1:1',
+  AUTH_EXAMPLE_CLIENT_ID: 'service',
+  AUTH_EXAMPLE_ALLOW_PUBLIC_REGISTRATION: 'true',
   // No message is sent to them.
   EMAIL_SMTP_HOST: '127.0.0.1',
   EMAIL_SES_REGION: 'eu-central-1',

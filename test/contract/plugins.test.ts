@@ -77,7 +77,7 @@ async function recordHostUse(): Promise<ReadonlyMap<string, HostUse>> {
   return all;
 }
 
-const LATE_FACETS = ['flows.operations', 'http.mounts'];
+const LATE_FACETS = ['flows.operations', 'http.mounts', 'auth.drivers'];
 const sorted = (names: Iterable<string>) => [...names].sort();
 const MEMBERS: Readonly<Record<string, string>> = {
   log: 'log',
@@ -127,8 +127,9 @@ describe('contract of every core plugin', () => {
         expect(sorted(hostUse().uses), 'uses').to.deep.equal(sorted(Object.keys(manifest.uses ?? {})));
         expect(sorted(hostUse().facets), 'facets').to.deep.equal(sorted(manifest.facets ?? []));
         const declared = Object.keys(manifest.contributes ?? {});
-        // Plugins that load extensions contribute these facets later, on behalf of the loaded extensions.
-        const late = LATE_FACETS.filter((id) => declared.includes(id) && plugin.folder.startsWith('extensions-'));
+        // Plugins that load extensions, or open the drivers of other plugins, contribute to these facets later, on behalf of those.
+        const isLate = plugin.folder.startsWith('extensions-') || plugin.folder === 'auth-providers';
+        const late = LATE_FACETS.filter((id) => declared.includes(id) && isLate);
         expect(sorted(new Set([...hostUse().contributes, ...late])), 'contributes').to.deep.equal(sorted(declared));
       });
 

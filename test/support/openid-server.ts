@@ -18,7 +18,7 @@ export interface OpenIdServerFaults {
   answer?: Readonly<Record<string, (response: ServerResponse) => void>>;
 }
 
-/** An authorization server for tests, of OAuth2 and OpenID Connect: it asks nobody, and issues what the test says. */
+/** An authorization server for tests, of OAuth2 and OpenID Connect: it shows no page, and issues what the test says. */
 export interface OpenIdServer {
   readonly issuer: string;
   /** What the server says of the user who signs in next. */
@@ -54,7 +54,8 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
   });
   http.listen(0, '127.0.0.1');
   await new Promise((resolve) => http.once('listening', resolve));
-  const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  // Another host than that of the service, so that browsers take it for another site.
+  const issuer = `http://localhost:${(http.address() as AddressInfo).port}`;
   const server: OpenIdServer = {
     issuer,
     user: {},
@@ -104,24 +105,24 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
   }
 
   function authorize(url: URL, response: ServerResponse): void {
-    const asked = url.searchParams;
+    const query = url.searchParams;
     const code = randomUUID();
     codes.set(code, {
-      challenge: asked.get('code_challenge'),
-      nonce: asked.get('nonce'),
-      redirectUri: asked.get('redirect_uri'),
-      clientId: asked.get('client_id'),
+      challenge: query.get('code_challenge'),
+      nonce: query.get('nonce'),
+      redirectUri: query.get('redirect_uri'),
+      clientId: query.get('client_id'),
       user: { ...server.user },
     });
-    const parameters = new URLSearchParams({ code, state: asked.get('state') ?? '' });
+    const parameters = new URLSearchParams({ code, state: query.get('state') ?? '' });
     server.faults.callback?.(parameters);
-    if (asked.get('response_mode') === 'form_post') {
+    if (query.get('response_mode') === 'form_post') {
       const fields = [...parameters].map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`);
-      const form = `<form method="post" action="${asked.get('redirect_uri')}">${fields.join('')}</form>`;
+      const form = `<form method="post" action="${query.get('redirect_uri')}">${fields.join('')}</form>`;
       response.writeHead(200, { 'content-type': 'text/html' });
       return void response.end(`<body onload="document.forms[0].submit()">${form}</body>`);
     }
-    response.writeHead(302, { location: `${asked.get('redirect_uri')}?${parameters}` }).end();
+    response.writeHead(302, { location: `${query.get('redirect_uri')}?${parameters}` }).end();
   }
 
   async function token(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -58,7 +58,7 @@ describe('a provider that does not answer as it should', function () {
         ...openIdSettings('away', server, { ISSUER_URL: `http://127.0.0.1:${port}` }),
       }),
     });
-    fixture.server.user = { sub: 'nobody-knows', email: 'nobody@example.com' };
+    fixture.server.user = { sub: 'unknown-user', email: 'unknown@example.com' };
     // The first sign-in fetches what later ones have in memory.
     expect((await fixture.signIn('oidc')).status).to.equal(200);
   });

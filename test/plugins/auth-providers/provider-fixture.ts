@@ -112,7 +112,7 @@ export async function signInBy(
   const isCallback = (at: URL) => at.origin === url && at.pathname.endsWith('/callback');
   const first = await browser.follow(
     `${url}/auth/login/${provider}${query}`,
-    (at) => isCallback(at) || isElsewhere(url, at),
+    (at) => isCallback(at) || isOfAnotherHost(url, at),
   );
   const at = isCallback(first.url) ? first.url : undefined;
   if (at) callback?.(at);
@@ -134,8 +134,9 @@ export async function signInBy(
 }
 
 /** Whether an address is neither of the service nor of a server of the tests. */
-const isElsewhere = (url: string, at: URL): boolean =>
-  at.hostname !== '127.0.0.1' || (at.origin === url && !at.pathname.startsWith('/auth/'));
+const isOfAnotherHost = (url: string, at: URL): boolean =>
+  (at.hostname !== '127.0.0.1' && at.hostname !== 'localhost') ||
+  (at.origin === url && !at.pathname.startsWith('/auth/'));
 
 const reasonOf = (location: string | null): string | undefined =>
   location === null ? undefined : (new URL(location).searchParams.get('reason') ?? undefined);

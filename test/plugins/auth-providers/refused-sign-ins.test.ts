@@ -5,7 +5,7 @@ import { createCookieBrowser } from '../../support/cookie-browser.ts';
 import type { OpenIdServerFaults } from '../../support/openid-server.ts';
 import { openIdSettings, type ProviderFixture, type SignInOptions, startProviderFixture } from './provider-fixture.ts';
 
-interface Attack {
+interface RefusedSignIn {
   readonly what: string;
   readonly provider: string;
   readonly code: string;
@@ -19,7 +19,7 @@ const INVALID = 'INVALID_CREDENTIALS';
 
 const setState = (value: string) => (url: URL) => url.searchParams.set('state', value);
 
-const ID_TOKEN_ATTACKS: readonly (readonly [what: string, faults: OpenIdServerFaults])[] = [
+const ID_TOKEN_FAULTS: readonly (readonly [what: string, faults: OpenIdServerFaults])[] = [
   ['tampered', { sign: (claims, honest) => tamper(honest, { ...claims, sub: 'admin' }) }],
   ['expired', { claims: (claims) => Object.assign(claims, { iat: 1_000, exp: 2_000 }) }],
   [
@@ -83,14 +83,14 @@ describe('sign-ins that a provider cannot prove', () => {
     (await fixture.service.database.query<{ count: number }>('select count(*)::int as count from platform_users'))[0]
       ?.count;
 
-  const attacks: readonly Attack[] = [
-    ...ID_TOKEN_ATTACKS.map(([what, faults]) => ({
+  const refusedSignIns: readonly RefusedSignIn[] = [
+    ...ID_TOKEN_FAULTS.map(([what, faults]) => ({
       what: `ID token, ${what}`,
       provider: 'oidc',
       code: INVALID,
       faults,
     })),
-    ...['oidc', 'plain'].flatMap((provider): readonly Attack[] => [
+    ...['oidc', 'plain'].flatMap((provider): readonly RefusedSignIn[] => [
       { what: 'wrong state', provider, code: 'INVALID_TOKEN', options: { callback: setState('another') } },
       {
         what: 'no state',
@@ -176,7 +176,7 @@ describe('sign-ins that a provider cannot prove', () => {
     },
   ];
 
-  for (const { what, provider, code, user, faults = {}, options } of attacks) {
+  for (const { what, provider, code, user, faults = {}, options } of refusedSignIns) {
     it(`${provider}: refuses ${what} with ${code}`, async () => {
       fixture.server.user = { ...nextUser(), ...user };
       fixture.server.faults = faults;

@@ -90,11 +90,11 @@ describe('sign-in by a provider', () => {
   it('a user whom an admin prepared for the provider is linked by a verified e-mail address', async () => {
     const user = newUser();
     const { service } = fixture;
-    const made = await service.request('POST', '/users', {
+    const reply = await service.request('POST', '/users', {
       token: service.admin.token,
       body: { email: user.email.toUpperCase(), provider: 'oidc', role: fixture.roles.member },
     });
-    expect(made.status).to.equal(200);
+    expect(reply.status).to.equal(200);
     fixture.server.user = { ...user, email_verified: false };
     expect((await fixture.signIn('oidc')).code).to.equal('RECORD_NOT_UNIQUE');
     fixture.server.user = user;
