@@ -3,7 +3,7 @@ import { fail } from '#kernel';
 import type { ProviderSettings, RedirectProviderDriver, SignInCallback } from '../auth-providers/contract.ts';
 import { type ProvenAssertion, readProvenAssertion, type SamlName } from './assertion.ts';
 import { type IdentityProviderSource, openIdentityProviderSource } from './idp-metadata-source.ts';
-import { createSamlClient } from './library-client.ts';
+import { createSamlClient, toSignedAddress } from './library-client.ts';
 import { assertAddressedTo, assertSuccess, screenMessage } from './message.ts';
 import { profileOfAssertion } from './profile.ts';
 import { openServiceProvider, type ServiceProvider } from './service-provider.ts';
@@ -39,7 +39,7 @@ export function createSamlDriver(provider: SamlProvider, onProvenName: ProvenNam
         requestId,
         options: { forceAuthn: prompt === 'login', passive: prompt === 'none' },
       });
-      const location = new URL(await client.getAuthorizeUrlAsync(state, undefined, {}));
+      const location = toSignedAddress(await client.getAuthorizeUrlAsync(state, undefined, {}));
       return { location, keep: { requestId } };
     },
 

@@ -1,3 +1,4 @@
+import { stringify } from 'node:querystring';
 import { SAML, type SamlConfig, ValidateInResponseTo } from '@node-saml/node-saml';
 import type { IdentityProvider } from './idp-metadata.ts';
 import type { ServiceProvider } from './service-provider.ts';
@@ -46,4 +47,14 @@ export async function createSamlClient(
     },
     ...options,
   });
+}
+
+/**
+ * The address of a message with its query as the library signs it. The library writes some characters of the query, such as spaces,
+ * otherwise than it signs them, and a provider compares the text.
+ */
+export function toSignedAddress(address: string): URL {
+  const url = new URL(address);
+  url.search = stringify(Object.fromEntries(url.searchParams));
+  return url;
 }

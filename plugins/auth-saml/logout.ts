@@ -5,7 +5,7 @@ import { parseRedirectTarget } from '../auth-providers/library.ts';
 import type { HttpContext } from '../http/contract.ts';
 import { nameOf, type SamlName, timeOf } from './assertion.ts';
 import type { SamlProvider } from './driver.ts';
-import { createSamlClient } from './library-client.ts';
+import { createSamlClient, toSignedAddress } from './library-client.ts';
 import type { LogoutCookie } from './logout-cookie.ts';
 import { assertAddressedTo, screenMessage } from './message.ts';
 import type { UsersByName } from './users-by-name.ts';
@@ -59,7 +59,7 @@ export function createSamlLogout({ sessions, users, publicUrl }: Deps): SamlLogo
       const idp = await currentIdp(provider);
       if (idp.logoutUrl === undefined) return target?.href;
       const client = await createSamlClient(idp, provider.sp, provider);
-      return client.getLogoutUrlAsync(toProfile(name), target?.href ?? '', {});
+      return toSignedAddress(await client.getLogoutUrlAsync(toProfile(name), target?.href ?? '', {})).href;
     },
 
     async answer(provider, form) {
@@ -72,7 +72,8 @@ export function createSamlLogout({ sessions, users, publicUrl }: Deps): SamlLogo
         options: { logoutUrl: idp.logoutResponseUrl },
       });
       const relayState = (form.get('RelayState') ?? '').slice(0, MAX_RELAY_STATE);
-      return client.getLogoutResponseUrlAsync({ ...toProfile(request.name), ID: request.id }, relayState, {}, true);
+      const profile = { ...toProfile(request.name), ID: request.id };
+      return toSignedAddress(await client.getLogoutResponseUrlAsync(profile, relayState, {}, true)).href;
     },
 
     async finish(provider, form) {

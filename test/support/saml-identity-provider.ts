@@ -56,6 +56,10 @@ export async function startSamlIdentityProvider(host = 'localhost'): Promise<Sam
       signingCert: IDP_CERTIFICATE,
       requestSignatureAlgorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
       isAssertionEncrypted: encrypts,
+      // The service has a key then, and signs with it.
+      wantAuthnRequestsSigned: encrypts,
+      wantLogoutRequestSigned: true,
+      wantLogoutResponseSigned: true,
       dataEncryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm',
       keyEncryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
       nameIDFormat: [NAME_FORMAT],
@@ -95,8 +99,8 @@ export async function startSamlIdentityProvider(host = 'localhost'): Promise<Sam
 
     async respond(url) {
       const sp = await readSp();
-      const request = await plain.parseLoginRequest(sp, 'redirect', messageOf(url));
       const idp = self.encrypts ? encrypting : plain;
+      const request = await idp.parseLoginRequest(sp, 'redirect', messageOf(url));
       const id = (request.extract.request as { id?: string } | undefined)?.id;
       const customTagReplacement = (template: string) => fillResponse(template, self, sp, String(id));
       const response = (await idp.createLoginResponse(sp, request as never, 'post', {}, { customTagReplacement })) as {

@@ -176,7 +176,7 @@ const REFUSED: Readonly<Record<string, Forge>> = {
   'a second root': (f) => `${f.xml}${f.xml}`,
   'no XML': () => 'yes',
   'no text': () => '',
-  'bytes that are no UTF-8': () => '\u0000\uffff',
+  'control characters': () => '\u0000\uffff',
   'a logout request in place of a response': (f) => f.xml.replaceAll('samlp:Response', 'samlp:LogoutRequest'),
   'a response of SAML 1': (f) => f.xml.replaceAll('SAML:2.0:protocol', 'SAML:1.0:protocol'),
 };
