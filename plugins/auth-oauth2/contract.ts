@@ -43,7 +43,7 @@ export interface OAuth2Client {
   ): Promise<ProviderTokens>;
   /** The tokens to store; undefined where the provider issues no refresh token. */
   tokensOf(answer: client.TokenEndpointResponse): ProviderTokens | undefined;
-  /** Runs requests of `openid-client`, whose errors become INVALID_CREDENTIALS, SERVICE_UNAVAILABLE or INVALID_CONFIG. */
+  /** Runs requests of `openid-client`, whose errors become failures. @throws INVALID_CREDENTIALS, SERVICE_UNAVAILABLE, INVALID_CONFIG */
   withFailures<T>(provider: Pick<ProviderSettings, 'name'>, work: () => Promise<T>): Promise<T>;
 }
 

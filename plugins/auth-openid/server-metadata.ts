@@ -40,10 +40,9 @@ export function createServerMetadataCache(
       known = { metadata, at: now() };
       return metadata;
     } catch (error) {
-      const reason = (error as Error)?.message ?? String(error);
       throw fail(
         'SERVICE_UNAVAILABLE',
-        `The discovery document of the sign-in provider ${provider.name} cannot be used: ${reason}`,
+        `The discovery document of the sign-in provider ${provider.name} cannot be used: ${reasonOf(error)}`,
       );
     }
   }
@@ -68,4 +67,11 @@ export function createServerMetadataCache(
       return pending;
     },
   };
+}
+
+/** The message of the innermost error: that of the library says that something went wrong. */
+function reasonOf(error: unknown): string {
+  let at = error;
+  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
+  return at instanceof Error ? at.message : String(at);
 }

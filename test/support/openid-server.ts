@@ -23,6 +23,8 @@ export interface OpenIdServer {
   readonly issuer: string;
   /** What the server says of the user who signs in next. */
   user: Claims;
+  /** Users by `login_hint` of the authorization request, in place of `user`. */
+  readonly users: Map<string, Claims>;
   faults: OpenIdServerFaults;
   /** The secret of the client. */
   secret: string;
@@ -48,7 +50,8 @@ interface IssuedCode {
 export async function startOpenIdServer(): Promise<OpenIdServer> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const codes = new Map<string, IssuedCode>();
-  const users = new Map<string, Claims>();
+  /** What the server says of the user of an access token. */
+  const profiles = new Map<string, Claims>();
   const http = createServer((request, response) => {
     void handle(request, response).catch((error) => response.writeHead(500).end(String(error)));
   });
@@ -59,6 +62,7 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
   const server: OpenIdServer = {
     issuer,
     user: {},
+    users: new Map(),
     faults: {},
     secret: 'the secret of the client',
     expiresIn: 3600,
@@ -82,7 +86,7 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
     if (url.pathname === '/authorize') return authorize(url, response);
     if (url.pathname === '/token') return token(request, response);
     if (url.pathname === '/userinfo') {
-      const user = users.get(request.headers.authorization?.replace('Bearer ', '') ?? '');
+      const user = profiles.get(request.headers.authorization?.replace('Bearer ', '') ?? '');
       return user ? sendJson(response, user) : sendJson(response, { error: 'invalid_token' }, 401);
     }
     sendJson(response, {}, 404);
@@ -112,7 +116,7 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
       nonce: query.get('nonce'),
       redirectUri: query.get('redirect_uri'),
       clientId: query.get('client_id'),
-      user: { ...server.user },
+      user: { ...(server.users.get(query.get('login_hint') ?? '') ?? server.user) },
     });
     const parameters = new URLSearchParams({ code, state: query.get('state') ?? '' });
     server.faults.callback?.(parameters);
@@ -159,7 +163,7 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
   function issue(user: Claims): Claims {
     const access = randomUUID();
     const refresh = randomUUID();
-    users.set(access, user);
+    profiles.set(access, user);
     server.refreshTokens.add(refresh);
     return { access_token: access, token_type: 'Bearer', expires_in: server.expiresIn, refresh_token: refresh };
   }
