@@ -1,9 +1,8 @@
 import { definePlugin } from '#kernel';
 import { authProviders } from '../auth-providers/contract.ts';
 import { createFailureLog } from '../auth-providers/library.ts';
-import { createLdapDriver } from './driver.ts';
+import { LDAP_CREDENTIALS_SCHEMA, LDAP_PROVIDER_KEYS } from './keys.ts';
 import manifest from './package.json' with { type: 'json' };
-import { LDAP_CREDENTIALS_SCHEMA, LDAP_PROVIDER_KEYS, parseLdapDirectory } from './settings.ts';
 
 export default definePlugin({
   manifest,
@@ -16,6 +15,11 @@ export default definePlugin({
       schema: LDAP_CREDENTIALS_SCHEMA,
       identifiers: ['identifier', 'email'],
       async open(provider) {
+        // The library is loaded where a provider needs it.
+        const [{ createLdapDriver }, { parseLdapDirectory }] = await Promise.all([
+          import('./driver.ts'),
+          import('./settings.ts'),
+        ]);
         const directory = parseLdapDirectory(provider);
         if (!directory.isEncrypted)
           log.warn(

@@ -1,4 +1,4 @@
-import { Failure, fail } from '#kernel';
+import { type ErrorCode, fail } from '#kernel';
 import type { ProviderCall, ProviderSettings } from '../auth-providers/contract.ts';
 import { type IdentityProvider, parseIdentityProvider } from './idp-metadata.ts';
 
@@ -8,7 +8,7 @@ const KEPT_FOR = 24 * 60 * 60_000;
 
 /** The identity provider of one sign-in provider. */
 export interface IdentityProviderSource {
-  /** @throws SERVICE_UNAVAILABLE where its metadata cannot be fetched, INVALID_CONFIG where they are wrong or expired */
+  /** @throws SERVICE_UNAVAILABLE where it answers no metadata that can be used, INVALID_CONFIG where those of the settings cannot */
   current(call: ProviderCall): Promise<IdentityProvider>;
 }
 
@@ -33,8 +33,8 @@ function createTextSource(provider: ProviderSettings) {
     async current(): Promise<IdentityProvider> {
       const text = await provider.secret('IDP_metadata');
       if (text === undefined) throw fail('INVALID_CONFIG', `${variable} is empty.`);
-      if (known?.text !== text) known = { text, parsed: parse(variable, text) };
-      return assertValid(variable, known.parsed);
+      if (known?.text !== text) known = { text, parsed: parse('INVALID_CONFIG', variable, text) };
+      return assertValid('INVALID_CONFIG', variable, known.parsed);
     },
   };
 }
@@ -49,6 +49,8 @@ function parseMetadataUrl(variable: string, text: string): URL {
 
 function createFetchedSource(provider: ProviderSettings, url: URL): IdentityProviderSource {
   const variable = provider.variableOf('IDP_METADATA_URL');
+  // What the provider answers is no mistake in the settings.
+  const CODE = 'SERVICE_UNAVAILABLE';
   let known: { readonly parsed: IdentityProvider; readonly at: number } | undefined;
   let pending: Promise<IdentityProvider> | undefined;
 
@@ -59,7 +61,7 @@ function createFetchedSource(provider: ProviderSettings, url: URL): IdentityProv
         'SERVICE_UNAVAILABLE',
         `The metadata of the sign-in provider ${provider.name} answer ${response.status}.`,
       );
-    const parsed = assertValid(variable, parse(variable, await response.text()));
+    const parsed = assertValid(CODE, variable, parse(CODE, variable, await response.text()));
     known = { parsed, at: performance.now() };
     return parsed;
   }
@@ -67,30 +69,28 @@ function createFetchedSource(provider: ProviderSettings, url: URL): IdentityProv
   return {
     async current(call) {
       const age = known ? performance.now() - known.at : Number.POSITIVE_INFINITY;
-      if (known && age < RENEWED_AFTER) return assertValid(variable, known.parsed);
+      if (known && age < RENEWED_AFTER) return assertValid(CODE, variable, known.parsed);
       pending ??= fetchMetadata(call).finally(() => (pending = undefined));
       try {
         return await pending;
       } catch (error) {
-        if (known && age < KEPT_FOR) return assertValid(variable, known.parsed);
+        if (known && age < KEPT_FOR) return assertValid(CODE, variable, known.parsed);
         throw error;
       }
     },
   };
 }
 
-function parse(variable: string, text: string): IdentityProvider {
+function parse(code: ErrorCode, variable: string, text: string): IdentityProvider {
   try {
     return parseIdentityProvider(text);
   } catch (error) {
-    throw error instanceof Failure
-      ? error
-      : fail('INVALID_CONFIG', `The metadata of ${variable} cannot be used: ${(error as Error).message}.`);
+    throw fail(code, `The metadata of ${variable} cannot be used: ${(error as Error).message}.`);
   }
 }
 
-function assertValid(variable: string, idp: IdentityProvider): IdentityProvider {
+function assertValid(code: ErrorCode, variable: string, idp: IdentityProvider): IdentityProvider {
   if (idp.validUntil !== undefined && !(idp.validUntil > Date.now()))
-    throw fail('INVALID_CONFIG', `The metadata of ${variable} are expired.`);
+    throw fail(code, `The metadata of ${variable} are expired.`);
   return idp;
 }

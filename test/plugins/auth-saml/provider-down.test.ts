@@ -83,21 +83,21 @@ describe('an identity provider of the driver saml that does not answer as it sho
       },
       '503 SERVICE_UNAVAILABLE',
     ],
-    'answers no XML': [(response) => void response.end('it works!'), '503 INVALID_CONFIG'],
+    'answers no XML': [(response) => void response.end('it works!'), '503 SERVICE_UNAVAILABLE'],
     'answers XML with entities': [
       (response) => void response.end(`<!DOCTYPE a [<!ENTITY b "c">]>${idp.metadata}`),
-      '503 INVALID_CONFIG',
+      '503 SERVICE_UNAVAILABLE',
     ],
     'answers metadata that are expired': [
       (response) =>
         void response.end(
           idp.metadata.replace('<EntityDescriptor', '<EntityDescriptor validUntil="2020-01-01T00:00:00Z"'),
         ),
-      '503 INVALID_CONFIG',
+      '503 SERVICE_UNAVAILABLE',
     ],
     'answers metadata without a certificate': [
       (response) => void response.end(idp.metadata.replace(/<KeyDescriptor.*?<\/KeyDescriptor>/s, '')),
-      '503 INVALID_CONFIG',
+      '503 SERVICE_UNAVAILABLE',
     ],
   };
   for (const [what, [answer, refusal]] of Object.entries(answers)) {
