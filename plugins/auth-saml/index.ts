@@ -1,6 +1,7 @@
 import { definePlugin } from '#kernel';
 import { linkTokens, sessions } from '../auth/contract.ts';
 import { authProviders, providerSignIns } from '../auth-providers/contract.ts';
+import { createFailureLog } from '../auth-providers/library.ts';
 import '../database/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
@@ -23,6 +24,7 @@ export default definePlugin<Record<never, never>, Shared>({
     host.contribute(systemCollections, samlNamesCollection);
     const publicUrl = host.config.PUBLIC_URL.replace(/\/+$/, '');
     const users = createUsersByName(host.db);
+    const logFailure = createFailureLog(host.log);
     const providers = new Map<string, RoutedSamlProvider>();
     const provenNames = new WeakMap<URLSearchParams, SamlName>();
 
@@ -41,7 +43,7 @@ export default definePlugin<Record<never, never>, Shared>({
         providers.set(settings.name, {
           provider,
           cookie: createLogoutCookie(settings.name, settings.urlOf('logout'), used.linkTokens),
-          logout: createSamlLogout({ sessions: used.sessions, users, publicUrl }),
+          logout: createSamlLogout({ sessions: used.sessions, users, publicUrl, logFailure }),
         });
         const driver = createSamlDriver(provider, async (name, identifier, parameters) => {
           provenNames.set(parameters, name);

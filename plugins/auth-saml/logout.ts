@@ -1,10 +1,11 @@
 import type { Profile } from '@node-saml/node-saml';
 import { fail } from '#kernel';
 import type { SessionService } from '../auth/contract.ts';
-import { parseRedirectTarget } from '../auth-providers/library.ts';
+import { type createFailureLog, parseRedirectTarget } from '../auth-providers/library.ts';
 import type { HttpContext } from '../http/contract.ts';
 import { nameOf, type SamlName, timeOf } from './assertion.ts';
 import type { SamlProvider } from './driver.ts';
+import type { IdentityProvider } from './idp-metadata.ts';
 import { createSamlClient, toSignedAddress } from './library-client.ts';
 import type { LogoutCookie } from './logout-cookie.ts';
 import { assertAddressedTo, screenMessage } from './message.ts';
@@ -15,6 +16,8 @@ interface Deps {
   readonly sessions: Pick<SessionService, 'closeOf' | 'signOut'>;
   readonly users: UsersByName;
   readonly publicUrl: string;
+  /** Writes why a message of the provider is refused, which no client is told. */
+  readonly logFailure: ReturnType<typeof createFailureLog>;
 }
 
 /** Single logout. Each method answers the address that the browser goes on to; undefined where it stays. */
@@ -45,9 +48,19 @@ export interface LogoutFields {
 const REQUEST_LIFETIME = 5 * 60_000;
 const MAX_RELAY_STATE = 1000;
 
-export function createSamlLogout({ sessions, users, publicUrl }: Deps): SamlLogout {
+export function createSamlLogout({ sessions, users, publicUrl, logFailure }: Deps): SamlLogout {
   const targetOf = ({ settings }: SamlProvider, redirect: unknown) =>
     parseRedirectTarget(redirect ?? undefined, publicUrl, settings.value<readonly string[]>('REDIRECT_ALLOW_LIST'));
+
+  async function prove<T>({ settings }: SamlProvider, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const failure = fail('INVALID_CREDENTIALS', `a logout is refused: ${(error as Error)?.message ?? error}`);
+      logFailure(settings.name, failure.code, failure);
+      throw failure;
+    }
+  }
 
   return {
     async begin(ctx, provider, cookie, { refresh_token, redirect }) {
@@ -64,7 +77,7 @@ export function createSamlLogout({ sessions, users, publicUrl }: Deps): SamlLogo
 
     async answer(provider, form) {
       const idp = await currentIdp(provider);
-      const request = await proveRequest(provider, form.get('SAMLRequest') ?? '');
+      const request = await prove(provider, () => proveRequest(provider, idp, form.get('SAMLRequest') ?? ''));
       await sessions.closeOf(await users.find(provider.settings.name, request.name.nameID));
       if (idp.logoutResponseUrl === undefined) return undefined;
       const client = await createSamlClient(idp, provider.sp, {
@@ -78,14 +91,7 @@ export function createSamlLogout({ sessions, users, publicUrl }: Deps): SamlLogo
 
     async finish(provider, form) {
       const idp = await currentIdp(provider);
-      try {
-        const message = screenMessage(form.get('SAMLResponse') ?? '', 'LogoutResponse');
-        assertAddressedTo(message.root, provider.sp.logoutUrl, idp.entityId);
-        const client = await createSamlClient(idp, provider.sp, provider);
-        await client.validatePostResponseAsync({ SAMLResponse: message.base64 });
-      } catch (error) {
-        throw refused(error);
-      }
+      await prove(provider, () => proveResponse(provider, idp, form.get('SAMLResponse') ?? ''));
       try {
         return targetOf(provider, form.get('RelayState') || undefined)?.href;
       } catch {
@@ -98,29 +104,28 @@ export function createSamlLogout({ sessions, users, publicUrl }: Deps): SamlLogo
 
 const currentIdp = ({ settings, idps }: SamlProvider) => settings.call((call) => idps.current(call));
 
-const refused = (error: unknown) =>
-  fail('INVALID_CREDENTIALS', `the message of the provider proves nothing: ${(error as Error)?.message ?? error}`);
+/** @throws Error with what is wrong */
+async function proveRequest({ settings, sp, tolerance }: SamlProvider, idp: IdentityProvider, posted: string) {
+  const { root, base64 } = screenMessage(posted, 'LogoutRequest');
+  assertAddressedTo(root, sp.logoutUrl, idp.entityId);
+  const client = await createSamlClient(idp, sp, { tolerance });
+  await client.validatePostRequestAsync({ SAMLRequest: base64 });
+  const issued = timeOf(root, 'IssueInstant') ?? Number.NaN;
+  if (!(Math.abs(Date.now() - issued) <= REQUEST_LIFETIME + tolerance)) throw new Error('the request is too old');
+  const nameId = childNamed(root, NAMESPACES.assertion, 'NameID');
+  if (!nameId) throw new Error('the request has no NameID');
+  const id = attributeOf(root, 'ID') ?? '';
+  if (!(await settings.useOnce(`logout ${id}`, 2 * (REQUEST_LIFETIME + tolerance))))
+    throw new Error('the request was used before');
+  return { id, name: nameOf(nameId, undefined) };
+}
 
-/** @throws INVALID_CREDENTIALS */
-async function proveRequest(provider: SamlProvider, posted: string) {
-  const { settings, sp, tolerance } = provider;
-  const idp = await currentIdp(provider);
-  try {
-    const { root, base64 } = screenMessage(posted, 'LogoutRequest');
-    assertAddressedTo(root, sp.logoutUrl, idp.entityId);
-    const client = await createSamlClient(idp, sp, provider);
-    await client.validatePostRequestAsync({ SAMLRequest: base64 });
-    const issued = timeOf(root, 'IssueInstant') ?? Number.NaN;
-    if (!(Math.abs(Date.now() - issued) <= REQUEST_LIFETIME + tolerance)) throw new Error('the request is too old');
-    const id = attributeOf(root, 'ID') ?? '';
-    if (!(await settings.useOnce(`logout ${id}`, 2 * (REQUEST_LIFETIME + tolerance))))
-      throw new Error('the request was used before');
-    const nameId = childNamed(root, NAMESPACES.assertion, 'NameID');
-    if (!nameId) throw new Error('the request has no NameID');
-    return { id, name: nameOf(nameId, undefined) };
-  } catch (error) {
-    throw refused(error);
-  }
+/** @throws Error with what is wrong */
+async function proveResponse({ sp, tolerance }: SamlProvider, idp: IdentityProvider, posted: string): Promise<void> {
+  const message = screenMessage(posted, 'LogoutResponse');
+  assertAddressedTo(message.root, sp.logoutUrl, idp.entityId);
+  const client = await createSamlClient(idp, sp, { tolerance });
+  await client.validatePostResponseAsync({ SAMLResponse: message.base64 });
 }
 
 const toProfile = (name: SamlName): Profile => ({ issuer: '', ...name }) as Profile;
