@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { fail } from '#kernel';
+import { Failure, fail } from '#kernel';
 import type { ProviderSettings, RedirectProviderDriver, SignInCallback } from '../auth-providers/contract.ts';
 import { type ProvenAssertion, readProvenAssertion, type SamlName } from './assertion.ts';
 import { type IdentityProviderSource, openIdentityProviderSource } from './idp-metadata-source.ts';
@@ -85,6 +85,7 @@ async function proveAssertion(
       now: Date.now(),
     });
   } catch (error) {
+    if (error instanceof Failure) throw error;
     throw fail('INVALID_CREDENTIALS', `the response proves no sign-in: ${(error as Error)?.message ?? error}`);
   }
 }

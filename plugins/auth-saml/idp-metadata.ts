@@ -1,6 +1,15 @@
 import { X509Certificate } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
-import { attributeOf, childNamed, childrenNamed, elementsIn, NAMESPACES, parseUntrustedXml, textOf } from './xml.ts';
+import {
+  attributeOf,
+  childNamed,
+  childrenNamed,
+  elementsIn,
+  METADATA_LIMITS,
+  NAMESPACES,
+  parseUntrustedXml,
+  textOf,
+} from './xml.ts';
 
 /** An identity provider, as its metadata describe it. */
 export interface IdentityProvider {
@@ -17,12 +26,11 @@ export interface IdentityProvider {
   readonly validUntil: number | undefined;
 }
 
-const MAX_LENGTH = 1_000_000;
 const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 
 /** @throws Error with what is missing or wrong */
 export function parseIdentityProvider(xml: string): IdentityProvider {
-  const root = parseUntrustedXml(xml.trim(), MAX_LENGTH).documentElement;
+  const root = parseUntrustedXml(xml.trim(), METADATA_LIMITS).documentElement;
   const entity = findEntity(root);
   const role = childNamed(entity, NAMESPACES.metadata, 'IDPSSODescriptor') as Element;
   const entityId = attributeOf(entity, 'entityID');

@@ -1,5 +1,5 @@
 import type { Profile } from '@node-saml/node-saml';
-import { fail } from '#kernel';
+import { Failure, fail } from '#kernel';
 import type { SessionService } from '../auth/contract.ts';
 import { type createFailureLog, parseRedirectTarget } from '../auth-providers/library.ts';
 import type { HttpContext } from '../http/contract.ts';
@@ -56,6 +56,7 @@ export function createSamlLogout({ sessions, users, publicUrl, logFailure }: Dep
     try {
       return await work();
     } catch (error) {
+      if (error instanceof Failure) throw error;
       const failure = fail('INVALID_CREDENTIALS', `a logout is refused: ${(error as Error)?.message ?? error}`);
       logFailure(settings.name, failure.code, failure);
       throw failure;
@@ -71,7 +72,7 @@ export function createSamlLogout({ sessions, users, publicUrl, logFailure }: Dep
       if (!name) return target?.href;
       const idp = await currentIdp(provider);
       if (idp.logoutUrl === undefined) return target?.href;
-      const client = await createSamlClient(idp, provider.sp, provider);
+      const client = await createSamlClient(idp, provider.sp, { tolerance: provider.tolerance });
       return toSignedAddress(await client.getLogoutUrlAsync(toProfile(name), target?.href ?? '', {})).href;
     },
 
@@ -81,7 +82,7 @@ export function createSamlLogout({ sessions, users, publicUrl, logFailure }: Dep
       await sessions.closeOf(await users.find(provider.settings.name, request.name.nameID));
       if (idp.logoutResponseUrl === undefined) return undefined;
       const client = await createSamlClient(idp, provider.sp, {
-        ...provider,
+        tolerance: provider.tolerance,
         options: { logoutUrl: idp.logoutResponseUrl },
       });
       const relayState = (form.get('RelayState') ?? '').slice(0, MAX_RELAY_STATE);
@@ -116,7 +117,7 @@ async function proveRequest({ settings, sp, tolerance }: SamlProvider, idp: Iden
   if (!nameId) throw new Error('the request has no NameID');
   const id = attributeOf(root, 'ID') ?? '';
   if (!(await settings.useOnce(`logout ${id}`, 2 * (REQUEST_LIFETIME + tolerance))))
-    throw new Error('the request was used before');
+    throw fail('INVALID_CREDENTIALS', 'the request of a logout was used before');
   return { id, name: nameOf(nameId, undefined) };
 }
 

@@ -1,5 +1,14 @@
 import type { Element } from '@xmldom/xmldom';
-import { attributeOf, childNamed, childrenNamed, elementsIn, NAMESPACES, parseUntrustedXml, textOf } from './xml.ts';
+import {
+  attributeOf,
+  childNamed,
+  childrenNamed,
+  elementsIn,
+  NAMESPACES,
+  parseUntrustedXml,
+  textOf,
+  type XmlLimits,
+} from './xml.ts';
 
 /** What an identity provider may post. */
 export type SamlMessageKind = 'Response' | 'LogoutRequest' | 'LogoutResponse';
@@ -16,8 +25,9 @@ export interface ScreenedMessage {
   readonly hasUnauthenticatedEncryption: boolean;
 }
 
-const MAX_BASE64 = 400_000;
-const MAX_TEXT = 300_000;
+const MAX_BASE64 = 180_000;
+/** Any client may send messages, and a tenth of a second is the most that one costs. A response with a thousand groups is smaller. */
+const LIMITS: XmlLimits = { characters: 128_000, tags: 3000 };
 /** With SHA-1 two texts with one digest can be made, and an HMAC would take the public key of a provider for its secret. */
 const SIGNATURE_METHODS: readonly string[] = [
   'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
@@ -45,7 +55,7 @@ export function screenMessage(posted: string, kind: SamlMessageKind): ScreenedMe
   const base64 = posted.length > MAX_BASE64 ? '' : posted.replace(/\s+/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new Error('the message is no base64 text, or too long');
   const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'));
-  const root = parseUntrustedXml(text, MAX_TEXT).documentElement;
+  const root = parseUntrustedXml(text, LIMITS).documentElement;
   if (root.localName !== kind || root.namespaceURI !== NAMESPACES.protocol)
     throw new Error(`the message is no ${kind} of SAML 2.0`);
   const elements = [...elementsIn(root)];

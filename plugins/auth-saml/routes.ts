@@ -26,7 +26,7 @@ interface Deps {
 }
 
 /** Bytes of a form that an identity provider posts by the browser: a response in base64, percent-encoded. */
-const MAX_FORM = 600_000;
+const MAX_FORM = 300_000;
 
 /** The routes of the specification's table that only SAML has. */
 export function samlRoutes({ signIns, routing, providers, provenNames }: Deps): readonly Route[] {

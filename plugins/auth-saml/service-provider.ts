@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { generateServiceProviderMetadata } from '@node-saml/node-saml';
 import type { ProviderSettings } from '../auth-providers/contract.ts';
-import { attributeOf, childNamed, childrenNamed, NAMESPACES, parseUntrustedXml } from './xml.ts';
+import { attributeOf, childNamed, childrenNamed, METADATA_LIMITS, NAMESPACES, parseUntrustedXml } from './xml.ts';
 
 /** This service, as the identity provider knows it. */
 export interface ServiceProvider {
@@ -17,8 +17,6 @@ export interface ServiceProvider {
   /** The metadata as XML. */
   metadata(): Promise<string>;
 }
-
-const MAX_LENGTH = 1_000_000;
 
 /** @throws Error with the variable to correct */
 export async function openServiceProvider(provider: ProviderSettings): Promise<ServiceProvider> {
@@ -57,7 +55,7 @@ function parseOwnMetadata(provider: ProviderSettings, xml: string, acsUrl: strin
   const variable = provider.variableOf('SP_metadata');
   if (provider.value('SP_ENTITY_ID') !== undefined)
     throw new Error(`${variable} has an entityID: unset ${provider.variableOf('SP_ENTITY_ID')}`);
-  const entity = parseUntrustedXml(xml.trim(), MAX_LENGTH).documentElement;
+  const entity = parseUntrustedXml(xml.trim(), METADATA_LIMITS).documentElement;
   const role = childNamed(entity, NAMESPACES.metadata, 'SPSSODescriptor');
   const entityId = attributeOf(entity, 'entityID');
   if (!role || !entityId)

@@ -8,19 +8,28 @@ export const NAMESPACES = {
   signature: 'http://www.w3.org/2000/09/xmldsig#',
 } as const;
 
-const MAX_TAGS = 10_000;
 const MAX_DEPTH = 100;
+
+/** What a text of XML may have. */
+export interface XmlLimits {
+  readonly characters: number;
+  /** Tags that begin or end elements. */
+  readonly tags: number;
+}
+
+/** Limits of metadata, which the administrator names. */
+export const METADATA_LIMITS: XmlLimits = { characters: 1_000_000, tags: 10_000 };
 
 /**
  * Parses XML of another machine. Whatever SAML does not need is refused before it is parsed: document types and entities, with which a
  * small text becomes a large one; comments, processing instructions and CDATA, which parsers read differently.
  * @throws Error with what is wrong
  */
-export function parseUntrustedXml(text: string, maxLength: number): Document {
-  if (text.length > maxLength) throw new Error(`the XML has more than ${maxLength} characters`);
+export function parseUntrustedXml(text: string, { characters, tags }: XmlLimits): Document {
+  if (text.length > characters) throw new Error(`the XML has more than ${characters} characters`);
   const body = text.replace(/^\uFEFF?\s*<\?xml\s[^<>?]*\?>/, '');
   if (/<[!?]/.test(body)) throw new Error('the XML has a document type, a comment, CDATA or a processing instruction');
-  if (body.split('<', MAX_TAGS + 2).length > MAX_TAGS + 1) throw new Error(`the XML has more than ${MAX_TAGS} tags`);
+  if (body.split('<', tags + 2).length > tags + 1) throw new Error(`the XML has more than ${tags} tags`);
   return parseXml(body);
 }
 
