@@ -17,6 +17,17 @@ export interface PostedForm {
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** Methods of encryption, by their URIs. */
+export interface SamlEncryption {
+  readonly data: string;
+  readonly key: string;
+}
+
+export const GCM_ENCRYPTION: SamlEncryption = {
+  data: 'http://www.w3.org/2009/xmlenc11#aes256-gcm',
+  key: 'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
+};
+
 /** An identity provider of SAML 2.0 by the package samlify. It asks for no password: who signs in is `user`. */
 export interface SamlIdentityProvider {
   readonly entityId: string;
@@ -25,8 +36,9 @@ export interface SamlIdentityProvider {
   user: SamlUser;
   /** The address of the service's metadata, which the provider reads with each message. */
   spMetadataUrl: string;
-  /** Assertions are encrypted with the key of the service's metadata. */
+  /** Assertions are encrypted with the key of the service's metadata, by GCM where nothing else is said. */
   encrypts: boolean;
+  encryption: SamlEncryption;
   /** Answers to logouts that the provider began: how often the service said that it succeeded. */
   readonly successfulLogouts: number;
   /** The response to a request that a browser brings. */
@@ -49,7 +61,7 @@ export async function startSamlIdentityProvider(host = 'localhost'): Promise<Sam
   const origin = `http://${host}:${(server.address() as AddressInfo).port}`;
   let successfulLogouts = 0;
 
-  const createIdp = (encrypts: boolean) =>
+  const createIdp = (encrypts: boolean, { data, key } = GCM_ENCRYPTION) =>
     samlify.IdentityProvider({
       entityID: `${origin}/metadata`,
       privateKey: IDP_KEY,
@@ -60,14 +72,14 @@ export async function startSamlIdentityProvider(host = 'localhost'): Promise<Sam
       wantAuthnRequestsSigned: encrypts,
       wantLogoutRequestSigned: true,
       wantLogoutResponseSigned: true,
-      dataEncryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm',
-      keyEncryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
+      dataEncryptionAlgorithm: data,
+      keyEncryptionAlgorithm: key,
       nameIDFormat: [NAME_FORMAT],
       singleSignOnService: [{ Binding: REDIRECT, Location: `${origin}/sso` }],
       singleLogoutService: [{ Binding: REDIRECT, Location: `${origin}/slo` }],
       // The types of the package lack some of these settings.
     } as Parameters<typeof samlify.IdentityProvider>[0]);
-  const [plain, encrypting] = [createIdp(false), createIdp(true)];
+  const plain = createIdp(false);
 
   /** The service as its metadata describe it. */
   async function readSp() {
@@ -93,17 +105,28 @@ export async function startSamlIdentityProvider(host = 'localhost'): Promise<Sam
     user: { name: 'nobody' },
     spMetadataUrl: '',
     encrypts: false,
+    encryption: GCM_ENCRYPTION,
     get successfulLogouts() {
       return successfulLogouts;
     },
 
     async respond(url) {
       const sp = await readSp();
-      const idp = self.encrypts ? encrypting : plain;
+      const idp = self.encrypts ? createIdp(true, self.encryption) : plain;
       const request = await idp.parseLoginRequest(sp, 'redirect', messageOf(url));
       const id = (request.extract.request as { id?: string } | undefined)?.id;
       const customTagReplacement = (template: string) => fillResponse(template, self, sp, String(id));
-      const response = (await idp.createLoginResponse(sp, request as never, 'post', {}, { customTagReplacement })) as {
+      const response = (await idp.createLoginResponse(
+        sp,
+        request as never,
+        'post',
+        {},
+        {
+          customTagReplacement,
+          // Where the service does not ask for signed assertions, the response is signed around the encrypted one.
+          encryptThenSign: true,
+        },
+      )) as {
         context: string;
         entityEndpoint: string;
       };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import { findFreePort } from '../../support/free-port.ts';
-import { startSamlIdentityProvider } from '../../support/saml-identity-provider.ts';
+import { GCM_ENCRYPTION, startSamlIdentityProvider } from '../../support/saml-identity-provider.ts';
 import { FOREIGN_CERTIFICATE, IDP_CERTIFICATE, SP_CERTIFICATE, SP_KEY } from '../../support/saml-keys.ts';
 import { type SamlFixture, signInAt, startSamlFixture, startSamlService, usersOf, xmlOf } from './saml-fixture.ts';
 
@@ -146,6 +146,23 @@ describe('the settings of a provider with the driver saml', () => {
     expect(signature).to.be.a('string');
     expect(xmlOf(reply.form)).to.contain('EncryptedAssertion').and.not.contain('>ann<');
   });
+
+  const CBC = { ...GCM_ENCRYPTION, data: 'http://www.w3.org/2001/04/xmlenc#aes256-cbc' };
+  const RSA_1_5 = { ...GCM_ENCRYPTION, key: 'http://www.w3.org/2001/04/xmlenc#rsa-1_5' };
+  for (const [what, encryption, wantAssertionsSigned, refusal] of [
+    ['an assertion that GCM encrypts, in a signed response', GCM_ENCRYPTION, 'false', undefined],
+    ['an assertion that CBC encrypts, in a signed response', CBC, 'false', undefined],
+    ['a signed assertion that CBC encrypts, in a response that is not signed', CBC, 'true', '401 INVALID_CREDENTIALS'],
+    ['a key that RSA 1.5 encrypts', RSA_1_5, 'false', '401 INVALID_CREDENTIALS'],
+  ] as const) {
+    it(`SP_PRIVATE_KEY ${refusal ? 'refuses' : 'decrypts'} ${what}`, async () => {
+      fixture = await startSamlFixture({ ...keys, SP_WANT_ASSERTIONS_SIGNED: wantAssertionsSigned });
+      Object.assign(fixture.idp, { encrypts: true, encryption });
+      const reply = await fixture.signIn({ name: 'ann' });
+      expect(xmlOf(reply.form)).to.contain(encryption.data).and.contain(encryption.key);
+      expect([reply.status, reply.refusal]).to.deep.equal([refusal ? 401 : 200, refusal]);
+    });
+  }
 
   it('SP_WANT_ASSERTIONS_SIGNED and SP_WANT_RESPONSES_SIGNED refuse what is signed otherwise', async () => {
     fixture = await startSamlFixture({ SP_WANT_ASSERTIONS_SIGNED: 'true', SP_WANT_RESPONSES_SIGNED: 'true' });
