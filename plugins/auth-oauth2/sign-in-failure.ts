@@ -1,5 +1,6 @@
 import * as client from 'openid-client';
 import { Failure, fail } from '#kernel';
+import { createProviderFailure, reasonOf } from '../auth-providers/library.ts';
 
 /** The provider answered something that is no answer of the protocol. */
 const UNUSABLE: ReadonlySet<string | undefined> = new Set([
@@ -17,7 +18,8 @@ const BUSY: ReadonlySet<string> = new Set(['server_error', 'temporarily_unavaila
 export function toSignInFailure(error: unknown, provider: string): Failure {
   const failure = findFailure(error);
   if (failure) return failure;
-  const unavailable = (what: string) => fail('SERVICE_UNAVAILABLE', `The sign-in provider ${provider} ${what}.`);
+  const unavailable = (what: string) =>
+    createProviderFailure('SERVICE_UNAVAILABLE', `The sign-in provider ${provider} cannot be used.`, `it ${what}`);
   if (error instanceof client.AuthorizationResponseError) {
     if (BUSY.has(error.error)) return unavailable(`answers ${error.error}`);
     return fail('INVALID_CREDENTIALS', `the provider refused the sign-in: ${shortTextOf(error.error)}`);
@@ -32,13 +34,14 @@ export function toSignInFailure(error: unknown, provider: string): Failure {
     if (UNUSABLE.has(error.code)) return unavailable(`answers what is no answer of the protocol (${error.message})`);
     return fail('INVALID_CREDENTIALS', `what the provider sent proves no identity: ${error.message} (${error.code})`);
   }
-  return unavailable(`cannot be used (${(error as Error)?.message ?? error})`);
+  return unavailable(`made the request fail: ${reasonOf(error)}`);
 }
 
 const configFailure = (provider: string, why: string) =>
-  fail(
+  createProviderFailure(
     'INVALID_CONFIG',
-    `The sign-in provider ${provider} does not accept this service: ${shortTextOf(why)}. Check CLIENT_ID and CLIENT_SECRET.`,
+    `The sign-in provider ${provider} does not accept this service.`,
+    `it answers ${shortTextOf(why)}: check CLIENT_ID, CLIENT_SECRET and SCOPE`,
   );
 
 /** A Failure that caused the error: of a request that was late, or too long. */

@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
-import { fail } from '#kernel';
 import type { ProviderCall, ProviderSettings } from '../auth-providers/contract.ts';
+import { createProviderFailure, reasonOf } from '../auth-providers/library.ts';
 
 /** Milliseconds after which the discovery document is fetched again, and for which the last one serves where that fails. */
 const RENEWED_AFTER = 60 * 60_000;
@@ -40,9 +40,10 @@ export function createServerMetadataCache(
       known = { metadata, at: now() };
       return metadata;
     } catch (error) {
-      throw fail(
+      throw createProviderFailure(
         'SERVICE_UNAVAILABLE',
-        `The discovery document of the sign-in provider ${provider.name} cannot be used: ${reasonOf(error)}`,
+        `The sign-in provider ${provider.name} cannot be used.`,
+        `its discovery document: ${reasonOf(error)}`,
       );
     }
   }
@@ -67,11 +68,4 @@ export function createServerMetadataCache(
       return pending;
     },
   };
-}
-
-/** The message of the innermost error: that of the library says that something went wrong. */
-function reasonOf(error: unknown): string {
-  let at = error;
-  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
-  return at instanceof Error ? at.message : String(at);
 }

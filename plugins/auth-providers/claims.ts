@@ -23,7 +23,7 @@ type Claims = Readonly<Record<string, unknown>>;
 export function profileOfClaims(provider: Pick<ProviderSettings, 'value'>, claims: Claims): ProviderProfile {
   const claim = (key: string) => claimAt(claims, provider.value(key));
   const email = textOf(claim('EMAIL_KEY'));
-  const verified = claims.email_verified;
+  const verified = claimAt(claims, verifiedKeyOf(provider.value<string>('EMAIL_KEY')));
   const emailVerified = verified === true || verified === 'true' ? true : verified === undefined ? undefined : false;
   const identifierKey = provider.value('IDENTIFIER_KEY');
   const isEmail = identifierKey === undefined || identifierKey === provider.value('EMAIL_KEY');
@@ -42,6 +42,10 @@ export function profileOfClaims(provider: Pick<ProviderSettings, 'value'>, claim
     claims,
   };
 }
+
+/** `email_verified` speaks of the claim `email` beside it, and of no other address. */
+const verifiedKeyOf = (emailKey: string): string | undefined =>
+  /(?:^|\.)email$/.test(emailKey) ? `${emailKey}_verified` : undefined;
 
 function claimAt(claims: Claims, path: string | undefined): unknown {
   if (path === undefined) return undefined;

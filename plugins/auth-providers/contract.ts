@@ -53,7 +53,10 @@ export interface ProviderSettings {
   call<T>(work: (call: ProviderCall) => Promise<T>): Promise<T>;
 }
 
-/** What a driver needs in each of its methods. */
+/**
+ * What a driver needs in each of its methods. A package that imports nothing of the service throws, in place of a Failure, an Error whose
+ * `code` is INVALID_CREDENTIALS, SERVICE_UNAVAILABLE or INVALID_CONFIG.
+ */
 export interface ProviderCall {
   /** Aborts when AUTH_<NAME>_TIMEOUT is over. The client is answered SERVICE_UNAVAILABLE then, whatever the driver does. */
   readonly signal: AbortSignal;
@@ -94,6 +97,8 @@ export interface SignInStart extends ProviderCall {
   readonly state: string;
   /** The query parameter `prompt` of the request, such as `login`. */
   readonly prompt: string | undefined;
+  /** A header of the request, by its name in lower case; values of a repeated header are joined by `, `. */
+  header(name: string): string | undefined;
 }
 
 /** Where the browser is sent, and what the callback needs to know. */
@@ -110,6 +115,8 @@ export interface SignInCallback extends ProviderCall {
   /** `state` of the start. The callback has been compared with it. */
   readonly state: string;
   readonly keep: Readonly<Record<string, unknown>>;
+  /** As of `SignInStart`. */
+  header(name: string): string | undefined;
 }
 
 /** A driver that sends the browser to the provider and takes it back. */

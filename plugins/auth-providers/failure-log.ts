@@ -1,4 +1,5 @@
-import { Failure, type Log } from '#kernel';
+import type { Log } from '#kernel';
+import { reasonOf } from './unavailable.ts';
 
 /** Logs why a sign-in by a provider failed; of a provider and a code one line in ten seconds, since any client can make them fail. */
 export type ThrottledLog = (provider: string, code: string, error: unknown) => void;
@@ -12,9 +13,7 @@ export function createFailureLog(log: Log, now: () => number = () => performance
     const before = last.get(key);
     if (before && now() - before.at < INTERVAL) return void before.left++;
     last.set(key, { at: now(), left: 0 });
-    const detail =
-      error instanceof Failure ? (error.detail ?? error.message) : String((error as Error)?.message ?? error);
     const more = before?.left ? ` (and ${before.left} times more since the last line)` : '';
-    log.warn({ provider, code }, `a sign-in by ${provider} failed: ${detail}${more}`);
+    log.warn({ provider, code }, `a sign-in by ${provider} failed: ${reasonOf(error)}${more}`);
   };
 }

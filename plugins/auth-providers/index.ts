@@ -12,6 +12,7 @@ import { authProviders, type ProviderProfile, providerSignIns } from './contract
 import { createFailureLog } from './failure-log.ts';
 import { warnOfMissingRoles } from './missing-roles.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createProviderRegistry } from './provider-registry.ts';
 import { createProviderTokenStore } from './provider-tokens.ts';
 import { assertContributed, type OpenProvider, openProvider } from './providers.ts';
 import { providerRoutes } from './routes.ts';
@@ -37,7 +38,6 @@ export default definePlugin<Record<never, never>, Shared>({
     const tokens = createProviderTokenStore({ db, statements, secrets: used.secrets, log });
     const useOnce = createUseOnce(db);
     const declarations = () => host.read(authProviders);
-    const open = new Map<string, OpenProvider>();
 
     async function resolve({ rules }: OpenProvider, profile: ProviderProfile): Promise<AuthenticatedUser> {
       const user = await accounts.resolve(rules, profile);
@@ -45,8 +45,15 @@ export default definePlugin<Record<never, never>, Shared>({
       return { user };
     }
 
+    const registry = createProviderRegistry({
+      openProvider: (variables) => openProvider(variables, { declarations, publicUrl, useOnce, tokens, resolve }),
+      declarations,
+      contribute: (driver) => host.contribute(authDrivers, driver),
+      log,
+    });
+
     function find(ctx: HttpContext, name: string): OpenProvider {
-      const provider = open.get(name);
+      const provider = registry.get(name);
       if (provider?.declaration.kind !== 'redirect')
         throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
       assertContributed(provider, declarations());
@@ -68,18 +75,10 @@ export default definePlugin<Record<never, never>, Shared>({
       const { providers, strays } = parseProviderVariables(used.authProviderVariables);
       if (strays.length > 0)
         log.warn({ settings: strays }, 'settings that begin with AUTH_ belong to no sign-in provider');
-      for (const variables of providers) {
-        const provider = await openProvider(variables, { declarations, publicUrl, useOnce, tokens, log, resolve });
-        open.set(variables.name, provider);
-        host.contribute(authDrivers, provider.authDriver);
-      }
-      await warnOfMissingRoles([...open.values()], { items: used.items, log, systemCaller });
+      await registry.start(providers);
+      await warnOfMissingRoles(registry.list(), { items: used.items, log, systemCaller });
+      host.watch(authProviders, () => void registry.update());
     });
-    host.onStop(async () => {
-      const closing = [...open.values()].map(async ({ driver }) => driver.close?.());
-      open.clear();
-      const closed = await Promise.allSettled(closing);
-      for (const one of closed) if (one.status === 'rejected') throw one.reason;
-    });
+    host.onStop(() => registry.close());
   },
 });

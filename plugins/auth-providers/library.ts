@@ -8,3 +8,5 @@ export { readFormBody } from './form-body.ts';
 export { parseRedirectTarget } from './redirect-target.ts';
 /** The parts of the description of a callback. */
 export { PROVIDER_CALLBACK_ANSWERS, PROVIDER_CALLBACK_ERRORS } from './route-descriptions.ts';
+/** Failures of providers, whose reasons only the log has. */
+export { createProviderFailure, reasonOf } from './unavailable.ts';

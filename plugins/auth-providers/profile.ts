@@ -5,6 +5,7 @@ import type { ProviderProfile } from './contract.ts';
 const MAX_NAME = 50;
 const MAX_EMAIL = 128;
 const MAX_IDENTIFIER = 255;
+const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
 /** A profile whose texts fit the columns of a user. The driver of a third-party package may answer anything. */
 export interface CheckedProfile {
@@ -33,7 +34,7 @@ export function checkProfile(profile: ProviderProfile, requireVerifiedEmail: boo
     throw fail('INVALID_CREDENTIALS', 'the provider has not verified the e-mail address of the user');
   return {
     identifier,
-    email: email !== undefined && email.length <= MAX_EMAIL ? email : undefined,
+    email: email !== undefined && email.length <= MAX_EMAIL && ADDRESS.test(email) ? email : undefined,
     emailVerified,
     firstName: cut(textOf(profile.firstName)),
     lastName: cut(textOf(profile.lastName)),

@@ -1,9 +1,12 @@
 import type { IncomingMessage, RequestOptions } from 'node:http';
-import { fail } from '#kernel';
 import type { ProviderFetch } from './contract.ts';
+import { createProviderFailure } from './unavailable.ts';
 
 /** Bytes of the longest accepted answer. */
 const MAX_BYTES = 1024 * 1024;
+const unavailable = (reason: string) =>
+  createProviderFailure('SERVICE_UNAVAILABLE', 'The sign-in provider cannot be reached.', reason);
+
 const WITHOUT_BODY = [204, 205, 304];
 
 /**
@@ -14,10 +17,7 @@ export function createProviderFetch(signal: AbortSignal): ProviderFetch {
   return async (address, { method = 'GET', headers, body } = {}) => {
     const url = new URL(address);
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
-      throw fail(
-        'SERVICE_UNAVAILABLE',
-        `The sign-in provider names the address ${url.protocol}, which is none of http or https.`,
-      );
+      throw unavailable(`it names the address ${url.href}, which is none of http or https`);
     const isForm = body instanceof URLSearchParams;
     const all = new Headers(headers);
     if (isForm && !all.has('content-type')) all.set('content-type', 'application/x-www-form-urlencoded;charset=UTF-8');
@@ -34,7 +34,7 @@ export function createProviderFetch(signal: AbortSignal): ProviderFetch {
       if (signal.aborted) throw signal.reason;
       if ((error as { code?: unknown }).code === 'SERVICE_UNAVAILABLE') throw error;
       const { code } = error as NodeJS.ErrnoException;
-      throw fail('SERVICE_UNAVAILABLE', `The sign-in provider at ${url.host} cannot be reached (${code}).`);
+      throw unavailable(`${url.host}: ${code}`);
     }
   };
 }
@@ -54,8 +54,7 @@ async function readBody(answer: IncomingMessage, host: string): Promise<Uint8Arr
   // Leaving the loop closes the connection.
   for await (const part of answer as AsyncIterable<Buffer>) {
     size += part.length;
-    if (size > MAX_BYTES)
-      throw fail('SERVICE_UNAVAILABLE', `The sign-in provider at ${host} answers more than ${MAX_BYTES} bytes.`);
+    if (size > MAX_BYTES) throw unavailable(`${host} answers more than ${MAX_BYTES} bytes`);
     parts.push(part);
   }
   return new Uint8Array(Buffer.concat(parts));

@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { CastError, castSetting, fail } from '#kernel';
 import { findNearestName } from '../workers/library.ts';
-import { createBoundedCall } from './bounded-call.ts';
+import { type BoundedCall, createBoundedCall } from './bounded-call.ts';
 import type { ProviderKey, ProviderSettings } from './contract.ts';
 import { createProviderBootFailure, type ProviderVariables } from './variables.ts';
 
 type Keys = Readonly<Record<string, ProviderKey>>;
+
+/** Settings with the call that is bounded for each client, which drivers do not have. */
+export interface OpenProviderSettings extends ProviderSettings {
+  readonly boundedCall: BoundedCall;
+}
 
 interface Deps {
   readonly keys: Keys;
@@ -21,7 +26,7 @@ interface Deps {
 export async function readProviderSettings(
   { name, prefix, texts }: ProviderVariables,
   { keys, publicUrl, useOnce }: Deps,
-): Promise<ProviderSettings> {
+): Promise<OpenProviderSettings> {
   const variableOf = (key: string) => `${prefix}${key}`;
   assertKnownKeys(name, prefix, texts, keys);
   const values = new Map<string, unknown>();
@@ -41,7 +46,8 @@ export async function readProviderSettings(
   return {
     name,
     variableOf,
-    call,
+    call: (work) => call(work),
+    boundedCall: call,
     value: <T>(key: string) => {
       if (!values.has(key)) throw new Error(`the driver of ${name} declares no key ${key} that is not secret`);
       return values.get(key) as T;

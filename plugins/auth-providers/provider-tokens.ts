@@ -3,6 +3,7 @@ import type { Db } from '../database/contract.ts';
 import type { SecretCipher } from '../secrets/contract.ts';
 import type { AccountStatements } from './account-statements.ts';
 import type { ProviderTokens } from './contract.ts';
+import { reasonOf } from './unavailable.ts';
 
 interface Deps {
   readonly db: Db;
@@ -55,9 +56,10 @@ export function createProviderTokenStore({ db, statements, secrets, log }: Deps)
         await replace(user, lease, seal(await exchange(tokens)));
       } catch (error) {
         const isRefused = error instanceof Failure && error.code === 'INVALID_CREDENTIALS';
-        await replace(user, lease, isRefused ? null : stored);
+        if (isRefused) await replace(user, lease, null);
         if (isRefused) throw error;
-        log.warn({ user }, `the sign-in provider did not refresh its tokens: ${(error as Error).message}`);
+        // The lease stays, so that the user waits for the provider once a minute.
+        log.warn({ user }, `the sign-in provider did not refresh its tokens: ${reasonOf(error)}`);
       }
     },
   };

@@ -1,23 +1,24 @@
-import { fail, type Log } from '#kernel';
+import { fail } from '#kernel';
 import type { AuthDriver, AuthenticatedUser } from '../auth/contract.ts';
+import { toClientNetworkKey } from '../outbound/library.ts';
 import type { AccountRules } from './account-rules.ts';
 import type {
   CredentialsProviderDriver,
   ProviderDriverDeclaration,
   ProviderProfile,
-  ProviderSettings,
   RedirectProviderDriver,
 } from './contract.ts';
 import { COMMON_PROVIDER_KEYS, REDIRECT_PROVIDER_KEYS } from './provider-keys.ts';
-import { readProviderSettings } from './provider-settings.ts';
+import { type OpenProviderSettings, readProviderSettings } from './provider-settings.ts';
 import type { ProviderTokenStore } from './provider-tokens.ts';
 import { parseProviderRoles } from './role-mapping.ts';
 import type { UseOnce } from './single-use.ts';
+import { reasonOf } from './unavailable.ts';
 import { createProviderBootFailure, type ProviderVariables } from './variables.ts';
 
 /** A provider whose driver is open. */
 export interface OpenProvider {
-  readonly settings: ProviderSettings;
+  readonly settings: OpenProviderSettings;
   readonly declaration: ProviderDriverDeclaration;
   readonly driver: CredentialsProviderDriver | RedirectProviderDriver;
   readonly rules: AccountRules;
@@ -30,7 +31,6 @@ interface Deps {
   readonly publicUrl: string;
   readonly useOnce: UseOnce;
   readonly tokens: ProviderTokenStore;
-  readonly log: Log;
   /** Finds or registers the user of a provider. */
   readonly resolve: (provider: OpenProvider, profile: ProviderProfile) => Promise<AuthenticatedUser>;
 }
@@ -57,7 +57,7 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
   const driver = await declaration.open(settings).catch((error) => {
     if (error?.name === 'BootFailure') throw error;
     throw createProviderBootFailure(
-      `the sign-in provider ${name} cannot be opened by the driver ${texts.get('DRIVER')}: ${(error as Error)?.message ?? error}`,
+      `the sign-in provider ${name} cannot be opened by the driver ${texts.get('DRIVER')}: ${reasonOf(error)}`,
       `correct the settings that begin with ${prefix}`,
       error,
     );
@@ -102,7 +102,7 @@ function createAuthDriver(
   const { refresh } = driver;
   const hooks = refresh && {
     refresh: ({ id }: { readonly id: string }) =>
-      tokens.refresh(id, (before) => settings.call((bounds) => refresh.call(driver, before, bounds))),
+      tokens.refresh(id, (before) => settings.boundedCall((call) => refresh.call(driver, before, call), `user ${id}`)),
   };
   if (declaration.kind === 'redirect') return { kind: 'redirect', ...info, ...hooks };
   return {
@@ -113,8 +113,9 @@ function createAuthDriver(
     identifiers: declaration.identifiers,
     async authenticate(credentials, client) {
       assertContributed(self(), declarations());
-      const profile = await settings.call((bounds) =>
-        (driver as CredentialsProviderDriver).authenticate(credentials, { ...bounds, client }),
+      const profile = await settings.boundedCall(
+        (call) => (driver as CredentialsProviderDriver).authenticate(credentials, { ...call, client }),
+        toClientNetworkKey(client.ip ?? null),
       );
       return resolve(self(), profile);
     },

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Failure, Failures, fail } from '#kernel';
 import type { AuthenticatedUser, LinkTokens, SessionService, SessionTokens } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
-import { sendData } from '../http/library.ts';
+import { clientInfoOf, sendData } from '../http/library.ts';
+import { toClientNetworkKey } from '../outbound/library.ts';
 import type { ProviderProfile, ProviderSignIns, RedirectProviderDriver } from './contract.ts';
 import type { ThrottledLog } from './failure-log.ts';
 import type { OpenProvider } from './providers.ts';
@@ -44,8 +45,9 @@ export function createSignInFlow(deps: Deps): SignInFlow {
         throw fail('INVALID_QUERY', '"prompt" must be a text such as login.', { path: ['prompt'] });
       const state = randomBytes(32).toString('base64url');
       try {
-        const { location, keep } = await provider.settings.call((call) =>
-          redirectDriverOf(provider).begin({ ...call, state, prompt }),
+        const { location, keep } = await provider.settings.boundedCall(
+          (call) => redirectDriverOf(provider).begin({ ...call, state, prompt, header: headerReader(ctx) }),
+          clientOf(ctx),
         );
         cookieOf(deps, provider).write(ctx, { state, redirect: target?.href, mode: signInMode, keep });
         sendRedirect(ctx, location);
@@ -77,7 +79,10 @@ export function createSignInFlow(deps: Deps): SignInFlow {
     async logout(ctx, name, redirect) {
       const provider = find(ctx, name);
       const target = targetOf(deps, provider, redirect);
-      const location = await provider.settings.call(async (call) => redirectDriverOf(provider).logout?.(target, call));
+      const location = await provider.settings.boundedCall(
+        async (call) => redirectDriverOf(provider).logout?.(target, call),
+        clientOf(ctx),
+      );
       const end = location ?? target;
       if (!end) throw fail('ROUTE_NOT_FOUND', `The provider ${name} has no sign-out.`, { path: ctx.path });
       sendRedirect(ctx, end);
@@ -86,6 +91,15 @@ export function createSignInFlow(deps: Deps): SignInFlow {
 }
 
 const redirectDriverOf = ({ driver }: OpenProvider): RedirectProviderDriver => driver as RedirectProviderDriver;
+
+const clientOf = (ctx: HttpContext): string => toClientNetworkKey(clientInfoOf(ctx).ip);
+
+const headerReader =
+  ({ req }: HttpContext) =>
+  (name: string): string | undefined => {
+    const value = req.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  };
 
 function cookieOf({ linkTokens }: Deps, { settings, declaration }: OpenProvider) {
   const url = new URL(settings.urlOf(''));
@@ -120,8 +134,9 @@ async function openSession(
   if (!(await settings.useOnce(`state ${state}`, SIGN_IN_LIFETIME)))
     throw fail('INVALID_TOKEN', 'this sign-in was completed before');
   assertNoRepeatedParameter(parameters);
-  const profile = await settings.call((call) =>
-    redirectDriverOf(provider).finish({ ...call, parameters, state, keep }),
+  const profile = await settings.boundedCall(
+    (call) => redirectDriverOf(provider).finish({ ...call, parameters, state, keep, header: headerReader(ctx) }),
+    clientOf(ctx),
   );
   return sessions.open(ctx.state.caller, authDriver, await resolve(provider, profile));
 }

@@ -105,11 +105,18 @@ async function withDriver<T>(kit: AuthDriverKit, work: (driver: Driver) => Promi
   }
 }
 
+const withoutHeader = (): undefined => undefined;
+
 let states = 0;
 
 async function begin(driver: Driver, call = createSuiteCall()): Promise<SignInRedirect & { readonly state: string }> {
   const state = `state-${++states}-${'x'.repeat(30)}`;
-  const started = await (driver as RedirectProviderDriver).begin({ ...call, state, prompt: undefined });
+  const started = await (driver as RedirectProviderDriver).begin({
+    ...call,
+    state,
+    prompt: undefined,
+    header: withoutHeader,
+  });
   // The cookie holds what JSON has.
   return { ...started, keep: JSON.parse(JSON.stringify(started.keep)), state };
 }
@@ -130,7 +137,12 @@ async function signIn(
   }
   const started = await begin(driver, call);
   const parameters = (await kit.visit?.(started.location, user)) as URLSearchParams;
-  return (driver as RedirectProviderDriver).finish({ ...(call ?? createSuiteCall()), ...started, parameters });
+  return (driver as RedirectProviderDriver).finish({
+    ...(call ?? createSuiteCall()),
+    ...started,
+    parameters,
+    header: withoutHeader,
+  });
 }
 
 async function failureOf(run: () => Promise<unknown>): Promise<Failure> {
@@ -170,7 +182,12 @@ async function signInWithFault(kit: AuthDriverKit, driver: Driver, call?: Provid
   if (kit.declaration.kind === 'credentials') return signIn(kit, driver, 'ann', call);
   const started = await begin(driver, call);
   const parameters = new URLSearchParams({ code: 'any', state: started.state, SAMLResponse: 'any' });
-  return (driver as RedirectProviderDriver).finish({ ...(call ?? createSuiteCall()), ...started, parameters });
+  return (driver as RedirectProviderDriver).finish({
+    ...(call ?? createSuiteCall()),
+    ...started,
+    parameters,
+    header: withoutHeader,
+  });
 }
 
 /** What every driver has to do. */
@@ -278,7 +295,13 @@ export const AUTH_DRIVER_CHECKS: readonly AuthDriverCheck[] = [
         const honest = (await kit.visit?.(other.location, 'ann')) as URLSearchParams;
         const callbacks = [new URLSearchParams(), withState(honest, own.state), ...(kit.forgeries?.(honest) ?? [])];
         for (const parameters of callbacks) {
-          const finish = () => (driver as RedirectProviderDriver).finish({ ...createSuiteCall(), ...own, parameters });
+          const finish = () =>
+            (driver as RedirectProviderDriver).finish({
+              ...createSuiteCall(),
+              ...own,
+              parameters,
+              header: withoutHeader,
+            });
           expect((await failureOf(finish)).code, String(parameters).slice(0, 200)).to.equal('INVALID_CREDENTIALS');
         }
       }),

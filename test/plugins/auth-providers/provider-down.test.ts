@@ -88,8 +88,9 @@ describe('a provider that does not answer as it should', function () {
   }
 
   it('that is not there fails its own sign-in with SERVICE_UNAVAILABLE, and the start does not need it', async () => {
-    const { code, status } = await fixture.signIn('away');
+    const { code, status, body } = await fixture.signIn('away');
     expect([code, status]).to.deep.equal(['SERVICE_UNAVAILABLE', 503]);
+    expect(body.errors[0].message, 'without host and port').to.equal('The sign-in provider away cannot be used.');
     const { location } = await fixture.signIn('away', { query: '?redirect=/sign-in' });
     expect(location).to.equal(`${fixture.service.url}/sign-in?reason=SERVICE_UNAVAILABLE`);
   });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { createCookieBrowser } from '../../support/cookie-browser.ts';
 import type { OpenIdServerFaults } from '../../support/openid-server.ts';
+import { TEST_SECRET } from '../../support/service.ts';
 import { openIdSettings, type ProviderFixture, type SignInOptions, startProviderFixture } from './provider-fixture.ts';
 
 interface RefusedSignIn {
@@ -68,8 +69,17 @@ describe('sign-ins that a provider cannot prove', () => {
   before(async function () {
     this.timeout(120_000);
     fixture = await startProviderFixture({
-      providers: (server) =>
-        openIdSettings('strict', server, { ALLOW_PUBLIC_REGISTRATION: 'true', REQUIRE_VERIFIED_EMAIL: 'true' }),
+      env: { LOG_LEVEL: 'warn' },
+      providers(server) {
+        const open = { ALLOW_PUBLIC_REGISTRATION: 'true' };
+        const strict = { ...open, REQUIRE_VERIFIED_EMAIL: 'true' };
+        return {
+          ...openIdSettings('strict', server, strict),
+          ...openIdSettings('mail', server, { ...strict, EMAIL_KEY: 'mail' }),
+          ...openIdSettings('address', server, { ...open, IDENTIFIER_KEY: 'email' }),
+          ...openIdSettings('closed', server),
+        };
+      },
     });
   });
   after(async () => {
@@ -164,6 +174,19 @@ describe('sign-ins that a provider cannot prove', () => {
       user: { email_verified: undefined },
     },
     {
+      what: 'another e-mail address than the verified one',
+      provider: 'mail',
+      code: INVALID,
+      user: { mail: 'admin@example.com' },
+    },
+    {
+      what: 'unverified e-mail address as identifier',
+      provider: 'address',
+      code: INVALID,
+      user: { email_verified: false },
+    },
+    { what: 'unknown user without registration', provider: 'closed', code: INVALID },
+    {
       what: 'user info of another user',
       provider: 'oidc',
       code: INVALID,
@@ -183,7 +206,7 @@ describe('sign-ins that a provider cannot prove', () => {
       const before = await numberOfUsers();
       try {
         const result = await fixture.signIn(provider, options);
-        table.push(`${provider.padEnd(7)}${what.padEnd(56)}${result.status} ${result.code}`);
+        table.push(`${provider.padEnd(8)}${what.padEnd(58)}${result.status} ${result.code}`);
         expect([result.code, result.body?.data]).to.deep.equal([code, undefined]);
         expect(await numberOfUsers(), 'users').to.equal(before);
       } finally {
@@ -211,9 +234,28 @@ describe('sign-ins that a provider cannot prove', () => {
       const without = await codeOf(await fetch(address));
       const replayed = await codeOf(await fetch(address, { headers: { cookie: `${name}=${cookie}` } }));
       table.push(
-        `${provider.padEnd(7)}${'replayed, without and with the cookie'.padEnd(56)}403 ${without}, ${replayed}`,
+        `${provider.padEnd(8)}${'replayed, without and with the cookie'.padEnd(58)}403 ${without}, ${replayed}`,
       );
       expect([without, replayed]).to.deep.equal(['INVALID_TOKEN', 'INVALID_TOKEN']);
+    });
+
+    it(`${provider}: refuses a sign-in that began more than ten minutes ago with TOKEN_EXPIRED`, async () => {
+      fixture.server.user = nextUser();
+      const browser = createCookieBrowser();
+      const own = browser.cookies;
+      const result = await fixture.signIn(provider, {
+        browser,
+        callback: () => {
+          const cookies = own.get(fixture.service.url);
+          const claims = jwt.decode(cookies?.get(`service_sign_in_${provider}`) ?? '') as Record<string, unknown>;
+          const old = jwt.sign({ ...claims, exp: Math.floor(Date.now() / 1000) - 1 }, TEST_SECRET);
+          cookies?.set(`service_sign_in_${provider}`, old);
+        },
+      });
+      table.push(
+        `${provider.padEnd(8)}${'a sign-in that began too long ago'.padEnd(58)}${result.status} ${result.code}`,
+      );
+      expect(result.code).to.equal('TOKEN_EXPIRED');
     });
 
     it(`${provider}: refuses the code of another browser with INVALID_CREDENTIALS, by PKCE`, async () => {
@@ -222,7 +264,7 @@ describe('sign-ins that a provider cannot prove', () => {
       const begun = await createCookieBrowser().follow(`${fixture.service.url}/auth/login/${provider}`, isCallback);
       const code = begun.url.searchParams.get('code') as string;
       const result = await fixture.signIn(provider, { callback: (url) => url.searchParams.set('code', code) });
-      table.push(`${provider.padEnd(7)}${'the code of another browser'.padEnd(56)}${result.status} ${result.code}`);
+      table.push(`${provider.padEnd(8)}${'the code of another browser'.padEnd(58)}${result.status} ${result.code}`);
       expect(result.code).to.equal(INVALID);
     });
 
@@ -247,7 +289,7 @@ describe('sign-ins that a provider cannot prove', () => {
         codes.push(result.code);
       }
       table.push(
-        `${provider.padEnd(7)}${'cookie of another provider, forged cookie'.padEnd(56)}403 ${codes.join(', ')}`,
+        `${provider.padEnd(8)}${'cookie of another provider, forged cookie'.padEnd(58)}403 ${codes.join(', ')}`,
       );
       expect(codes).to.deep.equal(['INVALID_TOKEN', 'INVALID_TOKEN']);
     });
@@ -264,9 +306,18 @@ describe('sign-ins that a provider cannot prove', () => {
       const byIdentifier = await fixture.signIn(provider);
       const codes = [byEmail.code, admin.code, byIdentifier.code];
       table.push(
-        `${provider.padEnd(7)}${'e-mail address or identifier of another provider'.padEnd(56)}401 ${codes.join(', ')}`,
+        `${provider.padEnd(8)}${'e-mail address or identifier of another provider'.padEnd(58)}401 ${codes.join(', ')}`,
       );
       expect(codes).to.deep.equal(Array(3).fill('INVALID_PROVIDER'));
     });
   }
+
+  it('the log says why a sign-in was refused, and the answer does not', async () => {
+    const { log } = fixture.service;
+    const reasons = log.filter(({ provider }) => provider === 'strict').map(({ msg }) => String(msg));
+    expect(reasons.join()).to.contain('the provider has not verified the e-mail address of the user');
+    fixture.server.user = nextUser();
+    const { body } = await fixture.signIn('closed');
+    expect(body.errors[0].message).to.equal('Invalid user credentials.');
+  });
 });

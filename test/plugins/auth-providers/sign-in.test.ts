@@ -87,6 +87,14 @@ describe('sign-in by a provider', () => {
     expect(await numberOfUsers(taken.email)).to.equal(1);
   });
 
+  it('an e-mail address that is none is left out, and names are cut to what their columns take', async () => {
+    const user = newUser({ email: 'no address', given_name: 'x'.repeat(60) });
+    fixture.server.user = user;
+    expect((await fixture.signIn('oidc')).status).to.equal(200);
+    const sql = 'select email, length(first_name) as length from platform_users where external_identifier = $1';
+    expect(await fixture.service.database.query(sql, [user.sub])).to.deep.equal([{ email: null, length: 50 }]);
+  });
+
   it('a user whom an admin prepared for the provider is linked by a verified e-mail address', async () => {
     const user = newUser();
     const { service } = fixture;
