@@ -9,7 +9,7 @@ import type {
   SignInStart,
 } from '../auth-providers/contract.ts';
 import type { AuthorizationServer, OAuth2Client } from './contract.ts';
-import { toSignInFailure } from './sign-in-failure.ts';
+import { toRefreshFailure, toSignInFailure } from './sign-in-failure.ts';
 
 /** This service as a client of the server, for the requests of one call, with the secret of this moment. */
 async function configure(
@@ -80,13 +80,15 @@ async function exchangeCode(
   );
 }
 
-/** Exchanges a refresh token. @throws the errors of `exchangeCode` */
+/** Exchanges a refresh token. @throws INVALID_CREDENTIALS where the provider refuses it, SERVICE_UNAVAILABLE, INVALID_CONFIG */
 async function exchangeRefreshToken(
   config: client.Configuration,
   provider: ProviderSettings,
   { refreshToken }: ProviderTokens,
 ): Promise<ProviderTokens> {
-  const answer = await withFailures(provider, () => client.refreshTokenGrant(config, refreshToken));
+  const answer = await client.refreshTokenGrant(config, refreshToken).catch((error) => {
+    throw toRefreshFailure(error, provider.name);
+  });
   return tokensOf(answer) ?? { refreshToken, expires: expiryOf(answer.expires_in) };
 }
 

@@ -26,7 +26,8 @@ export function toSignInFailure(error: unknown, provider: string): Failure {
   }
   if (error instanceof client.ResponseBodyError) {
     if (MISCONFIGURED.has(error.error)) return configFailure(provider, error.error);
-    if (error.status >= 500 || BUSY.has(error.error)) return unavailable(`answers ${error.status}`);
+    if (error.status >= 500 || error.status === 429 || BUSY.has(error.error))
+      return unavailable(`answers ${error.status}`);
     return fail('INVALID_CREDENTIALS', `the provider refused the exchange: ${shortTextOf(error.error)}`);
   }
   if (error instanceof client.WWWAuthenticateChallengeError) return configFailure(provider, `status ${error.status}`);
@@ -35,6 +36,15 @@ export function toSignInFailure(error: unknown, provider: string): Failure {
     return fail('INVALID_CREDENTIALS', `what the provider sent proves no identity: ${error.message} (${error.code})`);
   }
   return unavailable(`made the request fail: ${reasonOf(error)}`);
+}
+
+/** Of a refresh only `invalid_grant` says that the user is not known any more: garbage of a provider ends no session. */
+export function toRefreshFailure(error: unknown, provider: string): Failure {
+  const failure = toSignInFailure(error, provider);
+  const isRefused = error instanceof client.ResponseBodyError && error.error === 'invalid_grant';
+  if (isRefused || failure.code !== 'INVALID_CREDENTIALS') return failure;
+  const message = `The sign-in provider ${provider} cannot be used.`;
+  return createProviderFailure('SERVICE_UNAVAILABLE', message, reasonOf(failure));
 }
 
 const configFailure = (provider: string, why: string) =>

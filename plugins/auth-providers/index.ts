@@ -37,6 +37,7 @@ export default definePlugin<Record<never, never>, Shared>({
     const accounts = createProviderAccounts({ db, statements, items: used.items, events, log, systemCaller });
     const tokens = createProviderTokenStore({ db, statements, secrets: used.secrets, log });
     const useOnce = createUseOnce(db);
+    const logFailure = createFailureLog(log);
     const declarations = () => host.read(authProviders);
 
     async function resolve({ rules }: OpenProvider, profile: ProviderProfile): Promise<AuthenticatedUser> {
@@ -46,7 +47,8 @@ export default definePlugin<Record<never, never>, Shared>({
     }
 
     const registry = createProviderRegistry({
-      openProvider: (variables) => openProvider(variables, { declarations, publicUrl, useOnce, tokens, resolve }),
+      openProvider: (variables) =>
+        openProvider(variables, { declarations, publicUrl, useOnce, tokens, resolve, logFailure }),
       declarations,
       contribute: (driver) => host.contribute(authDrivers, driver),
       log,
@@ -66,8 +68,7 @@ export default definePlugin<Record<never, never>, Shared>({
         throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
     }
 
-    const logFailure = createFailureLog(log);
-    const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure });
+    const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure, events });
     host.provide(providerSignIns, { complete: flow.complete });
     for (const route of providerRoutes({ flow, assertCallback })) host.contribute(routes, route);
 

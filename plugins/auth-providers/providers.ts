@@ -8,6 +8,7 @@ import type {
   ProviderProfile,
   RedirectProviderDriver,
 } from './contract.ts';
+import { codeOf, type ThrottledLog } from './failure-log.ts';
 import { COMMON_PROVIDER_KEYS, REDIRECT_PROVIDER_KEYS } from './provider-keys.ts';
 import { type OpenProviderSettings, readProviderSettings } from './provider-settings.ts';
 import type { ProviderTokenStore } from './provider-tokens.ts';
@@ -31,6 +32,7 @@ interface Deps {
   readonly publicUrl: string;
   readonly useOnce: UseOnce;
   readonly tokens: ProviderTokenStore;
+  readonly logFailure: ThrottledLog;
   /** Finds or registers the user of a provider. */
   readonly resolve: (provider: OpenProvider, profile: ProviderProfile) => Promise<AuthenticatedUser>;
 }
@@ -42,7 +44,8 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
   const { kind } = declaration;
   const redirectKeys = kind === 'redirect' ? REDIRECT_PROVIDER_KEYS : {};
   const settings = await readProviderSettings(variables, {
-    keys: { ...COMMON_PROVIDER_KEYS, ...redirectKeys, ...declaration.keys },
+    // A driver cannot change what the keys of every provider mean.
+    keys: { ...declaration.keys, ...COMMON_PROVIDER_KEYS, ...redirectKeys },
     publicUrl: deps.publicUrl,
     useOnce: (id, lifetime) => deps.useOnce(name, id, lifetime),
   });
@@ -91,7 +94,7 @@ function assertPublicUrl(name: string, publicUrl: string): void {
 function createAuthDriver(
   { settings, declaration, driver }: Omit<OpenProvider, 'authDriver'>,
   self: () => OpenProvider,
-  { declarations, tokens, resolve }: Deps,
+  { declarations, tokens, resolve, logFailure }: Deps,
 ): AuthDriver {
   const info = {
     name: declaration.name,
@@ -113,11 +116,17 @@ function createAuthDriver(
     identifiers: declaration.identifiers,
     async authenticate(credentials, client) {
       assertContributed(self(), declarations());
-      const profile = await settings.boundedCall(
-        (call) => (driver as CredentialsProviderDriver).authenticate(credentials, { ...call, client }),
-        toClientNetworkKey(client.ip ?? null),
-      );
-      return resolve(self(), profile);
+      try {
+        const profile = await settings.boundedCall(
+          (call) => (driver as CredentialsProviderDriver).authenticate(credentials, { ...call, client }),
+          toClientNetworkKey(client.ip ?? null),
+        );
+        return await resolve(self(), profile);
+      } catch (error) {
+        // Wrong passwords are ordinary.
+        if (codeOf(error) !== 'INVALID_CREDENTIALS') logFailure(settings.name, codeOf(error), error);
+        throw error;
+      }
     },
   };
 }

@@ -14,7 +14,7 @@ export interface PendingSignIn {
 
 export interface SignInCookie {
   write(ctx: HttpContext, pending: PendingSignIn): void;
-  /** Takes the cookie from the browser. @throws INVALID_TOKEN, TOKEN_EXPIRED */
+  /** Takes the cookie of this state from the browser. @throws INVALID_TOKEN, TOKEN_EXPIRED */
   take(ctx: HttpContext, state: string | null): PendingSignIn;
 }
 
@@ -55,10 +55,11 @@ export function createSignInCookie({ provider, path, secure, crossSite, linkToke
     take(ctx, state) {
       const token = ctx.cookies.get(name);
       if (!token) throw fail('INVALID_TOKEN', 'the browser brings no cookie of a sign-in that it began');
-      set(ctx, '', 0);
       const claims = linkTokens.verify(PURPOSE, token) as unknown as PendingSignIn & { readonly provider: string };
+      // The cookie stays: a page of another site may have sent the browser here, while the user is at the provider.
       if (claims.provider !== provider || state === null || !isSameText(state, claims.state))
         throw fail('INVALID_TOKEN', 'the state is not that of the sign-in which this browser began');
+      set(ctx, '', 0);
       return claims;
     },
   };

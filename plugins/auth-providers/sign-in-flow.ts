@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { Failure, Failures, fail } from '#kernel';
+import { type EventsApi, fail } from '#kernel';
 import type { AuthenticatedUser, LinkTokens, SessionService, SessionTokens } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import { clientInfoOf, sendData } from '../http/library.ts';
 import { toClientNetworkKey } from '../outbound/library.ts';
 import type { ProviderProfile, ProviderSignIns, RedirectProviderDriver } from './contract.ts';
-import type { ThrottledLog } from './failure-log.ts';
+import { withFailedSignInEvent } from './failed-sign-in-event.ts';
+import { codeOf, type ThrottledLog } from './failure-log.ts';
 import type { OpenProvider } from './providers.ts';
 import { parseRedirectTarget, withReason } from './redirect-target.ts';
 import { createSignInCookie, type PendingSignIn, SIGN_IN_LIFETIME } from './sign-in-cookie.ts';
@@ -18,6 +19,7 @@ interface Deps {
   readonly sessions: SessionService;
   readonly publicUrl: string;
   readonly logFailure: ThrottledLog;
+  readonly events: Pick<EventsApi, 'action'>;
 }
 
 /** The query of a request that begins a sign-in. */
@@ -124,21 +126,25 @@ function failAt(deps: Deps, ctx: HttpContext, provider: OpenProvider, target: UR
 }
 
 async function openSession(
-  { resolve, sessions }: Deps,
+  { resolve, sessions, events }: Deps,
   ctx: HttpContext,
   provider: OpenProvider,
   { state, keep }: PendingSignIn,
   parameters: URLSearchParams,
 ): Promise<SessionTokens> {
   const { settings, authDriver } = provider;
-  if (!(await settings.useOnce(`state ${state}`, SIGN_IN_LIFETIME)))
-    throw fail('INVALID_TOKEN', 'this sign-in was completed before');
-  assertNoRepeatedParameter(parameters);
-  const profile = await settings.boundedCall(
-    (call) => redirectDriverOf(provider).finish({ ...call, parameters, state, keep, header: headerReader(ctx) }),
-    clientOf(ctx),
-  );
-  return sessions.open(ctx.state.caller, authDriver, await resolve(provider, profile));
+  const { caller } = ctx.state;
+  const user = await withFailedSignInEvent(events, { caller, provider: settings.name }, async () => {
+    if (!(await settings.useOnce(`state ${state}`, SIGN_IN_LIFETIME)))
+      throw fail('INVALID_TOKEN', 'this sign-in was completed before');
+    assertNoRepeatedParameter(parameters);
+    const profile = await settings.boundedCall(
+      (call) => redirectDriverOf(provider).finish({ ...call, parameters, state, keep, header: headerReader(ctx) }),
+      clientOf(ctx),
+    );
+    return resolve(provider, profile);
+  });
+  return sessions.open(caller, authDriver, user);
 }
 
 function parseMode(mode: unknown, target: URL | undefined, byDefault: 'json' | 'cookie'): 'json' | 'cookie' {
@@ -162,9 +168,4 @@ function sendRedirect(ctx: HttpContext, location: URL): void {
   ctx.set({ Location: location.href, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
   ctx.body = null;
   ctx.status = 302;
-}
-
-function codeOf(error: unknown): string {
-  const first = error instanceof Failures ? error.failures[0] : error;
-  return first instanceof Failure ? first.code : 'INTERNAL_SERVER_ERROR';
 }

@@ -20,7 +20,7 @@ export interface AuthDriverInfo {
   readonly provider: string;
   /** Shown beside the provider on sign-in pages. */
   readonly icon?: string;
-  /** The name of the provider for people, on sign-in pages. */
+  /** The name of the provider on sign-in pages. Default: `provider`. */
   readonly label?: string;
   /**
    * Users of every provider may sign in by this driver, as with passkeys. The manifest section must declare `anyProvider`, too.

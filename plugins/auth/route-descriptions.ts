@@ -44,7 +44,17 @@ export const PROVIDER_LOGIN_ROUTE_DESCRIPTION: RouteDescription = {
   params: { provider: { schema: TEXT_SCHEMA, description: 'Name of the provider.' } },
   body: describeJsonBody(objectSchema({ mode: MODE })),
   answers: describeDataAnswer(schemaRef('Tokens')),
-  errors: ['INVALID_CONFIG', 'INVALID_OTP', 'INVALID_PROVIDER', 'RECORD_NOT_UNIQUE', 'ROUTE_NOT_FOUND'],
+  errors: [
+    'INVALID_OTP',
+    'INVALID_PROVIDER',
+    'ROUTE_NOT_FOUND',
+    // Of the registration of a user, and of a provider that does not accept this service.
+    'INVALID_CONFIG',
+    'RECORD_NOT_UNIQUE',
+    'FAILED_VALIDATION',
+    'INVALID_FOREIGN_KEY',
+    'UNPROCESSABLE_ENTITY',
+  ],
 };
 
 export const REFRESH_ROUTE_DESCRIPTION: RouteDescription = {
@@ -72,7 +82,7 @@ export const AUTH_PROVIDERS_ROUTE_DESCRIPTION: RouteDescription = {
             name: TEXT_SCHEMA,
             driver: TEXT_SCHEMA,
             icon: nullableSchema(TEXT_SCHEMA),
-            label: nullableSchema(TEXT_SCHEMA),
+            label: TEXT_SCHEMA,
           }),
         ),
         disableDefault: BOOLEAN_SCHEMA,

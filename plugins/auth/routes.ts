@@ -69,7 +69,7 @@ export function authRoutes({ entry, disableDefault, routing, drivers }: Deps): r
         name: terms.provider,
         driver: terms.name,
         icon: terms.icon ?? null,
-        label: terms.label ?? null,
+        label: terms.label ?? terms.provider,
       }));
       ctx.body = { data, disableDefault };
     },

@@ -1,7 +1,8 @@
 import type { Log } from '#kernel';
 
-const MAY_HOLD_SECRET = /token|secret|password|otp|%/i;
-const SECRET_NAME = /token|secret|password|otp/i;
+/** Exact names are those with which sign-in providers send browsers back. */
+const MAY_HOLD_SECRET = /token|secret|password|otp|%|[?&](?:code|state|saml\w*|relaystate)=/i;
+const SECRET_NAME = /token|secret|password|otp|^(?:code|state|saml\w*|relaystate)$/i;
 
 export interface LoggedRequest {
   readonly method: string;

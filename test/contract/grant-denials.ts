@@ -206,6 +206,8 @@ async function exerciseProvider(request: SendRequest, provider: OpenIdServer): P
     const callback = new URL(redirect.headers.get('location') ?? '');
     const cookie = begin.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
     await request('GET', `${callback.pathname}${callback.search}`, { headers: { cookie } });
+    // The second use is refused.
+    await request('GET', `${callback.pathname}${callback.search}`, { headers: { cookie } });
   }
 }
 

@@ -86,7 +86,7 @@ describe('settings of sign-in providers', function () {
       expect(body).to.deep.equal({
         data: [
           { name: 'corp-eu', driver: 'openid', icon: 'flag', label: 'Corporation, Europe' },
-          { name: 'corp', driver: 'openid', icon: 'account_circle', label: null },
+          { name: 'corp', driver: 'openid', icon: 'account_circle', label: 'corp' },
         ],
         disableDefault: false,
       });
@@ -143,7 +143,9 @@ describe('settings of sign-in providers', function () {
       await writeFile(join(folder, 'secret'), fixture.server.secret);
       expect((await fixture.signIn('filed')).status).to.equal(200);
       expect((await userOf(fixture.service, 'filed@example.com'))?.provider).to.equal('filed');
+      const { callback } = await fixture.signIn('filed');
       const log = JSON.stringify(fixture.service.log);
+      for (const name of ['code', 'state']) expect(log).not.to.contain(callback?.searchParams.get(name));
       expect(log).to.contain('/auth/login/filed');
       expect(log).not.to.contain('secret of the client');
     });

@@ -144,6 +144,16 @@ describe('sign-in by a provider', () => {
     }
   });
 
+  it('a callback with a foreign state, as from a page of another site, does not end the sign-in that is under way', async () => {
+    fixture.server.user = newUser();
+    const browser = createCookieBrowser();
+    const { url } = await browser.follow(`${fixture.service.url}/auth/login/oidc`, (at) =>
+      at.pathname.endsWith('/callback'),
+    );
+    expect((await browser.send(`${url.origin}${url.pathname}?code=x&state=y`)).status).to.equal(403);
+    expect((await browser.send(url.href)).status).to.equal(200);
+  });
+
   it('GET /auth lists the providers in the order of their names with driver, icon and label', async () => {
     const { body } = await fixture.service.request('GET', '/auth');
     expect(body.data).to.deep.equal(
@@ -151,7 +161,7 @@ describe('sign-in by a provider', () => {
         ['oidc', 'openid'],
         ['other', 'openid'],
         ['plain', 'oauth2'],
-      ].map(([name, driver]) => ({ name, driver, icon: 'account_circle', label: null })),
+      ].map(([name, driver]) => ({ name, driver, icon: 'account_circle', label: name })),
     );
   });
 

@@ -104,7 +104,9 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
       expect(await providers()).to.deep.equal([]);
 
       await load(plugin({ drivers: [directory] }));
-      expect(await providers()).to.deep.equal([{ name: 'corporate', driver: 'ldap', icon: 'building' }]);
+      expect(await providers()).to.deep.equal([
+        { name: 'corporate', driver: 'ldap', icon: 'building', label: 'corporate' },
+      ]);
       const { status, body, headers } = await byDirectory();
       expect(status, JSON.stringify(body)).to.equal(200);
       expect(body.data).to.have.keys('access_token', 'refresh_token', 'expires');
