@@ -14,8 +14,8 @@ interface TypedCredentials {
 }
 
 /**
- * Signs users in by a bind with their password. `logFailure` writes why the directory did not answer as it should, which no client is
- * told.
+ * Signs users in by a bind with their password. `logFailure` writes to the log why the directory did not
+ * answer as it should.
  */
 export function createLdapDriver(
   directory: LdapDirectory,

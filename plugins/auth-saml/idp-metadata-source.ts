@@ -39,7 +39,7 @@ function createTextSource(provider: ProviderSettings) {
   };
 }
 
-/** Metadata say whose signatures count, so nobody on the way may change them. */
+/** Metadata say whose signatures count, so no machine on the way may change them. */
 function parseMetadataUrl(variable: string, text: string): URL {
   const url = URL.parse(text);
   const isOwnMachine = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
@@ -54,8 +54,8 @@ function createFetchedSource(provider: ProviderSettings, url: URL): IdentityProv
   let known: { readonly parsed: IdentityProvider; readonly at: number } | undefined;
   let pending: Promise<IdentityProvider> | undefined;
 
-  async function fetchMetadata({ fetch }: ProviderCall): Promise<IdentityProvider> {
-    const response = await fetch(url, { headers: { Accept: 'application/samlmetadata+xml, application/xml' } });
+  async function fetchMetadata(call: ProviderCall): Promise<IdentityProvider> {
+    const response = await call.fetch(url, { headers: { Accept: 'application/samlmetadata+xml, application/xml' } });
     if (response.status !== 200)
       throw fail(
         'SERVICE_UNAVAILABLE',

@@ -16,7 +16,7 @@ interface Deps {
   readonly sessions: Pick<SessionService, 'closeOf' | 'signOut'>;
   readonly users: UsersByName;
   readonly publicUrl: string;
-  /** Writes why a message of the provider is refused, which no client is told. */
+  /** Writes to the log why a message of the provider is refused. */
   readonly logFailure: ReturnType<typeof createFailureLog>;
 }
 
@@ -96,7 +96,7 @@ export function createSamlLogout({ sessions, users, publicUrl, logFailure }: Dep
       try {
         return targetOf(provider, form.get('RelayState') || undefined)?.href;
       } catch {
-        // The provider, or anybody in its name, may write another address.
+        // The browser may have changed it: it is not signed.
         return undefined;
       }
     },

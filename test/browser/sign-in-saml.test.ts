@@ -149,7 +149,7 @@ describe('sign-in by SAML in a browser', function () {
     });
   });
 
-  it('ends at the redirect with a reason where the user is unknown and nobody is registered', async () => {
+  it('ends at the redirect with a reason where the address is that of a user of another provider', async () => {
     idp.user = { name: 'eve', email: service.admin.email };
     await inBrowser(async (page) => {
       await signIn(page);

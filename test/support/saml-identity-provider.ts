@@ -102,7 +102,7 @@ export async function startSamlIdentityProvider(host = 'localhost'): Promise<Sam
     entityId: `${origin}/metadata`,
     metadataUrl: `${origin}/metadata`,
     metadata: plain.getMetadata(),
-    user: { name: 'nobody' },
+    user: { name: 'unknown' },
     spMetadataUrl: '',
     encrypts: false,
     encryption: GCM_ENCRYPTION,

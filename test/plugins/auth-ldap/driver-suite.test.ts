@@ -56,7 +56,7 @@ async function openLdapKit(): Promise<AuthDriverKit> {
     wrongCredentials: [
       { identifier: 'ann', password: 'wrong' },
       { identifier: 'ann', password: '' },
-      { identifier: 'nobody', password: PERSON_PASSWORD },
+      { identifier: 'unknown', password: PERSON_PASSWORD },
       { identifier: '*', password: PERSON_PASSWORD },
       { identifier: 'a*', password: PERSON_PASSWORD },
       { identifier: 'ann)(cn=*', password: PERSON_PASSWORD },

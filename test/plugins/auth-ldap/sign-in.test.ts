@@ -145,7 +145,7 @@ describe('sign-in by the driver ldap and OpenLDAP', () => {
 
     it('a wrong password and an unknown identifier alike', async () => {
       const wrong = await signInByLdap(service, { identifier: 'Gus', password: 'wrong' });
-      const unknown = await signInByLdap(service, { identifier: 'Nobody' });
+      const unknown = await signInByLdap(service, { identifier: 'Unknown' });
       expect([wrong.status, wrong.body]).to.deep.equal([unknown.status, unknown.body]);
       expect(refusalOf(wrong)).to.equal('401 INVALID_CREDENTIALS');
     });
@@ -177,7 +177,7 @@ describe('sign-in by the driver ldap and OpenLDAP', () => {
       expect(await usersByName('Jon')).to.deep.equal([]);
     });
 
-    it('tells nobody without the password that an account is disabled', async () => {
+    it('does not say without the password that an account is disabled', async () => {
       await directory.addPerson('Kim', { userAccountControl: '514' });
       expect(refusalOf(await signInByLdap(service, { identifier: 'Kim', password: 'wrong' }))).to.equal(
         '401 INVALID_CREDENTIALS',

@@ -123,7 +123,7 @@ describe('single logout by the driver saml', () => {
 
     const changes: Readonly<Record<string, (xml: string) => string>> = {
       'without a signature': withoutSignature,
-      'that is tampered': (xml) => xml.replace('>somebody<', '>jon<'),
+      'that is tampered': (xml) => xml.replace('>lee<', '>jon<'),
       'that is foreign-signed': (xml) => signElement(withoutSignature(xml), 'LogoutRequest', { key: FOREIGN_KEY }),
       'of another issuer': (xml) => resign(xml.replace(/<saml:Issuer>[^<]*/, '<saml:Issuer>https://evil.example.com')),
       'for another service': (xml) =>
@@ -131,11 +131,11 @@ describe('single logout by the driver saml', () => {
       'of yesterday': (xml) => resign(xml.replace(/IssueInstant="[^"]*"/, 'IssueInstant="2020-01-01T00:00:00Z"')),
       'without a time': (xml) => resign(xml.replace(/ IssueInstant="[^"]*"/, '')),
       'with a comment in the name': (xml) =>
-        resign(xml.replace('>somebody<', '>jon.evil<')).replace('>jon.', '>jon<!---->.'),
+        resign(xml.replace('>lee<', '>jon.evil<')).replace('>jon.', '>jon<!---->.'),
       'with two names': (xml) => resign(xml.replace('<saml:NameID', '<saml:NameID>jon</saml:NameID><saml:NameID')),
       'inside another one': (xml) =>
         withoutSignature(xml)
-          .replace('>somebody<', '>jon<')
+          .replace('>lee<', '>jon<')
           .replace(/ ID="[^"]*"/, ' ID="_evil"')
           .replace('</saml:Issuer>', `</saml:Issuer><samlp:Extensions>${xml}</samlp:Extensions>`),
       'that is an answer': (xml) => xml.replaceAll('LogoutRequest', 'LogoutResponse'),
@@ -144,13 +144,13 @@ describe('single logout by the driver saml', () => {
       signElement(withoutSignature(xml).replace(/ ID="[^"]*"/, ` ID="_${crypto.randomUUID()}"`), 'LogoutRequest');
 
     it('is taken where a test signs it as the provider does', async () => {
-      const form = await fixture.idp.beginLogout('somebody');
+      const form = await fixture.idp.beginLogout('lee');
       expect((await post(withXml(form, resign(xmlOf(form, 'SAMLRequest')), 'SAMLRequest'))).status).to.equal(303);
     });
     for (const [what, change] of Object.entries(changes)) {
       it(`refuses a request ${what}`, async () => {
         const session = await signIn('jon');
-        const form = await fixture.idp.beginLogout('somebody');
+        const form = await fixture.idp.beginLogout('lee');
         const changed = change(xmlOf(form, 'SAMLRequest'));
         expect(changed).to.not.equal(xmlOf(form, 'SAMLRequest'));
         expect((await post(withXml(form, changed, 'SAMLRequest'))).refusal).to.equal('401 INVALID_CREDENTIALS');
