@@ -87,31 +87,44 @@ describe('a directory that does not answer as it should', () => {
     expect(new Set(await Promise.all(waiting))).to.deep.equal(new Set(['503 SERVICE_UNAVAILABLE']));
   });
 
-  it('refuses the begin of a message that is sent before the encryption', async () => {
-    const running = await startWith(
-      (socket) =>
-        void socket.once('data', () =>
-          socket.write(Buffer.concat([message(1, ...STARTTLS_SUCCESS), message(2, ...BIND_SUCCESS).subarray(0, 8)])),
-        ),
-      { AUTH_CORP_CLIENT_STARTTLS: 'true' },
-    );
-    expect(refusalOf(await signInByLdap(running, { identifier: 'Ann' }))).to.equal('503 SERVICE_UNAVAILABLE');
-  });
-
-  it('sends no password where it refuses the encryption', async () => {
-    let received = Buffer.alloc(0);
+  /** A directory that answers StartTLS with `answer`, made of the id of the request, and keeps what it receives afterwards. */
+  async function startWithStartTls(answer: (id: number) => Buffer) {
+    const received: Buffer[] = [];
     const running = await startWith(
       (socket) => {
-        socket.on('data', (part: Buffer) => {
-          received = Buffer.concat([received, part]);
-          // protocolError
-          socket.write(message(1, 0x78, 7, 10, 1, 2, 4, 0, 4, 0));
+        socket.once('data', (request: Buffer) => {
+          received.push(request);
+          socket.on('data', (part: Buffer) => received.push(part));
+          socket.write(answer(request[4] as number));
         });
       },
-      { AUTH_CORP_CLIENT_STARTTLS: 'true' },
+      { AUTH_CORP_CLIENT_STARTTLS: 'true', AUTH_CORP_TIMEOUT: '5s' },
     );
-    expect(refusalOf(await signInByLdap(running, { identifier: 'Ann' }))).to.equal('503 SERVICE_UNAVAILABLE');
-    expect(received.toString('latin1')).to.contain('1.3.6.1.4.1.1466.20037').and.not.contain('password');
+    const refusal = refusalOf(await signInByLdap(running, { identifier: 'Ann' }));
+    const [request, ...later] = received;
+    expect(request?.toString('latin1')).to.contain('1.3.6.1.4.1.1466.20037');
+    return { refusal, later: Buffer.concat(later) };
+  }
+
+  it('begins the encryption where the directory agrees', async () => {
+    const { refusal, later } = await startWithStartTls((id) => message(id, ...STARTTLS_SUCCESS));
+    expect(refusal).to.equal('503 SERVICE_UNAVAILABLE');
+    // A handshake of TLS, which this directory does not answer.
+    expect(later[0]).to.equal(0x16);
+  });
+
+  it('begins none, and sends nothing else, where the begin of a forged answer stands in front of it', async () => {
+    const forged = (id: number) => message(id + 1, ...BIND_SUCCESS).subarray(0, 8);
+    const { refusal, later } = await startWithStartTls((id) =>
+      Buffer.concat([message(id, ...STARTTLS_SUCCESS), forged(id)]),
+    );
+    expect([refusal, later.length]).to.deep.equal(['503 SERVICE_UNAVAILABLE', 0]);
+  });
+
+  it('sends nothing else where it refuses the encryption', async () => {
+    const PROTOCOL_ERROR = [0x78, 7, 10, 1, 2, 4, 0, 4, 0];
+    const { refusal, later } = await startWithStartTls((id) => message(id, ...PROTOCOL_ERROR));
+    expect([refusal, later.length]).to.deep.equal(['503 SERVICE_UNAVAILABLE', 0]);
   });
 });
 
