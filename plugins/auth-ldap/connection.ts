@@ -18,6 +18,10 @@ export async function useLdapConnection<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const sockets = new Set<Socket>();
+  // The client would connect again by itself, without encryption and without the bind of the service.
+  const assertFirst = (isFirst: boolean) => {
+    if (!isFirst) throw new Error('the connection to the directory broke');
+  };
   const beforeEncryption: Buffer[] = [];
   const broken = Promise.withResolvers<never>();
   const watch = <S extends Socket>(socket: S): S => {
@@ -31,11 +35,13 @@ export async function useLdapConnection<T>(
     // With these options the client would speak TLS to ldap://, too.
     ...(url.protocol === 'ldaps:' ? { tlsOptions } : {}),
     createConnection: ((port: number, name: string) => {
+      assertFirst(sockets.size === 0);
       const socket = watch(connect(port, name));
       if (startTls) socket.on('data', (part) => beforeEncryption.push(part));
       return socket;
     }) as typeof connect,
     createSecureConnection: ((...args: Parameters<typeof connectSecurely>): TLSSocket => {
+      assertFirst(sockets.size === (startTls ? 1 : 0));
       if (startTls) assertOneMessage(Buffer.concat(beforeEncryption));
       return watch(connectSecurely(...args));
     }) as typeof connectSecurely,

@@ -2,6 +2,7 @@ import { BusyError, type Client, InvalidCredentialsError, ResultCodeError, Unava
 import { Failure, fail } from '#kernel';
 import type { Credentials } from '../auth/contract.ts';
 import type { CredentialsProviderDriver, ProviderProfile } from '../auth-providers/contract.ts';
+import { createProviderFailure } from '../auth-providers/library.ts';
 import { useLdapConnection } from './connection.ts';
 import { findLdapGroups, findLdapUsers, type LdapUser } from './search.ts';
 import type { LdapDirectory } from './settings.ts';
@@ -13,14 +14,8 @@ interface TypedCredentials {
   readonly password: string;
 }
 
-/**
- * Signs users in by a bind with their password. `logFailure` writes to the log why the directory did not
- * answer as it should.
- */
-export function createLdapDriver(
-  directory: LdapDirectory,
-  logFailure: (error: unknown) => void,
-): CredentialsProviderDriver {
+/** Signs users in by a bind with their password. */
+export function createLdapDriver(directory: LdapDirectory): CredentialsProviderDriver {
   return {
     async authenticate(credentials: Credentials, { signal }) {
       const { password, ...typed } = credentials as unknown as TypedCredentials;
@@ -35,25 +30,36 @@ export function createLdapDriver(
           return toProfile(user, groups, directory);
         });
       } catch (error) {
-        if (error instanceof Failure && !signal.aborted) throw error;
-        logFailure(error);
         if (signal.aborted) throw signal.reason;
-        throw fail('SERVICE_UNAVAILABLE', `The directory of the sign-in provider ${directory.provider} does not work.`);
+        if (error instanceof Failure) throw error;
+        throw createProviderFailure(
+          'SERVICE_UNAVAILABLE',
+          `The sign-in provider ${directory.provider} does not work.`,
+          `the directory at ${directory.url.host} does not answer as it should: ${(error as Error)?.message ?? error}`,
+        );
       }
     },
   };
 }
 
-async function bindService(client: Client, { bindDn, bindPassword, variableOf }: LdapDirectory): Promise<void> {
+async function bindService(
+  client: Client,
+  { provider, bindDn, bindPassword, variableOf }: LdapDirectory,
+): Promise<void> {
   if (bindDn === undefined) return;
+  const refuse = (reason: string) =>
+    createProviderFailure(
+      'INVALID_CONFIG',
+      `The sign-in provider ${provider} does not accept this service.`,
+      `${reason}: check ${variableOf('BIND_DN')} and ${variableOf('BIND_PASSWORD')}`,
+    );
   const password = await bindPassword();
-  const remedy = `Check ${variableOf('BIND_DN')} and ${variableOf('BIND_PASSWORD')}.`;
-  if (!password) throw fail('INVALID_CONFIG', `The directory is asked with a name and without a password. ${remedy}`);
+  if (!password) throw refuse('there is a name for the directory and no password');
   try {
     await client.bind(bindDn, password);
   } catch (error) {
     if (!(error instanceof InvalidCredentialsError)) throw error;
-    throw fail('INVALID_CONFIG', `The directory refuses the name and password of the service. ${remedy}`);
+    throw refuse('the directory refuses the name and password of the service');
   }
 }
 

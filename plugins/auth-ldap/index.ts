@@ -1,13 +1,11 @@
 import { definePlugin } from '#kernel';
 import { authProviders } from '../auth-providers/contract.ts';
-import { createFailureLog } from '../auth-providers/library.ts';
 import { LDAP_CREDENTIALS_SCHEMA, LDAP_PROVIDER_KEYS } from './keys.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default definePlugin({
   manifest,
   register({ contribute, log }) {
-    const logFailure = createFailureLog(log);
     contribute(authProviders, {
       kind: 'credentials',
       name: 'ldap',
@@ -26,7 +24,7 @@ export default definePlugin({
             { provider: provider.name },
             'passwords are sent to the directory in clear text: use ldaps:// or CLIENT_STARTTLS',
           );
-        return createLdapDriver(directory, (error) => logFailure(provider.name, 'SERVICE_UNAVAILABLE', error));
+        return createLdapDriver(directory);
       },
     });
   },

@@ -1,5 +1,5 @@
-import { type ErrorCode, fail } from '#kernel';
 import type { ProviderCall, ProviderSettings } from '../auth-providers/contract.ts';
+import { createProviderFailure } from '../auth-providers/library.ts';
 import { type IdentityProvider, parseIdentityProvider } from './idp-metadata.ts';
 
 /** Milliseconds after which metadata of an address are fetched again, and for which the last ones serve where that fails. */
@@ -26,15 +26,21 @@ export async function openIdentityProviderSource(provider: ProviderSettings): Pr
   return source;
 }
 
+type Code = Parameters<typeof createProviderFailure>[0];
+
+/** Clients read only that the provider cannot be used; the reason is for the log. */
+const createFailure = (code: Code, { name }: ProviderSettings, reason: string) =>
+  createProviderFailure(code, `The sign-in provider ${name} cannot be used.`, reason);
+
 function createTextSource(provider: ProviderSettings) {
   const variable = provider.variableOf('IDP_metadata');
   let known: { readonly text: string; readonly parsed: IdentityProvider } | undefined;
   return {
     async current(): Promise<IdentityProvider> {
       const text = await provider.secret('IDP_metadata');
-      if (text === undefined) throw fail('INVALID_CONFIG', `${variable} is empty.`);
-      if (known?.text !== text) known = { text, parsed: parse('INVALID_CONFIG', variable, text) };
-      return assertValid('INVALID_CONFIG', variable, known.parsed);
+      if (text === undefined) throw createFailure('INVALID_CONFIG', provider, `${variable} is empty`);
+      if (known?.text !== text) known = { text, parsed: parse('INVALID_CONFIG', provider, variable, text) };
+      return assertValid('INVALID_CONFIG', provider, variable, known.parsed);
     },
   };
 }
@@ -56,41 +62,44 @@ function createFetchedSource(provider: ProviderSettings, url: URL): IdentityProv
 
   async function fetchMetadata(call: ProviderCall): Promise<IdentityProvider> {
     const response = await call.fetch(url, { headers: { Accept: 'application/samlmetadata+xml, application/xml' } });
-    if (response.status !== 200)
-      throw fail(
-        'SERVICE_UNAVAILABLE',
-        `The metadata of the sign-in provider ${provider.name} answer ${response.status}.`,
-      );
-    const parsed = assertValid(CODE, variable, parse(CODE, variable, await response.text()));
+    if (response.status !== 200) throw createFailure(CODE, provider, `${url.href} answers ${response.status}`);
+    const text = await response.text();
+    const parsed = assertValid(CODE, provider, variable, parse(CODE, provider, variable, text));
     known = { parsed, at: performance.now() };
     return parsed;
+  }
+
+  function renew(call: ProviderCall): Promise<IdentityProvider> {
+    pending ??= fetchMetadata(call).finally(() => (pending = undefined));
+    return pending;
   }
 
   return {
     async current(call) {
       const age = known ? performance.now() - known.at : Number.POSITIVE_INFINITY;
-      if (known && age < RENEWED_AFTER) return assertValid(CODE, variable, known.parsed);
-      pending ??= fetchMetadata(call).finally(() => (pending = undefined));
-      try {
-        return await pending;
-      } catch (error) {
-        if (known && age < KEPT_FOR) return assertValid(CODE, variable, known.parsed);
-        throw error;
-      }
+      if (!known || age >= KEPT_FOR) return renew(call);
+      // Beside the sign-ins, which go on with the last ones.
+      if (age >= RENEWED_AFTER && !pending) provider.call(renew).catch(() => {});
+      return assertValid(CODE, provider, variable, known.parsed);
     },
   };
 }
 
-function parse(code: ErrorCode, variable: string, text: string): IdentityProvider {
+function parse(code: Code, provider: ProviderSettings, variable: string, text: string): IdentityProvider {
   try {
     return parseIdentityProvider(text);
   } catch (error) {
-    throw fail(code, `The metadata of ${variable} cannot be used: ${(error as Error).message}.`);
+    throw createFailure(code, provider, `the metadata of ${variable} cannot be used: ${(error as Error).message}`);
   }
 }
 
-function assertValid(code: ErrorCode, variable: string, idp: IdentityProvider): IdentityProvider {
+function assertValid(
+  code: Code,
+  provider: ProviderSettings,
+  variable: string,
+  idp: IdentityProvider,
+): IdentityProvider {
   if (idp.validUntil !== undefined && !(idp.validUntil > Date.now()))
-    throw fail(code, `The metadata of ${variable} are expired.`);
+    throw createFailure(code, provider, `the metadata of ${variable} are expired`);
   return idp;
 }

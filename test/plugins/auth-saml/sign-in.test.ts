@@ -231,7 +231,7 @@ describe('the settings of a provider with the driver saml', () => {
       IDP_metadata: '',
       IDP_METADATA_URL: 'http://idp.example.com/metadata',
     },
-    'AUTH_CORP_IDP_metadata cannot be used': { IDP_metadata: '<a/>' },
+    'the metadata of AUTH_CORP_IDP_metadata cannot be used': { IDP_metadata: '<a/>' },
     'set both AUTH_CORP_SP_PRIVATE_KEY and AUTH_CORP_SP_CERTIFICATE': { SP_PRIVATE_KEY: SP_KEY },
     'AUTH_CORP_SP_CERTIFICATE is not the certificate of AUTH_CORP_SP_PRIVATE_KEY': {
       SP_PRIVATE_KEY: SP_KEY,
