@@ -2,7 +2,7 @@ import type { ProviderKey } from '../auth-providers/contract.ts';
 
 /** Keys of AUTH_<NAME>_* for the driver `saml`, beside those of every provider with redirects. */
 export const SAML_PROVIDER_KEYS = {
-  // Not secret, but read at each sign-in, so that its file can change without a restart.
+  // Metadata and certificate are not secret, but read at each sign-in, so that their files can change without a restart.
   IDP_metadata: {
     type: 'string',
     secret: true,
@@ -25,7 +25,11 @@ export const SAML_PROVIDER_KEYS = {
     secret: true,
     about: 'RSA key in PEM that signs requests and decrypts assertions; no request is signed where unset',
   },
-  SP_CERTIFICATE: { type: 'string', about: 'certificate of SP_PRIVATE_KEY in PEM, for the metadata' },
+  SP_CERTIFICATE: {
+    type: 'string',
+    secret: true,
+    about: 'certificate of SP_PRIVATE_KEY in PEM, for the metadata',
+  },
   SP_WANT_RESPONSES_SIGNED: {
     type: 'boolean',
     default: false,

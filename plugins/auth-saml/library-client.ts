@@ -18,7 +18,7 @@ export async function createSamlClient(
   sp: ServiceProvider,
   { tolerance, requestId, options }: ClientOptions,
 ): Promise<SAML> {
-  const privateKey = await sp.privateKey();
+  const keys = await sp.keyPair();
   const item = (value: string) => ({ value, createdAt: Date.now() });
   return new SAML({
     callbackUrl: sp.acsUrl,
@@ -36,7 +36,7 @@ export async function createSamlClient(
     disableRequestedAuthnContext: true,
     signatureAlgorithm: 'sha256',
     digestAlgorithm: 'sha256',
-    ...(privateKey === undefined ? {} : { privateKey, decryptionPvk: privateKey }),
+    ...(keys && { privateKey: keys.privateKey, decryptionPvk: keys.privateKey }),
     ...(requestId === undefined ? {} : { generateUniqueId: () => requestId }),
     validateInResponseTo: requestId === undefined ? ValidateInResponseTo.never : ValidateInResponseTo.always,
     // The browser keeps the id of its request in a signed cookie.

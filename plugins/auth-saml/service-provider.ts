@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { generateServiceProviderMetadata } from '@node-saml/node-saml';
 import type { ProviderSettings } from '../auth-providers/contract.ts';
+import { createProviderFailure } from '../auth-providers/library.ts';
 import { attributeOf, childNamed, childrenNamed, METADATA_LIMITS, NAMESPACES, parseUntrustedXml } from './xml.ts';
 
 /** This service, as the identity provider knows it. */
@@ -12,17 +13,24 @@ export interface ServiceProvider {
   readonly nameIdFormat: string | null;
   readonly wantResponsesSigned: boolean;
   readonly wantAssertionsSigned: boolean;
-  /** The key that signs and decrypts; read anew for each sign-in, since its file may change. */
-  privateKey(): Promise<string | undefined>;
+  /**
+   * The key that signs and decrypts, with its certificate, in PEM; undefined without one. Read anew for each message, since the files may
+   * change. @throws INVALID_CONFIG where they do not belong together
+   */
+  keyPair(): Promise<SamlKeyPair | undefined>;
   /** The metadata as XML. */
   metadata(): Promise<string>;
+}
+
+export interface SamlKeyPair {
+  readonly privateKey: string;
+  readonly certificate: string;
 }
 
 /** @throws Error with the variable to correct */
 export async function openServiceProvider(provider: ProviderSettings): Promise<ServiceProvider> {
   const acsUrl = provider.urlOf('acs');
   const written = provider.value('SP_metadata');
-  const certificate = provider.value('SP_CERTIFICATE');
   const entityId = provider.value('SP_ENTITY_ID') ?? provider.urlOf('metadata');
   const self: ServiceProvider = {
     entityId: written === undefined ? entityId : parseOwnMetadata(provider, written, acsUrl),
@@ -31,23 +39,26 @@ export async function openServiceProvider(provider: ProviderSettings): Promise<S
     nameIdFormat: provider.value('NAME_ID_FORMAT') ?? null,
     wantResponsesSigned: provider.value<boolean>('SP_WANT_RESPONSES_SIGNED'),
     wantAssertionsSigned: provider.value<boolean>('SP_WANT_ASSERTIONS_SIGNED'),
-    privateKey: () => provider.secret('SP_PRIVATE_KEY'),
+    keyPair: () => readKeyPair(provider),
     async metadata() {
       if (written !== undefined) return written;
-      const privateKey = await self.privateKey();
-      const keys = privateKey === undefined ? {} : { privateKey, decryptionPvk: privateKey };
+      const keys = await self.keyPair();
       return generateServiceProviderMetadata({
-        ...keys,
         issuer: self.entityId,
         callbackUrl: acsUrl,
         logoutCallbackUrl: self.logoutUrl,
         identifierFormat: self.nameIdFormat,
         wantAssertionsSigned: self.wantAssertionsSigned,
-        ...(privateKey === undefined ? {} : { publicCerts: certificate ?? null, decryptionCert: certificate ?? null }),
+        ...(keys && {
+          privateKey: keys.privateKey,
+          decryptionPvk: keys.privateKey,
+          publicCerts: keys.certificate,
+          decryptionCert: keys.certificate,
+        }),
       });
     },
   };
-  assertKeyPair(provider, await self.privateKey(), certificate);
+  await self.keyPair();
   return self;
 }
 
@@ -66,21 +77,24 @@ function parseOwnMetadata(provider: ProviderSettings, xml: string, acsUrl: strin
   return entityId;
 }
 
-function assertKeyPair(provider: ProviderSettings, key: string | undefined, certificate: string | undefined): void {
+async function readKeyPair(provider: ProviderSettings): Promise<SamlKeyPair | undefined> {
+  const [privateKey, certificate] = [await provider.secret('SP_PRIVATE_KEY'), await provider.secret('SP_CERTIFICATE')];
+  if (privateKey === undefined && certificate === undefined) return undefined;
   const [keyVariable, variable] = [provider.variableOf('SP_PRIVATE_KEY'), provider.variableOf('SP_CERTIFICATE')];
-  if (key === undefined && certificate === undefined) return;
-  if (key === undefined || certificate === undefined)
-    throw new Error(`set both ${keyVariable} and ${variable}, or neither`);
-  const publicKey = readKey(keyVariable, () => createPublicKey(createPrivateKey(key)));
-  const certified = readKey(variable, () => new X509Certificate(certificate));
-  if (publicKey.asymmetricKeyType !== 'rsa') throw new Error(`${keyVariable} is no RSA key`);
-  if (!certified.publicKey.equals(publicKey)) throw new Error(`${variable} is not the certificate of ${keyVariable}`);
-}
-
-function readKey<T>(variable: string, read: () => T): T {
-  try {
-    return read();
-  } catch {
-    throw new Error(`${variable} cannot be read as PEM`);
-  }
+  const refuse = (reason: string) =>
+    createProviderFailure('INVALID_CONFIG', `The sign-in provider ${provider.name} cannot be used.`, reason);
+  if (privateKey === undefined || certificate === undefined)
+    throw refuse(`set both ${keyVariable} and ${variable}, or neither`);
+  const read = <T>(name: string, parse: () => T): T => {
+    try {
+      return parse();
+    } catch {
+      throw refuse(`${name} cannot be read as PEM`);
+    }
+  };
+  const publicKey = read(keyVariable, () => createPublicKey(createPrivateKey(privateKey)));
+  const certified = read(variable, () => new X509Certificate(certificate));
+  if (publicKey.asymmetricKeyType !== 'rsa') throw refuse(`${keyVariable} is no RSA key`);
+  if (!certified.publicKey.equals(publicKey)) throw refuse(`${variable} is not the certificate of ${keyVariable}`);
+  return { privateKey, certificate };
 }

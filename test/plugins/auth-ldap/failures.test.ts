@@ -87,20 +87,6 @@ describe('a directory that does not answer as it should', () => {
     expect(new Set(await Promise.all(waiting))).to.deep.equal(new Set(['503 SERVICE_UNAVAILABLE']));
   });
 
-  it('is asked by one connection for each sign-in, also where it closes one between two requests', async () => {
-    let connections = 0;
-    const running = await startWith((socket) => {
-      connections++;
-      socket.on('data', (request: Buffer) => {
-        // The answer to the bind of the service. A client that connected again would ask on, without this bind.
-        socket.end(message(request[4] as number, ...BIND_SUCCESS));
-      });
-    });
-    for (let i = 0; i < 5; i++)
-      expect(refusalOf(await signInByLdap(running, { identifier: 'Ann' }))).to.equal('503 SERVICE_UNAVAILABLE');
-    expect(connections).to.equal(5);
-  });
-
   /** A directory that answers StartTLS with `answer`, made of the id of the request, and keeps what it receives afterwards. */
   async function startWithStartTls(answer: (id: number) => Buffer) {
     const received: Buffer[] = [];

@@ -5,7 +5,7 @@ import { inflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import { findFreePort } from '../../support/free-port.ts';
 import { GCM_ENCRYPTION, startSamlIdentityProvider } from '../../support/saml-identity-provider.ts';
-import { FOREIGN_CERTIFICATE, IDP_CERTIFICATE, SP_CERTIFICATE, SP_KEY } from '../../support/saml-keys.ts';
+import { FOREIGN_CERTIFICATE, FOREIGN_KEY, IDP_CERTIFICATE, SP_CERTIFICATE, SP_KEY } from '../../support/saml-keys.ts';
 import { type SamlFixture, signInAt, startSamlFixture, startSamlService, usersOf, xmlOf } from './saml-fixture.ts';
 
 const MEMBER = '00000000-0000-4000-8000-00000000000a';
@@ -221,6 +221,32 @@ describe('the settings of a provider with the driver saml', () => {
       }
     } finally {
       await idp.stop();
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('SP_PRIVATE_KEY_FILE and SP_CERTIFICATE_FILE may change while the service runs', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenon-saml-'));
+    const files = {
+      SP_PRIVATE_KEY_FILE: join(folder, 'key.pem'),
+      SP_CERTIFICATE_FILE: join(folder, 'certificate.pem'),
+    };
+    const write = async (key: string, certificate: string) => {
+      await writeFile(files.SP_PRIVATE_KEY_FILE, key);
+      await writeFile(files.SP_CERTIFICATE_FILE, certificate);
+    };
+    try {
+      await write(SP_KEY, SP_CERTIFICATE);
+      fixture = await startSamlFixture(files);
+      Object.assign(fixture.idp, { encrypts: true });
+      expect((await fixture.signIn({ name: 'ann' })).status).to.equal(200);
+      await write(FOREIGN_KEY, SP_CERTIFICATE);
+      const { status, body } = await fixture.service.request('GET', '/auth/login/corp');
+      expect([status, body.errors[0].extensions.code]).to.deep.equal([503, 'INVALID_CONFIG']);
+      await write(FOREIGN_KEY, FOREIGN_CERTIFICATE);
+      // The identity provider verifies the request, and encrypts, by the new certificate.
+      expect((await fixture.signIn({ name: 'ann' })).status).to.equal(200);
+    } finally {
       await rm(folder, { recursive: true });
     }
   });
