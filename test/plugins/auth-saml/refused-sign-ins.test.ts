@@ -271,6 +271,35 @@ describe('the driver saml refuses', () => {
     }
   });
 
+  it('all but one of ten uses of a response at the same time in two processes', async () => {
+    const browser = createCookieBrowser();
+    const begin = await browser.send(`${fixture.service.url}/auth/login/corp`);
+    fixture.idp.user = { name: HONEST };
+    const form = await fixture.idp.respond(new URL(begin.headers.get('location') as string));
+    const [cookies] = [...browser.cookies.values()];
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_none, at) => {
+        const url = at % 2 === 0 ? fixture.service.url : other.url;
+        const one = createCookieBrowser();
+        one.cookies.set(new URL(url).origin, new Map(cookies));
+        return postForm(one, { ...form, action: form.action.replace(fixture.service.url, url) });
+      }),
+    );
+    expect(replies.filter(({ status }) => status === 200)).to.have.lengthOf(1);
+    expect(new Set(replies.flatMap(({ refusal }) => refusal ?? []))).to.deep.equal(new Set(['403 INVALID_TOKEN']));
+  });
+
+  it('nothing of a sign-in that ends in another process than it began', async () => {
+    const browser = createCookieBrowser();
+    const begin = await browser.send(`${fixture.service.url}/auth/login/corp`);
+    const form = await fixture.idp.respond(new URL(begin.headers.get('location') as string));
+    const [cookies] = [...browser.cookies.values()];
+    const one = createCookieBrowser();
+    one.cookies.set(new URL(other.url).origin, new Map(cookies));
+    const reply = await postForm(one, { ...form, action: form.action.replace(fixture.service.url, other.url) });
+    expect(reply.status).to.equal(200);
+  });
+
   it('a signed assertion of an earlier sign-in in a new response', async () => {
     const signed = await fixture.signIn(
       { name: HONEST },
