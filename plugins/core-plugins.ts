@@ -45,6 +45,8 @@ export const CORE_PLUGIN_FLOORS = [
       'auth-providers',
       'auth-oauth2',
       'auth-openid',
+      'auth-ldap',
+      'auth-saml',
       'folders',
       'settings',
       'files',

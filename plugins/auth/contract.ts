@@ -161,6 +161,11 @@ export interface SessionService {
   close(refreshToken: string): Promise<void>;
   /** Ends all sessions of these users, within the unit of work where there is one. */
   closeOf(users: readonly string[]): Promise<void>;
+  /**
+   * Ends the session of the token, or else that of the browser's cookie, and takes the cookie from the browser, as `POST /auth/logout`.
+   * False where there is neither.
+   */
+  signOut(ctx: HttpContext, refreshToken: string | undefined): Promise<boolean>;
   /** Puts the refresh token into the cookie of the mode `cookie`: for sign-ins that end in a redirect. */
   writeCookie(ctx: HttpContext, refreshToken: string): void;
 }

@@ -39,6 +39,13 @@ export function createSessionService({
       tokens(await signIn.refresh(refreshToken, { caller, client: clientOf(caller) })),
     close: (refreshToken) => sessions.close(refreshToken),
     closeOf: (users) => sessions.closeOf(users),
+    async signOut(ctx, refreshToken) {
+      const fromCookie = cookie.read(ctx);
+      const token = refreshToken ?? fromCookie;
+      if (token !== undefined) await sessions.close(token);
+      if (fromCookie !== undefined) cookie.clear(ctx);
+      return token !== undefined;
+    },
     writeCookie: (ctx, refreshToken) => cookie.write(ctx, refreshToken),
   };
 }

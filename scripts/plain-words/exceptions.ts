@@ -25,6 +25,22 @@ export const REFUSED_WORD_EXEMPTIONS: readonly RefusedWordExemption[] = [
   { path: 'test/http/unusual-existing-tables.test.ts', word: /^elsewhere$/, reason: 'the name of a table of the test' },
   { path: 'test/sandbox/escape/programs/', word: /^(?:made|told)$/, reason: 'hostile programs, as they were found' },
   { path: 'test/plugins/auth-providers/', word: /^given/, reason: 'the claim given_name of OpenID Connect' },
+  {
+    path: 'plugins/auth-saml/',
+    word: /^given/i,
+    reason: 'the setting GIVEN_NAME_KEY and the attribute givenName of the field',
+  },
+  {
+    path: 'test/plugins/auth-saml/',
+    word: /^given/i,
+    reason: 'the setting GIVEN_NAME_KEY and the attribute givenName of the field',
+  },
+  {
+    path: 'test/browser/sign-in-simplesamlphp.test.ts',
+    word: /^given/i,
+    reason: 'the attribute givenName of directories',
+  },
+  { path: 'test/support/ldap-server.ts', word: /^given/i, reason: 'the attribute givenName of directories' },
   { path: 'test/browser/sign-in-providers.test.ts', word: /^given/, reason: 'the claim given_name of OpenID Connect' },
   { path: 'CHANGELOG.md', word: /^(?:admit|overview)$/, reason: 'names that plugins used before' },
 ];

@@ -25,6 +25,11 @@ export const OPTIONAL_FEATURES = {
   AUTH_EXAMPLE_ISSUER_URL: 'http://127.0.0.1:1',
   AUTH_EXAMPLE_CLIENT_ID: 'service',
   AUTH_EXAMPLE_ALLOW_PUBLIC_REGISTRATION: 'true',
+  AUTH_DIRECTORY_DRIVER: 'ldap',
+  AUTH_DIRECTORY_CLIENT_URL: 'ldaps://127.0.0.1:1',
+  AUTH_DIRECTORY_USER_DN: 'ou=people,dc=example,dc=com',
+  AUTH_COMPANY_DRIVER: 'saml',
+  AUTH_COMPANY_IDP_METADATA_URL: 'http://127.0.0.1:1',
   // No message is sent to them.
   EMAIL_SMTP_HOST: '127.0.0.1',
   EMAIL_SES_REGION: 'eu-central-1',
