@@ -25,6 +25,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/plugins/storage-s3/driver.test.ts',
   'test/http/database-connection-failures.test.ts',
   'test/plugins/rate-limit/two-processes.test.ts',
+  'test/browser/account-links.test.ts',
   'test/plugins/passkeys/settings.test.ts',
   'test/plugins/auth-providers/two-processes.test.ts',
   'test/plugins/sandbox/end-to-end.test.ts',
