@@ -39,6 +39,10 @@ export default definePlugin<Record<never, never>, HostVersionCheckConfig>({
       ),
     });
     host.contribute(capabilities, endpointCapability);
-    host.contribute(confinedLoaders, { ...confined, runtime: () => used.sandbox.runtime() });
+    host.contribute(confinedLoaders, {
+      ...confined,
+      runtime: () => used.sandbox.runtime(),
+      runtimeState: () => used.sandbox.state(),
+    });
   },
 });

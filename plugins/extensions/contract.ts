@@ -50,6 +50,8 @@ export interface ConfinedLoader extends Omit<ConfinedLoadSteps<unknown>, 'passGa
   passGate(extension: DiscoveredExtension, consent: PackageConsentDecider['check']): Promise<unknown>;
   /** Detects which layers of confinement this machine supports; the first call takes a second. */
   runtime(): Promise<ConfinedRuntimeState>;
+  /** The state so far, without starting the runtime: operations of flows may need it where no package does. */
+  runtimeState(): ConfinedRuntimeState;
 }
 
 /** Without a contribution confined extensions fail; they never load with full authority instead. */

@@ -14,7 +14,7 @@ import type { LoadDeps } from './load/loader-dependencies.ts';
 import { refusingPackageConsent } from './missing-consent-plugin.ts';
 
 /** What other plugins contribute to loading packages, read from the facets. */
-export interface LoaderContributions extends Pick<LoadDeps, 'loadFull' | 'confined' | 'runtime'> {
+export interface LoaderContributions extends Pick<LoadDeps, 'loadFull' | 'confined' | 'runtime' | 'runtimeState'> {
   readonly appBundle: ExtensionAppBundle;
   readonly consent: PackageConsentDecider;
   /** Undefined without a plugin that keeps required packages. */
@@ -24,6 +24,7 @@ export interface LoaderContributions extends Pick<LoadDeps, 'loadFull' | 'confin
 }
 
 const createMissing = (what: string) => new LoadFailure('REGISTRATION_FAILED', `Nothing here runs ${what}.`);
+const NOT_REQUIRED: ConfinedRuntimeState = { state: 'not-required', posture: null };
 const UNAVAILABLE: ConfinedRuntimeState = {
   state: 'unavailable',
   reason: 'no plugin runs confined code',
@@ -64,5 +65,6 @@ export function readLoaderContributions({ read }: Pick<Host, 'read'>): LoaderCon
       findAmbiguous: (all) => read(confinedLoaders)?.findAmbiguous(all) ?? new Map(),
     },
     runtime: async () => (await read(confinedLoaders)?.runtime()) ?? UNAVAILABLE,
+    runtimeState: () => read(confinedLoaders)?.runtimeState() ?? NOT_REQUIRED,
   };
 }

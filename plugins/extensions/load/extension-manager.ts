@@ -105,7 +105,10 @@ export function createExtensionManager(deps: LoadDeps, toReason: FailureReasonRe
       ...(bundleFailure ? [toExtensionRow(createBundleSlot(bundleFailure), toReason)] : []),
     ],
     states: () => [...slots.values()].map((slot) => toExtensionFilterState(slot, row(slot))),
-    runtime: () => ({ state: runtime.state, posture: runtime.posture }),
+    runtime() {
+      const { state, posture } = runtime.state === 'not-required' ? deps.runtimeState() : runtime;
+      return { state, posture };
+    },
     reportFailed(id, failure) {
       laterFailures.set(id, failure);
       logFailed(log, slots.get(id)?.extension.name, failure);

@@ -33,6 +33,8 @@ export interface LoadDeps {
   readonly confined: ConfinedLoadSteps<unknown>;
   /** Detects the state of the confined runtime. */
   runtime(): Promise<ConfinedRuntimeState>;
+  /** The state so far, also where no package needs the runtime. */
+  runtimeState(): ConfinedRuntimeState;
   /** Registers the settings of all extensions before their code runs. Answers each status by id. */
   settings(all: readonly DiscoveredExtension[]): ReadonlyMap<string, SettingsStatus>;
   readonly appBundle: ExtensionAppBundle;

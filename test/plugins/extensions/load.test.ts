@@ -53,6 +53,7 @@ class Stage {
             ),
           ),
       },
+      runtimeState: () => ({ state: 'not-required', posture: null }),
       runtime: async () => {
         this.did.push('runtime');
         return { state: this.state, posture: null, reason: 'it is switched off' };

@@ -36,6 +36,14 @@ describe('the operation exec', function () {
     return [all.run, all.ok === true];
   }
 
+  it('makes the confined runtime needed, which GET /extensions says', async () => {
+    const stateOf = async () => (await admin('GET', '/extensions')).body.meta.confinedRuntime;
+    expect((await stateOf()).state).to.equal('not-required');
+    await exec('module.exports = () => 1');
+    const { state, posture } = await stateOf();
+    expect([state, posture.decision]).to.deep.equal(['available', 'run']);
+  });
+
   it('gives what the function returns, which sees the data of the run', async () => {
     const code =
       'module.exports = async function (data) { return { got: data.$trigger.body.a + 1, last: typeof data.$last }; }';
