@@ -43,6 +43,9 @@ const withoutRequestContext = AsyncLocalStorage.snapshot();
 const NOTHING: LoadChanges = { added: [], removed: [] };
 const NOT_REQUIRED: ConfinedRuntimeState = { state: 'not-required', posture: null };
 
+/** The state without the reason, which may name paths. */
+const shownState = ({ state, posture }: ConfinedRuntimeState) => ({ state, posture });
+
 export function createExtensionManager(deps: LoadDeps, toReason: FailureReasonRedactor): ExtensionManager {
   const { log } = deps;
   let slots: ReadonlyMap<string, ExtensionLoadSlot> = new Map();
@@ -105,10 +108,7 @@ export function createExtensionManager(deps: LoadDeps, toReason: FailureReasonRe
       ...(bundleFailure ? [toExtensionRow(createBundleSlot(bundleFailure), toReason)] : []),
     ],
     states: () => [...slots.values()].map((slot) => toExtensionFilterState(slot, row(slot))),
-    runtime() {
-      const { state, posture } = runtime.state === 'not-required' ? deps.runtimeState() : runtime;
-      return { state, posture };
-    },
+    runtime: () => shownState(runtime.state === 'not-required' ? deps.runtimeState() : runtime),
     reportFailed(id, failure) {
       laterFailures.set(id, failure);
       logFailed(log, slots.get(id)?.extension.name, failure);
