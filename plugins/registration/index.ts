@@ -85,8 +85,8 @@ export default definePlugin<RegistrationConfig, SharedConfig>({
 
     const removeExpired = createRemoveExpiredRegistrations(deps);
     let cleanup: ScheduledJobHandle | undefined;
-    // Also where registration is off: those from before expire.
-    host.onStart(() => {
+    // Also where registration is off: those from before expire. Commands start no server, and leave this to those who do.
+    events.onAction('server.start', () => {
       cleanup = used.schedule.start({
         name: 'removal of expired registrations',
         at: { every: CLEANUP_INTERVAL },

@@ -20,6 +20,10 @@ export function createAccountDefaultsMigration(db: Db): Migration {
   return {
     id: '2026-11-26-account-defaults',
     async up() {
+      // A setting that is no column would make every new account fail, instead of the start.
+      await db.query(
+        db.sql`select default_language, default_appearance, default_theme_light, default_theme_dark from ${settings} limit 0`,
+      );
       for (const [field, setting, fallback] of DEFAULTS) {
         const name = db.sql`${schema}.${db.name(`platform_new_user_${field}`)}()`;
         const value = fallback === null ? db.sql`null` : db.literal(fallback);

@@ -35,6 +35,10 @@ describe('files: upgrade of a database without files', function () {
       `delete from platform_migrations where owner = any($1::text[]) or id like 'system-collections-%'`,
       [OWNERS],
     );
+    // New users take defaults from the settings since a later version.
+    for (const field of ['language', 'appearance', 'theme_light', 'theme_dark'])
+      await database.query(`drop function platform_new_user_${field} cascade`);
+    await database.query(`delete from platform_migrations where id = '2026-11-26-account-defaults'`);
     await database.query('update platform_users set avatar = gen_random_uuid()');
     await database.query(`insert into platform_users (id, email) values (gen_random_uuid(), 'another@example.com')`);
     // As in an earlier version, avatars have no foreign key yet: the upgrade must create it.

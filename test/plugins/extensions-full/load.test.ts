@@ -139,11 +139,11 @@ describe('loadFullAuthorityExtension', () => {
     ]);
     expect([await answer(), await answer('/three')]).to.deep.equal(['function', 'object']);
     expect(testService.deps.events.hasListeners('filter', 'x.bundle')).to.equal(true);
-    expect(testService.deps.operations.ids()).to.deep.equal(['step']);
+    expect(testService.deps.operations.ids()).to.include('step');
     await loaded.remove();
     expect((await testService.request('GET', '/one')).status).to.equal(404);
     expect(testService.deps.events.hasListeners('filter', 'x.bundle')).to.equal(false);
-    expect(testService.deps.operations.ids()).to.deep.equal([]);
+    expect(testService.deps.operations.ids()).to.not.include('step');
   });
 
   it('a CommonJS bundle loads', async () => {

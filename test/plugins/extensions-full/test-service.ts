@@ -60,7 +60,21 @@ export interface ExtensionTestService {
 }
 
 const PLUGINS = [
-  ...['broker', 'workers', 'database', 'cluster', 'schedule', 'http', 'passwords', 'secrets', 'outbound', 'storage'],
+  ...[
+    'broker',
+    'workers',
+    'database',
+    'cluster',
+    'schedule',
+    'http',
+    'queue',
+    'passwords',
+    'secrets',
+    'outbound',
+    'templates',
+    'mail',
+    'storage',
+  ],
   'storage-local',
   ...['media', 'schema', 'query', 'access', 'activity', 'collections', 'items', 'users', 'auth', 'folders'],
   ...['settings', 'files', 'presets', 'notifications', 'dashboards', 'translations', 'comments', 'history', 'flows'],
@@ -148,6 +162,7 @@ export async function startExtensionTestService(
           DB_CONNECTION_STRING: database.url,
           DATA_PATH: folder,
           SECRET: TEST_SECRET,
+          EMAIL_TRANSPORT: 'log',
           LOGIN_STALL_TIME: '1',
           ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
           ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,

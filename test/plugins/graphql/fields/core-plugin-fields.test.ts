@@ -79,11 +79,23 @@ describe('graphql.fields of the core plugins', () => {
 
   it('fields that accept secrets have "once"', () => {
     const once = fields.filter((one) => one.once);
-    expect(named(once)).to.deep.equal(['auth_login', 'auth_refresh']);
+    expect(named(once)).to.have.members([
+      'auth_login',
+      'auth_refresh',
+      'auth_password_request',
+      'auth_password_reset',
+      'users_invite_accept',
+      'users_register',
+      'users_register_verify',
+    ]);
   });
 
   it('core plugins: the fields have no sign-in by password when it is disabled', async () => {
     const without = named(await contributed({ AUTH_DISABLE_DEFAULT: 'true' }));
-    expect(named(fields).filter((name) => !without.includes(name))).to.deep.equal(['auth_login']);
+    expect(named(fields).filter((name) => !without.includes(name))).to.deep.equal([
+      'auth_login',
+      'auth_password_request',
+      'auth_password_reset',
+    ]);
   });
 });
