@@ -85,7 +85,7 @@ export default definePlugin<RegistrationConfig, SharedConfig>({
 
     const removeExpired = createRemoveExpiredRegistrations(deps);
     let cleanup: ScheduledJobHandle | undefined;
-    // Also where registration is off: those from before expire. Commands start no server, and leave this to those who do.
+    // Also where registration is off: those from before expire. Commands start no server, and leave this to processes that do.
     events.onAction('server.start', () => {
       cleanup = used.schedule.start({
         name: 'removal of expired registrations',
