@@ -124,10 +124,14 @@ function startClusterJob(job: ScheduledJob, { ticks, lock }: Deps, onStop: () =>
     await watch.look(new Date(0));
     const last = await ticks.last(name, since);
     const due = dueTimes.previous(since);
-    if (due && due > last && !runs.isBusy) runs.start(() => runUnderLock(due));
+    if (due && due > last && !runs.isBusy && !runs.isStopped) runs.start(() => runUnderLock(due));
   }
-  if (missed === 'once')
-    catchUp().catch((error) => log.error({ err: error, schedule: name }, 'missed ticks of a job cannot be read'));
+  const catchingUp =
+    missed === 'once'
+      ? catchUp().catch((error) => {
+          if (!runs.isStopped) log.error({ err: error, schedule: name }, 'missed ticks of a job cannot be read');
+        })
+      : undefined;
 
   return {
     async stop() {
@@ -135,6 +139,8 @@ function startClusterJob(job: ScheduledJob, { ticks, lock }: Deps, onStop: () =>
       watch.stop();
       onStop();
       await runs.stop();
+      // A service that stops right after its start still has the database until this has ended.
+      await catchingUp;
     },
   };
 }
