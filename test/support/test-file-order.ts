@@ -26,6 +26,8 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/http/database-connection-failures.test.ts',
   'test/plugins/rate-limit/two-processes.test.ts',
   'test/browser/account-links.test.ts',
+  'test/plugins/flows/command.test.ts',
+  'test/plugins/flows/exec.test.ts',
   'test/plugins/passkeys/settings.test.ts',
   'test/plugins/auth-providers/two-processes.test.ts',
   'test/plugins/sandbox/end-to-end.test.ts',

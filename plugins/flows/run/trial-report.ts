@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Caller, requestScope } from '#kernel';
 import type { Db } from '../../database/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
@@ -29,10 +30,12 @@ export function createTryFlow(db: Db, runner: FlowRunner): TryFlow {
 
   return async (plan, caller, trigger) => {
     const trial = new Trial();
+    // By this the changes of the trial are told from others of the same request, and a command has no request.
+    const invocation = `trial ${randomUUID()}`;
     let report: TrialReport | undefined;
     const run = async () => {
       const outcome = await runInTrial(trial, () => runner.run(plan, { trigger, caller }));
-      const { rows } = await db.query(CHANGES, [requestScope.getStore()?.invocation ?? '']);
+      const { rows } = await db.query(CHANGES, [invocation]);
       const { secrets, data, steps, status } = outcome;
       report = {
         status,
@@ -43,9 +46,12 @@ export function createTryFlow(db: Db, runner: FlowRunner): TryFlow {
       };
       throw new EndOfTrial();
     };
-    await db.transaction(run).catch((error) => {
-      if (!(error instanceof EndOfTrial)) throw error;
-    });
+    const scope = { id: requestScope.getStore()?.id ?? invocation, invocation };
+    await requestScope
+      .run(scope, () => db.transaction(run))
+      .catch((error) => {
+        if (!(error instanceof EndOfTrial)) throw error;
+      });
     return report as TrialReport;
   };
 }
