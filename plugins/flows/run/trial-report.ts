@@ -30,7 +30,7 @@ export function createTryFlow(db: Db, runner: FlowRunner): TryFlow {
 
   return async (plan, caller, trigger) => {
     const trial = new Trial();
-    // By this the changes of the trial are told from others of the same request, and a command has no request.
+    // It distinguishes the changes of the trial from others of the same request, and a command has no request.
     const invocation = `trial ${randomUUID()}`;
     let report: TrialReport | undefined;
     const run = async () => {
