@@ -51,8 +51,6 @@ export interface RunLog {
     limit: number,
     offset: number,
   ): Promise<{ readonly runs: readonly LoggedRun[]; readonly count: number }>;
-  /** Deletes runs that ended before this time. */
-  removeBefore(time: Date): Promise<void>;
 }
 
 export function createRunLog(db: Db): RunLog {
@@ -65,7 +63,6 @@ export function createRunLog(db: Db): RunLog {
       round(extract(epoch from ended - started) * 1000)::int as duration
     from ${runs} where flow = $1 order by started desc, id limit $2 offset $3`;
   const COUNT = db.sql`select count(*)::int as count from ${runs} where flow = $1`;
-  const REMOVE = db.sql`delete from ${runs} where id in (select id from ${runs} where ended < $1 limit 10000)`;
   return {
     async add(id, plan, { status, steps, data, secrets }, { started, user, activity }) {
       const error = status === 'reject' ? JSON.stringify(secrets.redact(data.$last)) : null;
@@ -78,9 +75,6 @@ export function createRunLog(db: Db): RunLog {
         db.query<{ count: number }>(COUNT, [flow]),
       ]);
       return { runs: rows, count: counted.rows[0]?.count ?? 0 };
-    },
-    async removeBefore(time) {
-      await db.query(REMOVE, [time]);
     },
   };
 }
