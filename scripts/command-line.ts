@@ -115,10 +115,18 @@ for (const [name, about] of [
     .action(async () => serve(kernel as Kernel));
 }
 
+/** The arguments, with `users create` as another way to write `users:create`. */
+function withCommandName(args: readonly string[], names: ReadonlySet<string>): readonly string[] {
+  const [first = '', second = '', ...rest] = args;
+  const joined = `${first}:${second}`;
+  return !names.has(first) && names.has(joined) ? [joined, ...rest] : args;
+}
+
 try {
   kernel = await bootService(process.argv.includes('--safe'));
   // A command that starts the service works on its data: a package has no part in that, and loading one may record consent.
-  if (kernel.commands.get(process.argv[2] ?? '')?.needs === 'start') {
+  const args = withCommandName(process.argv.slice(2), new Set(kernel.commands.keys()));
+  if (kernel.commands.get(args[0] ?? '')?.needs === 'start') {
     await kernel.stop();
     kernel = await bootService(true);
   }
@@ -130,15 +138,15 @@ try {
       .description(about)
       .argument('[args...]')
       .allowUnknownOption()
-      .action(async (args: readonly string[]) => {
+      .action(async (own: readonly string[]) => {
         if (needs === 'start') {
           await kernel?.migrate();
           await kernel?.start();
         }
-        await end((await run(args)) ?? 0);
+        await end((await run(own)) ?? 0);
       });
   }
-  await program.parseAsync();
+  await program.parseAsync(args, { from: 'user' });
 } catch (error) {
   await fail(error);
 }

@@ -90,6 +90,11 @@ describe('commands for accounts', function () {
     expect((await service.request('GET', '/roles?fields=id', { token })).status).to.equal(200);
   });
 
+  it('a space in place of the colon of a command means the same', async () => {
+    const listed = await run(['users', 'list', '--json']);
+    expect(listed).to.deep.equal(await run(['users:list', '--json']));
+  });
+
   it('users:create obeys the rules of users and creates none where one is broken', async () => {
     const before = await emails();
     await admin('PATCH', '/settings', { auth_password_policy: '^.{12,}$' });
