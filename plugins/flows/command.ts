@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Caller, KernelCommand } from '#kernel';
+import { isUuid } from '../items/library.ts';
 import { buildFlowPlan } from './plan/flow-plan.ts';
 import type { FlowPlans } from './plan/flow-plans.ts';
 import type { RunLog } from './run/run-log.ts';
@@ -8,7 +9,6 @@ import type { TryFlow } from './run/trial-report.ts';
 const USAGE = 'usage: flows list | flows runs <flow> | flows try <flow> <file with the trigger as JSON>';
 /** Runs that `flows runs` prints. */
 const MAX_PRINTED = 100;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 interface Deps {
   readonly plans: Pick<FlowPlans, 'readAll' | 'readStored'>;
@@ -56,7 +56,7 @@ export function createFlowsCommand({ plans, runLog, tryFlow, systemCaller }: Dep
     async run([verb, flow, file, ...rest]) {
       if (rest.length > 0) return refuse(USAGE);
       if (verb === 'list' && flow === undefined) return list();
-      if (flow === undefined || !UUID.test(flow)) return refuse(USAGE);
+      if (flow === undefined || !isUuid(flow)) return refuse(USAGE);
       if (verb === 'runs' && file === undefined) return listRuns(flow);
       if (verb !== 'try' || file === undefined) return refuse(USAGE);
       try {

@@ -3,6 +3,7 @@ import { type Caller, fail } from '#kernel';
 import type { Db } from '../database/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { MailService } from '../mail/contract.ts';
+import { parsePublicUrl } from '../mail/library.ts';
 import { SHARES_COLLECTION } from './collections.ts';
 import type { WindowLimit, WindowLimits } from './limits.ts';
 
@@ -75,7 +76,8 @@ function parseAddresses(emails: readonly string[]): readonly string[] {
 const hashAddress = (address: string): string => createHash('sha256').update(address).digest('base64url');
 
 function linkOf(publicUrl: string, share: string): string {
-  if (!/^https?:$/.test(URL.parse(publicUrl)?.protocol ?? ''))
+  const root = parsePublicUrl(publicUrl);
+  if (root === null)
     throw fail('INVALID_CONFIG', 'PUBLIC_URL must be an absolute address, so that mail can contain links');
-  return `${publicUrl.replace(/\/+$/, '')}/admin/share/${share}`;
+  return `${root}/admin/share/${share}`;
 }

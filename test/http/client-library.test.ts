@@ -464,7 +464,7 @@ describe('a published client library', () => {
       expect(await request(clientLibrary.readProviders())).to.deep.equal([]);
     });
 
-    it('recognises the 404 of a route that is not implemented', async () => {
+    it('recognises the 404 of a route that does not exist', async () => {
       expect(await expectClientError(request(clientLibrary.schemaSnapshot()))).to.include({
         status: 404,
         code: 'ROUTE_NOT_FOUND',

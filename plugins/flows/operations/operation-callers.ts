@@ -1,5 +1,6 @@
 import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
 import { type AccessControl, PUBLIC_ROLE_ID } from '../../access/contract.ts';
+import { isUuid } from '../../items/library.ts';
 import type { CallersWithoutListeners } from '../run/callers-without-listeners.ts';
 
 interface Deps {
@@ -17,8 +18,6 @@ export type RunAsOperation = <T>(
   caller: Caller | null,
   work: (caller: Caller) => Promise<T>,
 ) => Promise<T>;
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * `permissions` of an operation: `$trigger` or nothing: the caller for whom the flow runs; `$full`: no permissions apply; `$public`: the Public
@@ -38,7 +37,7 @@ export function createRunAsOperation({
     }
     if (permissions === '$full') return systemCaller(isWithoutListeners);
     if (permissions === '$public') return mintRole(null, false, false, isWithoutListeners);
-    if (typeof permissions !== 'string' || !UUID.test(permissions))
+    if (typeof permissions !== 'string' || !isUuid(permissions))
       throw fail('INVALID_PAYLOAD', '"permissions" must be $trigger, $full, $public or the id of a role');
     const flags = await access.role(permissions === PUBLIC_ROLE_ID ? null : permissions);
     if (!flags) throw fail('INVALID_PAYLOAD', 'no role has the id in "permissions"');

@@ -2,7 +2,7 @@ import { Failure, Failures, fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { CustomFailure } from '../../http/library.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
-import { currentAnswerSources } from '../../items/library.ts';
+import { currentAnswerSources, isUuid } from '../../items/library.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
@@ -22,14 +22,12 @@ interface Deps {
   readonly tables: readonly string[];
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** `GET` and `POST /flows/trigger/<id>`: webhook and manual flows (specification, "Flow and operation endpoints"). */
 export function triggerRoutes({ items, plans, runner, asyncRuns, tables }: Deps): readonly Route[] {
   async function handle(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
     const id = ctx.params.id as string;
-    if (!UUID.test(id)) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
+    if (!isUuid(id)) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
     const plan = (await plans.current()).get(id);
     if (plan?.trigger !== 'webhook' && plan?.trigger !== 'manual')
       throw fail('FORBIDDEN', 'no active webhook or manual flow has this id');

@@ -9,6 +9,7 @@ import {
   RECORD_SCHEMA,
   sendData,
 } from '../../http/library.ts';
+import { isUuid } from '../../items/library.ts';
 import { buildFlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { TryFlow } from '../run/trial-report.ts';
@@ -18,7 +19,6 @@ interface Deps {
   readonly tryFlow: TryFlow;
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -41,7 +41,7 @@ export const tryRoute = ({ plans, tryFlow }: Deps): Route => ({
     const { caller } = ctx.state;
     if (!caller.admin) throw fail('FORBIDDEN', 'flows are tried by admins');
     const id = ctx.params.id as string;
-    const row = UUID.test(id) ? await plans.readStored(id) : undefined;
+    const row = isUuid(id) ? await plans.readStored(id) : undefined;
     const plan = row && buildFlowPlan(row);
     if (!plan) throw fail('FORBIDDEN', 'no flow has this id, or it has no trigger');
     const body = bodyOf(ctx) ?? {};

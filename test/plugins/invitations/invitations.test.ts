@@ -179,8 +179,8 @@ describe('invitations', function () {
 
     it('answers 403 FORBIDDEN without a token, and without the permission to create users', async () => {
       const person = await createTestUserAccount(service, writers);
-      const noBody = await service.request('POST', '/users/invite', { body: {} });
-      expect(statusAndCodeOf(noBody)).to.deep.equal([403, 'FORBIDDEN']);
+      const withoutBody = await service.request('POST', '/users/invite', { body: {} });
+      expect(statusAndCodeOf(withoutBody)).to.deep.equal([403, 'FORBIDDEN']);
       for (const ask of [createUserSender(service, null), person.ask])
         expect(statusAndCodeOf(await invite(ask, { email: createAddress(), role: writers }))).to.deep.equal([
           403,
