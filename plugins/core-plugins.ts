@@ -62,6 +62,7 @@ export const CORE_PLUGIN_FLOORS = [
       'comments',
       'shares',
       'history',
+      'utilities',
       'flows',
       'flow-scripts',
       'extension-settings',

@@ -159,6 +159,18 @@ export interface ItemsEngine {
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
    */
   deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteCancellation): Promise<Key[]>;
+  /**
+   * Moves a row immediately before another one in the manual order of the collection (specification, "Utility endpoints"). The caller
+   * needs the permission to update the sort field of both; rows between them move by one without it.
+   * @throws FORBIDDEN, INVALID_PAYLOAD for a collection without a sort field.
+   */
+  moveBefore(
+    caller: Caller,
+    collection: string,
+    key: unknown,
+    before: unknown,
+    options?: WriteCancellation,
+  ): Promise<void>;
 }
 
 /** What cancels a write. A write that is cancelled before its commit begins writes nothing. */
@@ -236,6 +248,7 @@ export const items = service<ItemsEngine>('items', {
     upsertSingleton: 0,
     deleteMany: 0,
     deleteByQuery: 0,
+    moveBefore: 0,
   },
 });
 
@@ -284,4 +297,6 @@ declare module '#kernel' {
   }
 }
 
+/** The text that answers and revisions show instead of a concealed value. */
+export { CONCEALED_VALUE_MASK } from '../query/contract.ts';
 export type { ExportDownload, ExportFormatName, ReadExplanation, Route };

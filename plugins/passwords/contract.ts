@@ -24,6 +24,11 @@ export interface PasswordService {
    * cost, so that the time of the answer does not show whether a user exists.
    */
   verify(stored: string | null, text: string, client?: PasswordHashRequester): Promise<boolean>;
+  /**
+   * Whether a text is an Argon2 hash that costs at most four times as much memory or time as those made here. Ask before `verify`
+   * where a client sends the hash: its text says how much memory and time the comparison takes.
+   */
+  accepts(hash: string): boolean;
 }
 
 /** The service for `auth`, `users` and `items`, which hashes fields of the type `hash`. */

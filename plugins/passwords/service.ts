@@ -3,6 +3,7 @@ import { toClientNetworkKey } from '../outbound/library.ts';
 import type { WorkerPool } from '../workers/contract.ts';
 import { createFairSemaphore } from '../workers/library.ts';
 import type { PasswordHashRequester, PasswordService } from './contract.ts';
+import { hasAcceptableCost } from './hash-cost.ts';
 import { HASH_PROCESS_LIMITS, HASH_QUEUE_LIMITS } from './hash-process-limits.ts';
 import type { HashCost, HashJob } from './worker-messages.ts';
 
@@ -43,6 +44,7 @@ export function createPasswordService({ pool, processes, cost }: Deps): Password
 
   return {
     hash,
+    accepts: (text) => hasAcceptableCost(text, cost),
     async hashBeforeServing(text) {
       // Imported here only, so that later starts do not load the native library.
       const { argon2Hash } = await import('./argon2-hash.ts');

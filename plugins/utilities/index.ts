@@ -1,0 +1,24 @@
+import { definePlugin } from '#kernel';
+import { routes } from '../http/contract.ts';
+import { items } from '../items/contract.ts';
+import { passwords } from '../passwords/contract.ts';
+import { schema } from '../schema/contract.ts';
+import { hashRoutes } from './hash-routes.ts';
+import manifest from './package.json' with { type: 'json' };
+import { randomStringRoute } from './random-string-route.ts';
+import { revertRoute } from './revert-route.ts';
+import { sortRoute } from './sort-route.ts';
+
+export default definePlugin({
+  manifest,
+  register(host) {
+    const used = host.use({ items, passwords, schema });
+    for (const route of [
+      randomStringRoute,
+      ...hashRoutes(used.passwords),
+      sortRoute(used.items),
+      revertRoute(used.items, used.schema),
+    ])
+      host.contribute(routes, route);
+  },
+});
