@@ -297,6 +297,4 @@ declare module '#kernel' {
   }
 }
 
-/** The text that answers and revisions show instead of a concealed value. */
-export { CONCEALED_VALUE_MASK } from '../query/contract.ts';
 export type { ExportDownload, ExportFormatName, ReadExplanation, Route };

@@ -3,6 +3,8 @@
  * plugin that serves it at its own path: `for (const route of collectionRoutes(items, '/roles', 'platform_roles')) …`.
  */
 
+/** The text that answers and revisions show instead of a concealed value. */
+export { CONCEALED_VALUE_MASK } from '../query/contract.ts';
 /** What the answer of the current request is made of, for routes that say whether it may be kept; the form of a uuid. */
 export { currentAnswerSources, isUuid } from '../query/library.ts';
 export { collectionRoutes } from './collection-routes.ts';

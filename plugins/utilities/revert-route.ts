@@ -7,8 +7,8 @@ import {
   NO_CONTENT_ANSWER_DESCRIPTION,
   sendData,
 } from '../http/library.ts';
-import { CONCEALED_VALUE_MASK, type ItemsEngine, type Payload, type WriteCancellation } from '../items/contract.ts';
-import { WRITE_ERROR_CODES } from '../items/library.ts';
+import type { ItemsEngine, Payload, WriteCancellation } from '../items/contract.ts';
+import { CONCEALED_VALUE_MASK, WRITE_ERROR_CODES } from '../items/library.ts';
 import type { Collection, SchemaService } from '../schema/contract.ts';
 
 type Items = Pick<ItemsEngine, 'readOne' | 'updateOne'>;
@@ -30,7 +30,7 @@ export const revertRoute = (items: Items, schema: Schema): Route => ({
     access: 'permissions',
     params: { revision: describeParameter('Id of the revision.') },
     answers: NO_CONTENT_ANSWER_DESCRIPTION,
-    errors: WRITE_ERROR_CODES,
+    errors: [...WRITE_ERROR_CODES, 'ROUTE_NOT_FOUND'],
   },
   async handle(ctx) {
     await revert({ items, schema }, ctx.state.caller, ctx.params.revision as string, {

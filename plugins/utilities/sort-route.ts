@@ -25,7 +25,7 @@ export const sortRoute = (items: Pick<ItemsEngine, 'moveBefore'>): Route => ({
     params: { collection: describeParameter('Name of a collection with a sort field.') },
     body: describeJsonBody(objectSchema({ item: KEY, to: KEY }, ['item', 'to'])),
     answers: { 200: {} },
-    errors: WRITE_ERROR_CODES,
+    errors: [...WRITE_ERROR_CODES, 'ROUTE_NOT_FOUND'],
   },
   async handle(ctx) {
     const body = (bodyOf(ctx) ?? {}) as Readonly<Record<string, unknown>>;
