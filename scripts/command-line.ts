@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { BootFailure, boot, type Kernel } from '#kernel/boot';
 import { listCorePlugins } from '../plugins/core-plugins.ts';
@@ -26,10 +27,17 @@ function end(code: number): Promise<never> {
   if (stopping === undefined) stoppedAt = performance.now();
   stopping ??= (async () => {
     await kernel?.stop();
+    await Promise.race([Promise.all([flush(process.stdout), flush(process.stderr)]), pause(FLUSH_TIMEOUT)]);
     process.exit(code);
   })();
   return stopping;
 }
+
+/** Milliseconds for which a program that reads the output may take none of it. */
+const FLUSH_TIMEOUT = 10_000;
+
+/** `process.exit` drops what a slow reader of a pipe has not taken yet. */
+const flush = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.write('', () => resolve()));
 
 /** Exit codes of an interrupted command by signal. A stopped service exits with 0, since it has done its work. */
 const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
