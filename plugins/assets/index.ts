@@ -3,6 +3,7 @@ import { access } from '../access/contract.ts';
 import { bus, lock } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
+import { items } from '../items/contract.ts';
 import { media } from '../media/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
@@ -18,12 +19,17 @@ import { assetRoutes } from './serving/routes.ts';
 import { createSendFile } from './serving/send-file.ts';
 import { withStorageErrorsAsUnavailable } from './storage-error-wrapper.ts';
 import { createImageVariantService, type ImageTransformConfig } from './transform/index.ts';
+import { zipRoutes } from './zip/zip-routes.ts';
 
-export default definePlugin<AssetCachingConfig & ImageTransformConfig>({
+interface AssetsConfig extends AssetCachingConfig, ImageTransformConfig {
+  readonly ASSETS_ZIP_MAX_FILES: number;
+}
+
+export default definePlugin<AssetsConfig>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
-    const services = host.use({ access, bus, lock, media, query, schema, settings, storage });
+    const services = host.use({ access, bus, items, lock, media, query, schema, settings, storage });
     const used = { ...services, storage: withStorageErrorsAsUnavailable(services.storage, log) };
     host.contribute(migrations, fileChangeTriggers(db));
 
@@ -37,13 +43,15 @@ export default definePlugin<AssetCachingConfig & ImageTransformConfig>({
     const variants = createImageVariantService({ ...used, config, db, log });
     host.onStop(variants.waitForCleanUp);
     const objects = createStoredObjectCache(used.storage);
+    const findReadable = createFindReadableFile({ ...used, records });
     const served = assetRoutes({
-      findReadable: createFindReadableFile({ ...used, records }),
+      findReadable,
       variants,
       objects,
       cachingFor: createAssetCachePolicyFor(config, used.access),
       sendFile: createSendFile(objects),
     });
-    for (const route of served) host.contribute(routes, route);
+    const archives = zipRoutes({ ...used, findReadable, maxFiles: config.ASSETS_ZIP_MAX_FILES });
+    for (const route of [...served, ...archives]) host.contribute(routes, route);
   },
 });

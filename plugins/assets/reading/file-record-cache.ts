@@ -13,20 +13,35 @@ type RecordRow = Omit<FileRecord, 'filename_disk' | 'filesize'> & {
   readonly filesize: string | null;
 };
 
+export type FileRecordInFolder = FileRecord & { readonly folder: string };
+
 /** Records of files that have bytes, by id. */
 export interface FileRecordReader {
   /** The record of a file, for callers who may read every file. Cached until any file changes in any process. */
   get(id: string): Promise<FileRecord | undefined>;
   /** Reads a record from the database if its row satisfies the condition on the alias `t`, whose parameters start at 2. */
   findAllowed(id: string, condition: TrustedSqlCondition): Promise<FileRecord | undefined>;
+  /** The records of these files whose rows satisfy the condition, in any order. */
+  findManyAllowed(ids: readonly string[], condition: TrustedSqlCondition): Promise<readonly FileRecord[]>;
+  /** The records of files in these folders whose rows satisfy the condition, by folder and name, `limit` of them at most. */
+  findInFolders(
+    folders: readonly string[],
+    condition: TrustedSqlCondition,
+    limit: number,
+  ): Promise<readonly FileRecordInFolder[]>;
   forget(): void;
   forgetOne(id: string): void;
 }
 
 export function createFileRecordReader(db: Pick<Db, 'query' | 'read' | 'sql'>, bus: InterProcessBus): FileRecordReader {
-  const SELECT_RECORD = db.sql`select t.id, t.storage, t.filename_disk, t.filename_download, t.type, t.charset, t.detected_type, t.filesize,
-      t.width, t.height, t.duration, t.modified_on, t.focal_point_x, t.focal_point_y
-    from ${db.read('platform_files')} t where t.id = $1 and t.filename_disk is not null`;
+  const COLUMNS = db.sql`t.id, t.storage, t.filename_disk, t.filename_download, t.type, t.charset, t.detected_type, t.filesize,
+      t.width, t.height, t.duration, t.modified_on, t.focal_point_x, t.focal_point_y`;
+  const FILES_WITH_BYTES = db.sql`from ${db.read('platform_files')} t where t.filename_disk is not null`;
+  const SELECT_RECORD = db.sql`select ${COLUMNS} ${FILES_WITH_BYTES} and t.id = $1`;
+  const SELECT_RECORDS = db.sql`select ${COLUMNS} ${FILES_WITH_BYTES} and t.id = any($1::uuid[])`;
+  // One parameter for both values, since those of the condition begin at 2.
+  const SELECT_IN_FOLDERS = db.sql`select ${COLUMNS}, t.folder ${FILES_WITH_BYTES}
+    and t.folder = any(array(select jsonb_array_elements_text($1::jsonb -> 'folders'))::uuid[])`;
 
   const cache = createAnnouncedCache<FileRecord | undefined>({
     bus,
@@ -44,6 +59,17 @@ export function createFileRecordReader(db: Pick<Db, 'query' | 'read' | 'sql'>, b
     async findAllowed(id, { where, params }) {
       const { rows } = await db.query<RecordRow>(db.sql`${SELECT_RECORD} and (${where})`, [id, ...params]);
       return rows[0] && toRecord(rows[0]);
+    },
+    async findManyAllowed(ids, { where, params }) {
+      const { rows } = await db.query<RecordRow>(db.sql`${SELECT_RECORDS} and (${where})`, [ids, ...params]);
+      return rows.map(toRecord);
+    },
+    async findInFolders(folders, { where, params }, limit) {
+      const { rows } = await db.query<RecordRow & { readonly folder: string }>(
+        db.sql`${SELECT_IN_FOLDERS} and (${where}) order by t.folder, t.filename_download, t.id limit ($1::jsonb ->> 'limit')::int`,
+        [JSON.stringify({ folders, limit }), ...params],
+      );
+      return rows.map((row) => ({ ...toRecord(row), folder: row.folder }));
     },
     forget: () => cache.forget(),
     forgetOne: (id) => cache.forget(id),

@@ -5,10 +5,10 @@ import { isUnknownFieldFailure, isUuid } from '../../query/library.ts';
 import type { SchemaOverview, SchemaService } from '../../schema/contract.ts';
 import { PUBLIC_FILE_SETTINGS, type SettingsService, type SettingsValues } from '../../settings/contract.ts';
 import type { FileRecord } from '../variant.ts';
-import type { FileRecordReader } from './file-record-cache.ts';
+import type { FileRecordInFolder, FileRecordReader } from './file-record-cache.ts';
 
 export interface FindReadableFileDeps {
-  readonly access: Pick<AccessControl, 'permissions' | 'restrictFilter'>;
+  readonly access: Pick<AccessControl, 'assertAllowed' | 'permissions' | 'restrictFilter'>;
   readonly query: Pick<QueryEngine, 'compileCondition'>;
   readonly schema: Pick<SchemaService, 'snapshot' | 'refresh'>;
   readonly settings: SettingsService;
@@ -25,6 +25,14 @@ export interface FindReadableFile {
   findReplacement(caller: Caller, before: FileRecord): Promise<FileRecord | undefined>;
 }
 
+/** Finds the records of several files with bytes that the caller may read. */
+export interface FindReadableFiles {
+  /** The records of all these files, in this order. @throws FORBIDDEN where one of them may not be read */
+  many(caller: Caller, ids: readonly string[]): Promise<readonly FileRecord[]>;
+  /** The records of readable files in these folders, `limit` of them at most. @throws FORBIDDEN without any permission */
+  inFolders(caller: Caller, folders: readonly string[], limit: number): Promise<readonly FileRecordInFolder[]>;
+}
+
 const FILES = 'platform_files';
 
 export function createFindReadableFile({
@@ -33,7 +41,7 @@ export function createFindReadableFile({
   schema,
   settings,
   records,
-}: FindReadableFileDeps): FindReadableFile {
+}: FindReadableFileDeps): FindReadableFile & FindReadableFiles {
   async function findRecord(caller: Caller, id: string): Promise<FileRecord | undefined> {
     const permissions = await access.permissions(caller);
     // A caller who may read any field of a file may read its bytes.
@@ -64,11 +72,25 @@ export function createFindReadableFile({
   async function findReadable(caller: Caller, raw: string): Promise<FileRecord> {
     const id = raw.toLowerCase();
     const record = isUuid(id) ? await findRecord(caller, id) : undefined;
-    if (!record) throw fail('FORBIDDEN', 'there is no such file, or it may not be read');
+    if (!record) throw createUnreadableFailure();
     return record;
   }
 
   return Object.assign(findReadable, {
+    async many(caller: Caller, ids: readonly string[]) {
+      await access.assertAllowed(caller, 'read', FILES);
+      const found = await records.findManyAllowed(ids, await createCondition(caller));
+      const byId = new Map(found.map((record) => [record.id, record]));
+      return ids.map((id) => {
+        const record = byId.get(id);
+        if (!record) throw createUnreadableFailure();
+        return record;
+      });
+    },
+    async inFolders(caller: Caller, folders: readonly string[], limit: number) {
+      await access.assertAllowed(caller, 'read', FILES);
+      return records.findInFolders(folders, await createCondition(caller), limit);
+    },
     async findReplacement(caller: Caller, before: FileRecord) {
       records.forgetOne(before.id);
       const record = await findReadable(caller, before.id);
@@ -76,6 +98,8 @@ export function createFindReadableFile({
     },
   });
 }
+
+const createUnreadableFailure = () => fail('FORBIDDEN', 'there is no such file, or it may not be read');
 
 const isPublic = (values: SettingsValues, id: string): boolean =>
   PUBLIC_FILE_SETTINGS.some((name) => values[name] === id);

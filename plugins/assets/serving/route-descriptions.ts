@@ -1,5 +1,14 @@
 import type { RouteDescription } from '../../http/contract.ts';
-import { BOOLEAN_SCHEMA, describeParameter, enumSchema, INTEGER_SCHEMA } from '../../http/library.ts';
+import {
+  BOOLEAN_SCHEMA,
+  describeJsonBody,
+  describeParameter,
+  enumSchema,
+  INTEGER_SCHEMA,
+  listSchema,
+  objectSchema,
+  TEXT_SCHEMA,
+} from '../../http/library.ts';
 
 const atLeast = (minimum: number, maximum?: number) => ({
   ...INTEGER_SCHEMA,
@@ -34,4 +43,22 @@ export const ASSET_ROUTE_DESCRIPTION: RouteDescription = {
 export const NAMED_ASSET_ROUTE_DESCRIPTION: RouteDescription = {
   ...ASSET_ROUTE_DESCRIPTION,
   params: { id, filename: describeParameter('Any name, under which pages show and save it.') },
+};
+
+const ZIP_ANSWER = { 200: { 'application/zip': {} } };
+
+export const DOWNLOAD_FILES_ROUTE_DESCRIPTION: RouteDescription = {
+  summary: 'Sends several files in one archive; FORBIDDEN where one of them may not be read.',
+  tag: 'assets',
+  access: 'permissions',
+  body: describeJsonBody(objectSchema({ ids: { ...listSchema(TEXT_SCHEMA), minItems: 1 } }, ['ids'])),
+  answers: ZIP_ANSWER,
+};
+
+export const DOWNLOAD_FOLDER_ROUTE_DESCRIPTION: RouteDescription = {
+  summary: 'Sends what the caller may read of a folder and the folders in it, in one archive.',
+  tag: 'assets',
+  access: 'permissions',
+  params: { id: describeParameter('The id of the folder.') },
+  answers: ZIP_ANSWER,
 };
