@@ -7,6 +7,7 @@ import { createCors } from './cors.ts';
 import type { RunErrorFilters } from './error-filters.ts';
 import { enableLingeringClose, setConnectionCloseUnlessRead } from './lingering-close.ts';
 import { logRequest } from './request-log.ts';
+import type { ResponseAnnouncer } from './response-event.ts';
 import { answerNotModified, createDefaultHeaders } from './response-headers.ts';
 import type { FindRoute } from './router.ts';
 import type { HttpConfig, RequestSettings } from './settings.ts';
@@ -21,6 +22,7 @@ export function createOutermostHttpMiddleware(
   settings: RequestSettings,
   findRoute: FindRoute,
   runErrorFilters: RunErrorFilters,
+  responses: ResponseAnnouncer,
 ): Middleware {
   const { log } = settings;
   const headers = createDefaultHeaders(config);
@@ -35,7 +37,8 @@ export function createOutermostHttpMiddleware(
       if (hasBody(ctx)) enableLingeringClose(ctx);
       const isLogged = log.isLevelEnabled('info');
       // A closed connection has no address any more.
-      const ip = isLogged ? clientAddressOf(ctx) : null;
+      const isHeard = responses.isHeard();
+      const ip = isLogged || isHeard ? clientAddressOf(ctx) : null;
       let status = 500;
       try {
         if (!cors(ctx)) {
@@ -54,6 +57,7 @@ export function createOutermostHttpMiddleware(
         if (error !== undefined) throw error;
       } finally {
         setConnectionCloseUnlessRead(ctx, status);
+        if (isHeard) responses.announce(ctx as unknown as HttpContext, ip, started);
         if (isLogged) {
           const { method, originalUrl: url } = ctx;
           const { user } = (ctx.state as HttpContext['state']).caller;

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { ERRORS, type ErrorCode, type EventsApi, errorEnvelope, Failure, Failures, type Log } from '#kernel';
 import type { HttpContext } from './contract.ts';
 import { CustomFailure } from './custom-failure.ts';
+import { RequestOfEvent, ResponseOfEvent } from './request-of-event.ts';
 
 interface Deps {
   readonly events: Pick<EventsApi, 'hasListeners' | 'filter'>;
@@ -23,8 +24,11 @@ export function createRequestErrorFilterRunner({ events, log }: Deps): RunErrorF
     if (!isMissing || !events.hasListeners('filter', 'request.not_found')) return error;
     const { caller } = (ctx as unknown as HttpContext).state;
     try {
-      const { request, response } = ctx;
-      const isHandled = await events.filter(['request.not_found'], false as boolean, { caller, request, response });
+      const isHandled = await events.filter(['request.not_found'], false as boolean, {
+        caller,
+        request: new RequestOfEvent(ctx as unknown as HttpContext),
+        response: new ResponseOfEvent(ctx as unknown as HttpContext),
+      });
       return isHandled === true ? undefined : error;
     } catch (failure) {
       return failure;
@@ -54,11 +58,12 @@ function toFailure(list: unknown, status: number, cause: unknown): unknown {
   return Object.assign(failure as Error, { cause });
 }
 
-function toCustomFailure(entry: unknown, status: number): CustomFailure {
+/** An error that a listener answered. @throws TypeError for anything but an error with message and code */
+export function toCustomFailure(entry: unknown, status: number): CustomFailure {
   const { message, extensions = {} } = (entry ?? {}) as { message?: unknown; extensions?: Record<string, unknown> };
   const { code, ...more } = extensions;
   if (typeof message !== 'string' || typeof code !== 'string')
-    throw new TypeError('an error of request.error has a message and extensions.code');
+    throw new TypeError('an error that a listener answers has a message and extensions.code');
   const nearest = Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'INTERNAL_SERVER_ERROR';
   return new CustomFailure(nearest, { status, code, message, extensions: more });
 }

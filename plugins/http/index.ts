@@ -8,6 +8,7 @@ import { createRequestErrorFilterRunner } from './error-filters.ts';
 import { createInternalRequests } from './internal-requests.ts';
 import { RouteMountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createResponseAnnouncer } from './response-event.ts';
 import { createRouteFinder, type FindRoute } from './router.ts';
 import { createRoutingService } from './routing-service.ts';
 import {
@@ -62,6 +63,7 @@ export default definePlugin<HttpConfig>({
         settings,
         (method, path) => findRoute(method, path),
         createRequestErrorFilterRunner({ events, log }),
+        createResponseAnnouncer(events),
       ),
     );
     host.contribute(middleware, {

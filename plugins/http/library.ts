@@ -11,6 +11,8 @@ export { clientAddressOf, clientInfoOf } from './client-address-and-info.ts';
 export { createDisconnectSignalGetter } from './client-disconnect-signal.ts';
 /** Whether a parsed body matches the schema of a route description. */
 export { hasBodyMatchingRouteSchema } from './is-valid-body.ts';
+/** The context behind the request or the response of an event. */
+export { contextOfEvent, RequestOfEvent } from './request-of-event.ts';
 /** The entity tag that an answer of JSON gets. */
 export { entityTagOf } from './response-headers.ts';
 /** Parts of route descriptions, and functions over descriptions. */
@@ -51,6 +53,8 @@ export function checkUnknownQueryMembers(ctx: HttpContext, query: object, known:
 }
 /** A failure with a status, code and message of its own. */
 export { CustomFailure } from './custom-failure.ts';
+/** The failure of an error that a listener answered. */
+export { toCustomFailure } from './error-filters.ts';
 /** The query string as nested objects (`filter[a][_eq]=1`), within limits of depth, list length and parameters. */
 export { parsedQueryStringOf, parseQueryString } from './query-string.ts';
 /** The members of a body that are texts. @throws INVALID_PAYLOAD */

@@ -27,6 +27,11 @@ const ITEM_EVENTS: Readonly<Record<string, EventText>> = {
     when: 'before rows are updated; after commit, with their `keys`',
     payload: 'the changed fields',
   },
+  sort: {
+    kinds: ['action'],
+    when: 'after an item was moved in the manual order, with `item` and `to`',
+    payload: 'nothing',
+  },
   delete: {
     kinds: ['filter', 'action'],
     when: 'before rows are deleted; after commit, with their `keys`',
@@ -58,6 +63,11 @@ const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
     payload: 'what changes of names and e-mail address',
   },
   'auth.jwt': { kinds: ['filter'], when: 'before an access token is signed', payload: 'the claims' },
+  authenticate: {
+    kinds: ['filter'],
+    when: 'before the token of a request is looked at, with `req`; not for confined code',
+    payload: 'the accountability of the public; another one is taken in place of that of the token',
+  },
   'auth.reuse': {
     kinds: ['action'],
     when: 'after a refresh token that was spent before ended its session, with `user` and `session`',
@@ -72,6 +82,16 @@ const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
     kinds: ['filter'],
     when: 'before a path without a route is answered 404',
     payload: '`false`; `true` means that the handler answered',
+  },
+  response: {
+    kinds: ['action'],
+    when: 'after an answer has ended, with `request`, `response`, `ip`, `duration` (milliseconds) and `finished`',
+    payload: 'nothing',
+  },
+  'database.error': {
+    kinds: ['filter'],
+    when: 'before a write that the database refused fails, with `client`',
+    payload: 'the error; another error is thrown in its place',
   },
   'request.error': { kinds: ['filter'], when: 'before errors are sent', payload: 'the list of errors' },
   'email.send': {

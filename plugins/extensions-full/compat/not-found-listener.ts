@@ -1,5 +1,6 @@
 import type { EventMeta } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
+import { contextOfEvent } from '../../http/library.ts';
 import type { ExtensionRuntime } from '../extension-runtime.ts';
 import { createExtensionRequestMembers } from './mount.ts';
 import { toExpressLikeRequest } from './request.ts';
@@ -13,7 +14,7 @@ export async function callNotFoundListener(
   { event, request }: EventMeta,
   call: (meta: Meta) => unknown,
 ) {
-  const { ctx } = request as { readonly ctx: HttpContext };
+  const ctx = contextOfEvent(request) as HttpContext;
   const parts = await createExtensionRequestMembers(runtime, ctx);
   const { res } = ctx;
   const { statusCode } = res;

@@ -8,6 +8,7 @@ import type { ItemsEngineDeps } from '../deps.ts';
 import { findWritableCollection } from '../find-collection-and-key.ts';
 import { isOutdatedStatementError } from '../outdated-statement.ts';
 import type { WrittenRowSqlCompiler } from '../read/written-row-sql.ts';
+import { filterDatabaseError } from './database-error-event.ts';
 import { translatePostgresWriteError } from './database-errors.ts';
 import { explainConstraintRefusal, withConstraintName } from './explain-refusal.ts';
 import { findKeysByQuery } from './keys-by-query.ts';
@@ -177,7 +178,10 @@ async function runUnitOfWork<T>(
         const rest = timeout && Math.max(1, timeout - (performance.now() - since));
         const refusal = translatePostgresWriteError(error, collection);
         const located = await locateRefusedRow(deps, refusal, filters, { ...options, timeout: rest }, work);
-        throw toPlainFailure(await explainConstraintRefusal(deps, caller, located));
+        const explained = toPlainFailure(await explainConstraintRefusal(deps, caller, located));
+        throw located instanceof StatementRefusal
+          ? await filterDatabaseError(deps.events, caller, explained)
+          : explained;
       }
       // The write is repeated even where the schema version is the same: tables that were changed and changed back look
       // alike.
