@@ -11,6 +11,8 @@ import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
 import { schedule } from '../schedule/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
+import { pageEmbeds } from '../sign-in-pages/contract.ts';
+import { renderAdminPageEmbeds } from './admin-page-embeds.ts';
 import { fullAuthorityCapability } from './full-capability.ts';
 import { INIT_EVENTS, runInitHandlers } from './init-events.ts';
 import type { FullAuthorityDeps } from './injected-services.ts';
@@ -47,6 +49,7 @@ export default definePlugin({
         host.contribute(flowOperations, operation),
       ),
     };
+    host.contribute(pageEmbeds, { render: () => renderAdminPageEmbeds(deps) });
     host.contribute(capabilities, fullAuthorityCapability);
     host.contribute(fullAuthorityLoaders, {
       load: async (extension, phase) => (await import('./load.ts')).loadFullAuthorityExtension(extension, deps, phase),

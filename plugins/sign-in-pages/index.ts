@@ -3,6 +3,7 @@ import { identity, sealedValues, signInProviders } from '../auth/contract.ts';
 import { internalRequests, routes, routing } from '../http/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { createBrandingReader } from './branding.ts';
+import { pageEmbeds } from './contract.ts';
 import { createFormTokens } from './form-token.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createPageFailureMiddleware } from './page-failures.ts';
@@ -25,8 +26,9 @@ export default definePlugin<object, Shared>({
     const used = host.use({ identity, internalRequests, routing, sealedValues, settings, signInProviders });
     const secure = host.config.REFRESH_TOKEN_COOKIE_SECURE;
     const readBranding = createBrandingReader(used.settings);
+    host.define(pageEmbeds);
     const { names, files } = readPageFiles();
-    const sendPage = createPageSender(readBranding, names);
+    const sendPage = createPageSender(readBranding, names, () => host.read(pageEmbeds));
     const tools: PageTools = {
       api: used.internalRequests,
       forms: createFormTokens({ secure }),

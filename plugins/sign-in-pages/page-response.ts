@@ -1,23 +1,28 @@
 import type { HttpContext } from '../http/contract.ts';
 import type { ReadBranding } from './branding.ts';
+import type { PageEmbed } from './contract.ts';
+import { type EmbeddedHtml, renderEmbeddedHtml } from './embedded-html.ts';
 import { type Page, type PageFileNames, renderDocument } from './page.ts';
 
 /**
  * Content security policy: a page loads from its own origin only, runs no inline script and no inline style, sends forms to this service
- * only, and is shown in no frame. Scripts are allowed where the page has one.
+ * only, and is shown in no frame. Scripts are allowed where the page has one. What extensions embed is allowed by its hash or its origin.
  */
-const policyFor = (page: Page): string =>
-  [
+function policyFor(page: Page, embedded: EmbeddedHtml | undefined): string {
+  const scripts = [...(page.hasPasskeys ? ["'self'"] : []), ...(embedded?.scripts ?? [])];
+  return [
     "default-src 'none'",
-    "style-src 'self'",
+    `style-src ${["'self'", ...(embedded?.styles ?? [])].join(' ')}`,
     "img-src 'self'",
-    ...(page.hasPasskeys ? ["script-src 'self'", "connect-src 'self'"] : []),
+    ...(scripts.length > 0 ? [`script-src ${[...new Set(scripts)].join(' ')}`] : []),
+    ...(scripts.length > 0 ? ["connect-src 'self'"] : []),
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    // Scripts of extensions may write into their page.
+    ...(embedded?.scripts.length ? [] : ["require-trusted-types-for 'script'", "trusted-types 'none'"]),
   ].join('; ');
+}
 
 /** Headers of pages, redirects and refusals: what they show is for one browser, and their addresses may contain tokens. */
 const PRIVATE_HEADERS: Readonly<Record<string, string>> = {
@@ -48,11 +53,12 @@ export const rootOf = ({ path }: Pick<HttpContext, 'path'>): string =>
 export type SendPage = (ctx: HttpContext, page: Page, status?: number) => Promise<void>;
 
 export const createPageSender =
-  (readBranding: ReadBranding, files: PageFileNames): SendPage =>
+  (readBranding: ReadBranding, files: PageFileNames, embeds: () => readonly PageEmbed[] = () => []): SendPage =>
   async (ctx, page, status = 200) => {
-    const document = renderDocument(page, { root: rootOf(ctx), branding: await readBranding(), files });
+    const embedded = renderEmbeddedHtml(embeds());
+    const document = renderDocument(page, { root: rootOf(ctx), branding: await readBranding(), files, embedded });
     setPrivateHeaders(ctx);
-    ctx.set('Content-Security-Policy', policyFor(page));
+    ctx.set('Content-Security-Policy', policyFor(page, embedded));
     ctx.status = status;
     ctx.type = 'text/html; charset=utf-8';
     // Bytes get no entity tag.

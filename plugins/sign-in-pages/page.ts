@@ -1,4 +1,5 @@
 import type { Branding } from './branding.ts';
+import type { EmbeddedHtml } from './embedded-html.ts';
 import { attributes, html, type SafeHtml } from './html.ts';
 
 /** The content of a page, inside of the frame that all pages share. */
@@ -25,10 +26,11 @@ export interface PageFrame {
   readonly root: string;
   readonly branding: Branding;
   readonly files: PageFileNames;
+  readonly embedded: EmbeddedHtml | undefined;
 }
 
 /** Renders a whole document. Its URLs are relative, since a proxy may serve the service below a path. */
-export function renderDocument(page: Page, { root, branding, files }: PageFrame): string {
+export function renderDocument(page: Page, { root, branding, files, embedded }: PageFrame): string {
   const { name, descriptor, logo, favicon, foreground, appearance, note, theme } = branding;
   const file = (one: string) => `${root}/admin/sign-in/${one}`;
   const project = html`<header class="project">
@@ -50,6 +52,7 @@ ${
 <link rel="stylesheet" href="${file(files.style)}">
 <link rel="stylesheet" href="${file(theme.name)}">
 ${page.hasPasskeys && html`<script type="module" src="${file(files.passkeys)}"></script>`}
+${embedded?.head}
 </head>
 <body${attributes({ class: page.isWide ? 'wide' : undefined })}>
 <div class="panel">
@@ -65,6 +68,7 @@ ${
   !page.isWide &&
   html`<div class="scene" aria-hidden="true">${foreground && html`<img src="${root}/${foreground}" alt="">`}</div>`
 }
+${embedded?.body}
 </body>
 </html>
 `;

@@ -156,7 +156,7 @@ describe('events of requests', function () {
     });
 
     it('do not decide who a caller is', async () => {
-      expect((await service.request('GET', '/collections')).body.data).to.deep.equal([]);
+      expect((await service.request('GET', '/collections')).status).to.equal(403);
       const { body } = await service.request('GET', '/extensions', { token: service.admin.token });
       const row = body.data.find(({ name }: { name: string }) => name === 'service-extension-namer');
       expect([row.status, row.reason.code]).to.deep.equal(['failed', 'EVENT_INVALID']);
