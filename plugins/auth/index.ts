@@ -74,7 +74,10 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const cookieClaims = createCookieClaims({ access: used.access, cookie, sessions, shareSessions });
     const callerParts = { identity, db, access: used.access, tokens, userStatus, statics, cookieClaims };
     const callers = createCallerFactory(callerParts);
-    host.contribute(middleware, createIdentifyMiddleware({ callers, identity, events, byCookie: cookieClaims.ofAssetRequest }));
+    host.contribute(
+      middleware,
+      createIdentifyMiddleware({ callers, identity, events, byCookie: cookieClaims.ofAssetRequest }),
+    );
 
     const accounts = createAccountLookup(db);
     const attempts = createLoginAttemptCounter(db, used.settings);

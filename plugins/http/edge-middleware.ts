@@ -37,8 +37,8 @@ export function createOutermostHttpMiddleware(
       if (hasBody(ctx)) enableLingeringClose(ctx);
       const isLogged = log.isLevelEnabled('info');
       // A closed connection has no address any more.
-      const isHeard = responses.isHeard();
-      const ip = isLogged || isHeard ? clientAddressOf(ctx) : null;
+      const hasListeners = responses.hasListeners();
+      const ip = isLogged || hasListeners ? clientAddressOf(ctx) : null;
       let status = 500;
       try {
         if (!cors(ctx)) {
@@ -57,7 +57,7 @@ export function createOutermostHttpMiddleware(
         if (error !== undefined) throw error;
       } finally {
         setConnectionCloseUnlessRead(ctx, status);
-        if (isHeard) responses.announce(ctx as unknown as HttpContext, ip, started);
+        if (hasListeners) responses.announce(ctx as unknown as HttpContext, ip, started);
         if (isLogged) {
           const { method, originalUrl: url } = ctx;
           const { user } = (ctx.state as HttpContext['state']).caller;

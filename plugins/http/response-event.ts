@@ -6,12 +6,12 @@ import { RequestOfEvent, ResponseOfEvent } from './request-of-event.ts';
 export type AnnounceResponse = (ctx: HttpContext, ip: string | null, started: number) => void;
 
 export interface ResponseAnnouncer {
-  isHeard(): boolean;
+  hasListeners(): boolean;
   readonly announce: AnnounceResponse;
 }
 
 export const createResponseAnnouncer = (events: Pick<EventsApi, 'action' | 'hasListeners'>): ResponseAnnouncer => ({
-  isHeard: () => events.hasListeners('action', 'response'),
+  hasListeners: () => events.hasListeners('action', 'response'),
   announce(ctx, ip, started) {
     const { caller } = ctx.state;
     const request = new RequestOfEvent(ctx);

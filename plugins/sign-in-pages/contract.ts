@@ -10,5 +10,5 @@ export interface PageEmbed {
 export const pageEmbeds = facet<PageEmbed, readonly PageEmbed[]>('pages.embeds', {
   combine: (all) => all.map(({ value }) => value),
   coreOnly: true,
-  describe: () => authorities('adds to', ['every page of sign-in, scripts included']),
+  describe: () => authorities('contributes to', ['every page of sign-in, with scripts']),
 });

@@ -5,16 +5,16 @@ import { until } from '../support/until.ts';
 import { type ConfinedPackageFolder, createConfinedPackageFolder } from './confined-packages.ts';
 
 const CONFINED = `export default { id: 'watch', filters: {
-  'request.not_found'(payload, meta, { host }) { host.log.info('heard not_found', meta); },
+  'request.not_found'(payload, meta, { host }) { host.log.info('received not_found', meta); },
 }, actions: {
-  response(meta, { host }) { host.log.info('heard response', meta); },
+  response(meta, { host }) { host.log.info('received response', meta); },
 } };`;
 
 const FULL = `export default ({ filter, action }) => {
-  const heard = (globalThis.tenonRequestEvents ??= []);
+  const received = (globalThis.tenonRequestEvents ??= []);
   action('response', ({ request, response, ip, duration, finished, event }) =>
-    void heard.push({ event, path: request.url, status: response.statusCode, ip, duration, finished }));
-  action('letters.items.sort', ({ item, to, collection, event }) => void heard.push({ event, item, to, collection }));
+    void received.push({ event, path: request.url, status: response.statusCode, ip, duration, finished }));
+  action('letters.items.sort', ({ item, to, collection, event }) => void received.push({ event, item, to, collection }));
   filter('authenticate', (accountability, { req }) => {
     const named = req.headers['x-named'];
     if (named === undefined) return undefined;
@@ -24,14 +24,14 @@ const FULL = `export default ({ filter, action }) => {
     error.extensions.code === 'RECORD_NOT_UNIQUE' ? { ...error, message: client + ' has it already.' } : undefined);
 };`;
 
-interface Heard {
+interface ReceivedEvent {
   readonly event: string;
   readonly path?: string;
   readonly [key: string]: unknown;
 }
 
-const heard = (): Heard[] => {
-  const own = globalThis as { tenonRequestEvents?: Heard[] };
+const received = (): ReceivedEvent[] => {
+  const own = globalThis as { tenonRequestEvents?: ReceivedEvent[] };
   own.tenonRequestEvents ??= [];
   return own.tenonRequestEvents;
 };
@@ -46,9 +46,9 @@ describe('events of requests', function () {
     before(async () => {
       const manifest = { type: 'hook', path: 'dist/index.js', source: 'src/index.js', host: '^1.0.0' };
       place = await createPackageFolder({
-        'service-extension-heard/package.json': createPackageJson('service-extension-heard', manifest),
-        'service-extension-heard/dist/index.js': FULL,
-        'service-extension-heard/src/index.js': FULL,
+        'service-extension-watched/package.json': createPackageJson('service-extension-watched', manifest),
+        'service-extension-watched/dist/index.js': FULL,
+        'service-extension-watched/src/index.js': FULL,
       });
       service = await startService({ env: { EXTENSIONS_PATH: place.path } });
       await service.database.query('create table letters (id serial primary key, sort integer, code text unique)');
@@ -60,7 +60,7 @@ describe('events of requests', function () {
       await service?.stop();
       await place?.remove();
     });
-    beforeEach(() => void heard().splice(0));
+    beforeEach(() => void received().splice(0));
 
     const as = (named: unknown, path = '/users/me') =>
       service.request('GET', path, { headers: { 'x-named': JSON.stringify(named) } });
@@ -69,7 +69,7 @@ describe('events of requests', function () {
       await service.request('GET', '/server/ping');
       await service.request('GET', '/nothing/here');
       const [first, second] = await until(() => {
-        const list = heard().filter(({ event }) => event === 'response');
+        const list = received().filter(({ event }) => event === 'response');
         return list.length === 2 && list;
       });
       expect(first).to.deep.include({ path: '/server/ping', status: 200, ip: '127.0.0.1', finished: true });
@@ -80,7 +80,7 @@ describe('events of requests', function () {
     it('"items.sort" tells what was moved where', async () => {
       const body = { item: 2, to: 1 };
       await service.request('POST', '/utils/sort/letters', { token: service.admin.token, body });
-      const sorted = await until(() => heard().find(({ event }) => event === 'letters.items.sort'));
+      const sorted = await until(() => received().find(({ event }) => event === 'letters.items.sort'));
       expect(sorted).to.deep.include({ item: 2, to: 1, collection: 'letters' });
     });
 
@@ -145,7 +145,7 @@ describe('events of requests', function () {
       });
       const lines = await until(() => {
         const own = service.log.map((line) => JSON.stringify(line));
-        const list = ['heard not_found', 'heard response'].map((text) => own.find((line) => line.includes(text)));
+        const list = ['received not_found', 'received response'].map((text) => own.find((line) => line.includes(text)));
         return list.every((line) => line !== undefined) && list;
       });
       for (const line of lines) {
