@@ -3,6 +3,7 @@ import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
+import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
@@ -27,6 +28,7 @@ import { createReauthentication } from './reauthentication.ts';
 import { createRefreshCookie, type RefreshCookieConfig } from './refresh-cookie.ts';
 import { authRoutes } from './routes.ts';
 import { createSealedValues } from './sealed-values.ts';
+import { authenticationServiceClass } from './service-class.ts';
 import { createSessionDirectory } from './session-directory.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
@@ -106,7 +108,12 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       contract.reauthentication,
       createReauthentication({ accounts, attempts: signInAttempts, tokens, stallTime }),
     );
-    host.provide(contract.sessions, createSessionService({ signIn, sessions, shareSessions, cookie, accessLifetime }));
+    const service = createSessionService({ signIn, sessions, shareSessions, cookie, accessLifetime });
+    host.provide(contract.sessions, service);
+    host.contribute<ServiceClass>(
+      'extensions.services',
+      authenticationServiceClass({ signIn, local, sessions: service, attempts: signInAttempts, accessLifetime }),
+    );
     host.provide(contract.sealedValues, createSealedValues(secrets.read));
     host.provide(contract.signInProviders, createSignInProviders(drivers, config.AUTH_DISABLE_DEFAULT));
 

@@ -13,6 +13,7 @@ import { schedule } from '../schedule/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
 import { pageEmbeds } from '../sign-in-pages/contract.ts';
 import { renderAdminPageEmbeds } from './admin-page-embeds.ts';
+import { serviceClasses } from './contract.ts';
 import { fullAuthorityCapability } from './full-capability.ts';
 import { INIT_EVENTS, runInitHandlers } from './init-events.ts';
 import type { FullAuthorityDeps } from './injected-services.ts';
@@ -45,10 +46,12 @@ export default definePlugin({
         contribute: (mount) => host.contribute(routeMounts, mount),
         log,
       }),
+      serviceClasses: () => host.read(serviceClasses),
       operations: createPackageFlowOperations(used.operations, (operation) =>
         host.contribute(flowOperations, operation),
       ),
     };
+    host.define(serviceClasses);
     host.contribute(pageEmbeds, { render: () => renderAdminPageEmbeds(deps) });
     host.contribute(capabilities, fullAuthorityCapability);
     host.contribute(fullAuthorityLoaders, {

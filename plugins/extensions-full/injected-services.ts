@@ -9,6 +9,7 @@ import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import type { JobScheduler } from '../schedule/contract.ts';
 import type { SchemaService, SchemaWrites } from '../schema/contract.ts';
+import type { ServiceClass } from './contract.ts';
 
 /** What loading and running code with full authority needs. */
 export interface FullAuthorityDeps {
@@ -27,4 +28,6 @@ export interface FullAuthorityDeps {
   readonly schedule: JobScheduler;
   readonly mounts: PackageMountRegistry;
   readonly operations: PackageFlowOperations;
+  /** Classes of `services` that other plugins contribute. */
+  readonly serviceClasses: () => readonly ServiceClass[];
 }

@@ -5,6 +5,7 @@ import { broker } from '../broker/contract.ts';
 import { bus, presence } from '../cluster/contract.ts';
 import { migrator } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
+import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import type { HealthCheck } from '../server/contract.ts';
@@ -30,6 +31,7 @@ import { registerImportHooks } from './packages/import-hooks.ts';
 import type { ExtensionRow } from './records/info-record.ts';
 import { createReloadControl, type ReloadControl } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
+import { extensionsServiceClass } from './service-class.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { registerPackagesForErrorAttribution } from './throwing-package.ts';
 import { type FolderWatch, watchFolder } from './watch/watch.ts';
@@ -86,6 +88,7 @@ export default definePlugin<ExtensionsConfig>({
       host.contribute<ContributedGraphqlField>('graphql.fields', field);
 
     host.contribute<HealthCheck>('health', createFailedCheck(rows));
+    host.contribute<ServiceClass>('extensions.services', extensionsServiceClass(rows));
 
     // Third-party plugins load before core plugins start, because a core plugin may start with what they contribute, a
     // storage driver for example.

@@ -1,5 +1,6 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
+import type { ServiceClass } from '../extensions-full/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
@@ -8,7 +9,7 @@ import { graphqlFields } from './contract.ts';
 import { createGraphqlExplorer } from './explorer/explorer.ts';
 import { createRefusedFieldReporter } from './fields/refused-field-reporter.ts';
 import { graphqlRoutes } from './http/routes.ts';
-import { sdlField, sdlRoutes } from './http/sdl.ts';
+import { sdlField, sdlRoutes, sdlServiceClass } from './http/sdl.ts';
 import manifest from './package.json' with { type: 'json' };
 
 /** Loads once, with the first call. After a failure the next call tries again. */
@@ -57,6 +58,7 @@ export default definePlugin<Config>({
     for (const route of [...graphqlRoutes({ engine, explorer }), ...sdlRoutes(engine), ...explorer.routes])
       host.contribute(routes, route);
     host.contribute(graphqlFields, sdlField(engine));
+    host.contribute<ServiceClass>('extensions.services', sdlServiceClass(engine));
     host.onStart(() => {
       const report = createRefusedFieldReporter(log);
       const update = () => report(host.read(graphqlFields).refused);

@@ -2,6 +2,7 @@ import { type ContributionTo, capabilities, commands, definePlugin } from '#kern
 import { remoteMethods } from '../broker/contract.ts';
 import { lock } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
+import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { JobQueue } from '../queue/contract.ts';
 import type { health } from '../server/contract.ts';
 import { templates } from '../templates/contract.ts';
@@ -18,6 +19,7 @@ import { createMailContentRenderer } from './render-message.ts';
 import { createSelectedTransport } from './selected-transport.ts';
 import { createSendWindows, createSendWindowsMigration } from './send-windows.ts';
 import { createMailService } from './service.ts';
+import { mailServiceClass } from './service-class.ts';
 import { createTemplateReader } from './template-files.ts';
 import { createVariablesReader } from './template-variables.ts';
 import { createMailTestCommand } from './test-command.ts';
@@ -62,6 +64,7 @@ export default definePlugin<MailConfig, SharedConfig>({
     host.provide(mail, service);
     host.contribute(capabilities, createMailCapability({ mail: service, windows }));
     host.contribute(remoteMethods, mailRemoteMethods);
+    host.contribute<ServiceClass>('extensions.services', mailServiceClass(service));
     host.contribute(commands, createMailTestCommand({ ...parts, name: name ?? DEFAULT_TRANSPORT }));
 
     const verify = createTransportVerifier(selected.current);

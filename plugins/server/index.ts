@@ -1,5 +1,6 @@
 import { definePlugin, middleware } from '#kernel';
 import { identity } from '../auth/contract.ts';
+import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { sendData } from '../http/library.ts';
@@ -15,6 +16,7 @@ import manifest from './package.json' with { type: 'json' };
 import { pingMiddleware } from './ping.ts';
 import { createRootRouteHandler } from './root-route.ts';
 import { HEALTH_ROUTE_DESCRIPTION, INFO_ROUTE_DESCRIPTION, ROOT_ROUTE_DESCRIPTION } from './route-descriptions.ts';
+import { serverServiceClass } from './service-class.ts';
 
 interface Config {
   ROOT_REDIRECT: string;
@@ -56,6 +58,7 @@ export default definePlugin<Config>({
       description: ROOT_ROUTE_DESCRIPTION,
       handle: createRootRouteHandler(host.config.ROOT_REDIRECT),
     });
+    host.contribute<ServiceClass>('extensions.services', serverServiceClass({ ...used, health: healthDeps }));
     for (const field of createServerGraphqlFields({ ...used, health: healthDeps }))
       host.contribute<ContributedGraphqlField>('graphql.fields', field);
   },

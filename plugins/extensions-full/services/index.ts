@@ -1,7 +1,9 @@
 import type { ExtensionRuntime } from '../extension-runtime.ts';
 import { createBaseServiceClass, type ExtensionServiceOptions } from './base-service.ts';
+import { createContributedServices } from './contributed.ts';
 import { createFilesServiceClass } from './files.ts';
 import { createItemsServiceClass } from './items.ts';
+import { createMetaServiceClass } from './meta.ts';
 import { createSchemaServices } from './schema.ts';
 
 /** Services that are the items service over one system collection. */
@@ -9,14 +11,17 @@ const COLLECTIONS = {
   ActivityService: 'platform_activity',
   CommentsService: 'platform_comments',
   DashboardsService: 'platform_dashboards',
+  FlowsService: 'platform_flows',
   FoldersService: 'platform_folders',
   NotificationsService: 'platform_notifications',
+  OperationsService: 'platform_operations',
   PanelsService: 'platform_panels',
   PermissionsService: 'platform_permissions',
   PresetsService: 'platform_presets',
   RevisionsService: 'platform_revisions',
   RolesService: 'platform_roles',
   SettingsService: 'platform_settings',
+  SharesService: 'platform_shares',
   TranslationsService: 'platform_translations',
   UsersService: 'platform_users',
 } as const;
@@ -43,6 +48,8 @@ export function createExtensionContextServices(runtime: ExtensionRuntime) {
     Object.entries(COLLECTIONS).map(([name, collection]) => [name, createFor(name, collection)]),
   );
   return Object.freeze({
+    ...createContributedServices(Acting, runtime.deps.serviceClasses()),
+    MetaService: createMetaServiceClass(runtime, Acting),
     ItemsService,
     ...(systemServices as Readonly<Record<keyof typeof COLLECTIONS, Fixed>>),
     FilesService: createFilesServiceClass(runtime, ItemsService),

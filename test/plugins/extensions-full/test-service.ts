@@ -128,7 +128,17 @@ const createLoaderPlugin = (receive: (deps: Deps) => void) => ({
     });
     host.contribute(capabilities, fullAuthorityCapability);
     const { log, events, packages, identity, asSystem, db } = host;
-    const own = { log, events, packages, identity, asSystem, db, mounts: places, operations: offers };
+    const own = {
+      log,
+      events,
+      packages,
+      identity,
+      asSystem,
+      db,
+      mounts: places,
+      serviceClasses: () => [],
+      operations: offers,
+    };
     receive({ ...used, ...own } as unknown as Deps);
   },
 });
