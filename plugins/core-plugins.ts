@@ -79,6 +79,7 @@ export const CORE_PLUGIN_FLOORS = [
       'extensions',
       'extensions-app',
       'extensions-consent',
+      'extensions-disabled',
       'extensions-required',
       'extensions-full',
       'extensions-confined',

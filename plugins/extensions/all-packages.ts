@@ -6,7 +6,7 @@ import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import { createExtensionAuditLines, createPluginAuditLines } from './audit/manifest-lines.ts';
 import { createFailurePlaceholder } from './discover/discover.ts';
 import { scanPackages } from './discover/scan-configured-folders.ts';
-import { LoadFailure } from './extension-types.ts';
+import { type DiscoveredExtension, LoadFailure } from './extension-types.ts';
 import { createExtensionManager, type ExtensionManager } from './load/extension-manager.ts';
 import {
   type PackageEventFilterState,
@@ -46,6 +46,13 @@ const ABSENT = new LoadFailure(
   'It is required and no longer there. Install it, or PATCH "required": false to extensions with its id.',
 );
 
+/** An extension that is switched off is not loaded; its other revision makes a reload unload it. */
+const toDisabledExtension = (extension: DiscoveredExtension): DiscoveredExtension => ({
+  ...extension,
+  revision: `${extension.revision} disabled`,
+  failure: new LoadFailure('DISABLED', 'An administrator has switched it off.'),
+});
+
 export function createThirdPartyPackages({
   config,
   packages,
@@ -64,7 +71,8 @@ export function createThirdPartyPackages({
         if (config.SAFE_MODE) return [];
         const all = await scanPackages({ config, packages, log, subjects, settings });
         consent.retainOnly(all);
-        return all;
+        const names = (await contributions.disabled()?.list()) ?? new Set();
+        return all.map((one) => (names.has(one.name) ? toDisabledExtension(one) : one));
       },
       consent: (extension) => consent.check(extension),
       settings: (all) => settings.setOwners(listSettingsOwners(all, settings)),

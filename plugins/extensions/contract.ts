@@ -135,6 +135,21 @@ export const requiredPackageGuards = facet<RequiredPackageGuard, RequiredPackage
   },
 );
 
+/** Knows which extensions are switched off, by name, for all processes. */
+export interface DisabledPackages {
+  /** @throws SERVICE_UNAVAILABLE where the database is not reached */
+  list(): Promise<ReadonlySet<string>>;
+  /** @throws SERVICE_UNAVAILABLE where the database is not reached */
+  set(name: string, isDisabled: boolean): Promise<void>;
+}
+
+/** Without a contribution no extension can be switched off. */
+export const disabledPackages = facet<DisabledPackages, DisabledPackages | undefined>('extensions.disabled', {
+  combine: ([first]) => first?.value,
+  coreOnly: true,
+  describe: () => authorities('contributes to', ['extensions'], 'decides which are left out'),
+});
+
 /** The service by which plugins that load extensions, or decide about them, change the list of extensions. */
 export interface ExtensionStatusControl {
   /** Marks a loaded extension as failed, for example because its process is parked; its row shows the failure. */

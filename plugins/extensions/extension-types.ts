@@ -55,6 +55,8 @@ export const REASON_CODES = [
   'CONSENT_REQUIRED',
   'RUNTIME_CRASHED',
   'UNKNOWN',
+  // An admin has switched it off: no failure for clients, to whom it is `discovered`.
+  'DISABLED',
 ] as const;
 
 /** One of `REASON_CODES`. */

@@ -16,6 +16,7 @@ import {
   appBundles,
   confinedLoaders,
   consentDeciders,
+  disabledPackages,
   extensionStatusControl,
   fullAuthorityLoaders,
   requiredPackageGuards,
@@ -49,6 +50,7 @@ export default definePlugin<ExtensionsConfig>({
     host.define(consentDeciders);
     host.define(fullAuthorityLoaders);
     host.define(requiredPackageGuards);
+    host.define(disabledPackages);
     const contributions = readLoaderContributions(host);
     const { migrator: migrations, settings, subjects } = used;
     const all = createThirdPartyPackages({
@@ -78,6 +80,7 @@ export default definePlugin<ExtensionsConfig>({
       appBundle: contributions.appBundle,
       reload: reload.reloadEverywhere,
       setRequired: (found, required) => contributions.requirements()?.setRequired(found, required),
+      disabled: contributions.disabled,
       activity: used.activity,
       readAudit: async () => ({ may: subjects.account().may, ...(await ledgers()) }),
       cacheTtl: config.EXTENSIONS_CACHE_TTL,

@@ -4,6 +4,8 @@ import {
   appBundles,
   confinedLoaders,
   consentDeciders,
+  type DisabledPackages,
+  disabledPackages,
   fullAuthorityLoaders,
   type PackageConsentDecider,
   type RequiredPackageGuard,
@@ -19,6 +21,8 @@ export interface LoaderContributions extends Pick<LoadDeps, 'loadFull' | 'confin
   readonly consent: PackageConsentDecider;
   /** Undefined without a plugin that keeps required packages. */
   readonly requirements: () => RequiredPackageGuard | undefined;
+  /** Undefined without a plugin that keeps which extensions are switched off. */
+  readonly disabled: () => DisabledPackages | undefined;
   /** Called once, after the first load of the process. */
   afterFirstLoad(): Promise<void>;
 }
@@ -47,6 +51,7 @@ export function readLoaderContributions({ read }: Pick<Host, 'read'>): LoaderCon
       retainOnlyPlugins: (folders) => consent().retainOnlyPlugins(folders),
     },
     requirements: () => read(requiredPackageGuards),
+    disabled: () => read(disabledPackages),
     appBundle: {
       build: async (halves) => (await read(appBundles)?.build(halves)) ?? { failed: new Map() },
       chunk: (name) => read(appBundles)?.chunk(name),

@@ -9,6 +9,7 @@ import {
   exactObjectSchema,
   INTEGER_SCHEMA,
   listSchema,
+  NO_CONTENT_ANSWER_DESCRIPTION,
   nullableSchema,
   objectSchema,
   RECORD_SCHEMA,
@@ -80,12 +81,21 @@ export const EXTENSION_LIST_ROUTE_DESCRIPTION: RouteDescription = {
   answers: list,
 };
 
-const DECISION = exactObjectSchema({ required: nullableSchema(BOOLEAN_SCHEMA) });
+const DECISION = {
+  ...exactObjectSchema(
+    {},
+    {
+      required: nullableSchema(BOOLEAN_SCHEMA),
+      meta: exactObjectSchema({ enabled: BOOLEAN_SCHEMA }),
+    },
+  ),
+  minProperties: 1,
+};
 
-export const EXTENSION_REQUIRE_ROUTE_DESCRIPTION: RouteDescription = {
+export const EXTENSION_UPDATE_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary:
-    'Says whether what a package filters is refused while the package is not loaded; null leaves it to its manifest.',
+    'Switches an extension on or off (`meta.enabled`); says whether what it filters is refused while it is not loaded (`required`; null leaves it to its manifest).',
   params: { id: describeParameter('The id of the extension.') },
   body: describeJsonBody(DECISION),
   answers: describeDataAnswer(nullableSchema(schemaRef('Extension'))),
@@ -130,4 +140,12 @@ export const EXTENSION_RESTART_ROUTE_DESCRIPTION: RouteDescription = {
   summary: 'Starts one confined or failed extension anew, here and in the other processes.',
   body: describeJsonBody(objectSchema({ name: TEXT_SCHEMA }, ['name'])),
   answers: list,
+};
+
+export const EXTENSION_DELETE_ROUTE_DESCRIPTION: RouteDescription = {
+  ...base,
+  summary: 'Removes what is stored about a package: it is enabled then, and required only where its manifest says so.',
+  params: { id: describeParameter('The id of the extension.') },
+  answers: NO_CONTENT_ANSWER_DESCRIPTION,
+  errors: ['ROUTE_NOT_FOUND'],
 };

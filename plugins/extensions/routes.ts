@@ -1,7 +1,8 @@
-import { type Caller, fail } from '#kernel';
-import type { HistoryRecorder } from '../activity/contract.ts';
+import { fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, hasBodyMatchingRouteSchema, sendData } from '../http/library.ts';
+import { adminsOnly } from './admins-only.ts';
+import { ACTIVITY_COLLECTION, type DecisionRouteDeps, decisionRoutes } from './decision-routes.ts';
 import type { ExtensionAppBundle } from './extension-types.ts';
 import { isConfinedExtension } from './load/extension-load-state.ts';
 import type { ExtensionManager } from './load/extension-manager.ts';
@@ -11,28 +12,17 @@ import {
   EXTENSION_AUDIT_ROUTE_DESCRIPTION,
   EXTENSION_LIST_ROUTE_DESCRIPTION,
   EXTENSION_RELOAD_ROUTE_DESCRIPTION,
-  EXTENSION_REQUIRE_ROUTE_DESCRIPTION,
   EXTENSION_RESTART_ROUTE_DESCRIPTION,
 } from './route-descriptions.ts';
 
-interface RouteDeps {
-  /** Extensions and third-party plugins. */
-  readonly rows: () => readonly ExtensionRow[];
+interface RouteDeps extends DecisionRouteDeps {
   readonly runtime: ExtensionManager['runtime'];
-  /** Loads what changed, here and in the other processes; `names` in any case. */
-  reload(caller: Caller, names: readonly string[]): Promise<void>;
-  /** Stores whether a package is required; null leaves it to its manifest. */
-  setRequired(found: ExtensionRow['extension'], required: boolean | null): Promise<void> | undefined;
   readonly appBundle: Pick<ExtensionAppBundle, 'chunk'>;
-  readonly activity: Pick<HistoryRecorder, 'record'>;
   /** The audit: what each package may do, and what it did in all processes. */
   readAudit(): Promise<unknown>;
   /** Milliseconds for which browsers may cache the browser code of extensions. */
   readonly cacheTtl: number | undefined;
 }
-
-/** The `collection` of activity entries about extensions; it is not a table. */
-const ACTIVITY_COLLECTION = 'platform_extensions';
 
 /**
  * Routes of the list and of the browser code (specification, "Extension endpoints"); this service adds reload, restart
@@ -57,28 +47,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
       handle: adminsOnly(async (ctx) => sendData(ctx, await deps.readAudit())),
     },
     appChunkRoute(deps),
-    {
-      method: 'PATCH',
-      path: '/extensions/:id',
-      description: EXTENSION_REQUIRE_ROUTE_DESCRIPTION,
-      handle: adminsOnly(async (ctx) => {
-        const { caller } = ctx.state;
-        const required = await parseRequired(bodyOf(ctx));
-        const findRow = () => rows().find(({ extension }) => extension.id === ctx.params.id);
-        const row = findRow();
-        if (!row) throw fail('FORBIDDEN', 'there is no extension with this id');
-        await deps.setRequired(row.extension, required);
-        const comment = `required: ${required}`;
-        await activity.record(caller, {
-          action: 'update',
-          collection: ACTIVITY_COLLECTION,
-          item: row.extension.name.slice(0, 255),
-          comment,
-        });
-        const now = findRow();
-        sendData(ctx, now ? toExtensionInfoRecord(now) : null);
-      }),
-    },
+    ...decisionRoutes(deps),
     {
       method: 'POST',
       path: '/extensions/reload',
@@ -123,21 +92,8 @@ const appChunkRoute = ({ appBundle, cacheTtl }: Pick<RouteDeps, 'appBundle' | 'c
   },
 });
 
-const adminsOnly =
-  (handle: (ctx: HttpContext) => Promise<void> | void) =>
-  (ctx: HttpContext): Promise<void> | void => {
-    if (!ctx.state.caller.admin) throw fail('FORBIDDEN', 'extensions are for admins only');
-    return handle(ctx);
-  };
-
 const cacheControl = (ttl: number | undefined): string =>
   ttl === undefined ? 'no-cache' : `public, max-age=${Math.floor(ttl / 1000)}`;
-
-async function parseRequired(body: unknown): Promise<boolean | null> {
-  if (await hasBodyMatchingRouteSchema(EXTENSION_REQUIRE_ROUTE_DESCRIPTION, body))
-    return (body as { required: boolean | null }).required;
-  throw fail('INVALID_PAYLOAD', 'The body is { "required": true, false or null }.');
-}
 
 async function parseName(body: unknown): Promise<string> {
   if (await hasBodyMatchingRouteSchema(EXTENSION_RESTART_ROUTE_DESCRIPTION, body))

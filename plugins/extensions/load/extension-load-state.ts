@@ -55,6 +55,8 @@ export function toExtensionRow(
   laterFailure?: LoadFailure,
 ): ExtensionRow {
   const { extension, settings, appFailure } = slot;
+  if (slot.failure?.code === 'DISABLED')
+    return { extension, status: 'discovered', isDisabled: true, ...(settings === undefined ? {} : { settings }) };
   const failure = laterFailure ?? slot.failure;
   const reason = failure && toReason(failure, slot.failedAtGate === true && !laterFailure, extension.name);
   const entries = toBundleEntryOutcomes(extension, slot.loaded?.entries ?? [], reason, toReason);

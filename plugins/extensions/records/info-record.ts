@@ -28,6 +28,8 @@ export interface ExtensionRow {
   /** Whether the events that the package filters are refused while the package is not loaded. */
   readonly required?: true;
   readonly failures?: readonly ContributionFailure[];
+  /** An admin has switched it off. */
+  readonly isDisabled?: true;
 }
 
 /**
@@ -42,6 +44,7 @@ export function toExtensionInfoRecord({
   settings,
   required,
   failures,
+  isDisabled,
 }: ExtensionRow): Record<string, unknown> {
   const { id, name, type, local, version, manifest } = extension;
   const { runtime, capabilities, stateful } = manifest ?? {};
@@ -63,7 +66,7 @@ export function toExtensionInfoRecord({
     ...(failures === undefined ? {} : { failures }),
     bundle: null,
     schema: type === null ? null : { type, local, ...(version === undefined ? {} : { version }) },
-    meta: { id, source: local ? 'local' : 'module', enabled: true, folder, bundle: null },
+    meta: { id, source: local ? 'local' : 'module', enabled: isDisabled !== true, folder, bundle: null },
   };
 }
 
