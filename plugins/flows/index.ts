@@ -11,12 +11,13 @@ import { collectionRoutes } from '../items/library.ts';
 import { mail } from '../mail/contract.ts';
 import { outbound } from '../outbound/contract.ts';
 import '../queue/contract.ts';
-import { schedule } from '../schedule/contract.ts';
+import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import * as collections from './collections.ts';
 import { createFlowsCommand } from './command.ts';
 import { flowOperations, operations } from './contract.ts';
+import { createDeliveries } from './delivery/deliveries.ts';
 import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { confirmFlowChanges } from './plan/flow-changes.ts';
@@ -25,8 +26,12 @@ import { createCallersWithoutListeners } from './run/callers-without-listeners.t
 import { createFlowRunner, type FlowRunner } from './run/flow-runner.ts';
 import { createRunChain } from './run/run-chain.ts';
 import { createRunLog, flowRunsCollection } from './run/run-log.ts';
+import { createRunWaiter } from './run/run-waits.ts';
 import { createTryFlow } from './run/trial-report.ts';
+import { createRunStates, createRunStatesMigration } from './state/run-states.ts';
+import { startRunStateCleanUp } from './state/state-clean-up.ts';
 import { createAsyncRuns } from './triggers/async-runs.ts';
+import { createBackgroundRuns } from './triggers/background-runs.ts';
 import { startEventTriggers } from './triggers/event.ts';
 import { runsRoute } from './triggers/runs-route.ts';
 import { startScheduleTriggers } from './triggers/schedule.ts';
@@ -40,6 +45,11 @@ interface Config {
   FLOWS_REQUEST_TIMEOUT: number;
   FLOWS_REQUEST_MAX_SIZE: number;
   FLOWS_BACKGROUND_CONCURRENCY: number;
+  FLOWS_BACKGROUND_MAX_UNFINISHED: number;
+  FLOWS_BACKGROUND_MAX_UNFINISHED_PER_FLOW: number;
+  FLOWS_DELIVERY_CONCURRENCY: number;
+  FLOWS_ANSWER_MAX_WAIT: number;
+  FLOWS_WRITE_MAX_WAIT: number;
 }
 
 const USED = { access, activity, bus, environmentVariables, identity, items, mail, outbound, schedule, secrets };
@@ -54,6 +64,7 @@ export default definePlugin<Config>({
     const { config, db, events, log } = host;
     const used = host.use(USED);
     const current = () => host.read(flowOperations);
+    let cleanUp: ScheduledJobHandle | undefined;
     host.define(flowOperations);
     host.provide(operations, {
       find: (id) => current().find(id),
@@ -63,14 +74,24 @@ export default definePlugin<Config>({
     for (const one of [collections.flowsCollection, collections.operationsCollection, flowRunsCollection])
       host.contribute(systemCollections, one);
     host.contribute(migrations, flowsChangedTriggers(db));
+    host.contribute(migrations, createRunStatesMigration(db));
 
     const withoutListeners = createCallersWithoutListeners();
     const systemCaller = (isWithoutListeners: boolean) =>
       isWithoutListeners ? withoutListeners.add(host.asSystem(NO_USER_WITHOUT_LISTENERS)) : host.asSystem(NO_USER);
     const plans = createFlowPlans({ db, bus: used.bus, log });
     const runLog = createRunLog(db);
+    const stopping = new AbortController();
+    const waits = { write: config.FLOWS_WRITE_MAX_WAIT, answer: config.FLOWS_ANSWER_MAX_WAIT };
+    const waiter = createRunWaiter(waits, db.isInUnitOfWork, stopping.signal);
     const runner: FlowRunner = createFlowRunner({
-      chain: createRunChain({ operations: current, maxSteps: config.FLOWS_MAX_STEPS }),
+      chain: createRunChain({
+        operations: current,
+        db,
+        waiter,
+        stopping: stopping.signal,
+        maxSteps: config.FLOWS_MAX_STEPS,
+      }),
       activity: used.activity,
       runLog,
       db,
@@ -79,8 +100,15 @@ export default definePlugin<Config>({
       log,
       maxNesting: config.FLOWS_MAX_NESTING,
     });
-    const stopping = new AbortController();
     const limits = { timeout: config.FLOWS_REQUEST_TIMEOUT, maxBytes: config.FLOWS_REQUEST_MAX_SIZE };
+    const deliveries = createDeliveries({
+      queue: host.queue,
+      outbound: used.outbound,
+      secrets: used.secrets,
+      limits,
+      concurrency: config.FLOWS_DELIVERY_CONCURRENCY,
+      log,
+    });
     for (const operation of createCoreOperations({
       used,
       identity: host.identity,
@@ -90,22 +118,29 @@ export default definePlugin<Config>({
       plans,
       runner: () => runner,
       limits,
-      stopping: stopping.signal,
+      deliveries,
       log,
     }))
       host.contribute(flowOperations, operation);
 
     const tryFlow = createTryFlow(db, runner);
     host.contribute(commands, createFlowsCommand({ plans, runLog, tryFlow, systemCaller: () => systemCaller(false) }));
+    const states = createRunStates({ db, secrets: used.secrets });
     const asyncRuns = createAsyncRuns({
       queue: host.queue,
       secrets: used.secrets,
       identity: used.identity,
       plans,
       runner,
+      states,
       concurrency: config.FLOWS_BACKGROUND_CONCURRENCY,
+      limits: {
+        ofFlow: config.FLOWS_BACKGROUND_MAX_UNFINISHED_PER_FLOW,
+        inAll: config.FLOWS_BACKGROUND_MAX_UNFINISHED,
+      },
       log,
     });
+    const backgroundRuns = createBackgroundRuns({ runner, states, asyncRuns });
     for (const route of [
       ...triggerRoutes({ items: used.items, plans, runner, asyncRuns, tables: flowTablesOf(db) }),
       runsRoute({ items: used.items, log: runLog }),
@@ -116,15 +151,20 @@ export default definePlugin<Config>({
       host.contribute(routes, route);
 
     confirmFlowChanges({ db, events, bus: used.bus, plans });
-    startEventTriggers({ events, plans, runner, withoutListeners, log });
-    const schedules = startScheduleTriggers({ schedule: used.schedule, plans, runner, log });
+    startEventTriggers({ events, plans, runner, backgroundRuns, withoutListeners, log });
+    const schedules = startScheduleTriggers({ schedule: used.schedule, plans, backgroundRuns, asyncRuns, log });
+    events.onAction('server.start', () => {
+      cleanUp = startRunStateCleanUp(used.schedule, states, log);
+    });
     host.onStart(async () => {
       await plans.current();
     });
     host.onStop(async () => {
       stopping.abort(new Error('the service stops'));
+      await cleanUp?.stop();
       await schedules.stop();
       await asyncRuns.stop();
+      await deliveries.stop();
     });
   },
 });

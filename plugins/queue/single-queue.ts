@@ -4,6 +4,8 @@ import type { Db } from '../database/contract.ts';
 import type { AddJobOptions } from './contract.ts';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
 import type { JobStore } from './job-store.ts';
+import { QueueStop } from './library.ts';
+import type { PostponeJob } from './postpone-job.ts';
 import { type CompleteQueueOptions, pgBossQueueOptions } from './queue-settings.ts';
 import { type QueueWorkers, startQueueWorkers } from './queue-workers.ts';
 import type { RunningJobs } from './running-jobs.ts';
@@ -14,7 +16,8 @@ interface Deps {
   readonly running: RunningJobs;
   readonly createProgress: CreateJobProgressRecorder;
   readonly log: Log;
-  readonly onFailure: () => void;
+  readonly postpone: PostponeJob;
+  readonly onWaiting: () => void;
 }
 
 /** One queue of this process. */
@@ -33,7 +36,7 @@ export interface SingleQueue {
 }
 
 export function createSingleQueue(
-  { db, store, running, createProgress, onFailure }: Deps,
+  { db, store, running, ...deps }: Deps,
   options: CompleteQueueOptions<unknown>,
   owner: string,
 ): SingleQueue {
@@ -60,13 +63,13 @@ export function createSingleQueue(
 
   async function start(): Promise<QueueWorkers> {
     await ensureDeclared();
-    return startQueueWorkers(options, { boss: await store.open(), running, createProgress, onFailure });
+    return startQueueWorkers(options, { boss: await store.open(), running, ...deps });
   }
 
   return {
     owner,
     options,
-    async send(data, { priority = 0, startAfter, key }) {
+    async send(data, { priority = 0, startAfter, key, group, retries, retryDelay }) {
       await ensureDeclared();
       const boss = await store.open();
       // Statements of `host.db` join the open unit of work.
@@ -76,6 +79,9 @@ export function createSingleQueue(
       return boss.send(name, data as object, {
         priority,
         ...(startAfter ? { startAfter } : {}),
+        ...(group === undefined ? {} : { group: { id: group } }),
+        ...(retries === undefined ? {} : { retryLimit: retries }),
+        ...(retryDelay === undefined ? {} : { retryDelay }),
         // The policy of the queue keeps one waiting job for each key, so a job without a key gets one of its own.
         singletonKey: key === undefined ? randomUUID() : `key ${key}`,
         db: unit,
@@ -96,7 +102,7 @@ export function createSingleQueue(
     async stop(limit) {
       await workers?.stop();
       workers = undefined;
-      running.abort('the queue stops', name);
+      running.abort(new QueueStop('the queue stops'), name);
       await running.waitForEnd(name, limit);
     },
   };
