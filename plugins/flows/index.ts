@@ -11,7 +11,7 @@ import { collectionRoutes } from '../items/library.ts';
 import { mail } from '../mail/contract.ts';
 import { outbound } from '../outbound/contract.ts';
 import '../queue/contract.ts';
-import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
+import { schedule } from '../schedule/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import * as collections from './collections.ts';
@@ -28,10 +28,8 @@ import { createRunChain } from './run/run-chain.ts';
 import { createRunLog, flowRunsCollection } from './run/run-log.ts';
 import { createRunWaiter } from './run/run-waits.ts';
 import { createTryFlow } from './run/trial-report.ts';
-import { createRunStates, createRunStatesMigration } from './state/run-states.ts';
-import { startRunStateCleanUp } from './state/state-clean-up.ts';
-import { createAsyncRuns } from './triggers/async-runs.ts';
-import { createBackgroundRuns } from './triggers/background-runs.ts';
+import { createRunStatesMigration } from './state/run-states.ts';
+import { createBackground } from './triggers/background.ts';
 import { startEventTriggers } from './triggers/event.ts';
 import { runsRoute } from './triggers/runs-route.ts';
 import { startScheduleTriggers } from './triggers/schedule.ts';
@@ -58,13 +56,18 @@ const USED = { access, activity, bus, environmentVariables, identity, items, mai
 const NO_USER = 'a flow runs for no user, or an operation has all permissions';
 const NO_USER_WITHOUT_LISTENERS = 'an operation writes for no user and triggers no flows';
 
+const waitLimitsOf = ({ FLOWS_WRITE_MAX_WAIT: write, FLOWS_ANSWER_MAX_WAIT: answer }: Config) => ({ write, answer });
+const backgroundLimitsOf = (config: Config) => ({
+  ofFlow: config.FLOWS_BACKGROUND_MAX_UNFINISHED_PER_FLOW,
+  inAll: config.FLOWS_BACKGROUND_MAX_UNFINISHED,
+});
+
 export default definePlugin<Config>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
     const used = host.use(USED);
     const current = () => host.read(flowOperations);
-    let cleanUp: ScheduledJobHandle | undefined;
     host.define(flowOperations);
     host.provide(operations, {
       find: (id) => current().find(id),
@@ -82,13 +85,11 @@ export default definePlugin<Config>({
     const plans = createFlowPlans({ db, bus: used.bus, log });
     const runLog = createRunLog(db);
     const stopping = new AbortController();
-    const waits = { write: config.FLOWS_WRITE_MAX_WAIT, answer: config.FLOWS_ANSWER_MAX_WAIT };
-    const waiter = createRunWaiter(waits, db.isInUnitOfWork, stopping.signal);
     const runner: FlowRunner = createFlowRunner({
       chain: createRunChain({
         operations: current,
         db,
-        waiter,
+        waiter: createRunWaiter(waitLimitsOf(config), db.isInUnitOfWork, stopping.signal),
         stopping: stopping.signal,
         maxSteps: config.FLOWS_MAX_STEPS,
       }),
@@ -102,47 +103,28 @@ export default definePlugin<Config>({
     });
     const limits = { timeout: config.FLOWS_REQUEST_TIMEOUT, maxBytes: config.FLOWS_REQUEST_MAX_SIZE };
     const deliveries = createDeliveries({
+      ...{ outbound: used.outbound, secrets: used.secrets, limits, log },
       queue: host.queue,
-      outbound: used.outbound,
-      secrets: used.secrets,
-      limits,
       concurrency: config.FLOWS_DELIVERY_CONCURRENCY,
-      log,
     });
     for (const operation of createCoreOperations({
-      used,
+      ...{ used, events, withoutListeners, systemCaller, plans, limits, deliveries, log },
       identity: host.identity,
-      events,
-      withoutListeners,
-      systemCaller,
-      plans,
       runner: () => runner,
-      limits,
-      deliveries,
-      log,
     }))
       host.contribute(flowOperations, operation);
 
     const tryFlow = createTryFlow(db, runner);
     host.contribute(commands, createFlowsCommand({ plans, runLog, tryFlow, systemCaller: () => systemCaller(false) }));
-    const states = createRunStates({ db, secrets: used.secrets });
-    const asyncRuns = createAsyncRuns({
+    const { schedule, secrets, identity } = used;
+    const background = createBackground({
+      ...{ db, events, log, schedule, secrets, identity, plans, runner },
       queue: host.queue,
-      secrets: used.secrets,
-      identity: used.identity,
-      plans,
-      runner,
-      states,
       concurrency: config.FLOWS_BACKGROUND_CONCURRENCY,
-      limits: {
-        ofFlow: config.FLOWS_BACKGROUND_MAX_UNFINISHED_PER_FLOW,
-        inAll: config.FLOWS_BACKGROUND_MAX_UNFINISHED,
-      },
-      log,
+      limits: backgroundLimitsOf(config),
     });
-    const backgroundRuns = createBackgroundRuns({ runner, states, asyncRuns });
     for (const route of [
-      ...triggerRoutes({ items: used.items, plans, runner, asyncRuns, tables: flowTablesOf(db) }),
+      ...triggerRoutes({ items: used.items, plans, runner, tables: flowTablesOf(db), ...background }),
       runsRoute({ items: used.items, log: runLog }),
       tryRoute({ plans, tryFlow }),
       ...collectionRoutes(used.items, '/flows', 'platform_flows'),
@@ -151,19 +133,15 @@ export default definePlugin<Config>({
       host.contribute(routes, route);
 
     confirmFlowChanges({ db, events, bus: used.bus, plans });
-    startEventTriggers({ events, plans, runner, backgroundRuns, withoutListeners, log });
-    const schedules = startScheduleTriggers({ schedule: used.schedule, plans, backgroundRuns, asyncRuns, log });
-    events.onAction('server.start', () => {
-      cleanUp = startRunStateCleanUp(used.schedule, states, log);
-    });
+    startEventTriggers({ events, plans, runner, withoutListeners, log, ...background });
+    const schedules = startScheduleTriggers({ schedule, plans, log, ...background });
     host.onStart(async () => {
       await plans.current();
     });
     host.onStop(async () => {
       stopping.abort(new Error('the service stops'));
-      await cleanUp?.stop();
       await schedules.stop();
-      await asyncRuns.stop();
+      await background.stop();
       await deliveries.stop();
     });
   },

@@ -7,11 +7,9 @@ import { createJobChanges, type JobChanges, QUEUE_CHANNEL, type QueueMessage } f
 import type { CreateJobProgressRecorder } from './job-progress.ts';
 import type { JobStore } from './job-store.ts';
 import { QueueStop } from './library.ts';
-import { createPostponeJob } from './postpone-job.ts';
 import { type CompleteQueueOptions, completeQueueOptions } from './queue-settings.ts';
 import { createRunningJobs } from './running-jobs.ts';
 import { createSingleQueue, type SingleQueue } from './single-queue.ts';
-import { createUnfinishedJobCounter } from './unfinished-job-count.ts';
 
 /** Milliseconds that running jobs get to end when their queue or the service stops. */
 const STOP_LIMIT = 5000;
@@ -50,13 +48,11 @@ export function createJobQueues(deps: Deps): JobQueues {
   const queues = new Map<string, SingleQueue>();
   const running = createRunningJobs();
   const changes = createJobChanges({ bus, store });
-  const postpone = createPostponeJob(store);
   const watcher = createDueJobWatcher({
     store,
     queues: () => [...queues.keys()],
     wake: (name) => queues.get(name)?.wake(),
   });
-  const countUnfinished = createUnfinishedJobCounter(deps);
   let isFetching = false;
 
   /** Starts the workers of all queues, or tries again later. */
@@ -100,13 +96,13 @@ export function createJobQueues(deps: Deps): JobQueues {
     define<Data>(queueOptions: JobQueueOptions<Data>, owner: string): JobQueue<Data> {
       const options = completeQueueOptions(queueOptions) as CompleteQueueOptions<unknown>;
       assertUndefined(queues, options.name);
-      const queue = createSingleQueue({ ...deps, running, postpone, onWaiting: watcher.check }, options, owner);
+      const queue = createSingleQueue({ ...deps, running, onWaiting: watcher.check }, options, owner);
       queues.set(options.name, queue);
       // A plugin that is loaded while the service runs.
       if (isFetching) void startIfInstalled();
       return {
         add: (data, addOptions = {}) => changes.add(queue, data, addOptions),
-        countUnfinished: (limit, group) => countUnfinished(options.name, limit, group),
+        countUnfinished: queue.countUnfinished,
         cancel: (id) => changes.cancel(options.name, id),
         stop: () => {
           queues.delete(options.name);

@@ -2,7 +2,7 @@ import type { JobResult, JobWithMetadata } from 'pg-boss';
 import { JOB_SCHEMA, type JobStore } from './job-store.ts';
 
 /**
- * Makes a running job wait until a time. Answers what pg-boss is told of the run.
+ * Makes a running job wait until a time. Answers the result of the run for pg-boss.
  * @throws the errors of `JobStore.query`.
  */
 export type PostponeJob = (job: JobWithMetadata<unknown>, until: Date) => Promise<JobResult<Record<string, unknown>>>;

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '#kernel';
 import type { Db } from '../database/contract.ts';
-import type { AddJobOptions } from './contract.ts';
+import type { AddJobOptions, JobQueue } from './contract.ts';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
 import type { JobStore } from './job-store.ts';
 import { QueueStop } from './library.ts';
-import type { PostponeJob } from './postpone-job.ts';
+import { createPostponeJob } from './postpone-job.ts';
 import { type CompleteQueueOptions, pgBossQueueOptions } from './queue-settings.ts';
 import { type QueueWorkers, startQueueWorkers } from './queue-workers.ts';
 import type { RunningJobs } from './running-jobs.ts';
+import { createUnfinishedJobCounter } from './unfinished-job-count.ts';
 
 interface Deps {
   readonly db: Pick<Db, 'query'>;
@@ -16,7 +17,6 @@ interface Deps {
   readonly running: RunningJobs;
   readonly createProgress: CreateJobProgressRecorder;
   readonly log: Log;
-  readonly postpone: PostponeJob;
   readonly onWaiting: () => void;
 }
 
@@ -26,6 +26,7 @@ export interface SingleQueue {
   readonly options: CompleteQueueOptions<unknown>;
   /** Adds a job by a statement of the open unit of work, else by one of its own; null where its key is taken. */
   send(data: unknown, options: AddJobOptions): Promise<string | null>;
+  countUnfinished: JobQueue<unknown>['countUnfinished'];
   hasWorkers(): boolean;
   /** Starts the workers once. */
   startWorkers(): Promise<void>;
@@ -36,11 +37,12 @@ export interface SingleQueue {
 }
 
 export function createSingleQueue(
-  { db, store, running, ...deps }: Deps,
+  { db, store, running, createProgress, onWaiting }: Deps,
   options: CompleteQueueOptions<unknown>,
   owner: string,
 ): SingleQueue {
   const { name } = options;
+  const postpone = createPostponeJob(store);
   let declaring: Promise<void> | undefined;
   let starting: Promise<QueueWorkers> | undefined;
   let workers: QueueWorkers | undefined;
@@ -63,7 +65,7 @@ export function createSingleQueue(
 
   async function start(): Promise<QueueWorkers> {
     await ensureDeclared();
-    return startQueueWorkers(options, { boss: await store.open(), running, ...deps });
+    return startQueueWorkers(options, { boss: await store.open(), running, createProgress, postpone, onWaiting });
   }
 
   return {
@@ -87,6 +89,7 @@ export function createSingleQueue(
         db: unit,
       });
     },
+    countUnfinished: createUnfinishedJobCounter({ db, store }, name),
     hasWorkers: () => workers !== undefined,
     async startWorkers() {
       starting ??= start().catch((error) => {

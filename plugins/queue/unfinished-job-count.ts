@@ -1,4 +1,5 @@
 import type { Db } from '../database/contract.ts';
+import type { JobQueue } from './contract.ts';
 import { JOB_SCHEMA, type JobStore } from './job-store.ts';
 
 // Two parts, since pg-boss has an index of waiting jobs and one of running jobs with a group.
@@ -14,11 +15,11 @@ interface Deps {
   readonly store: Pick<JobStore, 'isInstalled'>;
 }
 
-/** Creates the function that counts jobs of a queue, or of one of its groups, which have not ended, up to `limit`. */
-export function createUnfinishedJobCounter({ db, store }: Deps) {
+/** Creates the function that counts the jobs of a queue, or of one of its groups, that have not ended. */
+export function createUnfinishedJobCounter({ db, store }: Deps, queue: string): JobQueue<unknown>['countUnfinished'] {
   // The tables of jobs stay once they exist.
   let isInstalled = false;
-  return async (queue: string, limit: number, group: string | undefined): Promise<number> => {
+  return async (limit, group) => {
     isInstalled ||= await store.isInstalled();
     if (!isInstalled) return 0;
     const { rows } = await db.query<{ count: number }>(COUNT, [queue, limit, group ?? null]);

@@ -1,7 +1,7 @@
 import type { Db } from '../../database/contract.ts';
 import type { FlowOperationKind, FlowOperationRegistry } from '../contract.ts';
 import type { FlowPlan, OperationPlan } from '../plan/flow-plan.ts';
-import { RunBreak } from '../state/run-break.ts';
+import { RunBreak, RunSuspension } from '../state/run-break.ts';
 import type { StoredStep } from '../state/run-state.ts';
 import { toErrorValue } from './error-value.ts';
 import { isSecretKey, REDACTED, type RunSecrets } from './redaction.ts';
@@ -109,7 +109,7 @@ export async function runStep(deps: RunStepDeps, place: StepPlace): Promise<Step
   } catch (error) {
     if (error instanceof RunBreak) throw error;
     // A run with a state goes on elsewhere; one without ends here.
-    if (state && input.signal?.aborted) throw new RunBreak('the run was interrupted', { cause: input.signal.reason });
+    if (state && (input.signal?.aborted || deps.stopping.aborted)) throw new RunSuspension(new Date());
     return { ...(await settle('reject', toJsonValue(toErrorValue(error, place.reader)))), error };
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RunSuspension } from '../state/run-break.ts';
 import type { RunState, WaitReason } from '../state/run-state.ts';
 
-/** How long runs may wait in all, in milliseconds, where somebody waits for them. */
+/** How long runs may wait in all, in milliseconds, where a client or a write waits for them. */
 export interface WaitLimits {
   /** Inside of a write, which holds its locks meanwhile. */
   readonly write: number;

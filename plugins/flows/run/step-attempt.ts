@@ -16,8 +16,8 @@ export interface StepAttempt {
 }
 
 /**
- * Runs an operation once. Answers what `settle` makes of its value, in the same transaction where the operation is atomic and its run has a
- * state or a time limit.
+ * Runs an operation once. Answers what `settle` makes of its value, in the same transaction where the operation is atomic and its run
+ * is stored, or has a time limit.
  * @throws what the operation throws; OperationTimeout.
  */
 export async function runAttempt<T>(
@@ -42,7 +42,7 @@ export async function runAttempt<T>(
   try {
     signal.throwIfAborted();
     if (!(kind.isAtomic?.(options) ?? false)) return await settle(await untilAborted(work(), signal));
-    if (!deps.db.isInUnitOfWork() && (input.state || timer !== undefined))
+    if (!deps.db.isInUnitOfWork() && (input.state?.isStored || timer !== undefined))
       return await deps.db.transaction(async () => settle(await work()), { signal });
     // A write that has begun is part of the unit of work around it, and cannot be left behind.
     const value = await work();

@@ -3,7 +3,7 @@ export class RunBreak extends Error {
   override readonly name: string = 'RunBreak';
 }
 
-/** The run waits: it goes on at a time, in any process. */
+/** The run waits, or was interrupted: it goes on at a time, in any process. */
 export class RunSuspension extends RunBreak {
   override readonly name = 'RunSuspension';
   readonly until: Date;

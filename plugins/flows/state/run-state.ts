@@ -23,6 +23,8 @@ export type WaitReason = 'sleep' | 'retry';
 
 /** The state of a run between its operations, by their positions in the run, from 0. */
 export interface RunState {
+  /** Whether each change is stored at once; else the state is kept in memory. */
+  readonly isStored: boolean;
   /** The operation that has ended at a position, in this process or in an earlier one. */
   step(position: number): StoredStep | undefined;
   /** @throws RunBreak where another process has added it, or the database is not reached. */
@@ -39,6 +41,7 @@ export interface RunState {
 
 /** Where the entries of a state are kept. */
 export interface RunStateEntries {
+  readonly isStored: boolean;
   get(path: string): unknown;
   /** Adds an entry that no process may have added before. */
   add(path: string, content: unknown): Promise<void>;
@@ -49,6 +52,7 @@ export interface RunStateEntries {
 export function createRunState(entries: RunStateEntries, prefix = ''): RunState {
   const isNested = prefix !== '';
   return {
+    isStored: entries.isStored,
     step: (position) => entries.get(`${prefix}${position}`) as StoredStep | undefined,
     addStep: (position, step) => entries.add(`${prefix}${position}`, step),
     wait: (position, reason) => entries.get(`${prefix}${position}~${reason}`) as StoredWait | undefined,

@@ -87,6 +87,7 @@ export function createRunStates({ db, secrets }: Deps): RunStates {
         throw new RunBreak('the state of the run could not be stored', { cause: error });
       });
     const entries: RunStateEntries = {
+      isStored,
       get: (path) => known.get(path),
       async add(path, content) {
         if (isStored && (await write(ADD, path, content)).count === 0)

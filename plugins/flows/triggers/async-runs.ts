@@ -63,7 +63,7 @@ export interface AsyncRuns {
   stop(): Promise<void>;
 }
 
-/** Runs that nobody waits for: jobs, which a process that dies leaves to another one. It goes on after the last operation that ended. */
+/** Runs that no client waits for: jobs, which a process that dies leaves to another one. It goes on after the last operation that ended. */
 export function createAsyncRuns(deps: Deps): AsyncRuns {
   const { queue, secrets, limits, log, concurrency } = deps;
   const run = createJobWork(deps);
@@ -129,9 +129,9 @@ function createJobWork({ secrets, identity, plans, runner, states }: Deps) {
       await stored.end();
       return { status };
     } catch (error) {
-      if (error instanceof RunSuspension) throw new JobPostponement(error.until);
-      if (signal.aborted && signal.reason instanceof QueueStop) throw new JobPostponement(new Date());
-      throw error;
+      // A run that took too long has failed, and may be retried.
+      if (signal.aborted && !(signal.reason instanceof QueueStop)) throw signal.reason;
+      throw error instanceof RunSuspension ? new JobPostponement(error.until) : error;
     }
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '#kernel';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
@@ -27,9 +28,16 @@ export interface BackgroundRuns {
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
   runAfterEvent(plan: FlowPlan, caller: Caller | null, trigger: unknown): Promise<void>;
+  /** Resolves when the runs after events have ended, or have been handed over because the service stops; after five seconds at the latest. */
+  waitForEnd(): Promise<void>;
 }
 
+/** Milliseconds. */
+const STOP_LIMIT = 5000;
+
 export function createBackgroundRuns({ runner, states, asyncRuns }: Deps): BackgroundRuns {
+  const running = new Set<Promise<void>>();
+
   /** Stores the rest of a run for a job where it is suspended, and passes on any other failure. */
   async function handOver(
     error: unknown,
@@ -41,6 +49,17 @@ export function createBackgroundRuns({ runner, states, asyncRuns }: Deps): Backg
   ): Promise<void> {
     if (!(error instanceof RunSuspension)) throw error;
     await stored.handOver(trigger, () => asyncRuns.goOn(plan, id, caller, error.until));
+  }
+
+  async function runAfterEvent(plan: FlowPlan, caller: Caller | null, trigger: unknown): Promise<void> {
+    const storedCaller = toStoredCaller(caller);
+    if (!storedCaller) return void (await runner.run(plan, { trigger, caller }));
+    if (plan.options.durable === true) return asyncRuns.add(plan, storedCaller, trigger);
+    const id = randomUUID();
+    const stored = states.create(id, plan.id);
+    await runner
+      .run(plan, { id, trigger, caller, state: stored.state })
+      .catch((error) => handOver(error, plan, id, stored, storedCaller, trigger));
   }
 
   return {
@@ -56,15 +75,13 @@ export function createBackgroundRuns({ runner, states, asyncRuns }: Deps): Backg
         return undefined;
       }
     },
-    async runAfterEvent(plan, caller, trigger) {
-      const storedCaller = toStoredCaller(caller);
-      if (!storedCaller) return void (await runner.run(plan, { trigger, caller }));
-      if (plan.options.durable === true) return asyncRuns.add(plan, storedCaller, trigger);
-      const id = randomUUID();
-      const stored = states.create(id, plan.id);
-      await runner
-        .run(plan, { id, trigger, caller, state: stored.state })
-        .catch((error) => handOver(error, plan, id, stored, storedCaller, trigger));
+    runAfterEvent(plan, caller, trigger) {
+      const run = runAfterEvent(plan, caller, trigger).finally(() => running.delete(run));
+      running.add(run);
+      return run;
+    },
+    async waitForEnd() {
+      await Promise.race([Promise.allSettled(running), pause(STOP_LIMIT, undefined, { ref: false })]);
     },
   };
 }

@@ -1,0 +1,44 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request that arrived. */
+export interface CountedRequest {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface CountingServer {
+  readonly url: string;
+  readonly requests: CountedRequest[];
+  /** The status of the next answers; a promise keeps the client waiting. */
+  answer: (request: CountedRequest) => number | Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** Starts a server that keeps what it receives. Services reach it with `ALLOW_LOOPBACK`. */
+export async function startCountingServer(): Promise<CountingServer> {
+  const requests: CountedRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const one = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(parts).toString() };
+    requests.push(one);
+    response.writeHead(await counting.answer(one), { 'content-type': 'application/json' }).end('{"ok":true}');
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const counting: CountingServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    answer: () => 200,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return counting;
+}
+
+/** Lets flows send requests to this machine. */
+export const ALLOW_LOOPBACK = { IMPORT_IP_ALLOW_LIST: '127.0.0.1' } as const;
