@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { ALLOW_LOOPBACK, type CountingServer, startCountingServer } from '../../support/counting-server.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { createUserSender, type SendAsUser, statusAndCodeOf } from '../users/test-users.ts';
-import { ALLOW_LOOPBACK, type CountingServer, startCountingServer } from './counting-server.ts';
 import { createTestFlow, createWebhook, type TestStep } from './flow-fixture.ts';
 
 const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };

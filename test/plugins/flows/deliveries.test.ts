@@ -1,9 +1,14 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import {
+  ALLOW_LOOPBACK,
+  type CountedRequest,
+  type CountingServer,
+  startCountingServer,
+} from '../../support/counting-server.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { createUserSender, type SendAsUser } from '../users/test-users.ts';
-import { ALLOW_LOOPBACK, type CountedRequest, type CountingServer, startCountingServer } from './counting-server.ts';
 import { createTestFlow, createWebhook, type TestStep } from './flow-fixture.ts';
 
 const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };

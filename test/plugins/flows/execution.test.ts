@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { ALLOW_LOOPBACK, type CountingServer, startCountingServer } from '../../support/counting-server.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { createUserSender, type SendAsUser, statusAndCodeOf } from '../users/test-users.ts';
-import { ALLOW_LOOPBACK, type CountingServer, startCountingServer } from './counting-server.ts';
 import { createTestFlow, createWebhook, type TestStep } from './flow-fixture.ts';
 
 const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };

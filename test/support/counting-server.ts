@@ -11,7 +11,7 @@ export interface CountedRequest {
 export interface CountingServer {
   readonly url: string;
   readonly requests: CountedRequest[];
-  /** The status of the next answers; a promise keeps the client waiting. */
+  /** The status of the next answers, whose body has the `Idempotency-Key` as `key`; a promise keeps the client waiting. */
   answer: (request: CountedRequest) => number | Promise<number>;
   stop(): Promise<void>;
 }
@@ -24,7 +24,9 @@ export async function startCountingServer(): Promise<CountingServer> {
     for await (const part of request) parts.push(part);
     const one = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(parts).toString() };
     requests.push(one);
-    response.writeHead(await counting.answer(one), { 'content-type': 'application/json' }).end('{"ok":true}');
+    const status = await counting.answer(one);
+    const key = request.headers['idempotency-key'] ?? null;
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ key }));
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
