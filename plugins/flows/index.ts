@@ -135,9 +135,7 @@ export default definePlugin<Config>({
     confirmFlowChanges({ db, events, bus: used.bus, plans });
     startEventTriggers({ events, plans, runner, withoutListeners, log, ...background });
     const schedules = startScheduleTriggers({ schedule, plans, log, ...background });
-    host.onStart(async () => {
-      await plans.current();
-    });
+    host.onStart(async () => void (await plans.current()));
     host.onStop(async () => {
       stopping.abort(new Error('the service stops'));
       await schedules.stop();

@@ -54,7 +54,6 @@ export function createJobQueues(deps: Deps): JobQueues {
     wake: (name) => queues.get(name)?.wake(),
   });
   let isFetching = false;
-
   /** Starts the workers of all queues, or tries again later. */
   async function startWorkers(): Promise<void> {
     if (!isFetching) return;

@@ -157,8 +157,8 @@ describe('background runs of flows', () => {
       options: { cron: '* * * * * *' },
       steps: [make('before'), sleep(3500), make('after')],
     });
-    const made = await until(async () => (await notes()).includes('after') && notes(), 60_000);
-    expect(made.slice(0, 2)).to.deep.equal(['before', 'after']);
+    const names = await until(async () => (await notes()).includes('after') && notes(), 60_000);
+    expect(names.slice(0, 2)).to.deep.equal(['before', 'after']);
   });
 
   it('a client is refused with 429 and Retry-After where the flow has too many unfinished runs', async () => {

@@ -49,7 +49,7 @@ for (const [title, env] of [
         method: 'POST',
         url: `${server.url}/in`,
         headers: [{ header: 'Authorization', value: 'Bearer very-secret-token' }],
-        body: { made: '{{ $trigger.payload.name }}' },
+        body: { name: '{{ $trigger.payload.name }}' },
         delivery: 'after-commit',
         ...more,
       },
@@ -69,7 +69,7 @@ for (const [title, env] of [
       expect((await admin('POST', '/items/tags', [{ name: 'a' }, { name: null }])).status).to.equal(400);
       expect((await admin('POST', '/items/tags', { name: 'b' })).status).to.equal(200);
       const [only] = await until(() => server.requests.length > 0 && server.requests);
-      expect(JSON.parse(only?.body ?? '')).to.deep.equal({ made: 'b' });
+      expect(JSON.parse(only?.body ?? '')).to.deep.equal({ name: 'b' });
       await until(async () => (await jobs('completed')).length === 1);
       expect([server.requests.length, (await jobs('waiting')).length]).to.deep.equal([1, 0]);
     });
@@ -79,10 +79,10 @@ for (const [title, env] of [
       await onCreate(call({ secret: SECRET, $execution: { backoff: 1000 } }));
       await admin('POST', '/items/tags', { name: 'signed' });
       const [first, second] = await until(() => server.requests.length === 2 && server.requests, 60_000);
-      for (const one of [first, second]) expect(verify(one as CountedRequest)).to.deep.equal({ made: 'signed' });
+      for (const one of [first, second]) expect(verify(one as CountedRequest)).to.deep.equal({ name: 'signed' });
       for (const header of ['webhook-id', 'idempotency-key'])
         expect(first?.headers[header]).to.be.a('string').and.equal(second?.headers[header]);
-      const forged = { ...(first as CountedRequest), body: '{"made":"other"}' };
+      const forged = { ...(first as CountedRequest), body: '{"name":"other"}' };
       expect(() => verify(forged)).to.throw();
     });
 
@@ -140,9 +140,9 @@ for (const [title, env] of [
       await onCreate({
         key: 'notify',
         type: 'notification',
-        options: { recipient: [user], subject: 'made', permissions: '$full' },
+        options: { recipient: [user], subject: 'new', permissions: '$full' },
       });
-      await onCreate({ key: 'mail', type: 'mail', options: { to: 'a@example.com', subject: 'made', body: 'x' } });
+      await onCreate({ key: 'mail', type: 'mail', options: { to: 'a@example.com', subject: 'new', body: 'x' } });
       const counts = async () =>
         service.database.query(`select (select count(*)::int from platform_notifications) as notifications,
           (select count(*)::int from platform_queue.job where name = 'mail') as mails`);

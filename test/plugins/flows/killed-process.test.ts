@@ -79,11 +79,11 @@ describe('a flow whose process is killed', function () {
         arrived(`/${step}`).filter(({ headers }) => headers['idempotency-key'] === keyOf(step));
       const [, again] = await until(() => sent('second').length > 1 && sent('second'), TAKE_OVER_LIMIT);
       await until(() => sent('third').length > 0);
-      const made = await database.query('select * from notes where name = $1', [keyOf('first')]);
+      const rows = await database.query('select * from notes where name = $1', [keyOf('first')]);
       for (const service of services.values()) await service.stop();
       services.clear();
 
       expect(lifeOf(again as CountedRequest)).to.not.equal(life);
-      expect([sent('first').length, sent('second').length, made.length]).to.deep.equal([1, 2, 1]);
+      expect([sent('first').length, sent('second').length, rows.length]).to.deep.equal([1, 2, 1]);
     });
 });
