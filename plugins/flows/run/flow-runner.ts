@@ -23,6 +23,8 @@ export interface RunRequest {
   readonly state?: RunState | undefined;
   /** What the run that starts this one has waited. */
   readonly waits?: WaitAccount;
+  /** `pathTo` of the run that a job goes on with; by default that of the running code. */
+  readonly path?: readonly string[] | undefined;
   /** The run belongs to a write that its failure cancels. */
   readonly isPartOfWrite?: boolean;
 }
@@ -33,6 +35,11 @@ export interface FlowRunner {
    * @throws RunBreak where a run with a state goes on elsewhere
    */
   run(plan: FlowPlan, request: RunRequest): Promise<RunOutcome>;
+  /**
+   * The names of the flows that lead from one another to this one in the running code.
+   * @throws Error where there are more than FLOWS_MAX_NESTING
+   */
+  pathTo(plan: FlowPlan): readonly string[];
 }
 
 interface Deps {
@@ -80,14 +87,20 @@ export function createFlowRunner({
     }
   }
 
+  function pathTo({ name }: FlowPlan): readonly string[] {
+    const path = [...(nesting.getStore() ?? []), name];
+    if (path.length > maxNesting)
+      throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
+    return path;
+  }
+
   return {
+    pathTo,
     async run(
       plan,
-      { trigger, caller, id = randomUUID(), signal, state, waits = { waited: 0 }, isPartOfWrite = false },
+      { trigger, caller, id = randomUUID(), signal, state, waits = { waited: 0 }, path: from, isPartOfWrite = false },
     ) {
-      const path = [...(nesting.getStore() ?? []), plan.name];
-      if (path.length > maxNesting)
-        throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
+      const path = from ?? pathTo(plan);
       const input = { id, trigger, caller, accountability: toAccountability(caller), env, signal, state, waits };
       const started = new Date();
       const outcome = await nesting.run(path, () => chain(plan, input));

@@ -38,15 +38,18 @@ export async function runAttempt<T>(
     timeout === undefined ? undefined : setTimeout(() => limit.abort(new OperationTimeout(timeout)), timeout);
   const base = input.signal ?? deps.stopping;
   const signal = timer === undefined ? base : AbortSignal.any([base, limit.signal]);
+  // A run that another process can go on with is left at once; one that is waited for gets the time that the service has to stop.
+  const isLeft = timer !== undefined || input.signal !== undefined || input.state !== undefined;
   const work = async () => toJsonValue(await kind.run(options, createContext(deps, place, policy, attempt, signal)));
   try {
-    signal.throwIfAborted();
-    if (!(kind.isAtomic?.(options) ?? false)) return await settle(await untilAborted(work(), signal));
+    if (isLeft) signal.throwIfAborted();
+    if (!(kind.isAtomic?.(options) ?? false))
+      return await settle(await (isLeft ? untilAborted(work(), signal) : work()));
     if (!deps.db.isInUnitOfWork() && (input.state?.isStored || timer !== undefined))
       return await deps.db.transaction(async () => settle(await work()), { signal });
     // A write that has begun is part of the unit of work around it, and cannot be left behind.
     const value = await work();
-    signal.throwIfAborted();
+    if (isLeft) signal.throwIfAborted();
     return await settle(value);
   } finally {
     clearTimeout(timer);

@@ -1,4 +1,5 @@
 import type { Db, Migration } from '../../database/contract.ts';
+import { PermanentJobError } from '../../queue/library.ts';
 import type { SecretCipher } from '../../secrets/contract.ts';
 import { RunBreak } from './run-break.ts';
 import { createRunState, type RunState, type RunStateEntries } from './run-state.ts';
@@ -34,14 +35,14 @@ export interface StoredRun {
   readonly trigger: unknown;
   /** Deletes the state, and remembers for a day that the run has ended. */
   end(): Promise<void>;
-  /** Stores the state for a job, which `add` adds in the same transaction. */
+  /** Stores the state for a job, which `add` adds in the same transaction. @throws RunBreak where another process has done so. */
   handOver(trigger: unknown, add: () => Promise<unknown>): Promise<void>;
 }
 
 export interface RunStates {
   /**
    * Reads the state of a run, which is stored from now on with each operation that ends.
-   * @throws RunBreak where it was stored with another SECRETS_ENCRYPTION_KEY.
+   * @throws PermanentJobError where it was stored with another SECRETS_ENCRYPTION_KEY.
    */
   open(run: string, flow: string): Promise<StoredRun>;
   /** The state of a new run, kept in memory until `handOver`. */
@@ -77,7 +78,8 @@ export function createRunStates({ db, secrets }: Deps): RunStates {
     if (text === '') return true;
     if (!secrets.isSealed(text)) return JSON.parse(text);
     const opened = secrets.open(SEALED_KIND, text);
-    if (opened === undefined) throw new RunBreak('the state was stored with another SECRETS_ENCRYPTION_KEY');
+    if (opened === undefined)
+      throw new PermanentJobError('the state of the run was stored with another SECRETS_ENCRYPTION_KEY');
     return JSON.parse(opened);
   }
 
@@ -109,9 +111,10 @@ export function createRunStates({ db, secrets }: Deps): RunStates {
       },
       handOver: (trigger, add) =>
         db.transaction(async () => {
+          if ((await write(ADD, JOB, true)).count === 0)
+            throw new RunBreak('another process has added the job of the run');
           if (!isStored) for (const [path, content] of known) await write(ADD, path, content);
           await write(ADD, TRIGGER, trigger);
-          await write(ADD, JOB, true);
           await add();
         }),
     };

@@ -27,6 +27,8 @@ interface WaitingRun extends StoredCaller {
   readonly run?: string;
   readonly trigger?: unknown;
   readonly sealed?: string;
+  /** `FlowRunner.pathTo` of the run. */
+  readonly path?: readonly string[];
 }
 
 /** How many runs may wait, sleep and run in the background before clients are refused. */
@@ -55,9 +57,9 @@ export interface AsyncRuns {
    */
   addForClient(plan: FlowPlan, caller: Caller, trigger: unknown): Promise<void>;
   /** Adds a run without a limit; it exists when the open unit of work commits. */
-  add(plan: FlowPlan, caller: StoredCaller, trigger: unknown): Promise<void>;
+  add(plan: FlowPlan, caller: StoredCaller, trigger: unknown, path: readonly string[]): Promise<void>;
   /** Adds the job that goes on with a run, whose state is stored in the same unit of work. */
-  goOn(plan: FlowPlan, run: string, caller: StoredCaller, until: Date): Promise<void>;
+  goOn(plan: FlowPlan, run: string, caller: StoredCaller, path: readonly string[], until: Date): Promise<void>;
   /** Whether a run of the flow sleeps, waits or runs as a job. */
   hasUnfinished(plan: FlowPlan): Promise<boolean>;
   stop(): Promise<void>;
@@ -78,9 +80,9 @@ export function createAsyncRuns(deps: Deps): AsyncRuns {
   });
   const room = createJobRoom(jobs);
 
-  async function add({ id: flow }: FlowPlan, caller: StoredCaller, trigger: unknown): Promise<void> {
+  async function add({ id: flow }: FlowPlan, caller: StoredCaller, trigger: unknown, path: readonly string[]) {
     const content = secrets.available() ? { sealed: secrets.seal(SEALED_KIND, JSON.stringify(trigger)) } : { trigger };
-    await jobs.add({ flow, ...caller, ...content }, { group: flow });
+    await jobs.add({ flow, path, ...caller, ...content }, { group: flow });
   }
 
   return {
@@ -96,10 +98,10 @@ export function createAsyncRuns(deps: Deps): AsyncRuns {
           service: 'flows',
           retryAfter,
         });
-      await add(plan, stored, trigger);
+      await add(plan, stored, trigger, deps.runner.pathTo(plan));
     },
-    async goOn({ id: flow }, id, caller, until) {
-      await jobs.add({ flow, run: id, ...caller }, { group: flow, startAfter: until });
+    async goOn({ id: flow }, id, caller, path, until) {
+      await jobs.add({ flow, run: id, path, ...caller }, { group: flow, startAfter: until });
     },
     hasUnfinished: async ({ id }) => (await jobs.countUnfinished(1, id)) > 0,
     stop: () => jobs.stop(),
@@ -125,7 +127,7 @@ function createJobWork({ secrets, identity, plans, runner, states }: Deps) {
     const trigger = data.run === undefined ? triggerOf(data) : stored.trigger;
     const caller = await readStoredCaller(identity, data);
     try {
-      const { status } = await runner.run(plan, { id, trigger, caller, signal, state: stored.state });
+      const { status } = await runner.run(plan, { id, trigger, caller, signal, state: stored.state, path: data.path });
       await stored.end();
       return { status };
     } catch (error) {

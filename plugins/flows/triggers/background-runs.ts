@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '#kernel';
 import type { FlowPlan } from '../plan/flow-plan.ts';
-import type { FlowRunner } from '../run/flow-runner.ts';
+import type { FlowRunner, RunRequest } from '../run/flow-runner.ts';
 import type { RunOutcome } from '../run/run-chain.ts';
 import { RunSuspension } from '../state/run-break.ts';
 import type { RunStates, StoredRun } from '../state/run-states.ts';
@@ -38,42 +38,34 @@ const STOP_LIMIT = 5000;
 export function createBackgroundRuns({ runner, states, asyncRuns }: Deps): BackgroundRuns {
   const running = new Set<Promise<void>>();
 
-  /** Stores the rest of a run for a job where it is suspended, and passes on any other failure. */
-  async function handOver(
-    error: unknown,
-    plan: FlowPlan,
-    id: string,
-    stored: StoredRun,
-    caller: StoredCaller,
-    trigger: unknown,
-  ): Promise<void> {
-    if (!(error instanceof RunSuspension)) throw error;
-    await stored.handOver(trigger, () => asyncRuns.goOn(plan, id, caller, error.until));
+  /** Runs a flow, and stores the rest of the run for a job where it is suspended: undefined then. */
+  async function runUntilSuspension(plan: FlowPlan, stored: StoredRun, request: RunRequest & { readonly id: string }) {
+    const path = runner.pathTo(plan);
+    try {
+      return await runner.run(plan, { ...request, state: stored.state });
+    } catch (error) {
+      if (!(error instanceof RunSuspension)) throw error;
+      const caller = toStoredCaller(request.caller) as StoredCaller;
+      await stored.handOver(request.trigger, () => asyncRuns.goOn(plan, request.id, caller, path, error.until));
+      return undefined;
+    }
   }
 
   async function runAfterEvent(plan: FlowPlan, caller: Caller | null, trigger: unknown): Promise<void> {
     const storedCaller = toStoredCaller(caller);
     if (!storedCaller) return void (await runner.run(plan, { trigger, caller }));
-    if (plan.options.durable === true) return asyncRuns.add(plan, storedCaller, trigger);
+    if (plan.options.durable === true) return asyncRuns.add(plan, storedCaller, trigger, runner.pathTo(plan));
     const id = randomUUID();
-    const stored = states.create(id, plan.id);
-    await runner
-      .run(plan, { id, trigger, caller, state: stored.state })
-      .catch((error) => handOver(error, plan, id, stored, storedCaller, trigger));
+    await runUntilSuspension(plan, states.create(id, plan.id), { id, trigger, caller });
   }
 
   return {
     async runTick(plan, id, signal) {
       const stored = await states.open(id, plan.id);
       if (stored.isEnded || stored.hasJob) return undefined;
-      try {
-        const outcome = await runner.run(plan, { id, trigger: null, caller: null, signal, state: stored.state });
-        await stored.end();
-        return outcome;
-      } catch (error) {
-        await handOver(error, plan, id, stored, toStoredCaller(null) as StoredCaller, null);
-        return undefined;
-      }
+      const outcome = await runUntilSuspension(plan, stored, { id, trigger: null, caller: null, signal });
+      if (outcome) await stored.end();
+      return outcome;
     },
     runAfterEvent(plan, caller, trigger) {
       const run = runAfterEvent(plan, caller, trigger).finally(() => running.delete(run));

@@ -151,6 +151,18 @@ describe('background runs of flows', () => {
     expect(await jobs()).to.have.length(1);
   });
 
+  it('flows after events that start each other without an end are stopped, also where each is a job', async () => {
+    await createTestFlow(admin, {
+      trigger: 'event',
+      options: { type: 'action', scope: ['items.create'], collections: ['notes', 'tags'], durable: true },
+      steps: [make('again', { emitEvents: true })],
+    });
+    await admin('POST', '/items/tags', { name: 'x' });
+    expect(await waitForNotes(10)).to.have.length(10);
+    await until(async () => (await jobs()).every((one: { state: string }) => one.state === 'completed'));
+    expect(await notes()).to.have.length(10);
+  });
+
   it('a scheduled flow sleeps as a job, and the ticks meanwhile are left out', async () => {
     await createTestFlow(admin, {
       trigger: 'schedule',
@@ -268,6 +280,26 @@ describe('background runs of flows over processes and keys', () => {
     await until(() => paths().includes('/third'), 60_000);
     end.resolve(200);
     expect(paths()).to.deep.equal(['/first', '/second', '/second', '/third']);
+  });
+
+  it('a scheduled run that a stop interrupts goes on in another process', async () => {
+    const end = Promise.withResolvers<number>();
+    server.answer = ({ path }) => (path === '/second' ? end.promise : 200);
+    const one = await start();
+    const admin = createUserSender(one, one.admin.token);
+    const steps = [call('first'), call('second'), call('third')];
+    await createTestFlow(admin, { trigger: 'schedule', options: { cron: '* * * * * *' }, steps });
+    const run = await until(() => server.requests.find(({ path }) => path === '/second'), 60_000);
+    const key = run.headers['idempotency-key'];
+    server.answer = () => 200;
+    started.splice(0);
+    await one.stop();
+    await start();
+    const third = String(key).replace(/second$/, 'third');
+    await until(() => server.requests.some(({ headers }) => headers['idempotency-key'] === third), 60_000);
+    end.resolve(200);
+    const first = String(key).replace(/second$/, 'first');
+    expect(server.requests.filter(({ headers }) => headers['idempotency-key'] === first)).to.have.length(1);
   });
 
   it('the state of a run is encrypted where SECRETS_ENCRYPTION_KEY is set, and a run under another key fails clearly', async () => {
