@@ -11,4 +11,11 @@ export const startRunStateCleanUp = (
   states: Pick<RunStates, 'deleteOld'>,
   log: Log,
 ): ScheduledJobHandle =>
-  schedule.start({ name: 'flow run clean-up', at: { every: INTERVAL }, log, run: () => states.deleteOld() });
+  schedule.start({
+    name: 'flow run clean-up',
+    at: { every: INTERVAL },
+    // Also where no process is ever up at a full hour.
+    missed: 'once',
+    log,
+    run: () => states.deleteOld(),
+  });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { ALLOW_LOOPBACK, type CountingServer, startCountingServer } from '../../support/counting-server.ts';
 import type { FreshDatabase } from '../../support/database.ts';
@@ -326,6 +327,32 @@ describe('background runs of flows over processes and keys', () => {
       return data[0]?.error ? data[0] : undefined;
     }, 60_000);
     expect(failed.error).to.include('SECRETS_ENCRYPTION_KEY');
+  });
+
+  it('the clean-up deletes what ended and abandoned runs have left behind, and no state of a run that goes on', async () => {
+    const one = await start();
+    const flow = await createWebhook(createUserSender(one, one.admin.token), []);
+    started.splice(0);
+    await one.stop();
+    const add = (path: string, age: string, ofFlow: string, run = randomUUID()) =>
+      database.query(
+        `insert into platform_flow_run_states (run, path, flow, content, at) values ($1, $2, $3, '{}', now() - $4::interval)`,
+        [run, path, ofFlow, age],
+      );
+    const sleeping = randomUUID();
+    await add('0', '80 days', flow, sleeping);
+    await add('1~sleep', '50 days', flow, sleeping);
+    await add('~end', '1 hour', flow);
+    await add('~end', '2 days', flow);
+    await add('0', '62 days', flow);
+    await add('0', '1 hour', randomUUID());
+    await database.query(`delete from platform_schedule_ticks where schedule = 'flow run clean-up'`);
+    await database.query(`insert into platform_schedule_ticks (schedule, tick, process, finished)
+      values ('flow run clean-up', now() - interval '3 hours', gen_random_uuid(), now())`);
+    await start();
+    const left = () => database.query<{ path: string }>('select path, run from platform_flow_run_states order by path');
+    const rows = await until(async () => (await left()).length <= 3 && left());
+    expect(rows.map(({ path }) => path)).to.deep.equal(['0', '1~sleep', '~end']);
   });
 
   it('all flows together are bounded: 503 with Retry-After', async () => {
