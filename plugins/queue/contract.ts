@@ -52,7 +52,7 @@ export interface AddJobOptions {
   readonly startAfter?: Date;
   /** While a job with this key waits, another one is not added. */
   readonly key?: string;
-  /** What `countUnfinished` counts the job for, at most 100 characters. */
+  /** What `countUnfinished` counts the job for, such as an id, at most 100 characters. Shown with the job. */
   readonly group?: string;
   /** In place of `retries` of the queue, 0 to 1000. */
   readonly retries?: number;

@@ -151,6 +151,7 @@ describe('a queue of jobs', () => {
     const waiting = [];
     for (const group of ['a', 'a', 'b']) waiting.push(await place.queue.add({}, { group, startAfter: later }));
     expect(await place.queue.countUnfinished(10, 'a')).to.equal(3);
+    expect((await job(waiting[2] as string)).group).to.equal('b');
     expect(await place.queue.countUnfinished(10, 'c')).to.equal(0);
     expect(await place.queue.countUnfinished(10)).to.equal(4);
     expect(await place.queue.countUnfinished(2)).to.equal(2);
