@@ -102,7 +102,7 @@ export function createFlowRunner({
     ) {
       const path = from ?? pathTo(plan);
       const input = { id, trigger, caller, accountability: toAccountability(caller), env, signal, state, waits };
-      const started = new Date();
+      const started = new Date(state?.step(0)?.started ?? Date.now());
       const outcome = await nesting.run(path, () => chain(plan, input));
       if (outcome.status !== 'resolve')
         log.debug(

@@ -61,6 +61,7 @@ export async function runStep(deps: RunStepDeps, place: StepPlace): Promise<Step
   const { operation, position, input, secrets } = place;
   const { state } = input;
   const before = secrets.noted().length;
+  const started = Date.now();
   const missing = new Set<string>();
   const kind = deps.operations().find(operation.type);
   let attempt = state?.wait(position, 'retry')?.attempt ?? 1;
@@ -75,7 +76,8 @@ export async function runStep(deps: RunStepDeps, place: StepPlace): Promise<Step
       ...(missing.size > 0 ? { missing: [...missing] } : {}),
       ...(attempt > 1 ? { attempts: attempt } : {}),
     };
-    const stored = { operation: operation.id, status, value, record, secrets: secrets.noted().slice(before) };
+    const noted = secrets.noted().slice(before);
+    const stored = { operation: operation.id, started, status, value, record, secrets: noted };
     await state?.addStep(position, stored);
     return { status, value, record };
   };

@@ -47,9 +47,9 @@ export async function runAttempt<T>(
       return await settle(await (isLeft ? untilAborted(work(), signal) : work()));
     if (!deps.db.isInUnitOfWork() && (input.state?.isStored || timer !== undefined))
       return await deps.db.transaction(async () => settle(await work()), { signal });
-    // A write that has begun is part of the unit of work around it, and cannot be left behind.
+    // A write that has begun is not left: it may be committed, or is part of the unit of work around it.
     const value = await work();
-    if (isLeft) signal.throwIfAborted();
+    limit.signal.throwIfAborted();
     return await settle(value);
   } finally {
     clearTimeout(timer);

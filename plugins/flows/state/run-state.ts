@@ -4,6 +4,8 @@ import type { RunStep, StepStatus } from '../run/run-step.ts';
 export interface StoredStep {
   /** Its id. */
   readonly operation: string;
+  /** When it began, in milliseconds since 1970. */
+  readonly started: number;
   readonly status: StepStatus;
   readonly value: unknown;
   readonly record: RunStep;

@@ -24,7 +24,8 @@ export interface BackgroundRuns {
    */
   runTick(plan: FlowPlan, id: string, signal: AbortSignal): Promise<RunOutcome | undefined>;
   /**
-   * Runs a flow after an event. With `durable` among the options of the flow the run is a job from its beginning.
+   * Runs a flow after an event. With `durable` among the options of the flow the run is a job from its beginning. The run of a shared link,
+   * or of a role without a user, stays in this process.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
   runAfterEvent(plan: FlowPlan, caller: Caller | null, trigger: unknown): Promise<void>;

@@ -79,6 +79,7 @@ describe('background runs of flows', () => {
     expect(Date.now() - started).to.be.at.least(2500);
     expect(await notes()).to.deep.equal(['before', '1']);
     expect(run.status).to.equal('resolve');
+    expect(run.duration).to.be.at.least(2500);
     expect(await until(async () => (await entries()).length === 1 && entries())).to.deep.equal([
       { path: '~end', content: '' },
     ]);
@@ -281,6 +282,36 @@ describe('background runs of flows over processes and keys', () => {
     await until(() => paths().includes('/third'), 60_000);
     end.resolve(200);
     expect(paths()).to.deep.equal(['/first', '/second', '/second', '/third']);
+  });
+
+  it('an item that a flow creates during a stop exists once', async () => {
+    const one = await start();
+    const admin = createUserSender(one, one.admin.token);
+    for (const collection of ['tags', 'notes'])
+      await admin('POST', '/collections', { collection, schema: {}, fields: [key, name] });
+    await createTestFlow(admin, {
+      trigger: 'event',
+      options: { type: 'action', scope: ['items.create'], collections: ['tags'] },
+      steps: [
+        { key: 'make', type: 'item-create', options: { collection: 'notes', payload: { name: 'once' } } },
+        call('after'),
+      ],
+    });
+    await database.query(`create function take_time() returns trigger as
+      $$ begin perform pg_sleep(1.5); return new; end $$ language plpgsql`);
+    await database.query('create trigger take_time before insert on notes for each row execute function take_time()');
+    await admin('POST', '/items/tags', { name: 'x' });
+    await until(async () => {
+      const [row] = await database.query<{ count: number }>(
+        `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+      );
+      return row?.count === 1;
+    });
+    started.splice(0);
+    await one.stop();
+    await start();
+    await until(() => paths().includes('/after'), 60_000);
+    expect(await database.query('select name from notes')).to.deep.equal([{ name: 'once' }]);
   });
 
   it('a scheduled run that a stop interrupts goes on in another process', async () => {
