@@ -68,6 +68,8 @@ export type Hook = (register: HookRegister, context: ExtensionContext) => void;
 export interface OperationContext extends ExtensionContext {
   /** The results of all steps so far. */
   readonly data: Readonly<Record<string, Open>>;
+  /** Aborts when the time of the step is over, or its run has to end. */
+  readonly signal: AbortSignal;
   readonly accountability: Open;
 }
 

@@ -50,7 +50,7 @@ export function createConfinedOperation(
   return {
     id,
     secretOptions,
-    async run(options, { data, caller }) {
+    async run(options, { data, caller, signal }) {
       const input = data.$last ?? null;
       const plain = Object.fromEntries(Object.entries(options).filter(([key]) => !secretOptions.includes(key)));
       const text = (secrets: Readonly<Record<string, unknown>>) => {
@@ -63,6 +63,7 @@ export function createConfinedOperation(
         const { value } = await runConfinedHandler(one, {
           activation: { type: 'flow-operation' },
           caller,
+          signal,
           input: '',
           prepare: ({ secrets }) =>
             text(

@@ -17,8 +17,8 @@ export function registerFullAuthorityOperation(
   const members = Object.getOwnPropertyDescriptors(context);
   const off = runtime.deps.operations.register(runtime.name, {
     id,
-    async run(options, { data, caller, flow }) {
-      const own = { data, flow, accountability: caller && toAccountability(caller) };
+    async run(options, { data, caller, flow, signal }) {
+      const own = { data, flow, signal, accountability: caller && toAccountability(caller) };
       // The context is not spread, because reading `database` loads the query builder.
       const result = await handler(options, Object.defineProperties(own, members) as never);
       return result === undefined ? null : result;

@@ -63,7 +63,7 @@ export function createExecOperation({ sandbox, brokerAccess, env, timeout }: Dep
   const operation: FlowOperationKind = {
     id: 'exec',
     trial: 'run',
-    async run({ code }, { data, caller }) {
+    async run({ code }, { data, caller, signal: ended }) {
       if (typeof code !== 'string') throw fail('INVALID_PAYLOAD', 'the option "code" must be a text');
       if (Buffer.byteLength(code) > sandbox.maxArtifact() / 2) throw fail('INVALID_PAYLOAD', 'the code is too long');
       const { state, reason } = await sandbox.runtime();
@@ -72,7 +72,8 @@ export function createExecOperation({ sandbox, brokerAccess, env, timeout }: Dep
           'unavailable',
           `Scripts cannot run: ${reason ?? 'the confined runtime is unavailable'}.`,
         );
-      const signal = AbortSignal.timeout(timeout);
+      const limit = AbortSignal.timeout(timeout);
+      const signal = ended ? AbortSignal.any([limit, ended]) : limit;
       try {
         const { value } = await programOf(code).invoke({
           entry: '',
@@ -85,7 +86,7 @@ export function createExecOperation({ sandbox, brokerAccess, env, timeout }: Dep
         });
         return resultOf(value);
       } catch (error) {
-        if (signal.aborted) throw new ScriptFailure('timeout', MESSAGES.timeout as string);
+        if (limit.aborted) throw new ScriptFailure('timeout', MESSAGES.timeout as string);
         if (!(error instanceof GuestFailure)) throw error;
         throw new ScriptFailure(error.code, error.thrown?.message ?? MESSAGES[error.code] ?? 'The script failed.');
       }

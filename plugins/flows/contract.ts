@@ -11,6 +11,10 @@ export interface FlowOperationContext {
   readonly flow?: FlowOfOperation;
   /** Takes secrets of the run out of what leaves it, such as a line of the log. */
   readonly secrets?: { redact(value: unknown): unknown };
+  /** Aborts when the operation's `timeout` is over, and when the run has to end; its promise then no longer counts. */
+  readonly signal?: AbortSignal;
+  /** 1 for the first attempt, 2 for the first retry. */
+  readonly attempt?: number;
 }
 
 /** Where an operation runs. */
@@ -30,6 +34,11 @@ export interface FlowOperationKind {
    * undoes all it does; `run and list`: it is also listed among the effects. By default it is listed, does not run, and gives null.
    */
   readonly trial?: 'run' | 'run and list';
+  /**
+   * Whether all effects with these options are changes by `host.db`. A run in the background then makes them in one transaction with the
+   * record that the operation has ended, so that they are not repeated after a crash. Default: false.
+   */
+  isAtomic?(options: Readonly<Record<string, unknown>>): boolean;
   /** Options that are kept encrypted and handed over as references only. */
   readonly secretOptions?: readonly string[];
   /**

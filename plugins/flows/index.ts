@@ -17,6 +17,7 @@ import { secrets } from '../secrets/contract.ts';
 import * as collections from './collections.ts';
 import { createFlowsCommand } from './command.ts';
 import { flowOperations, operations } from './contract.ts';
+import { createDeliveries } from './delivery/deliveries.ts';
 import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { confirmFlowChanges } from './plan/flow-changes.ts';
@@ -25,8 +26,10 @@ import { createCallersWithoutListeners } from './run/callers-without-listeners.t
 import { createFlowRunner, type FlowRunner } from './run/flow-runner.ts';
 import { createRunChain } from './run/run-chain.ts';
 import { createRunLog, flowRunsCollection } from './run/run-log.ts';
+import { createRunWaiter } from './run/run-waits.ts';
 import { createTryFlow } from './run/trial-report.ts';
-import { createAsyncRuns } from './triggers/async-runs.ts';
+import { createRunStatesMigration } from './state/run-states.ts';
+import { createBackground } from './triggers/background.ts';
 import { startEventTriggers } from './triggers/event.ts';
 import { runsRoute } from './triggers/runs-route.ts';
 import { startScheduleTriggers } from './triggers/schedule.ts';
@@ -40,6 +43,11 @@ interface Config {
   FLOWS_REQUEST_TIMEOUT: number;
   FLOWS_REQUEST_MAX_SIZE: number;
   FLOWS_BACKGROUND_CONCURRENCY: number;
+  FLOWS_BACKGROUND_MAX_UNFINISHED: number;
+  FLOWS_BACKGROUND_MAX_UNFINISHED_PER_FLOW: number;
+  FLOWS_DELIVERY_CONCURRENCY: number;
+  FLOWS_ANSWER_MAX_WAIT: number;
+  FLOWS_WRITE_MAX_WAIT: number;
 }
 
 const USED = { access, activity, bus, environmentVariables, identity, items, mail, outbound, schedule, secrets };
@@ -47,6 +55,12 @@ const USED = { access, activity, bus, environmentVariables, identity, items, mai
 /** Why operations act without a user; writes in the second name trigger no flows. */
 const NO_USER = 'a flow runs for no user, or an operation has all permissions';
 const NO_USER_WITHOUT_LISTENERS = 'an operation writes for no user and triggers no flows';
+
+const waitLimitsOf = ({ FLOWS_WRITE_MAX_WAIT: write, FLOWS_ANSWER_MAX_WAIT: answer }: Config) => ({ write, answer });
+const backgroundLimitsOf = (config: Config) => ({
+  ofFlow: config.FLOWS_BACKGROUND_MAX_UNFINISHED_PER_FLOW,
+  inAll: config.FLOWS_BACKGROUND_MAX_UNFINISHED,
+});
 
 export default definePlugin<Config>({
   manifest,
@@ -63,14 +77,22 @@ export default definePlugin<Config>({
     for (const one of [collections.flowsCollection, collections.operationsCollection, flowRunsCollection])
       host.contribute(systemCollections, one);
     host.contribute(migrations, flowsChangedTriggers(db));
+    host.contribute(migrations, createRunStatesMigration(db));
 
     const withoutListeners = createCallersWithoutListeners();
     const systemCaller = (isWithoutListeners: boolean) =>
       isWithoutListeners ? withoutListeners.add(host.asSystem(NO_USER_WITHOUT_LISTENERS)) : host.asSystem(NO_USER);
     const plans = createFlowPlans({ db, bus: used.bus, log });
     const runLog = createRunLog(db);
+    const stopping = new AbortController();
     const runner: FlowRunner = createFlowRunner({
-      chain: createRunChain({ operations: current, maxSteps: config.FLOWS_MAX_STEPS }),
+      chain: createRunChain({
+        operations: current,
+        db,
+        waiter: createRunWaiter(waitLimitsOf(config), db.isInUnitOfWork, stopping.signal),
+        stopping: stopping.signal,
+        maxSteps: config.FLOWS_MAX_STEPS,
+      }),
       activity: used.activity,
       runLog,
       db,
@@ -79,35 +101,30 @@ export default definePlugin<Config>({
       log,
       maxNesting: config.FLOWS_MAX_NESTING,
     });
-    const stopping = new AbortController();
     const limits = { timeout: config.FLOWS_REQUEST_TIMEOUT, maxBytes: config.FLOWS_REQUEST_MAX_SIZE };
+    const deliveries = createDeliveries({
+      ...{ outbound: used.outbound, secrets: used.secrets, limits, log },
+      queue: host.queue,
+      concurrency: config.FLOWS_DELIVERY_CONCURRENCY,
+    });
     for (const operation of createCoreOperations({
-      used,
+      ...{ used, events, withoutListeners, systemCaller, plans, limits, deliveries, log },
       identity: host.identity,
-      events,
-      withoutListeners,
-      systemCaller,
-      plans,
       runner: () => runner,
-      limits,
-      stopping: stopping.signal,
-      log,
     }))
       host.contribute(flowOperations, operation);
 
     const tryFlow = createTryFlow(db, runner);
     host.contribute(commands, createFlowsCommand({ plans, runLog, tryFlow, systemCaller: () => systemCaller(false) }));
-    const asyncRuns = createAsyncRuns({
+    const { schedule, secrets, identity } = used;
+    const background = createBackground({
+      ...{ db, events, log, schedule, secrets, identity, plans, runner },
       queue: host.queue,
-      secrets: used.secrets,
-      identity: used.identity,
-      plans,
-      runner,
       concurrency: config.FLOWS_BACKGROUND_CONCURRENCY,
-      log,
+      limits: backgroundLimitsOf(config),
     });
     for (const route of [
-      ...triggerRoutes({ items: used.items, plans, runner, asyncRuns, tables: flowTablesOf(db) }),
+      ...triggerRoutes({ items: used.items, plans, runner, tables: flowTablesOf(db), ...background }),
       runsRoute({ items: used.items, log: runLog }),
       tryRoute({ plans, tryFlow }),
       ...collectionRoutes(used.items, '/flows', 'platform_flows'),
@@ -116,15 +133,14 @@ export default definePlugin<Config>({
       host.contribute(routes, route);
 
     confirmFlowChanges({ db, events, bus: used.bus, plans });
-    startEventTriggers({ events, plans, runner, withoutListeners, log });
-    const schedules = startScheduleTriggers({ schedule: used.schedule, plans, runner, log });
-    host.onStart(async () => {
-      await plans.current();
-    });
+    startEventTriggers({ events, plans, runner, withoutListeners, log, ...background });
+    const schedules = startScheduleTriggers({ schedule, plans, log, ...background });
+    host.onStart(async () => void (await plans.current()));
     host.onStop(async () => {
       stopping.abort(new Error('the service stops'));
       await schedules.stop();
-      await asyncRuns.stop();
+      await background.stop();
+      await deliveries.stop();
     });
   },
 });

@@ -21,7 +21,8 @@ export interface JobQueueOptions<Data> {
   /**
    * Runs one job, in one process at a time. Where that process dies, the job runs again in another one, so `run` must bear to be
    * repeated. The result, at most 64 kB of JSON, is shown with the job.
-   * @throws PermanentJobError (of `library.ts`) where a retry is useless; any other error is retried.
+   * @throws PermanentJobError (of `library.ts`) where a retry is useless; JobPostponement (of `library.ts`) where the job has to run
+   * again at a later time; any other error is retried.
    */
   readonly run: (job: QueuedJob<Data>) => Promise<unknown>;
 }
@@ -51,6 +52,12 @@ export interface AddJobOptions {
   readonly startAfter?: Date;
   /** While a job with this key waits, another one is not added. */
   readonly key?: string;
+  /** What `countUnfinished` counts the job for, such as an id, at most 100 characters. Shown with the job. */
+  readonly group?: string;
+  /** In place of `retries` of the queue, 0 to 1000. */
+  readonly retries?: number;
+  /** In place of `retryDelay` of the queue, in seconds. */
+  readonly retryDelay?: number;
 }
 
 /** A queue of the plugin that defined it. */
@@ -61,6 +68,11 @@ export interface JobQueue<Data> {
    * @throws INVALID_PAYLOAD where `data` has more than 1 MB of JSON; SERVICE_UNAVAILABLE where the database is not reached.
    */
   add(data: Data, options?: AddJobOptions): Promise<string | null>;
+  /**
+   * How many jobs of a group have not ended, or of all that have a group; at most `limit`, where counting ends.
+   * @throws SERVICE_UNAVAILABLE where the database is not reached.
+   */
+  countUnfinished(limit: number, group?: string): Promise<number>;
   /** Cancels a waiting or running job at once, whatever unit of work is open; false where it has ended or is unknown. */
   cancel(id: string): Promise<boolean>;
   /**

@@ -19,6 +19,8 @@ export interface ListedJob {
   readonly queue: string;
   readonly state: JobState;
   readonly priority: number;
+  /** What the plugin counts the job for, such as the id of a flow. */
+  readonly group: string | null;
   /** Runs that began. */
   readonly attempts: number;
   readonly created: string;
@@ -75,7 +77,7 @@ const FAILED_IDS = `select id from ${JOB_SCHEMA}.job where name = $1 and state =
 export function createJobList(db: Pick<Db, 'query' | 'own'>): JobList {
   const progress = db.own('platform_queue_progress');
   const job = `${JOB_SCHEMA}.job`;
-  const JOBS = `select j.id, j.name as queue, ${STATE_SQL} as state, j.priority,
+  const JOBS = `select j.id, j.name as queue, ${STATE_SQL} as state, j.priority, j.group_id as "group",
       j.retry_count + case when j.started_on is null then 0 else 1 end as attempts, to_json(j.created_on) as created,
       to_json(j.start_after) as start_after, to_json(j.started_on) as started, to_json(j.completed_on) as ended,
       j.output->>'message' as error, j.output->'result' as result,

@@ -6,6 +6,7 @@ import { createDueJobWatcher } from './due-jobs.ts';
 import { createJobChanges, type JobChanges, QUEUE_CHANNEL, type QueueMessage } from './job-changes.ts';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
 import type { JobStore } from './job-store.ts';
+import { QueueStop } from './library.ts';
 import { type CompleteQueueOptions, completeQueueOptions } from './queue-settings.ts';
 import { createRunningJobs } from './running-jobs.ts';
 import { createSingleQueue, type SingleQueue } from './single-queue.ts';
@@ -53,7 +54,6 @@ export function createJobQueues(deps: Deps): JobQueues {
     wake: (name) => queues.get(name)?.wake(),
   });
   let isFetching = false;
-
   /** Starts the workers of all queues, or tries again later. */
   async function startWorkers(): Promise<void> {
     if (!isFetching) return;
@@ -68,7 +68,7 @@ export function createJobQueues(deps: Deps): JobQueues {
 
   bus.subscribe(QUEUE_CHANNEL, (payload) => {
     const { queue: name, cancel, later } = payload as QueueMessage;
-    if (cancel !== undefined) return running.abort('the job was cancelled', name, cancel);
+    if (cancel !== undefined) return running.abort(new Error('the job was cancelled'), name, cancel);
     const queue = queues.get(name);
     if (!queue || !isFetching) return;
     if (!queue.hasWorkers()) void startWorkers();
@@ -87,7 +87,7 @@ export function createJobQueues(deps: Deps): JobQueues {
   function stopFetching(): void {
     isFetching = false;
     watcher.stop();
-    running.abort('the service stops');
+    running.abort(new QueueStop('the service stops'));
     for (const queue of queues.values()) void queue.stopFetching();
   }
 
@@ -95,12 +95,13 @@ export function createJobQueues(deps: Deps): JobQueues {
     define<Data>(queueOptions: JobQueueOptions<Data>, owner: string): JobQueue<Data> {
       const options = completeQueueOptions(queueOptions) as CompleteQueueOptions<unknown>;
       assertUndefined(queues, options.name);
-      const queue = createSingleQueue({ ...deps, running, onFailure: watcher.check }, options, owner);
+      const queue = createSingleQueue({ ...deps, running, onWaiting: watcher.check }, options, owner);
       queues.set(options.name, queue);
       // A plugin that is loaded while the service runs.
       if (isFetching) void startIfInstalled();
       return {
         add: (data, addOptions = {}) => changes.add(queue, data, addOptions),
+        countUnfinished: queue.countUnfinished,
         cancel: (id) => changes.cancel(options.name, id),
         stop: () => {
           queues.delete(options.name);

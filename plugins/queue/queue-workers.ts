@@ -1,5 +1,6 @@
 import type { JobWithMetadata, PgBoss, WorkOptions } from 'pg-boss';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
+import { isPostponed, type PostponeJob } from './postpone-job.ts';
 import type { CompleteQueueOptions } from './queue-settings.ts';
 import { createJobRunner } from './run-job.ts';
 import type { RunningJobs } from './running-jobs.ts';
@@ -22,8 +23,9 @@ interface Deps {
   readonly boss: PgBoss;
   readonly running: RunningJobs;
   readonly createProgress: CreateJobProgressRecorder;
-  /** Called after a failed run, which may have to be retried soon. */
-  readonly onFailure: () => void;
+  readonly postpone: PostponeJob;
+  /** Called after a failed or postponed run: the job may have to run again soon. */
+  readonly onWaiting: () => void;
 }
 
 /** The workers of one queue in this process: as many as jobs may run at a time. */
@@ -37,10 +39,10 @@ export interface QueueWorkers {
 /** Starts the workers of a queue. Each fetches one job after the other until none is due, and then waits for `wake`. */
 export async function startQueueWorkers<Data>(
   options: CompleteQueueOptions<Data>,
-  { boss, running, createProgress, onFailure }: Deps,
+  { boss, onWaiting, ...deps }: Deps,
 ): Promise<QueueWorkers> {
   const { name, concurrency } = options;
-  const run = createJobRunner(options, { running, createProgress });
+  const run = createJobRunner(options, deps);
   const ids: string[] = [];
 
   async function startWorker(): Promise<void> {
@@ -53,7 +55,7 @@ export async function startQueueWorkers<Data>(
         // Without this a worker would wait for its next poll, though more jobs may be due.
         boss.notifyWorker(id);
         // pg-boss stores the results when this function has returned, on a connection that runs one statement at a time.
-        if (results.some(({ status }) => status === 'failed')) setImmediate(onFailure);
+        if (results.some(({ status }) => status === 'failed') || jobs.some(isPostponed)) setImmediate(onWaiting);
         return results;
       },
     );

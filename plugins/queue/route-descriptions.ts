@@ -33,6 +33,7 @@ const JOB = exactObjectSchema({
   queue: TEXT_SCHEMA,
   state: STATE,
   priority: INTEGER_SCHEMA,
+  group: nullableSchema(TEXT_SCHEMA),
   attempts: INTEGER_SCHEMA,
   created: TIME,
   start_after: TIME,

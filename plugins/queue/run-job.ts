@@ -1,6 +1,7 @@
 import type { JobResult, JobWithMetadata } from 'pg-boss';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
-import { PermanentJobError } from './library.ts';
+import { JobPostponement, PermanentJobError } from './library.ts';
+import type { PostponeJob } from './postpone-job.ts';
 import type { CompleteQueueOptions } from './queue-settings.ts';
 import type { RunningJobs } from './running-jobs.ts';
 
@@ -10,13 +11,17 @@ const MAX_MESSAGE_LENGTH = 2000;
 interface Deps {
   readonly running: RunningJobs;
   readonly createProgress: CreateJobProgressRecorder;
+  readonly postpone: PostponeJob;
 }
 
 /** What pg-boss stores of a run: that it completed, that it failed and may be retried, or that it is a dead letter. */
 type RunResult = JobResult<Record<string, unknown>>;
 
 /** Creates the function that runs one job of a queue. It never rejects. */
-export function createJobRunner<Data>(options: CompleteQueueOptions<Data>, { running, createProgress }: Deps) {
+export function createJobRunner<Data>(
+  options: CompleteQueueOptions<Data>,
+  { running, createProgress, postpone }: Deps,
+) {
   const { name, log } = options;
 
   function failed(job: JobWithMetadata<Data>, error: unknown): RunResult {
@@ -42,7 +47,8 @@ export function createJobRunner<Data>(options: CompleteQueueOptions<Data>, { run
       );
       return { id: job.id, status: 'completed', output: toStoredResult(result) };
     } catch (error) {
-      return failed(job, error);
+      if (!(error instanceof JobPostponement)) return failed(job, error);
+      return await postpone(job, error.until).catch((failure) => failed(job, failure));
     } finally {
       await progress.end();
     }

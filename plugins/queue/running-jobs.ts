@@ -3,7 +3,7 @@ export interface RunningJobs {
   /** Runs `work` with a signal that aborts with `ended`, and by `abort`. */
   run<T>(queue: string, job: string, ended: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Aborts the run of one job, or all runs of a queue, or all of them. */
-  abort(reason: string, queue?: string, job?: string): void;
+  abort(reason: Error, queue?: string, job?: string): void;
   /** Resolves when the current runs of a queue have ended, or after `limit` milliseconds. */
   waitForEnd(queue: string, limit: number): Promise<void>;
 }
@@ -32,7 +32,7 @@ export function createRunningJobs(): RunningJobs {
     abort(reason, queue, job) {
       for (const run of runs)
         if ((queue === undefined || run.queue === queue) && (job === undefined || run.job === job))
-          run.stop.abort(new Error(reason));
+          run.stop.abort(reason);
     },
     async waitForEnd(queue, limit) {
       const late = Promise.withResolvers<void>();

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '#kernel';
 import type { Db } from '../database/contract.ts';
-import type { AddJobOptions } from './contract.ts';
+import type { AddJobOptions, JobQueue } from './contract.ts';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
 import type { JobStore } from './job-store.ts';
+import { QueueStop } from './library.ts';
+import { createPostponeJob } from './postpone-job.ts';
 import { type CompleteQueueOptions, pgBossQueueOptions } from './queue-settings.ts';
 import { type QueueWorkers, startQueueWorkers } from './queue-workers.ts';
 import type { RunningJobs } from './running-jobs.ts';
+import { createUnfinishedJobCounter } from './unfinished-job-count.ts';
 
 interface Deps {
   readonly db: Pick<Db, 'query'>;
@@ -14,7 +17,7 @@ interface Deps {
   readonly running: RunningJobs;
   readonly createProgress: CreateJobProgressRecorder;
   readonly log: Log;
-  readonly onFailure: () => void;
+  readonly onWaiting: () => void;
 }
 
 /** One queue of this process. */
@@ -23,6 +26,7 @@ export interface SingleQueue {
   readonly options: CompleteQueueOptions<unknown>;
   /** Adds a job by a statement of the open unit of work, else by one of its own; null where its key is taken. */
   send(data: unknown, options: AddJobOptions): Promise<string | null>;
+  countUnfinished: JobQueue<unknown>['countUnfinished'];
   hasWorkers(): boolean;
   /** Starts the workers once. */
   startWorkers(): Promise<void>;
@@ -33,11 +37,12 @@ export interface SingleQueue {
 }
 
 export function createSingleQueue(
-  { db, store, running, createProgress, onFailure }: Deps,
+  { db, store, running, createProgress, onWaiting }: Deps,
   options: CompleteQueueOptions<unknown>,
   owner: string,
 ): SingleQueue {
   const { name } = options;
+  const postpone = createPostponeJob(store);
   let declaring: Promise<void> | undefined;
   let starting: Promise<QueueWorkers> | undefined;
   let workers: QueueWorkers | undefined;
@@ -60,13 +65,13 @@ export function createSingleQueue(
 
   async function start(): Promise<QueueWorkers> {
     await ensureDeclared();
-    return startQueueWorkers(options, { boss: await store.open(), running, createProgress, onFailure });
+    return startQueueWorkers(options, { boss: await store.open(), running, createProgress, postpone, onWaiting });
   }
 
   return {
     owner,
     options,
-    async send(data, { priority = 0, startAfter, key }) {
+    async send(data, { priority = 0, startAfter, key, group, retries, retryDelay }) {
       await ensureDeclared();
       const boss = await store.open();
       // Statements of `host.db` join the open unit of work.
@@ -76,11 +81,15 @@ export function createSingleQueue(
       return boss.send(name, data as object, {
         priority,
         ...(startAfter ? { startAfter } : {}),
+        ...(group === undefined ? {} : { group: { id: group } }),
+        ...(retries === undefined ? {} : { retryLimit: retries }),
+        ...(retryDelay === undefined ? {} : { retryDelay }),
         // The policy of the queue keeps one waiting job for each key, so a job without a key gets one of its own.
         singletonKey: key === undefined ? randomUUID() : `key ${key}`,
         db: unit,
       });
     },
+    countUnfinished: createUnfinishedJobCounter({ db, store }, name),
     hasWorkers: () => workers !== undefined,
     async startWorkers() {
       starting ??= start().catch((error) => {
@@ -96,7 +105,7 @@ export function createSingleQueue(
     async stop(limit) {
       await workers?.stop();
       workers = undefined;
-      running.abort('the queue stops', name);
+      running.abort(new QueueStop('the queue stops'), name);
       await running.waitForEnd(name, limit);
     },
   };

@@ -91,6 +91,11 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
           else enqueue();
           return job.id;
         },
+        async countUnfinished(limit: number, group?: string) {
+          const isCounted = ({ state, options }: InMemoryJob) =>
+            (state === 'waiting' || state === 'active') && (group === undefined || options.group === group);
+          return Math.min(jobs.filter(isCounted).length, limit);
+        },
         async cancel(id: string) {
           const job = jobs.find((one) => one.id === id && one.state === 'waiting');
           if (job) job.state = 'cancelled';

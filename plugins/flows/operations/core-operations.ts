@@ -4,6 +4,7 @@ import type { ItemsEngine } from '../../items/contract.ts';
 import type { MailService } from '../../mail/contract.ts';
 import type { OutboundService } from '../../outbound/contract.ts';
 import type { FlowOperationKind } from '../contract.ts';
+import type { Deliveries } from '../delivery/deliveries.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { CallersWithoutListeners } from '../run/callers-without-listeners.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
@@ -14,7 +15,7 @@ import { createMessageOperations } from './messages.ts';
 import { createRunAsOperation } from './operation-callers.ts';
 import { createRequestOperation, type RequestLimits } from './request.ts';
 import { createTriggerOperation } from './trigger.ts';
-import { createSleepOperation, throwErrorOperation, transformOperation } from './values.ts';
+import { sleepOperation, throwErrorOperation, transformOperation } from './values.ts';
 
 interface Deps {
   readonly used: {
@@ -30,13 +31,13 @@ interface Deps {
   readonly plans: FlowPlans;
   readonly runner: () => FlowRunner;
   readonly limits: RequestLimits;
-  readonly stopping: AbortSignal;
+  readonly deliveries: Deliveries;
   readonly log: Log;
 }
 
 /** The operations that every service has, but `exec`, which is the plugin `flow-scripts`. */
 export function createCoreOperations({ used, identity, events, ...deps }: Deps): readonly FlowOperationKind[] {
-  const { withoutListeners, systemCaller, plans, runner, limits, stopping, log } = deps;
+  const { withoutListeners, systemCaller, plans, runner, limits, deliveries, log } = deps;
   const { access, items, mail, outbound } = used;
   const runAs = createRunAsOperation({ identity, access, events, withoutListeners, systemCaller });
   return [
@@ -44,9 +45,9 @@ export function createCoreOperations({ used, identity, events, ...deps }: Deps):
     transformOperation,
     throwErrorOperation,
     jsonWebTokenOperation,
-    createSleepOperation(stopping),
+    sleepOperation,
     createTriggerOperation({ plans, runner, log }),
-    createRequestOperation({ outbound, ...limits }),
+    createRequestOperation({ outbound, deliveries, ...limits }),
     ...createItemOperations({ items, runAs }),
     ...createMessageOperations({ mail, items, runAs, log }),
   ];

@@ -59,6 +59,7 @@ export function createItemOperations({ items, runAs }: Deps): readonly FlowOpera
     {
       id: 'item-create',
       trial: 'run',
+      isAtomic: () => true,
       async run(options, { caller }) {
         const payload = payloadOf(options);
         if (payload === undefined) return null;
@@ -85,6 +86,7 @@ export function createItemOperations({ items, runAs }: Deps): readonly FlowOpera
     {
       id: 'item-update',
       trial: 'run',
+      isAtomic: () => true,
       async run(options, { caller }) {
         const collection = collectionOf(options);
         const payload = payloadOf(options);
@@ -105,6 +107,7 @@ export function createItemOperations({ items, runAs }: Deps): readonly FlowOpera
     {
       id: 'item-delete',
       trial: 'run',
+      isAtomic: () => true,
       async run(options, { caller }) {
         const collection = collectionOf(options);
         const found = keysOf(options);

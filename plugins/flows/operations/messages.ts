@@ -49,6 +49,8 @@ export function createMessageOperations({ mail, items, runAs, log }: Deps): read
     {
       id: 'mail',
       trial: 'run and list',
+      // Mail is a job, which exists when the transaction commits.
+      isAtomic: () => true,
       async run(options) {
         const to = addressesOf(options.to);
         if (!to) throw fail('INVALID_PAYLOAD', 'the option "to" has no address');
@@ -68,6 +70,7 @@ export function createMessageOperations({ mail, items, runAs, log }: Deps): read
     {
       id: 'notification',
       trial: 'run and list',
+      isAtomic: () => true,
       async run(options, { caller }) {
         const recipients = listOption(options.recipient);
         if (recipients.length === 0) return [];

@@ -1,7 +1,10 @@
 import { fail } from '#kernel';
 import type { OutboundResponse, OutboundService } from '../../outbound/contract.ts';
 import type { FlowOperationKind } from '../contract.ts';
-import { textOption } from './option-values.ts';
+import type { Deliveries } from '../delivery/deliveries.ts';
+import { signatureHeadersOf } from '../delivery/webhook-signature.ts';
+import type { StepContext } from '../run/step-context.ts';
+import { isJson, parseRequestOptions } from './request-options.ts';
 
 /** Bounds of one request. */
 export interface RequestLimits {
@@ -19,50 +22,6 @@ interface RequestResult {
   readonly data: unknown;
 }
 
-/** Headers that belong to the connection, which the client of HTTP sets itself. */
-const REFUSED_HEADERS = new Set(['connection', 'content-length', 'host', 'transfer-encoding', 'upgrade', 'expect']);
-const METHOD = /^[A-Z]{1,20}$/;
-/** Methods that may be sent twice without another effect. */
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-/** Headers as editors store them, a list of `{ header, value }`, or an object. */
-function headersOf(option: unknown): Record<string, string> {
-  const pairs = Array.isArray(option)
-    ? option.filter(isObject).map(({ header, value }) => [header, value] as const)
-    : isObject(option)
-      ? Object.entries(option)
-      : [];
-  const headers: Record<string, string> = {};
-  for (const [name, value] of pairs) {
-    if (typeof name !== 'string' || value === undefined || value === null) continue;
-    const key = name.toLowerCase().trim();
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(key)) throw fail('INVALID_PAYLOAD', `"${name}" is not the name of a header`);
-    const text = String(value);
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(text))
-      throw fail('INVALID_PAYLOAD', `the value of the header "${name}" has invalid characters`);
-    if (!REFUSED_HEADERS.has(key)) headers[key] = text;
-  }
-  return headers;
-}
-
-function bodyOf(option: unknown, headers: Record<string, string>): string | undefined {
-  if (option === undefined || option === null || option === '') return undefined;
-  const text = typeof option === 'string' ? option : JSON.stringify(option);
-  if (headers['content-type'] === undefined && isJson(text)) headers['content-type'] = 'application/json';
-  return text;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function toResult({ status, headers, body }: OutboundResponse, statusText: string): RequestResult {
   const text = Buffer.from(body).toString('utf8');
   let data: unknown = text;
@@ -76,32 +35,31 @@ function toResult({ status, headers, body }: OutboundResponse, statusText: strin
   return { status, statusText, headers, data: text === '' ? null : data };
 }
 
+interface Deps extends RequestLimits {
+  readonly outbound: Pick<OutboundService, 'send'>;
+  readonly deliveries: Pick<Deliveries, 'add'>;
+}
+
 /**
  * `request`: one HTTP request to a public address; redirects are not followed. Resolves with the answer, and rejects with it where its status is 400
- * or more. A request that may change something has an `Idempotency-Key`, equal where a job runs the flow again.
+ * or more. A request that may change something has an `Idempotency-Key`, equal where a job runs the flow again; one with `secret` is signed
+ * by Standard Webhooks. With `delivery` `after-commit` a job sends it after the commit, and the operation gives the id of that job.
  */
-export const createRequestOperation = ({
-  outbound,
-  timeout,
-  maxBytes,
-}: RequestLimits & { readonly outbound: Pick<OutboundService, 'send'> }): FlowOperationKind => ({
+export const createRequestOperation = ({ outbound, deliveries, timeout, maxBytes }: Deps): FlowOperationKind => ({
   id: 'request',
-  async run(options, { flow }) {
-    const address = textOption(options.url, 'url');
-    if (!URL.canParse(address)) throw fail('INVALID_PAYLOAD', '"url" must be an absolute address');
-    const method = String(options.method ?? 'GET').toUpperCase();
-    if (!METHOD.test(method)) throw fail('INVALID_PAYLOAD', '"method" must be a method of HTTP');
-    const headers = headersOf(options.headers);
-    const body = bodyOf(options.body, headers);
-    if (!SAFE_METHODS.has(method) && flow && headers['idempotency-key'] === undefined)
-      headers['idempotency-key'] = `${flow.run}-${flow.step}`.replace(/[^\x20-\x7e]/g, '_');
+  isAtomic: isDeliveredAfterCommit,
+  async run(options, { flow, policy, signal }: StepContext) {
+    const key = flow && `${flow.run}-${flow.step}`.replace(/[^\x20-\x7e]/g, '_');
+    const message = parseRequestOptions(options, key);
+    if (isDeliveredAfterCommit(options) && flow) return { delivery: await deliveries.add(message, flow, policy) };
     const answer = await outbound.send({
-      method,
-      url: new URL(address),
-      headers: { 'user-agent': 'flow', accept: '*/*', ...headers },
-      ...(body === undefined ? {} : { body }),
+      method: message.method,
+      url: new URL(message.url),
+      headers: { ...message.headers, ...signatureHeadersOf(message, key ?? '') },
+      ...(message.body === undefined ? {} : { body: message.body }),
       timeout,
       maxBytes,
+      signal,
     });
     // An import at the start would load the client behind `fetch`.
     const { STATUS_CODES } = await import('node:http');
@@ -110,3 +68,10 @@ export const createRequestOperation = ({
     return result;
   },
 });
+
+/** @throws INVALID_PAYLOAD for another delivery than `after-commit`. */
+function isDeliveredAfterCommit({ delivery }: Readonly<Record<string, unknown>>): boolean {
+  if (delivery === undefined || delivery === null || delivery === '') return false;
+  if (delivery !== 'after-commit') throw fail('INVALID_PAYLOAD', '"delivery" must be after-commit, or left out');
+  return true;
+}

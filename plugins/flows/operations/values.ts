@@ -1,11 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '#kernel';
 import { CustomFailure } from '../../http/library.ts';
 import type { FlowOperationKind } from '../contract.ts';
+import type { StepContext } from '../run/step-context.ts';
 import { parseJsonOption } from './option-values.ts';
 
-/** The longest `sleep`: a day, in milliseconds. */
-const MAX_SLEEP = 86_400_000;
+/** The longest `sleep`: thirty days, in milliseconds. */
+const MAX_SLEEP = 2_592_000_000;
 
 /** `transform`: the value of `json`, an object or JSON text. */
 export const transformOperation: FlowOperationKind = {
@@ -14,17 +14,17 @@ export const transformOperation: FlowOperationKind = {
   run: async ({ json }) => parseJsonOption(json, 'json') ?? null,
 };
 
-/** `sleep`: waits `milliseconds`. A service that stops ends the wait with a reject. */
-export const createSleepOperation = (stopping: AbortSignal): FlowOperationKind => ({
+/** `sleep`: waits `milliseconds`. A run in the background goes on after more than a second in any process. */
+export const sleepOperation: FlowOperationKind = {
   id: 'sleep',
-  async run({ milliseconds }) {
+  async run({ milliseconds }, context: StepContext) {
     const time = Number(milliseconds);
     if (!Number.isFinite(time) || time < 0 || time > MAX_SLEEP)
       throw fail('INVALID_PAYLOAD', `"milliseconds" must be a number from 0 to ${MAX_SLEEP}`);
-    await wait(time, undefined, { signal: stopping });
+    await context.wait(time);
     return null;
   },
-});
+};
 
 /** `throw-error`: rejects with an error of the flow's own. */
 export const throwErrorOperation: FlowOperationKind = {

@@ -4,9 +4,11 @@ import { type Caller, isSystem, type Log } from '#kernel';
 import type { HistoryRecorder } from '../../activity/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
+import type { RunState } from '../state/run-state.ts';
 import { recordRun } from './record-run.ts';
 import type { RunChain, RunOutcome } from './run-chain.ts';
 import type { RunLog } from './run-log.ts';
+import type { WaitAccount } from './run-waits.ts';
 import { currentTrial } from './trial.ts';
 
 /** What starts a run. */
@@ -17,13 +19,27 @@ export interface RunRequest {
   /** Equal where the same run is started again; by default a new one. */
   readonly id?: string;
   readonly signal?: AbortSignal | undefined;
+  /** Where the run is stored between its operations, so that another process can go on with it. */
+  readonly state?: RunState | undefined;
+  /** What the run that starts this one has waited. */
+  readonly waits?: WaitAccount;
+  /** `pathTo` of the run that a job goes on with; by default that of the running code. */
+  readonly path?: readonly string[] | undefined;
   /** The run belongs to a write that its failure cancels. */
   readonly isPartOfWrite?: boolean;
 }
 
 export interface FlowRunner {
-  /** Runs a flow and records the run. Failures of operations are part of the outcome. */
+  /**
+   * Runs a flow and records the run. Failures of operations are part of the outcome.
+   * @throws RunBreak where a run with a state goes on elsewhere
+   */
   run(plan: FlowPlan, request: RunRequest): Promise<RunOutcome>;
+  /**
+   * The names of the flows that lead from one another to this one in the running code.
+   * @throws Error where there are more than FLOWS_MAX_NESTING
+   */
+  pathTo(plan: FlowPlan): readonly string[];
 }
 
 interface Deps {
@@ -71,24 +87,34 @@ export function createFlowRunner({
     }
   }
 
+  function pathTo({ name }: FlowPlan): readonly string[] {
+    const path = [...(nesting.getStore() ?? []), name];
+    if (path.length > maxNesting)
+      throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
+    return path;
+  }
+
   return {
-    async run(plan, { trigger, caller, id = randomUUID(), signal, isPartOfWrite = false }) {
-      const path = [...(nesting.getStore() ?? []), plan.name];
-      if (path.length > maxNesting)
-        throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
-      const input = { id, trigger, caller, accountability: toAccountability(caller), env, signal };
-      const started = new Date();
+    pathTo,
+    async run(
+      plan,
+      { trigger, caller, id = randomUUID(), signal, state, waits = { waited: 0 }, path: from, isPartOfWrite = false },
+    ) {
+      const path = from ?? pathTo(plan);
+      const input = { id, trigger, caller, accountability: toAccountability(caller), env, signal, state, waits };
+      const started = new Date(state?.step(0)?.started ?? Date.now());
       const outcome = await nesting.run(path, () => chain(plan, input));
       if (outcome.status !== 'resolve')
         log.debug(
           { flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status: outcome.status },
           'a flow was not successful',
         );
-      if (currentTrial()) return outcome;
+      if (currentTrial() || state?.isRecorded()) return outcome;
       const record = () => keep(id, plan, outcome, caller, started);
       if (isPartOfWrite && outcome.status === 'reject') void outside(record);
       else if (isPartOfWrite || !db.isInUnitOfWork()) await record();
       else await outside(record);
+      await state?.setRecorded();
       return outcome;
     },
   };

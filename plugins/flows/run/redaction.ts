@@ -83,6 +83,17 @@ export class RunSecrets {
     this.#search = undefined;
   }
 
+  /** The noted secrets, in the order in which they were noted, for the stored state of a run. */
+  noted(): readonly string[] {
+    return [...this.#noted];
+  }
+
+  /** Notes what `noted` answered in another process. */
+  restore(noted: readonly string[]): void {
+    for (const one of noted) this.#noted.add(one);
+    this.#search = undefined;
+  }
+
   /** A copy without secrets; values that JSON has no form for become what JSON makes of them. */
   redact(value: unknown, depth = 0): unknown {
     if (depth > MAX_DEPTH) return REDACTED;

@@ -1,24 +1,17 @@
 import type { Caller } from '#kernel';
-import type { FlowOperationKind, FlowOperationRegistry } from '../contract.ts';
 import type { FlowPlan, OperationPlan } from '../plan/flow-plan.ts';
+import type { RunState } from '../state/run-state.ts';
 import { toErrorValue } from './error-value.ts';
-import { isSecretKey, REDACTED, RunSecrets } from './redaction.ts';
-import { renderOptions } from './templates.ts';
-import { currentTrial } from './trial.ts';
-
-/** `unknown`: an operation of a type that no plugin has ends the run. */
-export type StepStatus = 'resolve' | 'reject' | 'unknown';
-
-/** One executed operation, as it is recorded: without secrets. */
-export interface RunStep {
-  readonly operation: string;
-  readonly key: string;
-  readonly status: StepStatus;
-  /** The options as they were rendered. */
-  readonly options: unknown;
-  /** Template paths without a value. */
-  readonly missing?: readonly string[];
-}
+import { RunSecrets } from './redaction.ts';
+import {
+  type RunStep,
+  type RunStepDeps,
+  redactOptions,
+  runStep,
+  type StepResult,
+  type StepStatus,
+} from './run-step.ts';
+import type { WaitAccount } from './run-waits.ts';
 
 /** What a run begins with. */
 export interface RunInput {
@@ -30,6 +23,9 @@ export interface RunInput {
   readonly accountability: Readonly<Record<string, unknown>> | null;
   readonly env: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** Where what happens between operations is stored; undefined for a run that its process does not survive. */
+  readonly state?: RunState | undefined;
+  readonly waits: WaitAccount;
 }
 
 /** A run that has ended. */
@@ -39,33 +35,25 @@ export interface RunOutcome {
   /** The values of the run by key, `$trigger`, `$last`, `$accountability` and `$env` included. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly steps: readonly RunStep[];
-  /** What the last operation threw, where its status is `reject`. */
+  /** What the last operation threw, where its status is `reject`; undefined where that was in an earlier process. */
   readonly error: unknown;
   readonly secrets: RunSecrets;
 }
 
-interface Deps {
-  readonly operations: () => FlowOperationRegistry;
+interface Deps extends RunStepDeps {
   readonly maxSteps: number;
 }
 
+/**
+ * Follows the chain of a flow from its first operation to its end.
+ * @throws RunBreak where the run goes on elsewhere: only a run with a state.
+ */
 export type RunChain = (plan: FlowPlan, input: RunInput) => Promise<RunOutcome>;
 
-/** Follows the chain of a flow from its first operation (specification, "Operation record"). A failed operation is data, and no error. */
 export const createRunChain =
   (deps: Deps): RunChain =>
   (plan, input) =>
     new ChainRun(deps, plan, input).follow();
-
-/** What one operation came to. */
-interface StepResult {
-  readonly status: StepStatus;
-  readonly value: unknown;
-  readonly record: RunStep;
-  readonly error?: unknown;
-  /** The run ends here, whatever follows in the chain. */
-  readonly isLast?: boolean;
-}
 
 class ChainRun {
   readonly #deps: Deps;
@@ -73,7 +61,7 @@ class ChainRun {
   readonly #input: RunInput;
   readonly #secrets = new RunSecrets();
   readonly #data: Record<string, unknown>;
-  /** The data without the secrets that were known when it came, from which options are rendered for the record. */
+  /** The data without secrets, from which the recorded options are rendered. */
   readonly #redacted: Record<string, unknown> = {};
   readonly #steps: RunStep[] = [];
   /** Keys of the operations that have run, by id. */
@@ -95,25 +83,24 @@ class ChainRun {
   async follow(): Promise<RunOutcome> {
     let status: StepStatus = 'resolve';
     let error: unknown;
-    for (let next = this.#plan.first; next !== null; ) {
-      const operation = this.#plan.operations.get(next);
+    for (let next = this.#plan.first, position = 0; ; position++) {
+      // What has run in an earlier process has run, also where the flow was changed since.
+      const id = this.#input.state?.step(position)?.operation ?? next;
+      if (id === null) break;
+      const operation = this.#plan.operations.get(id);
       // The chain is not checked when it is written: an id that leads nowhere, or into another flow, is the end of this run.
       if (!operation) {
         status = 'reject';
-        error = new Error(`operation ${next} is not an operation of the flow`);
+        error = new Error(`operation ${id} is not an operation of the flow`);
         this.#data.$last = toErrorValue(error, this.#reader);
         break;
       }
-      const step = await this.#run(operation);
-      this.#steps.push(step.record);
-      this.#secrets.note(step.value);
-      this.#data[operation.key] = step.value;
-      this.#data.$last = step.value;
-      this.#redacted[operation.key] = this.#secrets.redact(step.value);
-      this.#redacted.$last = this.#redacted[operation.key];
+      const refusal = this.#refusalOf(operation);
+      const step = refusal ? this.#refuse(operation, refusal) : await this.#run(operation, position);
+      this.#add(operation, step);
       status = step.status;
       error = step.error;
-      if (status === 'unknown' || step.isLast) break;
+      if (refusal || status === 'unknown') break;
       next = status === 'resolve' ? operation.resolve : operation.reject;
     }
     // Once more, for secrets that came later.
@@ -121,44 +108,39 @@ class ChainRun {
     return { status, data: this.#data, steps, error, secrets: this.#secrets };
   }
 
-  async #run(operation: OperationPlan): Promise<StepResult> {
-    const missing = new Set<string>();
-    const kind = this.#deps.operations().find(operation.type);
-    const settle = (status: StepStatus, value: unknown): StepResult => ({
-      status,
-      value,
-      record: {
-        operation: operation.id,
-        key: operation.key,
-        status,
-        options: redactOptions(operation, kind, this.#redacted, this.#secrets),
-        ...(missing.size > 0 ? { missing: [...missing] } : {}),
-      },
-    });
-    const refusal = this.#refusalOf(operation);
-    try {
-      if (refusal) throw refusal;
-      const rendered = renderOptions(operation.options, this.#data, (path) => void missing.add(path));
-      this.#secrets.note(rendered);
-      if (kind === undefined) return settle('unknown', null);
-      if (kind === 'ambiguous') throw new Error(`several plugins have the operation "${operation.type}"`);
-      this.#input.signal?.throwIfAborted();
-      return settle('resolve', await this.#call(kind, operation, rendered));
-    } catch (error) {
-      const value = toJsonValue(toErrorValue(error, this.#reader));
-      return { ...settle('reject', value), error, isLast: refusal !== undefined };
+  /** Runs an operation, or takes what it gave in an earlier process. */
+  async #run(operation: OperationPlan, position: number): Promise<StepResult> {
+    const { state } = this.#input;
+    const stored = state?.step(position);
+    if (stored) {
+      this.#secrets.restore(stored.secrets);
+      return stored;
     }
+    return runStep(this.#deps, {
+      plan: this.#plan,
+      operation,
+      position,
+      input: this.#input,
+      data: this.#data,
+      redacted: this.#redacted,
+      secrets: this.#secrets,
+      reader: this.#reader,
+    });
   }
 
-  async #call(kind: FlowOperationKind, { key }: OperationPlan, rendered: unknown): Promise<unknown> {
-    const secrets = this.#secrets;
-    const trial = currentTrial();
-    if (trial && kind.trial !== 'run')
-      trial.effects.push({ type: kind.id, step: key, effect: secrets.redact(rendered) });
-    if (trial && kind.trial === undefined) return null;
-    const { caller, id } = this.#input;
-    const flow = { id: this.#plan.id, name: this.#plan.name, run: id, step: key };
-    return toJsonValue(await kind.run(rendered as never, { data: this.#data, caller, flow, secrets }));
+  #add(operation: OperationPlan, { value, record }: StepResult): void {
+    this.#steps.push(record);
+    this.#data[operation.key] = value;
+    this.#data.$last = value;
+    this.#redacted[operation.key] = this.#secrets.redact(value);
+    this.#redacted.$last = this.#redacted[operation.key];
+  }
+
+  #refuse(operation: OperationPlan, error: Error): StepResult {
+    const kind = this.#deps.operations().find(operation.type);
+    const options = redactOptions(operation, kind, this.#redacted, this.#secrets);
+    const record: RunStep = { operation: operation.id, key: operation.key, status: 'reject', options };
+    return { status: 'reject', value: toErrorValue(error, this.#reader), record, error };
   }
 
   /** Why the operation does not run: the chain has come back to it, or is too long. */
@@ -173,35 +155,4 @@ class ChainRun {
       ? new Error(`the run has more than ${this.#deps.maxSteps} operations`)
       : undefined;
   }
-}
-
-/**
- * The options as they are recorded: rendered once more from data without secrets, so that what was interpolated from a secret is
- * redacted by where it came from, and searched for what was made of secrets.
- */
-function redactOptions(
-  { options }: OperationPlan,
-  kind: FlowOperationKind | 'ambiguous' | undefined,
-  redactedData: unknown,
-  secrets: RunSecrets,
-): unknown {
-  try {
-    const shown = secrets.redact(renderOptions(options, redactedData, () => {}));
-    const secretOptions = typeof kind === 'object' ? (kind.secretOptions ?? []) : [];
-    return Object.fromEntries(
-      Object.entries(shown as object).map(([key, value]) => [
-        key,
-        secretOptions.includes(key) || (isSecretKey(key) && value !== null) ? REDACTED : value,
-      ]),
-    );
-  } catch {
-    return REDACTED;
-  }
-}
-
-/** @throws TypeError for a value that JSON has no form for, such as one that contains itself. */
-function toJsonValue(value: unknown): unknown {
-  if (value === undefined) return null;
-  const text = JSON.stringify(value);
-  return text === undefined ? null : JSON.parse(text);
 }

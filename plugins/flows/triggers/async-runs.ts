@@ -1,26 +1,40 @@
 import { type Caller, fail, type Log } from '#kernel';
 import type { CallerProvider } from '../../auth/contract.ts';
-import type { JobQueue, QueueApi } from '../../queue/contract.ts';
-import { PermanentJobError } from '../../queue/library.ts';
+import type { JobQueue, QueueApi, QueuedJob } from '../../queue/contract.ts';
+import { JobPostponement, PermanentJobError, QueueStop } from '../../queue/library.ts';
 import type { SecretCipher } from '../../secrets/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
+import { createJobRoom } from '../state/job-room.ts';
+import { RunSuspension } from '../state/run-break.ts';
+import type { RunStates } from '../state/run-states.ts';
+import { readStoredCaller, type StoredCaller, toStoredCaller } from './stored-caller.ts';
 
 export const ASYNC_RUNS_QUEUE = 'flow-runs';
 /** What a sealed trigger is bound to. */
 const SEALED_KIND = 'trigger of a flow';
-/** Seconds that a run may take, and that the job of an ended one is kept. */
+/** Seconds that a run may take in one process, and that the job of an ended one is kept. */
 const TIMEOUT = 3600;
 const KEPT = 60;
+/** Seconds of `Retry-After`. */
+const RETRY_AFTER = 30;
 
 /** A run that waits for a process. The trigger is sealed where SECRETS_ENCRYPTION_KEY is set, since it may hold secrets. */
-interface WaitingRun {
+interface WaitingRun extends StoredCaller {
   readonly flow: string;
-  readonly user: string | null;
-  readonly client: { readonly ip: string | null; readonly userAgent: string | null; readonly origin: string | null };
+  /** The id of the run, where it began before the job was added; its trigger then stands in its state. By default that of the job. */
+  readonly run?: string;
   readonly trigger?: unknown;
   readonly sealed?: string;
+  /** `FlowRunner.pathTo` of the run. */
+  readonly path?: readonly string[];
+}
+
+/** How many runs may wait, sleep and run in the background before clients are refused. */
+export interface BackgroundLimits {
+  readonly ofFlow: number;
+  readonly inAll: number;
 }
 
 interface Deps {
@@ -29,18 +43,32 @@ interface Deps {
   readonly identity: Pick<CallerProvider, 'ofUser' | 'ofPublic'>;
   readonly plans: Pick<FlowPlans, 'current'>;
   readonly runner: FlowRunner;
+  readonly states: RunStates;
   readonly concurrency: number;
+  readonly limits: BackgroundLimits;
   readonly log: Log;
 }
 
 export interface AsyncRuns {
-  /** Adds a run of the flow; resolves when it cannot be lost any more. */
-  add(plan: FlowPlan, caller: Caller, trigger: unknown): Promise<void>;
+  /**
+   * Adds a run that a client asks for; resolves when it cannot be lost any more.
+   * @throws REQUESTS_EXCEEDED where the flow has too many unfinished runs, SERVICE_UNAVAILABLE where all flows have, both with
+   * `retryAfter`; FORBIDDEN for a shared link; INVALID_PAYLOAD for a trigger of more than 1 MB
+   */
+  addForClient(plan: FlowPlan, caller: Caller, trigger: unknown): Promise<void>;
+  /** Adds a run without a limit; it exists when the open unit of work commits. */
+  add(plan: FlowPlan, caller: StoredCaller, trigger: unknown, path: readonly string[]): Promise<void>;
+  /** Adds the job that goes on with a run, whose state is stored in the same unit of work. */
+  goOn(plan: FlowPlan, run: string, caller: StoredCaller, path: readonly string[], until: Date): Promise<void>;
+  /** Whether a run of the flow sleeps, waits or runs as a job. */
+  hasUnfinished(plan: FlowPlan): Promise<boolean>;
   stop(): Promise<void>;
 }
 
-/** Runs whose caller does not wait: jobs, which a process that dies leaves to another one. */
-export function createAsyncRuns({ queue, secrets, identity, plans, runner, concurrency, log }: Deps): AsyncRuns {
+/** Runs that no client waits for: jobs, which a process that dies leaves to another one. It goes on after the last operation that ended. */
+export function createAsyncRuns(deps: Deps): AsyncRuns {
+  const { queue, secrets, limits, log, concurrency } = deps;
+  const run = createJobWork(deps);
   const jobs: JobQueue<WaitingRun> = queue.define<WaitingRun>({
     name: ASYNC_RUNS_QUEUE,
     retries: 5,
@@ -48,16 +76,40 @@ export function createAsyncRuns({ queue, secrets, identity, plans, runner, concu
     concurrency,
     keepCompleted: KEPT,
     log,
-    async run({ id, data, signal }) {
-      const plan = (await plans.current()).get(data.flow);
-      if (!plan) throw new PermanentJobError('the flow is gone or inactive');
-      const trigger = triggerOf(data);
-      const caller = await callerOf(data);
-      const { status } = await runner.run(plan, { id, trigger, caller, signal });
-      return { status };
-    },
+    run,
   });
+  const room = createJobRoom(jobs);
 
+  async function add({ id: flow }: FlowPlan, caller: StoredCaller, trigger: unknown, path: readonly string[]) {
+    const content = secrets.available() ? { sealed: secrets.seal(SEALED_KIND, JSON.stringify(trigger)) } : { trigger };
+    await jobs.add({ flow, path, ...caller, ...content }, { group: flow });
+  }
+
+  return {
+    add,
+    async addForClient(plan, caller, trigger) {
+      const stored = toStoredCaller(caller);
+      if (!stored) throw fail('FORBIDDEN', 'a shared link runs no flow in the background');
+      const retryAfter = RETRY_AFTER;
+      if (!(await room.has(limits.ofFlow, plan.id)))
+        throw fail('REQUESTS_EXCEEDED', 'The flow has too many unfinished runs. Try again later.', { retryAfter });
+      if (!(await room.has(limits.inAll)))
+        throw fail('SERVICE_UNAVAILABLE', 'Too many runs of flows are unfinished. Try again later.', {
+          service: 'flows',
+          retryAfter,
+        });
+      await add(plan, stored, trigger, deps.runner.pathTo(plan));
+    },
+    async goOn({ id: flow }, id, caller, path, until) {
+      await jobs.add({ flow, run: id, path, ...caller }, { group: flow, startAfter: until });
+    },
+    hasUnfinished: async ({ id }) => (await jobs.countUnfinished(1, id)) > 0,
+    stop: () => jobs.stop(),
+  };
+}
+
+/** What one job does: it begins a run, or goes on with one. */
+function createJobWork({ secrets, identity, plans, runner, states }: Deps) {
   function triggerOf({ sealed, trigger }: WaitingRun): unknown {
     if (sealed === undefined) return trigger;
     const text = secrets.open(SEALED_KIND, sealed);
@@ -65,26 +117,23 @@ export function createAsyncRuns({ queue, secrets, identity, plans, runner, concu
     return JSON.parse(text);
   }
 
-  async function callerOf({ user, client }: WaitingRun): Promise<Caller> {
+  return async ({ id: job, data, signal }: QueuedJob<WaitingRun>): Promise<unknown> => {
+    const plan = (await plans.current()).get(data.flow);
+    if (!plan) throw new PermanentJobError('the flow is gone or inactive');
+    const id = data.run ?? job;
+    const stored = await states.open(id, plan.id);
+    // The process that ended it died before it said so.
+    if (stored.isEnded) return {};
+    const trigger = data.run === undefined ? triggerOf(data) : stored.trigger;
+    const caller = await readStoredCaller(identity, data);
     try {
-      return await (user === null ? identity.ofPublic(client) : identity.ofUser(user, client));
+      const { status } = await runner.run(plan, { id, trigger, caller, signal, state: stored.state, path: data.path });
+      await stored.end();
+      return { status };
     } catch (error) {
-      const { code } = error as { readonly code?: string };
-      if (code === 'INVALID_CREDENTIALS' || code === 'USER_SUSPENDED' || code === 'INVALID_IP')
-        throw new PermanentJobError(`the caller may not act any more: ${code}`);
-      throw error;
+      // A run that took too long has failed, and may be retried.
+      if (signal.aborted && !(signal.reason instanceof QueueStop)) throw signal.reason;
+      throw error instanceof RunSuspension ? new JobPostponement(error.until) : error;
     }
-  }
-
-  return {
-    async add({ id: flow }, caller, trigger) {
-      if (caller.share) throw fail('FORBIDDEN', 'a shared link runs no flow in the background');
-      const { user, ip = null, userAgent = null, origin = null } = caller;
-      const content = secrets.available()
-        ? { sealed: secrets.seal(SEALED_KIND, JSON.stringify(trigger)) }
-        : { trigger };
-      await jobs.add({ flow, user, client: { ip, userAgent, origin }, ...content });
-    },
-    stop: () => jobs.stop(),
   };
 }

@@ -5,11 +5,13 @@ import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { CallersWithoutListeners } from '../run/callers-without-listeners.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
 import { returnValueOf } from '../run/return-value.ts';
+import type { BackgroundRuns } from './background-runs.ts';
 
 interface Deps {
   readonly events: Pick<EventsApi, 'onFilter' | 'onAction'>;
   readonly plans: FlowPlans;
   readonly runner: FlowRunner;
+  readonly backgroundRuns: Pick<BackgroundRuns, 'runAfterEvent'>;
   readonly withoutListeners: Pick<CallersWithoutListeners, 'has'>;
   readonly log: Log;
 }
@@ -41,7 +43,7 @@ const kindOf = ({ options }: FlowPlan): EventKind | undefined =>
   options.type === 'filter' || options.type === 'action' ? options.type : undefined;
 
 /** Runs flows with the trigger `event`. Where no flow listens, nothing does, so that such an event costs nothing. */
-export function startEventTriggers({ events, plans, runner, withoutListeners, log }: Deps): void {
+export function startEventTriggers({ events, plans, runner, backgroundRuns, withoutListeners, log }: Deps): void {
   let subscriptions: (() => void)[] = [];
 
   const matching = async (kind: EventKind, event: string): Promise<readonly FlowPlan[]> =>
@@ -68,9 +70,9 @@ export function startEventTriggers({ events, plans, runner, withoutListeners, lo
   async function act(meta: EventMeta): Promise<void> {
     if (withoutListeners.has(meta.caller)) return;
     for (const plan of await matching('action', meta.event)) {
-      const request = { trigger: describeEvent(meta), caller: isSystem(meta.caller) ? null : meta.caller };
-      await runner
-        .run(plan, request)
+      const caller = isSystem(meta.caller) ? null : meta.caller;
+      await backgroundRuns
+        .runAfterEvent(plan, caller, describeEvent(meta))
         .catch((error) => log.warn({ err: error, flow: plan.id, event: meta.event }, 'a flow could not run'));
     }
   }

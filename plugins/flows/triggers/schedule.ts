@@ -2,12 +2,15 @@ import type { Log } from '#kernel';
 import type { JobScheduler, ScheduledJobHandle } from '../../schedule/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
-import type { FlowRunner } from '../run/flow-runner.ts';
+import { deriveRunId } from '../run/run-id.ts';
+import type { AsyncRuns } from './async-runs.ts';
+import type { BackgroundRuns } from './background-runs.ts';
 
 interface Deps {
   readonly schedule: JobScheduler;
   readonly plans: FlowPlans;
-  readonly runner: FlowRunner;
+  readonly backgroundRuns: Pick<BackgroundRuns, 'runTick'>;
+  readonly asyncRuns: Pick<AsyncRuns, 'hasUnfinished'>;
   readonly log: Log;
 }
 
@@ -21,16 +24,20 @@ interface StartedSchedule {
  * Runs flows with the trigger `schedule`, each nominal time in one process of all. Options: `cron` (five positions, or six with seconds
  * first), `overlap` (`skip`, the default, or `allow`) and `missed` (`skip`, the default, or `once`).
  */
-export function startScheduleTriggers({ schedule, plans, runner, log }: Deps): { stop(): Promise<void> } {
+export function startScheduleTriggers({ schedule, plans, backgroundRuns, asyncRuns, log }: Deps): {
+  stop(): Promise<void>;
+} {
   const started = new Map<string, StartedSchedule>();
   let isStopped = false;
   let changing: Promise<unknown> = Promise.resolve();
 
-  async function runTick(id: string, signal: AbortSignal): Promise<void> {
+  async function runTick(id: string, at: Date, signal: AbortSignal): Promise<void> {
     const plan = (await plans.current()).get(id);
     if (plan?.trigger !== 'schedule') return;
-    const outcome = await runner.run(plan, { trigger: null, caller: null, signal });
-    if (outcome.status === 'reject')
+    // A run that sleeps is a job, of which the schedule does not know.
+    if (plan.options.overlap !== 'allow' && (await asyncRuns.hasUnfinished(plan))) return;
+    const outcome = await backgroundRuns.runTick(plan, deriveRunId('schedule', id, at.toISOString()), signal);
+    if (outcome?.status === 'reject')
       log.warn(
         { flow: id, step: outcome.steps.at(-1)?.key, reason: outcome.secrets.redact(outcome.data.$last) },
         'a scheduled flow failed',
@@ -49,7 +56,7 @@ export function startScheduleTriggers({ schedule, plans, runner, log }: Deps): {
       overlap: overlap === 'allow' ? 'allow' : 'skip',
       missed: missed === 'once' ? 'once' : 'skip',
       log,
-      run: ({ signal }) => runTick(id, signal),
+      run: ({ at, signal }) => runTick(id, at, signal),
     });
     started.set(id, { text, job });
   }

@@ -17,7 +17,7 @@ interface Deps {
   readonly items: Pick<ItemsEngine, 'readKeys' | 'checkQuery'>;
   readonly plans: Pick<FlowPlans, 'current'>;
   readonly runner: FlowRunner;
-  readonly asyncRuns: Pick<AsyncRuns, 'add'>;
+  readonly asyncRuns: Pick<AsyncRuns, 'addForClient'>;
   /** The tables of flows, quoted names with their schema. */
   readonly tables: readonly string[];
 }
@@ -37,7 +37,7 @@ export function triggerRoutes({ items, plans, runner, asyncRuns, tables }: Deps)
 
     ctx.set('Cache-Control', 'no-store');
     if (plan.options.async === true) {
-      await asyncRuns.add(plan, caller, trigger);
+      await asyncRuns.addForClient(plan, caller, trigger);
       ctx.status = 204;
       return;
     }

@@ -33,7 +33,7 @@ describe('operations with full authority', () => {
         null,
         [
           ...['accountability', 'data', 'database', 'emitter', 'env', 'exceptions', 'extensionSettings', 'flow'],
-          ...['getSchema', 'logger', 'services'],
+          ...['getSchema', 'logger', 'services', 'signal'],
         ],
       ]);
       const [, , accountability] = (await run({}, publicCaller({ ip: '1.2.3.4' }))) as [unknown, unknown, object];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { QueuedJob } from '../../../plugins/queue/contract.ts';
-import { PermanentJobError } from '../../../plugins/queue/library.ts';
+import { JobPostponement, PermanentJobError } from '../../../plugins/queue/library.ts';
 import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { type QueueTestService, startQueueService, type TestJobData } from './queue-service.ts';
@@ -116,6 +116,48 @@ describe('a queue of jobs', () => {
     expect((await job(id)).state).to.equal('waiting');
     expect(await began.promise).to.be.at.least(startAfter.getTime() - 50);
     await jobIn(id, 'completed');
+  });
+
+  it('runs a postponed job again at its time, under the same id and without a retry', async () => {
+    const until = new Date(Date.now() + 2500);
+    run = async () => {
+      if (place.runs.length === 1) throw new JobPostponement(new Date());
+      if (place.runs.length === 2) throw new JobPostponement(until);
+      return { at: Date.now() };
+    };
+    const id = await place.queue.add({ number: 1 });
+    await jobIn(id, 'waiting');
+    const done = await jobIn(id, 'completed');
+    expect(done.result.at).to.be.at.least(until.getTime());
+    expect(place.runs.map((one) => [one.id, one.attempt])).to.deep.equal([1, 2, 3].map(() => [id, 1]));
+    expect(place.log).to.deep.equal([]);
+  });
+
+  it('runs a job with the retries of its own', async () => {
+    run = () => Promise.reject(new Error('on purpose'));
+    const id = await place.queue.add({ number: 1 }, { retries: 0 });
+    expect((await jobIn(id, 'failed')).attempts).to.equal(1);
+    run = async () => undefined;
+    await admin('POST', `/queues/numbers/jobs/${id}/retry`);
+    await jobIn(id, 'completed');
+  });
+
+  it('counts the jobs of a group that have not ended, up to a limit', async () => {
+    const end = Promise.withResolvers<void>();
+    run = () => end.promise;
+    const later = new Date(Date.now() + 3_600_000);
+    await place.queue.add({ number: 1 }, { group: 'a' });
+    await until(() => place.runs.length === 1);
+    const waiting = [];
+    for (const group of ['a', 'a', 'b']) waiting.push(await place.queue.add({}, { group, startAfter: later }));
+    expect(await place.queue.countUnfinished(10, 'a')).to.equal(3);
+    expect((await job(waiting[2] as string)).group).to.equal('b');
+    expect(await place.queue.countUnfinished(10, 'c')).to.equal(0);
+    expect(await place.queue.countUnfinished(10)).to.equal(4);
+    expect(await place.queue.countUnfinished(2)).to.equal(2);
+    end.resolve();
+    for (const id of waiting) await place.queue.cancel(id as string);
+    await until(async () => (await place.queue.countUnfinished(10)) === 0);
   });
 
   it('cancels a job that waits, and aborts the signal of one that runs', async () => {
