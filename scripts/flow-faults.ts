@@ -3,6 +3,7 @@
  * the other is killed by SIGKILL, and then a scheduled flow by a clock that this script moves, of which the process that runs a tick is
  * killed. Fails where a run is lost, where an item was made twice, and where a request was repeated that no kill explains.
  */
+import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { SendAsUser } from '../test/plugins/users/test-users.ts';
 import { startCountingServer } from '../test/support/counting-server.ts';
@@ -31,7 +32,7 @@ const server = await startCountingServer();
 /** Runs a check on a database of its own, with a service in this process that takes the requests and is not killed. */
 async function check(work: (place: FlowFaultPlace) => Promise<boolean>): Promise<boolean> {
   const database = await freshDatabase('flow_faults');
-  const { kernel, url } = await bootFlowProcess(database.url, 'listener');
+  const { kernel, url, data } = await bootFlowProcess(database.url, 'listener');
   const send = createSender(url);
   const processes = await createKillableProcesses(database.url);
   try {
@@ -45,6 +46,7 @@ async function check(work: (place: FlowFaultPlace) => Promise<boolean>): Promise
   } finally {
     await processes.stop();
     await kernel.stop();
+    await rm(data, { recursive: true, force: true });
     await database.drop();
   }
 }

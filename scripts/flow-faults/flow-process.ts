@@ -11,8 +11,15 @@ export interface ClockMessage {
   readonly now: number;
 }
 
+export interface FlowProcess {
+  readonly kernel: Kernel;
+  readonly url: string;
+  /** The folder of its files. */
+  readonly data: string;
+}
+
 /** Boots all core plugins on the database. Flows see the name of the process as `$env.LIFE`. */
-export async function bootFlowProcess(databaseUrl: string, life: string): Promise<{ kernel: Kernel; url: string }> {
+export async function bootFlowProcess(databaseUrl: string, life: string): Promise<FlowProcess> {
   const data = await mkdtemp(join(tmpdir(), 'tenon-faults-data-'));
   const kernel = await boot(listCorePlugins(), {
     environment: {
@@ -37,7 +44,7 @@ export async function bootFlowProcess(databaseUrl: string, life: string): Promis
   await kernel.migrate();
   await kernel.start();
   const { port } = await kernel.listen();
-  return { kernel, url: `http://127.0.0.1:${port}` };
+  return { kernel, url: `http://127.0.0.1:${port}`, data };
 }
 
 /** Stops the clock of this process: it shows what the script says. */
