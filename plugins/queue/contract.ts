@@ -63,6 +63,8 @@ export interface JobQueue<Data> {
   add(data: Data, options?: AddJobOptions): Promise<string | null>;
   /** Cancels a waiting or running job at once, whatever unit of work is open; false where it has ended or is unknown. */
   cancel(id: string): Promise<boolean>;
+  /** Where a job stands; undefined where it is unknown or no longer kept. */
+  state(id: string): Promise<JobState | undefined>;
   /**
    * Stops running jobs of this queue in this process: their signals abort, and those that have not ended within five seconds run again
    * elsewhere. For `host.onStop`. Never rejects.

@@ -4,6 +4,7 @@ import type { Db } from '../database/contract.ts';
 import type { JobQueue, JobQueueOptions } from './contract.ts';
 import { createDueJobWatcher } from './due-jobs.ts';
 import { createJobChanges, type JobChanges, QUEUE_CHANNEL, type QueueMessage } from './job-changes.ts';
+import type { JobList } from './job-list.ts';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
 import type { JobStore } from './job-store.ts';
 import { type CompleteQueueOptions, completeQueueOptions } from './queue-settings.ts';
@@ -38,12 +39,13 @@ interface Deps {
   readonly db: Pick<Db, 'query'>;
   readonly bus: Pick<InterProcessBus, 'publish' | 'subscribe' | 'onReconnect'>;
   readonly store: JobStore;
+  readonly list: Pick<JobList, 'state'>;
   readonly createProgress: CreateJobProgressRecorder;
   readonly log: Log;
 }
 
 export function createJobQueues(deps: Deps): JobQueues {
-  const { bus, store, log } = deps;
+  const { bus, store, list: jobList, log } = deps;
   const queues = new Map<string, SingleQueue>();
   const running = createRunningJobs();
   const changes = createJobChanges({ bus, store });
@@ -102,6 +104,7 @@ export function createJobQueues(deps: Deps): JobQueues {
       return {
         add: (data, addOptions = {}) => changes.add(queue, data, addOptions),
         cancel: (id) => changes.cancel(options.name, id),
+        state: async (id) => ((await store.isInstalled()) ? jobList.state(options.name, id) : undefined),
         stop: () => {
           queues.delete(options.name);
           return queue.stop(STOP_LIMIT);

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { type Caller, isSystem, type Log } from '#kernel';
-import type { HistoryRecorder } from '../../activity/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
-import { recordRun } from './record-run.ts';
+import { type FollowRun, isFollowed } from '../runs/follow-run.ts';
+import type { KeptTriggers } from '../runs/kept-trigger.ts';
+import type { RecordRun, RunToRecord } from '../runs/record-run.ts';
 import type { RunChain, RunOutcome } from './run-chain.ts';
-import type { RunLog } from './run-log.ts';
 import { currentTrial } from './trial.ts';
 
 /** What starts a run. */
@@ -28,8 +28,10 @@ export interface FlowRunner {
 
 interface Deps {
   readonly chain: RunChain;
-  readonly activity: Pick<HistoryRecorder, 'record'>;
-  readonly runLog: Pick<RunLog, 'add'>;
+  readonly followRun: FollowRun;
+  readonly recordRun: RecordRun;
+  readonly countRun: (plan: FlowPlan, outcome: RunOutcome) => void;
+  readonly keptTriggers: Pick<KeptTriggers, 'seal'>;
   readonly db: Pick<Db, 'isInUnitOfWork'>;
   /** Who acts in the history where a flow runs for no caller. */
   readonly systemCaller: () => Caller;
@@ -41,54 +43,42 @@ interface Deps {
 /** The flows that led to the running code, by name: one flow calls another, or writes what another listens to. */
 const nesting = new AsyncLocalStorage<readonly string[]>();
 
-export function createFlowRunner({
-  chain,
-  activity,
-  runLog,
-  db,
-  systemCaller,
-  env,
-  log,
-  maxNesting,
-}: Deps): FlowRunner {
+/** The name of the flow that the running code belongs to. */
+export const currentFlowName = (): string | undefined => nesting.getStore()?.at(-1);
+
+export function createFlowRunner(deps: Deps): FlowRunner {
+  const { chain, followRun, recordRun, countRun, keptTriggers, db, systemCaller, env, log, maxNesting } = deps;
   // A record of a run whose write is rolled back must not be rolled back with it.
   const outside = AsyncLocalStorage.snapshot();
 
-  async function keep(
-    id: string,
-    plan: FlowPlan,
-    outcome: RunOutcome,
-    caller: Caller | null,
-    started: Date,
-  ): Promise<void> {
-    try {
-      const actor = caller ?? systemCaller();
-      const recorded = await recordRun(activity, actor, plan, outcome);
-      if (recorded !== undefined)
-        await runLog.add(id, plan, outcome, { started, user: actor.user, activity: recorded });
-    } catch (error) {
-      log.error({ err: error, flow: plan.id }, 'a run of a flow could not be recorded');
-    }
+  async function record(run: Omit<RunToRecord, 'actor'>, { caller, isPartOfWrite = false }: RunRequest): Promise<void> {
+    if (run.plan.accountability === null) return;
+    const write = () => recordRun({ ...run, actor: caller ?? systemCaller() });
+    if (isPartOfWrite && run.outcome.status === 'reject') void outside(write);
+    else if (isPartOfWrite || !db.isInUnitOfWork()) await write();
+    else await outside(write);
   }
 
   return {
-    async run(plan, { trigger, caller, id = randomUUID(), signal, isPartOfWrite = false }) {
+    async run(plan, request) {
+      const { trigger, caller, id = randomUUID(), signal } = request;
       const path = [...(nesting.getStore() ?? []), plan.name];
       if (path.length > maxNesting)
         throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
-      const input = { id, trigger, caller, accountability: toAccountability(caller), env, signal };
+      const input = { id, trigger, caller, accountability: toAccountability(caller), env };
+      const work = (one: AbortSignal | undefined) => nesting.run(path, () => chain(plan, { ...input, signal: one }));
+      const isTrial = currentTrial() !== undefined;
+      const isSeen = !isTrial && isFollowed(plan, request);
       const started = new Date();
-      const outcome = await nesting.run(path, () => chain(plan, input));
-      if (outcome.status !== 'resolve')
-        log.debug(
-          { flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status: outcome.status },
-          'a flow was not successful',
-        );
-      if (currentTrial()) return outcome;
-      const record = () => keep(id, plan, outcome, caller, started);
-      if (isPartOfWrite && outcome.status === 'reject') void outside(record);
-      else if (isPartOfWrite || !db.isInUnitOfWork()) await record();
-      else await outside(record);
+      const followed = isSeen ? await followRun(id, plan, request, work) : undefined;
+      const outcome = followed?.outcome ?? (await work(signal));
+      const status = followed?.status ?? outcome.status;
+      if (status !== 'resolve')
+        log.debug({ flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status }, 'a flow was not successful');
+      if (isTrial || status === 'waiting') return outcome;
+      if (status !== 'cancelled') countRun(plan, outcome);
+      const kept = isSeen ? undefined : keptTriggers.seal(plan, request);
+      await record({ id, plan, outcome, status, started, kept }, request);
       return outcome;
     },
   };

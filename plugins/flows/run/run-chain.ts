@@ -20,6 +20,14 @@ export interface RunStep {
   readonly missing?: readonly string[];
 }
 
+/** When a step ran, and what it gave, secrets included. */
+export interface StepTiming {
+  readonly started: Date;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly output: unknown;
+}
+
 /** What a run begins with. */
 export interface RunInput {
   /** Unique to the run, and equal where a job runs it again. */
@@ -39,6 +47,8 @@ export interface RunOutcome {
   /** The values of the run by key, `$trigger`, `$last`, `$accountability` and `$env` included. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly steps: readonly RunStep[];
+  /** One for each of `steps`. */
+  readonly timings: readonly StepTiming[];
   /** What the last operation threw, where its status is `reject`. */
   readonly error: unknown;
   readonly secrets: RunSecrets;
@@ -76,6 +86,7 @@ class ChainRun {
   /** The data without the secrets that were known when it came, from which options are rendered for the record. */
   readonly #redacted: Record<string, unknown> = {};
   readonly #steps: RunStep[] = [];
+  readonly #timings: StepTiming[] = [];
   /** Keys of the operations that have run, by id. */
   readonly #visited = new Map<string, string>();
   readonly #reader: { readonly admin: boolean };
@@ -104,8 +115,10 @@ class ChainRun {
         this.#data.$last = toErrorValue(error, this.#reader);
         break;
       }
+      const started = new Date();
       const step = await this.#run(operation);
       this.#steps.push(step.record);
+      this.#timings.push({ started, duration: Date.now() - started.getTime(), output: step.value });
       this.#secrets.note(step.value);
       this.#data[operation.key] = step.value;
       this.#data.$last = step.value;
@@ -118,7 +131,7 @@ class ChainRun {
     }
     // Once more, for secrets that came later.
     const steps = this.#steps.map((step) => ({ ...step, options: this.#secrets.redact(step.options) }));
-    return { status, data: this.#data, steps, error, secrets: this.#secrets };
+    return { status, data: this.#data, steps, timings: this.#timings, error, secrets: this.#secrets };
   }
 
   async #run(operation: OperationPlan): Promise<StepResult> {

@@ -1,11 +1,12 @@
-import { type Caller, fail, type Log } from '#kernel';
+import type { Caller, Log } from '#kernel';
 import type { CallerProvider } from '../../auth/contract.ts';
-import type { JobQueue, QueueApi } from '../../queue/contract.ts';
+import type { JobQueue, JobState, QueueApi } from '../../queue/contract.ts';
 import { PermanentJobError } from '../../queue/library.ts';
 import type { SecretCipher } from '../../secrets/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
+import type { CallerOfRun } from '../runs/kept-trigger.ts';
 
 export const ASYNC_RUNS_QUEUE = 'flow-runs';
 /** What a sealed trigger is bound to. */
@@ -18,6 +19,8 @@ const KEPT = 60;
 interface WaitingRun {
   readonly flow: string;
   readonly user: string | null;
+  /** The flow runs for no caller. */
+  readonly isWithoutCaller?: boolean;
   readonly client: { readonly ip: string | null; readonly userAgent: string | null; readonly origin: string | null };
   readonly trigger?: unknown;
   readonly sealed?: string;
@@ -31,16 +34,33 @@ interface Deps {
   readonly runner: FlowRunner;
   readonly concurrency: number;
   readonly log: Log;
+  /** Called when the job of a run is stored. Never rejects. */
+  readonly onAdded: (id: string, plan: FlowPlan, request: AddedRun) => Promise<void>;
+  /** Called where the job cannot run the flow. Never rejects. */
+  readonly onRefused: (id: string, message: string) => Promise<void>;
+}
+
+/** A run to be added. */
+export interface AddedRun {
+  /** Null where the flow runs for no caller. */
+  readonly caller: CallerOfRun | null;
+  readonly trigger: unknown;
+  /** The run that this one repeats. */
+  readonly retryOf?: string;
 }
 
 export interface AsyncRuns {
-  /** Adds a run of the flow; resolves when it cannot be lost any more. */
-  add(plan: FlowPlan, caller: Caller, trigger: unknown): Promise<void>;
+  /** Adds a run of the flow and answers its id; resolves when it cannot be lost any more. */
+  add(plan: FlowPlan, run: AddedRun): Promise<string>;
+  /** Cancels a waiting or running job. */
+  cancel(id: string): Promise<boolean>;
+  state(id: string): Promise<JobState | undefined>;
   stop(): Promise<void>;
 }
 
 /** Runs whose caller does not wait: jobs, which a process that dies leaves to another one. */
-export function createAsyncRuns({ queue, secrets, identity, plans, runner, concurrency, log }: Deps): AsyncRuns {
+export function createAsyncRuns(deps: Deps): AsyncRuns {
+  const { queue, secrets, identity, plans, runner, concurrency, log, onAdded, onRefused } = deps;
   const jobs: JobQueue<WaitingRun> = queue.define<WaitingRun>({
     name: ASYNC_RUNS_QUEUE,
     retries: 5,
@@ -49,14 +69,22 @@ export function createAsyncRuns({ queue, secrets, identity, plans, runner, concu
     keepCompleted: KEPT,
     log,
     async run({ id, data, signal }) {
-      const plan = (await plans.current()).get(data.flow);
-      if (!plan) throw new PermanentJobError('the flow is gone or inactive');
-      const trigger = triggerOf(data);
-      const caller = await callerOf(data);
+      const { plan, trigger, caller } = await prepare(data).catch(async (error) => {
+        if (error instanceof PermanentJobError) await onRefused(id, error.message);
+        throw error;
+      });
       const { status } = await runner.run(plan, { id, trigger, caller, signal });
+      // The service stops, or the time of the job is over: it runs again.
+      if (status !== 'resolve') signal.throwIfAborted();
       return { status };
     },
   });
+
+  async function prepare(data: WaitingRun) {
+    const plan = (await plans.current()).get(data.flow);
+    if (!plan) throw new PermanentJobError('the flow is gone or inactive');
+    return { plan, trigger: triggerOf(data), caller: data.isWithoutCaller === true ? null : await callerOf(data) };
+  }
 
   function triggerOf({ sealed, trigger }: WaitingRun): unknown {
     if (sealed === undefined) return trigger;
@@ -77,14 +105,20 @@ export function createAsyncRuns({ queue, secrets, identity, plans, runner, concu
   }
 
   return {
-    async add({ id: flow }, caller, trigger) {
-      if (caller.share) throw fail('FORBIDDEN', 'a shared link runs no flow in the background');
-      const { user, ip = null, userAgent = null, origin = null } = caller;
+    async add(plan, run) {
+      const { caller, trigger } = run;
+      const { user = null, ip = null, userAgent = null, origin = null } = caller ?? {};
       const content = secrets.available()
         ? { sealed: secrets.seal(SEALED_KIND, JSON.stringify(trigger)) }
         : { trigger };
-      await jobs.add({ flow, user, client: { ip, userAgent, origin }, ...content });
+      const job = { flow: plan.id, user, client: { ip, userAgent, origin }, ...content };
+      // A job without a key is always added.
+      const id = (await jobs.add(caller ? job : { ...job, isWithoutCaller: true })) as string;
+      await onAdded(id, plan, run);
+      return id;
     },
+    cancel: (id) => jobs.cancel(id),
+    state: (id) => jobs.state(id),
     stop: () => jobs.stop(),
   };
 }

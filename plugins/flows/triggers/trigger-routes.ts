@@ -37,7 +37,8 @@ export function triggerRoutes({ items, plans, runner, asyncRuns, tables }: Deps)
 
     ctx.set('Cache-Control', 'no-store');
     if (plan.options.async === true) {
-      await asyncRuns.add(plan, caller, trigger);
+      if (caller.share) throw fail('FORBIDDEN', 'a shared link runs no flow in the background');
+      await asyncRuns.add(plan, { caller, trigger });
       ctx.status = 204;
       return;
     }

@@ -1,0 +1,63 @@
+import type { Log } from '#kernel';
+import { PermanentJobError } from '../../queue/library.ts';
+import type { FlowPlan } from '../plan/flow-plan.ts';
+import type { RunRequest } from '../run/flow-runner.ts';
+import type { RunOutcome } from '../run/run-chain.ts';
+import type { KeptTriggers } from './kept-trigger.ts';
+import type { RunCancellations } from './run-cancellations.ts';
+import type { RunStatus } from './run-statuses.ts';
+import type { RunsUnderWay } from './runs-under-way.ts';
+
+interface Deps {
+  readonly underWay: Pick<RunsUnderWay, 'begin' | 'release'>;
+  readonly cancellations: RunCancellations;
+  readonly keptTriggers: KeptTriggers;
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** A run whose chain has come to an end, for good or in this process. */
+export interface FollowedRun {
+  readonly outcome: RunOutcome;
+  /** `waiting`: its job runs again, since this process stops or the time of the job is over. */
+  readonly status: RunStatus;
+}
+
+/**
+ * Runs the chain of a run that no client waits for: it is seen while it runs, and can be cancelled. Jobs have an id, by which they run again.
+ * @throws PermanentJobError where the run was cancelled before
+ */
+export type FollowRun = (
+  id: string,
+  plan: FlowPlan,
+  request: RunRequest,
+  work: (signal: AbortSignal | undefined) => Promise<RunOutcome>,
+) => Promise<FollowedRun>;
+
+/** Whether a run is stored before it ends. A statement more is no matter there; where a client waits, it would be. */
+export const isFollowed = ({ accountability, trigger }: FlowPlan, { id }: RunRequest): boolean =>
+  accountability !== null && (id !== undefined || trigger === 'schedule');
+
+export const createFollowRun =
+  ({ underWay, cancellations, keptTriggers, log }: Deps): FollowRun =>
+  async (id, plan, request, work) => {
+    const { caller, signal } = request;
+    const isQueued = request.id !== undefined;
+    // The trigger of a job was kept when it was added.
+    const kept = isQueued ? undefined : keptTriggers.seal(plan, request);
+    const begun = await underWay
+      .begin({ id, flow: plan.id, user: caller?.user ?? null, isQueued, kept })
+      .catch((error) => {
+        log.error({ err: error, flow: plan.id, run: id }, 'the begin of a run could not be recorded');
+        return true;
+      });
+    if (!begun) throw new PermanentJobError('the run was cancelled, or its flow is gone');
+    return cancellations.run(id, async (cancelled) => {
+      const outcome = await work(signal ? AbortSignal.any([signal, cancelled]) : cancelled);
+      if (cancelled.aborted) return { outcome, status: 'cancelled' };
+      if (!isQueued || !signal?.aborted || outcome.status === 'resolve') return { outcome, status: outcome.status };
+      await underWay
+        .release(id)
+        .catch((error) => log.error({ err: error, flow: plan.id, run: id }, 'a run could not be released'));
+      return { outcome, status: 'waiting' };
+    });
+  };
