@@ -170,6 +170,7 @@ export default definePlugin<Config>({
     events.onAction('server.start', () => cleanUp.start());
     const schedules = startScheduleTriggers({ schedule: used.schedule, plans, runner, log });
     host.onStart(async () => {
+      cleanUp.assertSettings();
       await plans.current();
     });
     host.onStop(async () => {

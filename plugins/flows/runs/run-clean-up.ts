@@ -26,7 +26,8 @@ interface Deps {
 const INTERVAL = 600_000;
 
 export interface RunCleanUp {
-  /** Starts the jobs. @throws INVALID_CONFIG where RETENTION_SCHEDULE is no cron expression. */
+  /** @throws INVALID_CONFIG where RETENTION_SCHEDULE is no cron expression. */
+  assertSettings(): void;
   start(): void;
   stop(): Promise<void>;
 }
@@ -64,9 +65,12 @@ export function createRunCleanUp({ db, loadRunModel, settleRuns, schedule, setti
   }
 
   return {
+    assertSettings() {
+      const { RETENTION_SCHEDULE: at } = settings;
+      if (!schedule.isPattern(at)) throw fail('INVALID_CONFIG', `RETENTION_SCHEDULE is not a cron pattern: ${at}`);
+    },
     start() {
       const { RETENTION_ENABLED: isEnabled, RETENTION_SCHEDULE: at } = settings;
-      if (!schedule.isPattern(at)) throw fail('INVALID_CONFIG', `RETENTION_SCHEDULE is not a cron pattern: ${at}`);
       const look = async ({ signal }: ScheduledJobTick) => {
         await settleRuns.all(signal);
         await forgetTriggers();

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { type InProcessService, startService } from '../../support/service.ts';
+import {
+  FIRST_ADMIN_CREDENTIALS,
+  type InProcessService,
+  QUICK_HASH_SETTINGS,
+  runCli,
+  startService,
+  TEST_SECRET,
+} from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import {
   createTestUserAccount,
@@ -21,6 +28,8 @@ const make: TestStep = {
 };
 const fail: TestStep = { key: 'no', type: 'throw-error', options: { message: 'on purpose' } };
 
+const encryptionKey = randomBytes(32).toString('base64');
+
 describe('runs under way and runs again', function () {
   this.timeout(120_000);
   let service: InProcessService;
@@ -29,7 +38,7 @@ describe('runs under way and runs again', function () {
   before(async () => {
     held = await startHeldServer();
     service = await startService({
-      env: { SECRETS_ENCRYPTION_KEY: randomBytes(32).toString('base64'), IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
+      env: { SECRETS_ENCRYPTION_KEY: encryptionKey, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
     });
     admin = createUserSender(service, service.admin.token);
     await admin('POST', '/collections', { collection: 'tags', schema: {}, fields: [key, name] });
@@ -180,6 +189,42 @@ describe('runs under way and runs again', function () {
       await admin('POST', `/flows/trigger/${flow}`, { name: 'goes on' });
       expect((await runsOf(flow))[0]).to.include({ status: 'resolve', retry_until: null });
     });
+  });
+
+  it('the command "flows retry" adds a run, which the service runs', async () => {
+    const flow = await createWebhook(admin, [make], { keepTrigger: '1d' });
+    await admin('POST', `/flows/trigger/${flow}`, { name: 'by command' });
+    const [first] = await runsOf(flow);
+    const command = runCli(['flows', 'retry', first.id], {
+      ...QUICK_HASH_SETTINGS,
+      LOG_LEVEL: 'silent',
+      CONFIG_PATH: '/dev/null',
+      EXTENSIONS_PATH: '/dev/null',
+      DB_CONNECTION_STRING: service.database.url,
+      SECRET: TEST_SECRET,
+      SECRETS_ENCRYPTION_KEY: encryptionKey,
+      ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
+      ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
+    });
+    expect(await command.ended, command.output()).to.equal(0);
+    const [again] = await until(async () => {
+      const runs = await runsOf(flow);
+      return runs[0].id !== first.id && runs[0].status === 'resolve' && runs;
+    });
+    expect(command.output()).to.include(again.id);
+    expect((await names()).filter((one) => one === 'by command')).to.have.length(2);
+  });
+
+  it('a run whose job is a dead letter or gone is interrupted, not one that waits for ever', async () => {
+    const flow = await createWebhook(admin, [make]);
+    const id = '11111111-2222-4333-8444-555555555555';
+    await service.database.query(
+      `insert into platform_flow_runs (id, flow, status, started, queued) values ($1, $2, 'waiting', now(), true)`,
+      [id, flow],
+    );
+    const { data } = (await admin('GET', `/flows/${flow}/runs/${id}`)).body;
+    expect(data.status).to.equal('interrupted');
+    expect(data.error.message).to.equal('its job is gone');
   });
 
   it('a job whose caller may not act any more is a failed run, not one that waits for ever', async () => {

@@ -77,6 +77,23 @@ describe('runs of flows in two processes', function () {
     expect(changes).to.have.length(1);
   });
 
+  it('a run whose process stops in order waits, and another process runs it', async () => {
+    const third = await spawnService({ database, env: ENV });
+    const ask = senderOf(services[0]);
+    const flow = await createWebhook(ask, [held.step, { key: 'end', type: 'log' }], { async: true });
+    const before = held.count();
+    for (let count = 0; count < 3; count++) await ask('POST', `/flows/trigger/${flow}`, {});
+    await until(() => held.count() === before + 3);
+    const stopping = third.kill();
+    await until(async () => {
+      held.answer();
+      const { data } = (await ask('GET', `/flows/${flow}/runs?status=resolve`)).body;
+      return data.length === 3;
+    }, 150_000);
+    await stopping;
+    await third.stop();
+  });
+
   it('a run whose process is killed waits until another one runs it', async () => {
     const [victim, other] = services as [SpawnedService, SpawnedService];
     const ask = senderOf(other);
