@@ -1,8 +1,8 @@
-import { type Caller, commands, definePlugin } from '#kernel';
+import { type AsSystem, type Caller, commands, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { identity } from '../auth/contract.ts';
-import { environmentVariables, runtimeAudit } from '../broker/contract.ts';
+import { environmentVariables, type RuntimeAudit, runtimeAudit } from '../broker/contract.ts';
 import { bus, presence } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
@@ -17,23 +17,20 @@ import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import * as collections from './collections.ts';
 import { createFlowsCommand } from './command.ts';
-import { flowOperations, operations } from './contract.ts';
+import { type FlowOperationRegistry, flowOperations, operations } from './contract.ts';
 import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { confirmFlowChanges } from './plan/flow-changes.ts';
 import { createFlowPlans, flowsChangedTriggers, flowTablesOf } from './plan/flow-plans.ts';
-import { createCallersWithoutListeners } from './run/callers-without-listeners.ts';
+import { type CallersWithoutListeners, createCallersWithoutListeners } from './run/callers-without-listeners.ts';
 import { createFlowRunner, currentFlowName, type FlowRunner } from './run/flow-runner.ts';
 import { createRunChain } from './run/run-chain.ts';
 import { createTryFlow } from './run/trial-report.ts';
-import { createCancelRun } from './runs/cancel-run.ts';
 import { createFlowAuditLines } from './runs/flow-audit.ts';
-import { createRetryRun } from './runs/retry-run.ts';
-import { createRunCleanUp, type RetentionSettings } from './runs/run-clean-up.ts';
-import * as runCollections from './runs/run-collections.ts';
+import type { RetentionSettings } from './runs/run-clean-up.ts';
+import { RUN_COLLECTIONS, runsUnderWayMigration } from './runs/run-collections.ts';
+import { createRunControl } from './runs/run-control.ts';
 import { createRunRecords } from './runs/run-records.ts';
-import { runRoutes } from './runs/run-routes.ts';
-import { createSettleRuns } from './runs/settle-runs.ts';
 import { createAsyncRuns } from './triggers/async-runs.ts';
 import { startEventTriggers } from './triggers/event.ts';
 import { startScheduleTriggers } from './triggers/schedule.ts';
@@ -71,6 +68,23 @@ const NO_USER = 'a flow runs for no user, or an operation has all permissions';
 const NO_USER_WITHOUT_LISTENERS = 'an operation writes for no user and triggers no flows';
 const PARKING = 'a flow that fails again and again is switched off';
 
+/** Creates callers without a user, each counted with the name of the flow that it acts for. */
+const createSystemCallers =
+  (asSystem: AsSystem, audit: Pick<RuntimeAudit, 'countSystemUse'>, withoutListeners: CallersWithoutListeners) =>
+  (isWithoutListeners: boolean): Caller => {
+    const reason = isWithoutListeners ? NO_USER_WITHOUT_LISTENERS : NO_USER;
+    const flow = currentFlowName();
+    if (flow !== undefined) audit.countSystemUse(manifest.name, `the flow "${flow}": ${reason}`);
+    return isWithoutListeners ? withoutListeners.add(asSystem(reason)) : asSystem(reason);
+  };
+
+/** The operations of the moment: those of packages are added and removed while the service runs. */
+const createLiveRegistry = (current: () => FlowOperationRegistry): FlowOperationRegistry => ({
+  find: (id) => current().find(id),
+  owners: (id) => current().owners(id),
+  ids: () => current().ids(),
+});
+
 export default definePlugin<Config>({
   manifest,
   register(host) {
@@ -78,38 +92,17 @@ export default definePlugin<Config>({
     const used = host.use(USED);
     const current = () => host.read(flowOperations);
     host.define(flowOperations);
-    host.provide(operations, {
-      find: (id) => current().find(id),
-      owners: (id) => current().owners(id),
-      ids: () => current().ids(),
-    });
-    for (const one of [
-      collections.flowsCollection,
-      collections.operationsCollection,
-      runCollections.flowRunsCollection,
-      runCollections.flowRunStepsCollection,
-      runCollections.flowCountersCollection,
-    ])
+    host.provide(operations, createLiveRegistry(current));
+    for (const one of [collections.flowsCollection, collections.operationsCollection, ...RUN_COLLECTIONS])
       host.contribute(systemCollections, one);
     host.contribute(migrations, flowsChangedTriggers(db));
-    host.contribute(migrations, runCollections.runsUnderWayMigration(db));
+    host.contribute(migrations, runsUnderWayMigration(db));
 
     const withoutListeners = createCallersWithoutListeners();
-    function systemCaller(isWithoutListeners: boolean): Caller {
-      const reason = isWithoutListeners ? NO_USER_WITHOUT_LISTENERS : NO_USER;
-      const flow = currentFlowName();
-      if (flow !== undefined) used.runtimeAudit.countSystemUse(manifest.name, `the flow "${flow}": ${reason}`);
-      return isWithoutListeners ? withoutListeners.add(host.asSystem(reason)) : host.asSystem(reason);
-    }
+    const systemCaller = createSystemCallers(host.asSystem, used.runtimeAudit, withoutListeners);
     const plans = createFlowPlans({ db, bus: used.bus, log });
-    const records = createRunRecords({
-      db,
-      used,
-      plans,
-      parkAfterFailures: config.FLOWS_PARK_AFTER_FAILURES,
-      parkingCaller: () => host.asSystem(PARKING),
-      log,
-    });
+    const parking = { failures: config.FLOWS_PARK_AFTER_FAILURES, systemCaller: () => host.asSystem(PARKING) };
+    const records = createRunRecords({ db, used, plans, parking, log });
     const runner: FlowRunner = createFlowRunner({
       chain: createRunChain({ operations: current, maxSteps: config.FLOWS_MAX_STEPS }),
       ...records,
@@ -137,26 +130,20 @@ export default definePlugin<Config>({
 
     const tryFlow = createTryFlow(db, runner);
     const asyncRuns = createAsyncRuns({
+      ...used,
+      ...records,
       queue: host.queue,
-      secrets: used.secrets,
-      identity: used.identity,
       plans,
       runner,
       concurrency: config.FLOWS_BACKGROUND_CONCURRENCY,
       log,
-      ...records,
     });
-    const settleRuns = createSettleRuns({ ...records, asyncRuns });
-    const retryRun = createRetryRun({ ...records, secrets: used.secrets, plans, asyncRuns });
-    const cancelRun = createCancelRun({ ...records, asyncRuns });
-    const { list: runs } = records;
-    host.contribute(
-      commands,
-      createFlowsCommand({ plans, runs, settleRuns, retryRun, tryFlow, systemCaller: () => systemCaller(false) }),
-    );
+    const control = createRunControl({ records, asyncRuns, db, used, plans, settings: config, log });
+    const command = { plans, ...control, runs: records.list, tryFlow, systemCaller: () => systemCaller(false) };
+    host.contribute(commands, createFlowsCommand(command));
     for (const route of [
       ...triggerRoutes({ items: used.items, plans, runner, asyncRuns, tables: flowTablesOf(db) }),
-      ...runRoutes({ items: used.items, runs, counters: records.counters, settleRuns, cancelRun, retryRun }),
+      ...control.routes,
       tryRoute({ plans, tryFlow }),
       ...collectionRoutes(used.items, '/flows', 'platform_flows'),
       ...collectionRoutes(used.items, '/operations', 'platform_operations'),
@@ -166,18 +153,17 @@ export default definePlugin<Config>({
     confirmFlowChanges({ db, events, bus: used.bus, plans });
     startEventTriggers({ events, plans, runner, withoutListeners, log });
     used.runtimeAudit.addLines(() => createFlowAuditLines(plans.known()));
-    const cleanUp = createRunCleanUp({ ...records, db, settleRuns, schedule: used.schedule, settings: config, log });
-    events.onAction('server.start', () => cleanUp.start());
+    events.onAction('server.start', () => control.cleanUp.start());
     const schedules = startScheduleTriggers({ schedule: used.schedule, plans, runner, log });
     host.onStart(async () => {
-      cleanUp.assertSettings();
+      control.cleanUp.assertSettings();
       await plans.current();
     });
     host.onStop(async () => {
       stopping.abort(new Error('the service stops'));
       await schedules.stop();
       await asyncRuns.stop();
-      await cleanUp.stop();
+      await control.cleanUp.stop();
       await records.counters.stop();
     });
   },

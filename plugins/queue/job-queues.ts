@@ -45,7 +45,7 @@ interface Deps {
 }
 
 export function createJobQueues(deps: Deps): JobQueues {
-  const { bus, store, list: jobList, log } = deps;
+  const { bus, store, log } = deps;
   const queues = new Map<string, SingleQueue>();
   const running = createRunningJobs();
   const changes = createJobChanges({ bus, store });
@@ -101,15 +101,7 @@ export function createJobQueues(deps: Deps): JobQueues {
       queues.set(options.name, queue);
       // A plugin that is loaded while the service runs.
       if (isFetching) void startIfInstalled();
-      return {
-        add: (data, addOptions = {}) => changes.add(queue, data, addOptions),
-        cancel: (id) => changes.cancel(options.name, id),
-        state: async (id) => ((await store.isInstalled()) ? jobList.state(options.name, id) : undefined),
-        stop: () => {
-          queues.delete(options.name);
-          return queue.stop(STOP_LIMIT);
-        },
-      };
+      return createQueueHandle(queue, changes, deps, () => void queues.delete(options.name));
     },
     list: () => [...queues.values()],
     async start() {
@@ -125,6 +117,22 @@ export function createJobQueues(deps: Deps): JobQueues {
     retry: changes.retry,
   };
 }
+
+const createQueueHandle = <Data>(
+  queue: SingleQueue,
+  changes: JobChanges,
+  { store, list }: Pick<Deps, 'store' | 'list'>,
+  forget: () => void,
+): JobQueue<Data> => ({
+  add: (data, options = {}) => changes.add(queue, data, options),
+  cancel: (id) => changes.cancel(queue.options.name, id),
+  // Without tables no job was ever added.
+  state: async (id) => ((await store.isInstalled()) ? list.state(queue.options.name, id) : undefined),
+  stop() {
+    forget();
+    return queue.stop(STOP_LIMIT);
+  },
+});
 
 function assertUndefined(queues: ReadonlyMap<string, SingleQueue>, name: string): void {
   const defined = queues.get(name);

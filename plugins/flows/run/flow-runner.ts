@@ -53,7 +53,8 @@ export function createFlowRunner(deps: Deps): FlowRunner {
 
   async function record(run: Omit<RunToRecord, 'actor'>, { caller, isPartOfWrite = false }: RunRequest): Promise<void> {
     if (run.plan.accountability === null) return;
-    const write = () => recordRun({ ...run, actor: caller ?? systemCaller() });
+    const actor = caller ?? nesting.run([run.plan.name], systemCaller);
+    const write = () => recordRun({ ...run, actor });
     if (isPartOfWrite && run.outcome.status === 'reject') void outside(write);
     else if (isPartOfWrite || !db.isInUnitOfWork()) await write();
     else await outside(write);

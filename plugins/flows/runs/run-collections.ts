@@ -15,7 +15,7 @@ const text = (field: string, maxLength: number, nullable = false): SystemField =
 const optional = (field: string, type: SystemField['type']): SystemField => ({ field, type, nullable: true });
 
 /** Runs of flows, as far as `accountability` of the flow lets the service keep them. */
-export const flowRunsCollection: SystemCollection = {
+const flowRunsCollection: SystemCollection = {
   collection: 'platform_flow_runs',
   note: 'Runs of flows',
   internal: true,
@@ -42,7 +42,7 @@ export const flowRunsCollection: SystemCollection = {
 };
 
 /** Steps of runs of flows whose `accountability` is `all`, without secrets. */
-export const flowRunStepsCollection: SystemCollection = {
+const flowRunStepsCollection: SystemCollection = {
   collection: 'platform_flow_run_steps',
   note: 'Steps of runs of flows',
   internal: true,
@@ -63,7 +63,7 @@ export const flowRunStepsCollection: SystemCollection = {
 };
 
 /** How often each flow ran, in all processes. */
-export const flowCountersCollection: SystemCollection = {
+const flowCountersCollection: SystemCollection = {
   collection: 'platform_flow_counters',
   note: 'How often flows ran and failed',
   internal: true,
@@ -76,6 +76,12 @@ export const flowCountersCollection: SystemCollection = {
     optional('last_failure', 'timestamp'),
   ],
 };
+
+export const RUN_COLLECTIONS: readonly SystemCollection[] = [
+  flowRunsCollection,
+  flowRunStepsCollection,
+  flowCountersCollection,
+];
 
 /** Runs of earlier versions had ended when they were stored; and runs under way are found without a look at all others. */
 export function runsUnderWayMigration(db: Db): Migration {

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { Model, type ModelClass } from 'objection';
+import type { Db } from '../../database/contract.ts';
 import type { RunStatus } from './run-statuses.ts';
 
 /** One step of a run, without secrets. */
@@ -47,4 +47,4 @@ export class RunModel extends Model {
   declare steps?: RunStepModel[];
 }
 
-export const bindRunModel = (knex: Knex): ModelClass<RunModel> => RunModel.bindKnex(knex);
+export const bindRunModel = (knex: ReturnType<Db['modelKnex']>): ModelClass<RunModel> => RunModel.bindKnex(knex);

@@ -31,9 +31,8 @@ interface Deps {
     readonly secrets: SecretCipher;
   };
   readonly plans: Pick<FlowPlans, 'current'>;
-  readonly parkAfterFailures: number;
-  /** The caller that parks flows. */
-  readonly parkingCaller: () => Caller;
+  /** FLOWS_PARK_AFTER_FAILURES, and the caller that parks flows. */
+  readonly parking: { readonly failures: number; readonly systemCaller: () => Caller };
   readonly log: Log;
 }
 
@@ -53,21 +52,13 @@ export interface RunRecords {
   readonly onRefused: (id: string, message: string) => Promise<void>;
 }
 
-export function createRunRecords({ db, used, plans, parkAfterFailures, parkingCaller, log }: Deps): RunRecords {
+export function createRunRecords({ db, used, plans, parking: parkingSettings, log }: Deps): RunRecords {
   const { activity, bus, presence, items, notifications, secrets } = used;
   const loadRunModel = createRunModelLoader(db);
   const underWay = createRunsUnderWay({ db, presence, loadRunModel });
   const cancellations = createRunCancellations(bus);
   const keptTriggers = createKeptTriggers(secrets, log);
-  const parking = createFlowParking({
-    db,
-    items,
-    notifications,
-    plans,
-    systemCaller: parkingCaller,
-    log,
-    failures: parkAfterFailures,
-  });
+  const parking = createFlowParking({ db, items, notifications, plans, log, ...parkingSettings });
   const counters = createRunCounters({ db, log, onFailures: parking.park });
   const report = (id: string) => (error: unknown) =>
     log.error({ err: error, run: id }, 'a run that waits could not be recorded');

@@ -23,7 +23,7 @@ describe('retention of runs of flows', function () {
   /** Seven runs, of which the first five become 100 days old. */
   async function makeRuns(): Promise<void> {
     const flow = await createWebhook(admin, [{ key: 'a', type: 'log' }]);
-    for (let made = 0; made < 7; made++) await admin('POST', `/flows/trigger/${flow}`, {});
+    for (let run = 0; run < 7; run++) await admin('POST', `/flows/trigger/${flow}`, {});
     await service.database.query(`update platform_activity set timestamp = timestamp - interval '100 days' where id in
       (select activity from platform_flow_runs order by started, id limit 5)`);
     await service.database.query(`update platform_flow_runs r set started = started - interval '100 days', ended = ended - interval '100 days'
