@@ -38,6 +38,8 @@ export function createRunCleanUp({ db, loadRunModel, settleRuns, schedule, setti
       select id from ${activity} where action = 'run' and collection = 'platform_flows' and timestamp < $1 order by timestamp limit $2),
     gone as (delete from ${db.write('platform_revisions')} r using old where r.activity = old.id)
     delete from ${activity} a using old where a.id = old.id`;
+  const { RETENTION_ENABLED: isEnabled, RETENTION_SCHEDULE: at } = settings;
+  const { RETENTION_BATCH: batch, FLOW_LOGS_RETENTION: kept } = settings;
   let jobs: readonly ScheduledJobHandle[] = [];
 
   async function forgetTriggers(): Promise<void> {
@@ -57,7 +59,6 @@ export function createRunCleanUp({ db, loadRunModel, settleRuns, schedule, setti
   }
 
   async function deleteOld(signal: AbortSignal): Promise<void> {
-    const { RETENTION_BATCH: batch, FLOW_LOGS_RETENTION: kept } = settings;
     const before = new Date(Date.now() - kept);
     const deleteHistory = async () => (await db.query(OLD_HISTORY, [before, batch])).count;
     for (const deleteBatch of [() => deleteRuns(before, batch), deleteHistory])
@@ -66,11 +67,9 @@ export function createRunCleanUp({ db, loadRunModel, settleRuns, schedule, setti
 
   return {
     assertSettings() {
-      const { RETENTION_SCHEDULE: at } = settings;
       if (!schedule.isPattern(at)) throw fail('INVALID_CONFIG', `RETENTION_SCHEDULE is not a cron pattern: ${at}`);
     },
     start() {
-      const { RETENTION_ENABLED: isEnabled, RETENTION_SCHEDULE: at } = settings;
       const look = async ({ signal }: ScheduledJobTick) => {
         await settleRuns.all(signal);
         await forgetTriggers();
