@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { type Caller, isSystem, type Log } from '#kernel';
 import type { Db } from '../../database/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
-import { type FollowRun, isFollowed } from '../runs/follow-run.ts';
+import { type FollowRun, isFollowed, statusOf } from '../runs/follow-run.ts';
 import type { KeptTriggers } from '../runs/kept-trigger.ts';
 import type { RecordRun, RunToRecord } from '../runs/record-run.ts';
+import type { RunStatus } from '../runs/run-statuses.ts';
 import type { RunChain, RunOutcome } from './run-chain.ts';
 import { currentTrial } from './trial.ts';
 
@@ -21,9 +22,15 @@ export interface RunRequest {
   readonly isPartOfWrite?: boolean;
 }
 
+/** A run that has ended, for good or in this process. */
+export interface RunResult extends RunOutcome {
+  /** `waiting`: the service stops, or the time of the job is over, and the job has to run again. */
+  readonly runStatus: RunStatus;
+}
+
 export interface FlowRunner {
   /** Runs a flow and records the run. Failures of operations are part of the outcome. */
-  run(plan: FlowPlan, request: RunRequest): Promise<RunOutcome>;
+  run(plan: FlowPlan, request: RunRequest): Promise<RunResult>;
 }
 
 interface Deps {
@@ -40,11 +47,17 @@ interface Deps {
   readonly maxNesting: number;
 }
 
-/** The flows that led to the running code, by name: one flow calls another, or writes what another listens to. */
-const nesting = new AsyncLocalStorage<readonly string[]>();
+/** The run that the running code belongs to. */
+interface CurrentRun {
+  /** The flows that led to it, by name: one flow calls another, or writes what another listens to. */
+  readonly path: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
+
+const currentRun = new AsyncLocalStorage<CurrentRun>();
 
 /** The name of the flow that the running code belongs to. */
-export const currentFlowName = (): string | undefined => nesting.getStore()?.at(-1);
+export const currentFlowName = (): string | undefined => currentRun.getStore()?.path.at(-1);
 
 export function createFlowRunner(deps: Deps): FlowRunner {
   const { chain, followRun, recordRun, countRun, keptTriggers, db, systemCaller, env, log, maxNesting } = deps;
@@ -53,7 +66,7 @@ export function createFlowRunner(deps: Deps): FlowRunner {
 
   async function record(run: Omit<RunToRecord, 'actor'>, { caller, isPartOfWrite = false }: RunRequest): Promise<void> {
     if (run.plan.accountability === null) return;
-    const actor = caller ?? nesting.run([run.plan.name], systemCaller);
+    const actor = caller ?? currentRun.run({ path: [run.plan.name], signal: undefined }, systemCaller);
     const write = () => recordRun({ ...run, actor });
     if (isPartOfWrite && run.outcome.status === 'reject') void outside(write);
     else if (isPartOfWrite || !db.isInUnitOfWork()) await write();
@@ -62,25 +75,30 @@ export function createFlowRunner(deps: Deps): FlowRunner {
 
   return {
     async run(plan, request) {
-      const { trigger, caller, id = randomUUID(), signal } = request;
-      const path = [...(nesting.getStore() ?? []), plan.name];
+      const { trigger, caller, id = randomUUID() } = request;
+      const outer = currentRun.getStore();
+      // A flow that another one calls ends with it.
+      const signal = request.signal ?? (plan.trigger === 'operation' ? outer?.signal : undefined);
+      const path = [...(outer?.path ?? []), plan.name];
       if (path.length > maxNesting)
         throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
       const input = { id, trigger, caller, accountability: toAccountability(caller), env };
-      const work = (one: AbortSignal | undefined) => nesting.run(path, () => chain(plan, { ...input, signal: one }));
+      const work = (one: AbortSignal | undefined) =>
+        currentRun.run({ path, signal: one }, () => chain(plan, { ...input, signal: one }));
       const isTrial = currentTrial() !== undefined;
       const isSeen = !isTrial && isFollowed(plan, request);
       const started = new Date();
       const followed = isSeen ? await followRun(id, plan, request, work) : undefined;
       const outcome = followed?.outcome ?? (await work(signal));
-      const status = followed?.status ?? outcome.status;
+      const status = followed?.status ?? statusOf(request, outcome);
       if (status !== 'resolve')
         log.debug({ flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status }, 'a flow was not successful');
-      if (isTrial || status === 'waiting') return outcome;
+      const result = { ...outcome, runStatus: status };
+      if (isTrial || status === 'waiting') return result;
       if (status !== 'cancelled') countRun(plan, outcome);
       const kept = isSeen ? undefined : keptTriggers.seal(plan, request);
       await record({ id, plan, outcome, status, started, kept }, request);
-      return outcome;
+      return result;
     },
   };
 }

@@ -18,7 +18,6 @@ interface Deps {
 /** A run whose chain has come to an end, for good or in this process. */
 export interface FollowedRun {
   readonly outcome: RunOutcome;
-  /** `waiting`: its job runs again, since this process stops or the time of the job is over. */
   readonly status: RunStatus;
 }
 
@@ -37,6 +36,10 @@ export type FollowRun = (
 export const isFollowed = ({ accountability, trigger }: FlowPlan, { id }: RunRequest): boolean =>
   accountability !== null && (id !== undefined || trigger === 'schedule');
 
+/** The status of a run whose chain has come to an end; `waiting` for a job that was aborted, and runs again. */
+export const statusOf = ({ id, signal }: RunRequest, { status }: RunOutcome): RunStatus =>
+  id !== undefined && signal?.aborted && status !== 'resolve' ? 'waiting' : status;
+
 export const createFollowRun =
   ({ underWay, cancellations, keptTriggers, log }: Deps): FollowRun =>
   async (id, plan, request, work) => {
@@ -54,10 +57,11 @@ export const createFollowRun =
     return cancellations.run(id, async (cancelled) => {
       const outcome = await work(signal ? AbortSignal.any([signal, cancelled]) : cancelled);
       if (cancelled.aborted) return { outcome, status: 'cancelled' };
-      if (!isQueued || !signal?.aborted || outcome.status === 'resolve') return { outcome, status: outcome.status };
-      await underWay
-        .release(id)
-        .catch((error) => log.error({ err: error, flow: plan.id, run: id }, 'a run could not be released'));
-      return { outcome, status: 'waiting' };
+      const status = statusOf(request, outcome);
+      if (status === 'waiting')
+        await underWay
+          .release(id)
+          .catch((error) => log.error({ err: error, flow: plan.id, run: id }, 'a run could not be released'));
+      return { outcome, status };
     });
   };

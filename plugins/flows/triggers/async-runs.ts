@@ -73,9 +73,8 @@ export function createAsyncRuns(deps: Deps): AsyncRuns {
         if (error instanceof PermanentJobError) await onRefused(id, error.message);
         throw error;
       });
-      const { status } = await runner.run(plan, { id, trigger, caller, signal });
-      // The service stops, or the time of the job is over: it runs again.
-      if (status !== 'resolve') signal.throwIfAborted();
+      const { runStatus: status } = await runner.run(plan, { id, trigger, caller, signal });
+      if (status === 'waiting') signal.throwIfAborted();
       return { status };
     },
   });

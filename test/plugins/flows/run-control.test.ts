@@ -82,6 +82,28 @@ describe('runs under way and runs again', function () {
       ]);
     });
 
+    it('a cancelled run ends the flow that it has called', async () => {
+      const called = await createTestFlow(admin, { trigger: 'operation', steps: [held.step, make] });
+      const flow = await createWebhook(
+        admin,
+        [
+          { key: 'call', type: 'trigger', options: { flow: called, payload: { body: { name: 'by a called flow' } } } },
+          make,
+        ],
+        { async: true },
+      );
+      const before = held.count();
+      await admin('POST', `/flows/trigger/${flow}`, { name: 'after the called flow' });
+      await until(() => held.count() > before);
+      const run = await untilStatus(flow, 'running');
+      await admin('POST', `/flows/${flow}/runs/${run.id}/cancel`);
+      held.answer();
+      await until(async () => (await admin('GET', `/flows/${flow}/runs/${run.id}`)).body.data.steps.length > 0);
+      expect((await runsOf(called))[0]).to.include({ status: 'reject', step: 'make' });
+      expect(await names()).to.not.include.members(['by a called flow']);
+      expect(await names()).to.not.include.members(['after the called flow']);
+    });
+
     it('a run that waits never begins when it is cancelled', async () => {
       const flow = await createWebhook(admin, [held.step], { async: true });
       const later = await createWebhook(admin, [make], { async: true });
@@ -227,7 +249,7 @@ describe('runs under way and runs again', function () {
     expect(data.error.message).to.equal('its job is gone');
   });
 
-  it('a job whose caller may not act any more is a failed run, not one that waits for ever', async () => {
+  it('a job whose caller may not act any more is a failed run, and a dead letter an interrupted one, which an admin runs again', async () => {
     const flow = await createWebhook(admin, [held.step], { async: true });
     const later = await createWebhook(admin, [make], { async: true });
     const before = held.count();
@@ -239,6 +261,17 @@ describe('runs under way and runs again', function () {
     held.answer();
     const run = await untilStatus(later, 'reject');
     expect(run.error.message).to.include('USER_SUSPENDED');
+    // As after a process that died each time it ran the job.
+    await service.database.query(`update platform_flow_runs set status = 'waiting', ended = null where id = $1`, [
+      run.id,
+    ]);
+    const { data } = (await admin('GET', `/flows/${later}/runs/${run.id}`)).body;
+    expect(data.status).to.equal('interrupted');
+    const [path] = /\/queues\/\S+/.exec(data.error.message) ?? [];
+    await admin('PATCH', `/users/${user.id}`, { status: 'active' });
+    expect((await admin('POST', path as string)).status).to.equal(204);
+    // The role may not create tags, so the chain runs and fails.
+    await until(async () => (await admin('GET', `/flows/${later}/runs/${run.id}`)).body.data.step === 'make');
   });
 });
 

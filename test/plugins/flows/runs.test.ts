@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcessService, startService } from '../../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import {
   createTestUserAccount,
@@ -194,5 +194,31 @@ describe('runs of flows', () => {
       for (const unknown of ['11111111-2222-4333-8444-555555555555', 'x'])
         expect(statusAndCodeOf(await admin('POST', `/flows/${unknown}/try`, {}))).to.deep.equal([403, 'FORBIDDEN']);
     });
+  });
+});
+
+describe('runs of an earlier version', () => {
+  it('a database of an earlier version, which stored ended runs only, is changed for runs under way', async function () {
+    this.timeout(60_000);
+    const database = await createMigratedDatabase('flows');
+    await database.query('drop table platform_flow_run_steps');
+    await database.query('update platform_flow_runs set ended = now()');
+    await database.query('alter table platform_flow_runs alter ended set not null, alter ended set default now()');
+    await database.query(
+      'alter table platform_flow_runs drop process, drop queued, drop retry_of, drop trigger, drop trigger_until',
+    );
+    await database.query(
+      `delete from platform_migrations where id like 'system-collections-%' or id = '2026-11-27-runs-under-way'`,
+    );
+    const service = await startService({ database });
+    try {
+      const admin = createUserSender(service, service.admin.token);
+      const id = await createWebhook(admin, [{ key: 'a', type: 'log' }], { async: true });
+      await admin('POST', `/flows/trigger/${id}`, {});
+      await until(async () => (await admin('GET', `/flows/${id}/runs`)).body.data[0]?.status === 'resolve');
+    } finally {
+      await service.stop();
+      await database.drop();
+    }
   });
 });
