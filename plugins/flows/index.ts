@@ -164,7 +164,7 @@ export default definePlugin<Config>({
       await schedules.stop();
       await asyncRuns.stop();
       await control.cleanUp.stop();
-      await records.counters.stop();
+      await records.stop();
     });
   },
 });

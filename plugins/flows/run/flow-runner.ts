@@ -97,7 +97,7 @@ export function createFlowRunner(deps: Deps): FlowRunner {
       if (isTrial || status === 'waiting') return result;
       if (status !== 'cancelled') countRun(plan, outcome);
       const kept = isSeen ? undefined : keptTriggers.seal(plan, request);
-      await record({ id, plan, outcome, status, started, kept }, request);
+      await record({ id, plan, outcome, status, started, isFollowed: isSeen, kept }, request);
       return result;
     },
   };

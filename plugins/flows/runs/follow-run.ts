@@ -9,7 +9,7 @@ import type { RunStatus } from './run-statuses.ts';
 import type { RunsUnderWay } from './runs-under-way.ts';
 
 interface Deps {
-  readonly underWay: Pick<RunsUnderWay, 'begin' | 'release'>;
+  readonly underWay: Pick<RunsUnderWay, 'begin' | 'refuse' | 'release'>;
   readonly cancellations: RunCancellations;
   readonly keptTriggers: KeptTriggers;
   readonly log: Pick<Log, 'error'>;
@@ -54,14 +54,19 @@ export const createFollowRun =
         return true;
       });
     if (!begun) throw new PermanentJobError('the run was cancelled, or its flow is gone');
+    /** Stores that the run does not go on here: a job waits, since it runs again. */
+    const leave = (error?: Error) =>
+      (error && !isQueued ? underWay.refuse(id, error.message) : underWay.release(id)).catch((reason) =>
+        log.error({ err: reason, flow: plan.id, run: id }, 'the status of a run could not be recorded'),
+      );
     return cancellations.run(id, async (cancelled) => {
-      const outcome = await work(signal ? AbortSignal.any([signal, cancelled]) : cancelled);
+      const outcome = await work(signal ? AbortSignal.any([signal, cancelled]) : cancelled).catch(async (error) => {
+        await leave(error as Error);
+        throw error;
+      });
       if (cancelled.aborted) return { outcome, status: 'cancelled' };
       const status = statusOf(request, outcome);
-      if (status === 'waiting')
-        await underWay
-          .release(id)
-          .catch((error) => log.error({ err: error, flow: plan.id, run: id }, 'a run could not be released'));
+      if (status === 'waiting') await leave();
       return { outcome, status };
     });
   };

@@ -7,6 +7,7 @@ import type { KeptTrigger } from './kept-trigger.ts';
 import type { FlowParking } from './park-flows.ts';
 import type { RunCounters } from './run-counters.ts';
 import type { RunStatus } from './run-statuses.ts';
+import type { UnrecordedEnds } from './unrecorded-ends.ts';
 
 /** An ended run, as its runner hands it over. */
 export interface RunToRecord {
@@ -17,12 +18,15 @@ export interface RunToRecord {
   /** Who acts in the history. */
   readonly actor: Caller;
   readonly started: Date;
+  /** The run is stored already, as one under way. */
+  readonly isFollowed: boolean;
   readonly kept?: KeptTrigger | undefined;
 }
 
 interface Deps {
   readonly activity: Pick<HistoryRecorder, 'record'>;
   readonly addEndedRun: AddEndedRun;
+  readonly unrecordedEnds: Pick<UnrecordedEnds, 'add'>;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -31,7 +35,7 @@ interface Deps {
  * Never rejects.
  */
 export const createRecordRun =
-  ({ activity, addEndedRun, log }: Deps) =>
+  ({ activity, addEndedRun, unrecordedEnds, log }: Deps) =>
   async ({ actor, ...run }: RunToRecord): Promise<void> => {
     const { plan, outcome } = run;
     if (plan.accountability === null) return;
@@ -47,6 +51,7 @@ export const createRecordRun =
       await addEndedRun({ ...run, user: actor.user, activity: recorded, data });
     } catch (error) {
       log.error({ err: error, flow: plan.id }, 'a run of a flow could not be recorded');
+      if (run.isFollowed) unrecordedEnds.add(run.id);
     }
   };
 

@@ -67,6 +67,8 @@ const COLUMNS = [
   'trigger_until',
 ] as const;
 
+const STEP_COLUMNS = ['operation', 'key', 'status', 'started', 'duration', 'options', 'output', 'missing'] as const;
+
 /** Reads runs as a graph of models: runs, and the steps of one. */
 export function createRunList(loadRunModel: LoadRunModel): RunList {
   return {
@@ -90,44 +92,19 @@ export function createRunList(loadRunModel: LoadRunModel): RunList {
         .select([...COLUMNS])
         .findOne({ id, flow })
         .withGraphFetched('steps')
-        .modifyGraph('steps', (steps) => void steps.orderBy('position'));
+        .modifyGraph('steps', (steps) => void steps.select(['run', ...STEP_COLUMNS]).orderBy('position'));
       return run && { ...toListedRun(run), steps: (run.steps ?? []).map(toListedStep) };
     },
   };
 }
 
-function toListedRun({
-  id,
-  status,
-  started,
-  ended,
-  step,
-  error,
-  user,
-  activity,
-  retry_of,
-  trigger_until,
-}: RunModel): ListedRun {
-  const duration = ended && ended.getTime() - started.getTime();
-  return { id, status, started, ended, duration, step, error, user, activity, retry_of, retry_until: trigger_until };
+function toListedRun(run: RunModel): ListedRun {
+  const { trigger_until: retry_until, steps: _steps, ...columns } = run.toJSON();
+  const { started, ended } = columns;
+  return { ...columns, duration: ended && ended.getTime() - started.getTime(), retry_until };
 }
 
-const toListedStep = ({
-  operation,
-  key,
-  status,
-  started,
-  duration,
-  options,
-  output,
-  missing,
-}: RunStepModel): ListedStep => ({
-  operation,
-  key,
-  status,
-  started,
-  duration,
-  options,
-  output,
-  missing: missing ?? [],
-});
+function toListedStep(step: RunStepModel): ListedStep {
+  const { run: _run, missing, ...columns } = step.toJSON();
+  return { ...columns, missing: missing ?? [] };
+}

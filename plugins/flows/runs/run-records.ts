@@ -19,6 +19,7 @@ import { createRunCancellations, type RunCancellations } from './run-cancellatio
 import { createRunCounters, type RunCounters } from './run-counters.ts';
 import { createRunList, type RunList } from './run-list.ts';
 import { createRunsUnderWay, type RunsUnderWay } from './runs-under-way.ts';
+import { createUnrecordedEnds } from './unrecorded-ends.ts';
 
 interface Deps {
   readonly db: Db;
@@ -50,6 +51,8 @@ export interface RunRecords {
   /** For runs that are added as jobs. */
   readonly onAdded: (id: string, plan: FlowPlan, run: AddedRun) => Promise<void>;
   readonly onRefused: (id: string, message: string) => Promise<void>;
+  /** Stores what was counted. */
+  stop(): Promise<void>;
 }
 
 export function createRunRecords({ db, used, plans, parking: parkingSettings, log }: Deps): RunRecords {
@@ -60,6 +63,7 @@ export function createRunRecords({ db, used, plans, parking: parkingSettings, lo
   const keptTriggers = createKeptTriggers(secrets, log);
   const parking = createFlowParking({ db, items, notifications, plans, log, ...parkingSettings });
   const counters = createRunCounters({ db, log, onFailures: parking.park });
+  const unrecordedEnds = createUnrecordedEnds(underWay);
   const report = (id: string) => (error: unknown) =>
     log.error({ err: error, run: id }, 'a run that waits could not be recorded');
   return {
@@ -69,13 +73,17 @@ export function createRunRecords({ db, used, plans, parking: parkingSettings, lo
     cancellations,
     keptTriggers,
     counters,
-    recordRun: createRecordRun({ activity, addEndedRun: createAddEndedRun(db), log }),
+    recordRun: createRecordRun({ activity, addEndedRun: createAddEndedRun(db), unrecordedEnds, log }),
     followRun: createFollowRun({ underWay, cancellations, keptTriggers, log }),
     countRun: (plan, outcome) => countRun(counters, parking, plan, outcome),
     async onAdded(id, plan, { caller, trigger, retryOf = null }) {
       if (plan.accountability === null) return;
       const kept = keptTriggers.seal(plan, { trigger, caller });
       await underWay.addWaiting({ id, flow: plan.id, user: caller?.user ?? null, kept, retryOf }).catch(report(id));
+    },
+    async stop() {
+      unrecordedEnds.stop();
+      await counters.stop();
     },
     onRefused: (id, message) => underWay.refuse(id, message).catch(report(id)),
   };

@@ -60,9 +60,9 @@ export function createRunsUnderWay({ db, presence, loadRunModel }: Deps): RunsUn
       const row = { id, flow, user, status: 'waiting' as const, started: new Date(), queued: true, retry_of: retryOf };
       await Run.query()
         .insert({ ...row, trigger: kept?.sealed ?? null, trigger_until: kept?.until ?? null })
-        // Another process may have run the job by now.
+        // Another process may have begun the job by now.
         .onConflict('id')
-        .ignore();
+        .merge(['retry_of', 'trigger', 'trigger_until']);
     },
     async begin({ id, flow, user, kept, isQueued }) {
       const values = [id, flow, presence.id, isQueued, user, kept?.sealed ?? null, kept?.until ?? null];

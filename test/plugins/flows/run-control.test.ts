@@ -38,7 +38,7 @@ describe('runs under way and runs again', function () {
   before(async () => {
     held = await startHeldServer();
     service = await startService({
-      env: { SECRETS_ENCRYPTION_KEY: encryptionKey, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
+      env: { SECRETS_ENCRYPTION_KEY: encryptionKey, IMPORT_IP_ALLOW_LIST: '127.0.0.1', LOG_LEVEL: 'error' },
     });
     admin = createUserSender(service, service.admin.token);
     await admin('POST', '/collections', { collection: 'tags', schema: {}, fields: [key, name] });
@@ -247,6 +247,21 @@ describe('runs under way and runs again', function () {
     const { data } = (await admin('GET', `/flows/${flow}/runs/${id}`)).body;
     expect(data.status).to.equal('interrupted');
     expect(data.error.message).to.equal('its job is gone');
+  });
+
+  it('a run whose end cannot be recorded does not stay under way', async () => {
+    const flow = await createWebhook(admin, [held.step], { async: true });
+    const before = held.count();
+    await admin('POST', `/flows/trigger/${flow}`, {});
+    await until(() => held.count() > before);
+    await untilStatus(flow, 'running');
+    await service.database.query('alter table platform_activity rename to platform_activity_away');
+    held.answer();
+    const isLogged = () => service.log.some(({ msg }) => msg === 'a run of a flow could not be recorded');
+    await until(isLogged);
+    await service.database.query('alter table platform_activity_away rename to platform_activity');
+    const run = await untilStatus(flow, 'interrupted');
+    expect(run.error.message).to.equal('its end could not be recorded');
   });
 
   it('a job whose caller may not act any more is a failed run, and a dead letter an interrupted one, which an admin runs again', async () => {
