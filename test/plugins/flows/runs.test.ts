@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { recordStatementsDuring } from '../../support/capture-sql-statements.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -122,6 +123,22 @@ describe('runs of flows', () => {
     expect(Date.parse(counts.last_run)).to.be.at.least(Date.parse(counts.last_failure));
     await admin('POST', `/flows/trigger/${id}`, { ok: false });
     expect(await countsOf()).to.include({ runs: 3, failures: 2 });
+  });
+
+  it('a run costs no statement without accountability, and two with it, however many steps it has', async () => {
+    const steps = ['a', 'b', 'c'].map((one) => ({ key: one, type: 'transform', options: { json: { one } } }));
+    for (const [accountability, count] of [
+      [null, 0],
+      ['activity', 2],
+      ['all', 2],
+    ] as const) {
+      const flow = { trigger: 'webhook', accountability, options: { method: 'POST' }, steps };
+      const id = await createTestFlow(admin, flow);
+      const run = () => admin('POST', `/flows/trigger/${id}`, {});
+      await run();
+      const statements = await recordStatementsDuring(run);
+      expect(statements, `${accountability}: ${statements.join('\n')}`).to.have.length(count);
+    }
   });
 
   it('a filter flow that cancels a write is counted and kept, though the write is rolled back', async () => {
