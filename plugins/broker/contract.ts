@@ -142,6 +142,17 @@ export interface EnvironmentVariables {
   pick(names: readonly string[]): Readonly<Record<string, string>>;
 }
 
+/** Parts of the audit that do not come from manifests, such as the flows of the database. */
+export interface RuntimeAudit {
+  /** Adds lines to what plugins and packages may do. `lines` is called with each audit, and answers at once. */
+  addLines(lines: () => readonly AuditLine[]): void;
+  /** Counts in the ledger, under the name `owner`, that something acted without a user: `what` names it and the reason. */
+  countSystemUse(owner: string, what: string): void;
+}
+
+/** For core plugins that run what administrators have stored. */
+export const runtimeAudit = service<RuntimeAudit>('runtime-audit', { version: '1.0.0', coreOnly: true });
+
 /** For core plugins that show variables of the environment to code, as the operator allows. */
 export const environmentVariables = service<EnvironmentVariables>('environment-variables', {
   version: '1.0.0',

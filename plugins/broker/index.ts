@@ -1,6 +1,6 @@
 import { definePlugin } from '#kernel';
 import { remoteLogMethods } from './confined-log-methods.ts';
-import { broker, environmentVariables, remoteMethods } from './contract.ts';
+import { broker, environmentVariables, remoteMethods, runtimeAudit } from './contract.ts';
 import { GrantBroker } from './grant-broker.ts';
 import manifest from './package.json' with { type: 'json' };
 
@@ -13,6 +13,10 @@ export default definePlugin({
     const subjects = new GrantBroker({ packages, remotes: () => host.read(remoteMethods) });
     packages.addAuditLines(() => subjects.auditLines());
     host.provide(broker, subjects);
+    host.provide(runtimeAudit, {
+      addLines: (lines) => packages.addAuditLines(lines),
+      countSystemUse: (owner, what) => packages.record('system', owner, what),
+    });
     host.provide(environmentVariables, {
       pick(names) {
         const { source } = packages.settings();

@@ -1,9 +1,8 @@
-import type { Knex } from 'knex';
 import { type Capability, fail, type GrantHolder } from '#kernel';
 import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type PoolShareHolder, type SqlStatementOrText } from './contract.ts';
 import type { CursorColumnStreamer } from './cursor.ts';
 import { DATABASE_GRANT_SCHEMA, type DatabaseGrant, databaseGrantWidens, describeDatabaseGrant } from './grant.ts';
-import type { QueryBuilderGuard } from './guarded-query-builder.ts';
+import type { GuardedQueryBuilders } from './guarded-query-builder.ts';
 import {
   createPluginSqlTemplateFunctions,
   createSqlHandleRegistry,
@@ -21,7 +20,7 @@ interface CapabilityDeps {
   readonly units: UnitsOfWork;
   readonly statements: LeasedConnectionStatementRunner;
   readonly stream: CursorColumnStreamer;
-  readonly builders: (table: string, guard: QueryBuilderGuard) => Knex.QueryBuilder;
+  readonly builders: GuardedQueryBuilders;
   readonly fullBuilder: UnrestrictedKnexProvider;
   readonly schemas: readonly string[];
   readonly server: { readonly version: number };
@@ -98,8 +97,9 @@ function createDb(
     },
     table(table) {
       guard.assertReadable(table);
-      return builders(table, guard);
+      return builders.table(table, guard);
     },
+    modelKnex: () => builders.knex(guard),
     async query(sql, params, options) {
       const text = resolveText(sql, 'query');
       return statements.query(typeof text === 'string' ? text : await text, params, options, pluginShare);

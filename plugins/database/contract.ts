@@ -88,6 +88,14 @@ export interface Db {
    */
   table(name: string): Knex.QueryBuilder;
   /**
+   * A Knex for models of objection (`Model.bindKnex`): it builds queries on the granted tables of the first schema, each checked as one
+   * of `table` is, and has neither raw
+   * statements nor DDL nor transactions. For graphs of a plugin's own rows; collections of the API are read
+   * by `items`.
+   * @throws CAPABILITY_DENIED, by each query, for any other table, and for what the use does not allow
+   */
+  modelKnex(): Knex;
+  /**
    * Handles of a granted table for `db.sql`: to read it, write it, alter it, or put a trigger on it. Create them while
    * the plugin registers, so that a missing grant fails at the start.
    *

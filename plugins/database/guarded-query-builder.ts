@@ -29,22 +29,45 @@ interface BuilderClient {
 }
 type BuilderClientClass = new (guard: QueryBuilderGuard) => BuilderClient;
 
-/**
- * Creates query builders on one table that run in the current unit of work. Knex is loaded with the first builder: half
- * of its code is for other databases, and most of the service writes its SQL itself.
- */
-export function createTableQueryBuilderFactory(
-  units: UnitsOfWork,
-  schema: string,
-): (table: string, guard: QueryBuilderGuard) => Knex.QueryBuilder {
+/** Query builders of a plugin, held to its grant by its guard. They run in the current unit of work. */
+export interface GuardedQueryBuilders {
+  /** A builder on one table. */
+  table(table: string, guard: QueryBuilderGuard): Knex.QueryBuilder;
+  /** A Knex that only builds queries: without `raw`, DDL and transactions. */
+  knex(guard: QueryBuilderGuard): Knex;
+}
+
+/** Members of a Knex that build no query on a table. */
+const REFUSED_KNEX_MEMBERS = ['schema', 'migrate', 'seed', 'transaction', 'transactionProvider', 'batchInsert'];
+
+/** Knex is loaded with the first builder: half of its code is for other databases, and most of the service writes its SQL itself. */
+export function createGuardedQueryBuilders(units: UnitsOfWork, schema: string): GuardedQueryBuilders {
   let Client: BuilderClientClass | undefined;
   const clients = new WeakMap<QueryBuilderGuard, BuilderClient>();
-  return (table, guard) => {
-    Client ??= createClientClass(units);
+  function clientOf(guard: QueryBuilderGuard): BuilderClient {
+    Client ??= createClientClass(units, schema);
     const client = clients.get(guard) ?? new Client(guard);
     clients.set(guard, client);
-    return client.queryBuilder().withSchema(schema).table(table);
+    return client;
+  }
+  return {
+    table: (table, guard) => clientOf(guard).queryBuilder().table(table),
+    knex: (guard) => createModelKnex(clientOf(guard)),
   };
+}
+
+/** A Knex whose only `raw` text is the name of a column, as objection writes it in the conditions of relations. */
+function createModelKnex(client: BuilderClient): Knex {
+  const makeKnex = createRequire(import.meta.url)('knex/lib/knex-builder/make-knex.js') as (one: BuilderClient) => Knex;
+  const knex = makeKnex(client);
+  const refuse = (name: string): never => {
+    throw new Error(`the Knex of models has no "${name}": other statements are those of host.db`);
+  };
+  for (const name of REFUSED_KNEX_MEMBERS) Object.defineProperty(knex, name, { get: () => refuse(name) });
+  const { raw } = knex;
+  return Object.defineProperty(knex, 'raw', {
+    value: (text: string, names: string[]) => (text === '??' ? raw.call(knex, text, names) : refuse('raw')),
+  });
 }
 
 interface DialectClass {
@@ -56,7 +79,7 @@ interface DialectClass {
   };
 }
 
-function createClientClass(units: UnitsOfWork): BuilderClientClass {
+function createClientClass(units: UnitsOfWork, schema: string): BuilderClientClass {
   const KnexDialect = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as DialectClass;
   const leases = new WeakMap<object, ConnectionLease>();
 
@@ -66,6 +89,11 @@ function createClientClass(units: UnitsOfWork): BuilderClientClass {
     constructor(guard: QueryBuilderGuard) {
       super({ client: 'pg', compileSqlOnError: false });
       this.#guard = guard;
+    }
+
+    /** Sub-queries are built by this as well. */
+    override queryBuilder(): Knex.QueryBuilder {
+      return super.queryBuilder().withSchema(schema);
     }
 
     /** Knex calls this for every builder just before it becomes SQL, clones and sub-queries included. */

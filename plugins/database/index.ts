@@ -4,7 +4,7 @@ import { databaseCapability } from './capability.ts';
 import { type Db, dedicatedConnections, migrations, migrator } from './contract.ts';
 import { createCursorColumnStreamer } from './cursor.ts';
 import { createDedicatedConnections } from './dedicated-connections.ts';
-import { createTableQueryBuilderFactory } from './guarded-query-builder.ts';
+import { createGuardedQueryBuilders } from './guarded-query-builder.ts';
 import { createHealthChecks } from './health-checks.ts';
 import { createDatabaseConnectionPool } from './managed-pool.ts';
 import { runPendingMigrations } from './migrate.ts';
@@ -23,7 +23,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const units = createUnitsOfWork(connection.acquire, log);
     const statements = createLeasedConnectionStatementRunner(units);
     const stream = createCursorColumnStreamer(units, config.DB_POOL_MAX, config.DB_POOL_WAIT_TIMEOUT);
-    const builders = createTableQueryBuilderFactory(units, schemas[0] as string);
+    const builders = createGuardedQueryBuilders(units, schemas[0] as string);
     const fullBuilder = createUnrestrictedKnexProvider(units);
 
     const granted = new Map<string, Db>();

@@ -1,18 +1,25 @@
 import { readFile } from 'node:fs/promises';
-import type { Caller, KernelCommand } from '#kernel';
+import { type Caller, Failure, type KernelCommand } from '#kernel';
+import { renderAudit } from '../broker/library.ts';
 import { isUuid } from '../items/library.ts';
 import { buildFlowPlan } from './plan/flow-plan.ts';
 import type { FlowPlans } from './plan/flow-plans.ts';
-import type { RunLog } from './run/run-log.ts';
 import type { TryFlow } from './run/trial-report.ts';
+import { createFlowAuditLines } from './runs/flow-audit.ts';
+import type { RetryRun } from './runs/retry-run.ts';
+import type { RunList } from './runs/run-list.ts';
+import type { SettleRuns } from './runs/settle-runs.ts';
 
-const USAGE = 'usage: flows list | flows runs <flow> | flows try <flow> <file with the trigger as JSON>';
+const USAGE =
+  'usage: flows list | flows audit | flows runs <flow> | flows retry <run> | flows try <flow> <file with the trigger as JSON>';
 /** Runs that `flows runs` prints. */
 const MAX_PRINTED = 100;
 
 interface Deps {
-  readonly plans: Pick<FlowPlans, 'readAll' | 'readStored'>;
-  readonly runLog: Pick<RunLog, 'list'>;
+  readonly plans: Pick<FlowPlans, 'current' | 'readAll' | 'readStored'>;
+  readonly runs: Pick<RunList, 'list'>;
+  readonly settleRuns: Pick<SettleRuns, 'ofFlow'>;
+  readonly retryRun: RetryRun;
   readonly tryFlow: TryFlow;
   readonly systemCaller: () => Caller;
 }
@@ -24,19 +31,38 @@ function refuse(line: string): number {
   return 1;
 }
 
-/** `flows …`: lists flows and their runs, and tries a flow without any effect. */
-export function createFlowsCommand({ plans, runLog, tryFlow, systemCaller }: Deps): KernelCommand {
+/** `flows …`: lists flows, what they may reach and their runs, runs a flow again, and tries a flow without any effect. */
+export function createFlowsCommand(deps: Deps): KernelCommand {
+  const { plans, runs, settleRuns, retryRun, tryFlow, systemCaller } = deps;
+
   async function list(): Promise<number> {
     for (const { id, name, status, trigger } of await plans.readAll())
       print(`${id} ${status} ${trigger ?? '-'} ${name}`);
     return 0;
   }
 
+  async function audit(): Promise<number> {
+    process.stdout.write(renderAudit(createFlowAuditLines((await plans.current()).values())));
+    return 0;
+  }
+
   async function listRuns(flow: string): Promise<number> {
-    for (const { id, status, started, duration, step } of (await runLog.list(flow, MAX_PRINTED, 0)).runs)
+    await settleRuns.ofFlow(flow);
+    for (const { id, status, started, duration, step } of (await runs.list({ flow, limit: MAX_PRINTED, offset: 0 }))
+      .runs)
       print(
-        `${id} ${new Date(started).toISOString()} ${status} after ${duration} ms${step === null ? '' : ` at ${step}`}`,
+        [
+          `${id} ${started.toISOString()} ${status}`,
+          ...(duration === null ? [] : [`after ${duration} ms`]),
+          ...(step === null ? [] : [`at ${step}`]),
+        ].join(' '),
       );
+    return 0;
+  }
+
+  async function retry(id: string): Promise<number> {
+    const { run, flow } = await retryRun(id);
+    print(`${run} waits: flows runs ${flow}`);
     return 0;
   }
 
@@ -49,21 +75,21 @@ export function createFlowsCommand({ plans, runLog, tryFlow, systemCaller }: Dep
     return report.status === 'resolve' ? 0 : 1;
   }
 
+  async function run([verb, id, file, ...rest]: readonly string[]): Promise<number> {
+    if (rest.length > 0) return refuse(USAGE);
+    if (verb === 'list' && id === undefined) return list();
+    if (verb === 'audit' && id === undefined) return audit();
+    if (id === undefined || !isUuid(id)) return refuse(USAGE);
+    if (verb === 'runs' && file === undefined) return listRuns(id);
+    if (verb === 'retry' && file === undefined) return retry(id);
+    return verb === 'try' && file !== undefined ? tryOut(id, file) : refuse(USAGE);
+  }
+
   return {
     name: 'flows',
-    about: 'list | runs <flow> | try <flow> <file>: flows, their runs, and what a run would do',
+    about: 'list | audit | runs <flow> | retry <run> | try <flow> <file>: flows, their runs, and what a run would do',
     needs: 'start',
-    async run([verb, flow, file, ...rest]) {
-      if (rest.length > 0) return refuse(USAGE);
-      if (verb === 'list' && flow === undefined) return list();
-      if (flow === undefined || !isUuid(flow)) return refuse(USAGE);
-      if (verb === 'runs' && file === undefined) return listRuns(flow);
-      if (verb !== 'try' || file === undefined) return refuse(USAGE);
-      try {
-        return await tryOut(flow, file);
-      } catch (error) {
-        return refuse((error as Error).message);
-      }
-    },
+    run: (args) =>
+      run(args).catch((error: Error) => refuse((error instanceof Failure ? error.detail : undefined) ?? error.message)),
   };
 }

@@ -1,14 +1,15 @@
-import { commands, definePlugin } from '#kernel';
+import { type AsSystem, type Caller, commands, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { identity } from '../auth/contract.ts';
-import { environmentVariables } from '../broker/contract.ts';
-import { bus } from '../cluster/contract.ts';
+import { environmentVariables, type RuntimeAudit, runtimeAudit } from '../broker/contract.ts';
+import { bus, presence } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { mail } from '../mail/contract.ts';
+import { notifications } from '../notifications/contract.ts';
 import { outbound } from '../outbound/contract.ts';
 import '../queue/contract.ts';
 import { schedule } from '../schedule/contract.ts';
@@ -18,25 +19,32 @@ import * as collections from './collections.ts';
 import { createFlowsCommand } from './command.ts';
 import { flowOperations, operations } from './contract.ts';
 import { createDeliveries } from './delivery/deliveries.ts';
+import { type FlowOperationRegistry, flowOperations, operations } from './contract.ts';
 import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { confirmFlowChanges } from './plan/flow-changes.ts';
 import { createFlowPlans, flowsChangedTriggers, flowTablesOf } from './plan/flow-plans.ts';
-import { createCallersWithoutListeners } from './run/callers-without-listeners.ts';
-import { createFlowRunner, type FlowRunner } from './run/flow-runner.ts';
+import { type CallersWithoutListeners, createCallersWithoutListeners } from './run/callers-without-listeners.ts';
+import { createFlowRunner, currentFlowName, type FlowRunner } from './run/flow-runner.ts';
 import { createRunChain } from './run/run-chain.ts';
 import { createRunLog, flowRunsCollection } from './run/run-log.ts';
 import { createRunWaiter } from './run/run-waits.ts';
 import { createTryFlow } from './run/trial-report.ts';
 import { createRunStatesMigration } from './state/run-states.ts';
 import { createBackground } from './triggers/background.ts';
+import { createTryFlow } from './run/trial-report.ts';
+import { createFlowAuditLines } from './runs/flow-audit.ts';
+import type { RetentionSettings } from './runs/run-clean-up.ts';
+import { RUN_COLLECTIONS, runsUnderWayMigration } from './runs/run-collections.ts';
+import { createRunControl } from './runs/run-control.ts';
+import { createRunRecords } from './runs/run-records.ts';
+import { createAsyncRuns } from './triggers/async-runs.ts';
 import { startEventTriggers } from './triggers/event.ts';
-import { runsRoute } from './triggers/runs-route.ts';
 import { startScheduleTriggers } from './triggers/schedule.ts';
 import { triggerRoutes } from './triggers/trigger-routes.ts';
 import { tryRoute } from './triggers/try-route.ts';
 
-interface Config {
+interface Config extends RetentionSettings {
   FLOWS_ENV_ALLOW_LIST: readonly string[];
   FLOWS_MAX_STEPS: number;
   FLOWS_MAX_NESTING: number;
@@ -48,13 +56,46 @@ interface Config {
   FLOWS_DELIVERY_CONCURRENCY: number;
   FLOWS_ANSWER_MAX_WAIT: number;
   FLOWS_WRITE_MAX_WAIT: number;
+  FLOWS_PARK_AFTER_FAILURES: number;
 }
 
-const USED = { access, activity, bus, environmentVariables, identity, items, mail, outbound, schedule, secrets };
+const USED = {
+  access,
+  activity,
+  bus,
+  environmentVariables,
+  identity,
+  items,
+  mail,
+  notifications,
+  outbound,
+  presence,
+  runtimeAudit,
+  schedule,
+  secrets,
+};
 
 /** Why operations act without a user; writes in the second name trigger no flows. */
 const NO_USER = 'a flow runs for no user, or an operation has all permissions';
 const NO_USER_WITHOUT_LISTENERS = 'an operation writes for no user and triggers no flows';
+const PARKING = 'a flow that fails again and again is switched off';
+
+/** Creates callers without a user, each counted with the name of the flow that it acts for. */
+const createSystemCallers =
+  (asSystem: AsSystem, audit: Pick<RuntimeAudit, 'countSystemUse'>, withoutListeners: CallersWithoutListeners) =>
+  (isWithoutListeners: boolean): Caller => {
+    const reason = isWithoutListeners ? NO_USER_WITHOUT_LISTENERS : NO_USER;
+    const flow = currentFlowName();
+    if (flow !== undefined) audit.countSystemUse(manifest.name, `the flow "${flow}": ${reason}`);
+    return isWithoutListeners ? withoutListeners.add(asSystem(reason)) : asSystem(reason);
+  };
+
+/** The operations of the moment: those of packages are added and removed while the service runs. */
+const createLiveRegistry = (current: () => FlowOperationRegistry): FlowOperationRegistry => ({
+  find: (id) => current().find(id),
+  owners: (id) => current().owners(id),
+  ids: () => current().ids(),
+});
 
 const waitLimitsOf = ({ FLOWS_WRITE_MAX_WAIT: write, FLOWS_ANSWER_MAX_WAIT: answer }: Config) => ({ write, answer });
 const backgroundLimitsOf = (config: Config) => ({
@@ -69,19 +110,15 @@ export default definePlugin<Config>({
     const used = host.use(USED);
     const current = () => host.read(flowOperations);
     host.define(flowOperations);
-    host.provide(operations, {
-      find: (id) => current().find(id),
-      owners: (id) => current().owners(id),
-      ids: () => current().ids(),
-    });
-    for (const one of [collections.flowsCollection, collections.operationsCollection, flowRunsCollection])
+    host.provide(operations, createLiveRegistry(current));
+    for (const one of [collections.flowsCollection, collections.operationsCollection, ...RUN_COLLECTIONS])
       host.contribute(systemCollections, one);
     host.contribute(migrations, flowsChangedTriggers(db));
     host.contribute(migrations, createRunStatesMigration(db));
+    host.contribute(migrations, runsUnderWayMigration(db));
 
     const withoutListeners = createCallersWithoutListeners();
-    const systemCaller = (isWithoutListeners: boolean) =>
-      isWithoutListeners ? withoutListeners.add(host.asSystem(NO_USER_WITHOUT_LISTENERS)) : host.asSystem(NO_USER);
+    const systemCaller = createSystemCallers(host.asSystem, used.runtimeAudit, withoutListeners);
     const plans = createFlowPlans({ db, bus: used.bus, log });
     const runLog = createRunLog(db);
     const stopping = new AbortController();
@@ -95,6 +132,11 @@ export default definePlugin<Config>({
       }),
       activity: used.activity,
       runLog,
+    const parking = { failures: config.FLOWS_PARK_AFTER_FAILURES, systemCaller: () => host.asSystem(PARKING) };
+    const records = createRunRecords({ db, used, plans, parking, log });
+    const runner: FlowRunner = createFlowRunner({
+      chain: createRunChain({ operations: current, maxSteps: config.FLOWS_MAX_STEPS }),
+      ...records,
       db,
       systemCaller: () => systemCaller(false),
       env: used.environmentVariables.pick(config.FLOWS_ENV_ALLOW_LIST),
@@ -120,12 +162,23 @@ export default definePlugin<Config>({
     const background = createBackground({
       ...{ db, events, log, schedule, secrets, identity, plans, runner },
       queue: host.queue,
+    const asyncRuns = createAsyncRuns({
+      ...used,
+      ...records,
+      queue: host.queue,
+      plans,
+      runner,
       concurrency: config.FLOWS_BACKGROUND_CONCURRENCY,
       limits: backgroundLimitsOf(config),
     });
+    const control = createRunControl({ records, asyncRuns, db, used, plans, settings: config, log });
+    const command = { plans, ...control, runs: records.list, tryFlow, systemCaller: () => systemCaller(false) };
+    host.contribute(commands, createFlowsCommand(command));
     for (const route of [
       ...triggerRoutes({ items: used.items, plans, runner, tables: flowTablesOf(db), ...background }),
       runsRoute({ items: used.items, log: runLog }),
+      ...triggerRoutes({ items: used.items, plans, runner, asyncRuns, tables: flowTablesOf(db) }),
+      ...control.routes,
       tryRoute({ plans, tryFlow }),
       ...collectionRoutes(used.items, '/flows', 'platform_flows'),
       ...collectionRoutes(used.items, '/operations', 'platform_operations'),
@@ -141,6 +194,20 @@ export default definePlugin<Config>({
       await schedules.stop();
       await background.stop();
       await deliveries.stop();
+    startEventTriggers({ events, plans, runner, withoutListeners, log });
+    used.runtimeAudit.addLines(() => createFlowAuditLines(plans.known()));
+    events.onAction('server.start', () => control.cleanUp.start());
+    const schedules = startScheduleTriggers({ schedule: used.schedule, plans, runner, log });
+    host.onStart(async () => {
+      control.cleanUp.assertSettings();
+      await plans.current();
+    });
+    host.onStop(async () => {
+      stopping.abort(new Error('the service stops'));
+      await schedules.stop();
+      await asyncRuns.stop();
+      await control.cleanUp.stop();
+      await records.stop();
     });
   },
 });

@@ -46,6 +46,8 @@ export interface QueuedJob<Data> {
 
 /** How one job is added. */
 export interface AddJobOptions {
+  /** The id of the job, a uuid that no other job has had. Default: a new one. */
+  readonly id?: string;
   /** Jobs of a higher priority run first. Default 0. */
   readonly priority?: number;
   /** The earliest time of the first run. Default: now. */
@@ -75,6 +77,8 @@ export interface JobQueue<Data> {
   countUnfinished(limit: number, group?: string): Promise<number>;
   /** Cancels a waiting or running job at once, whatever unit of work is open; false where it has ended or is unknown. */
   cancel(id: string): Promise<boolean>;
+  /** Where a job stands; undefined where it is unknown or no longer kept. */
+  state(id: string): Promise<JobState | undefined>;
   /**
    * Stops running jobs of this queue in this process: their signals abort, and those that have not ended within five seconds run again
    * elsewhere. For `host.onStop`. Never rejects.

@@ -20,8 +20,8 @@ export default definePlugin({
     const used = host.use({ bus, connections: dedicatedConnections, schedule });
     const store = createJobStore({ db, connections: used.connections, log });
     const createProgress = createJobProgressRecorderFactory(db);
-    const queues = createJobQueues({ db, bus: used.bus, store, createProgress, log });
     const list = createJobList(db);
+    const queues = createJobQueues({ db, bus: used.bus, store, list, createProgress, log });
     let cleanUp: ScheduledJobHandle | undefined;
 
     host.contribute(migrations, createJobProgressMigration(db));

@@ -44,6 +44,8 @@ export interface JobListOptions {
 export interface JobList {
   counts(): Promise<readonly QueueCounts[]>;
   jobs(options: JobListOptions): Promise<readonly ListedJob[]>;
+  /** Where one job stands; undefined for one that is not kept. */
+  state(queue: string, id: string): Promise<JobState | undefined>;
   /** The ids of a queue's dead letters. */
   failedIds(queue: string): Promise<readonly string[]>;
   /** Deletes completed and cancelled jobs of a queue that ended this many seconds ago, and progress of jobs that are gone. */
@@ -72,6 +74,8 @@ const COUNTS = `select name as queue,
     to_json(min(start_after) filter (where state in ('created', 'retry') and start_after <= now())) as oldest_waiting
   from ${JOB_SCHEMA}.job group by name order by name`;
 
+const STATE = `select ${STATE_SQL} as state from ${JOB_SCHEMA}.job j where j.name = $1 and j.id = $2::uuid`;
+
 const FAILED_IDS = `select id from ${JOB_SCHEMA}.job where name = $1 and state = 'failed' order by completed_on`;
 
 export function createJobList(db: Pick<Db, 'query' | 'own'>): JobList {
@@ -96,6 +100,7 @@ export function createJobList(db: Pick<Db, 'query' | 'own'>): JobList {
       const states = state === undefined ? null : STORED_STATES[state];
       return (await db.query<ListedJob>(JOBS, [queue, states, id ?? null, limit, offset])).rows;
     },
+    state: async (queue, id) => (await db.query<{ state: JobState }>(STATE, [queue, id])).rows[0]?.state,
     async failedIds(queue) {
       const { rows } = await db.query<{ id: string }>(FAILED_IDS, [queue]);
       return rows.map(({ id }) => id);

@@ -4,6 +4,7 @@ import type { Db } from '../database/contract.ts';
 import type { JobQueue, JobQueueOptions } from './contract.ts';
 import { createDueJobWatcher } from './due-jobs.ts';
 import { createJobChanges, type JobChanges, QUEUE_CHANNEL, type QueueMessage } from './job-changes.ts';
+import type { JobList } from './job-list.ts';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
 import type { JobStore } from './job-store.ts';
 import { QueueStop } from './library.ts';
@@ -39,6 +40,7 @@ interface Deps {
   readonly db: Pick<Db, 'query'>;
   readonly bus: Pick<InterProcessBus, 'publish' | 'subscribe' | 'onReconnect'>;
   readonly store: JobStore;
+  readonly list: Pick<JobList, 'state'>;
   readonly createProgress: CreateJobProgressRecorder;
   readonly log: Log;
 }
@@ -99,15 +101,7 @@ export function createJobQueues(deps: Deps): JobQueues {
       queues.set(options.name, queue);
       // A plugin that is loaded while the service runs.
       if (isFetching) void startIfInstalled();
-      return {
-        add: (data, addOptions = {}) => changes.add(queue, data, addOptions),
-        countUnfinished: queue.countUnfinished,
-        cancel: (id) => changes.cancel(options.name, id),
-        stop: () => {
-          queues.delete(options.name);
-          return queue.stop(STOP_LIMIT);
-        },
-      };
+      return createQueueHandle(queue, changes, deps, () => void queues.delete(options.name));
     },
     list: () => [...queues.values()],
     async start() {
@@ -123,6 +117,23 @@ export function createJobQueues(deps: Deps): JobQueues {
     retry: changes.retry,
   };
 }
+
+const createQueueHandle = <Data>(
+  queue: SingleQueue,
+  changes: JobChanges,
+  { store, list }: Pick<Deps, 'store' | 'list'>,
+  forget: () => void,
+): JobQueue<Data> => ({
+  add: (data, options = {}) => changes.add(queue, data, options),
+  countUnfinished: queue.countUnfinished,
+  cancel: (id) => changes.cancel(queue.options.name, id),
+  // Without tables no job was ever added.
+  state: async (id) => ((await store.isInstalled()) ? list.state(queue.options.name, id) : undefined),
+  stop() {
+    forget();
+    return queue.stop(STOP_LIMIT);
+  },
+});
 
 function assertUndefined(queues: ReadonlyMap<string, SingleQueue>, name: string): void {
   const defined = queues.get(name);

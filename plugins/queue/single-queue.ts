@@ -71,7 +71,7 @@ export function createSingleQueue(
   return {
     owner,
     options,
-    async send(data, { priority = 0, startAfter, key, group, retries, retryDelay }) {
+    async send(data, { id, priority = 0, startAfter, key, group, retries, retryDelay }) {
       await ensureDeclared();
       const boss = await store.open();
       // Statements of `host.db` join the open unit of work.
@@ -80,6 +80,7 @@ export function createSingleQueue(
       };
       return boss.send(name, data as object, {
         priority,
+        ...(id === undefined ? {} : { id }),
         ...(startAfter ? { startAfter } : {}),
         ...(group === undefined ? {} : { group: { id: group } }),
         ...(retries === undefined ? {} : { retryLimit: retries }),

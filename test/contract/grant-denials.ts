@@ -259,6 +259,21 @@ async function exerciseFlows(ask: Ask): Promise<void> {
   await ask('PATCH', `/flows/${flow}`, { operation: resolve });
   await ask('POST', `/flows/trigger/${flow}`, {});
   await ask('POST', `/flows/${flow}/try`, {});
+  await exerciseParking(ask);
+}
+
+/** A flow that fails is switched off by the service. */
+async function exerciseParking(ask: Ask): Promise<void> {
+  const options = { type: 'action', scope: ['items.create'], collections: ['things'], parkAfterFailures: 1 };
+  const flow = (await ask('POST', '/flows', { name: 'failing', trigger: 'event', options })).body?.data?.id;
+  const operation = (await ask('POST', '/operations', { flow, key: 'no', type: 'throw-error', options: {} })).body?.data
+    ?.id;
+  await ask('PATCH', `/flows/${flow}`, { operation });
+  await ask('POST', '/items/things', { name: 'two' });
+  for (let time = 0; time < 500; time++) {
+    if ((await ask('GET', `/flows/${flow}`)).body?.data?.status !== 'active') return;
+    await pause(20);
+  }
 }
 
 async function exerciseFiles(

@@ -65,6 +65,7 @@ describe('modules that a start loads', () => {
       'liquidjs',
       'music-metadata',
       'nodemailer',
+      'objection',
       'rate-limiter-flexible',
       'router',
       'sharp',

@@ -101,6 +101,10 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
           if (job) job.state = 'cancelled';
           return job !== undefined;
         },
+        async state(id: string) {
+          const state = jobs.find((one) => one.id === id)?.state;
+          return state === 'active' ? 'running' : state;
+        },
         async stop() {},
       };
       return queueOfPlugin;

@@ -13,6 +13,8 @@ export const FLOWS_CHANGED_CHANNEL = 'flows.changed';
 export interface FlowPlans {
   /** The active flows by id, read again where they changed. @throws SERVICE_UNAVAILABLE where the database is not reached. */
   current(): Promise<ReadonlyMap<string, FlowPlan>>;
+  /** The active flows as they were read last. */
+  known(): Iterable<FlowPlan>;
   /** One flow as it is stored, also an inactive one; undefined where there is none. */
   readStored(id: string): Promise<ActiveFlowRow | undefined>;
   /** All flows, in the order of their names. */
@@ -105,7 +107,14 @@ export function createFlowPlans({ db, bus, log }: Deps): FlowPlans {
   const readAll = async () => (await db.query<StoredFlow>(ALL)).rows;
   const readStored = async (id: string) => (await db.query<ActiveFlowRow>(ONE, [id])).rows[0];
 
-  return { current, readAll, readStored, forget, onChange: (handle) => void handlers.push(handle) };
+  return {
+    current,
+    known: () => plans.values(),
+    readAll,
+    readStored,
+    forget,
+    onChange: (handle) => void handlers.push(handle),
+  };
 }
 
 /** The tables that an answer of a flow depends on, as quoted names with their schema. */

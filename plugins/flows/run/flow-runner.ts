@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { type Caller, isSystem, type Log } from '#kernel';
-import type { HistoryRecorder } from '../../activity/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { RunState } from '../state/run-state.ts';
@@ -9,6 +8,11 @@ import { recordRun } from './record-run.ts';
 import type { RunChain, RunOutcome } from './run-chain.ts';
 import type { RunLog } from './run-log.ts';
 import type { WaitAccount } from './run-waits.ts';
+import { type FollowRun, isFollowed, statusOf } from '../runs/follow-run.ts';
+import type { KeptTriggers } from '../runs/kept-trigger.ts';
+import type { RecordRun, RunToRecord } from '../runs/record-run.ts';
+import type { RunStatus } from '../runs/run-statuses.ts';
+import type { RunChain, RunOutcome } from './run-chain.ts';
 import { currentTrial } from './trial.ts';
 
 /** What starts a run. */
@@ -29,6 +33,12 @@ export interface RunRequest {
   readonly isPartOfWrite?: boolean;
 }
 
+/** A run that has ended, for good or in this process. */
+export interface RunResult extends RunOutcome {
+  /** `waiting`: the service stops, or the time of the job is over, and the job has to run again. */
+  readonly runStatus: RunStatus;
+}
+
 export interface FlowRunner {
   /**
    * Runs a flow and records the run. Failures of operations are part of the outcome.
@@ -40,12 +50,16 @@ export interface FlowRunner {
    * @throws Error where there are more than FLOWS_MAX_NESTING
    */
   pathTo(plan: FlowPlan): readonly string[];
+  /** Runs a flow and records the run. Failures of operations are part of the outcome. */
+  run(plan: FlowPlan, request: RunRequest): Promise<RunResult>;
 }
 
 interface Deps {
   readonly chain: RunChain;
-  readonly activity: Pick<HistoryRecorder, 'record'>;
-  readonly runLog: Pick<RunLog, 'add'>;
+  readonly followRun: FollowRun;
+  readonly recordRun: RecordRun;
+  readonly countRun: (plan: FlowPlan, outcome: RunOutcome) => void;
+  readonly keptTriggers: Pick<KeptTriggers, 'seal'>;
   readonly db: Pick<Db, 'isInUnitOfWork'>;
   /** Who acts in the history where a flow runs for no caller. */
   readonly systemCaller: () => Caller;
@@ -54,37 +68,30 @@ interface Deps {
   readonly maxNesting: number;
 }
 
-/** The flows that led to the running code, by name: one flow calls another, or writes what another listens to. */
-const nesting = new AsyncLocalStorage<readonly string[]>();
+/** The run that the running code belongs to. */
+interface CurrentRun {
+  /** The flows that led to it, by name: one flow calls another, or writes what another listens to. */
+  readonly path: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
 
-export function createFlowRunner({
-  chain,
-  activity,
-  runLog,
-  db,
-  systemCaller,
-  env,
-  log,
-  maxNesting,
-}: Deps): FlowRunner {
+const currentRun = new AsyncLocalStorage<CurrentRun>();
+
+/** The name of the flow that the running code belongs to. */
+export const currentFlowName = (): string | undefined => currentRun.getStore()?.path.at(-1);
+
+export function createFlowRunner(deps: Deps): FlowRunner {
+  const { chain, followRun, recordRun, countRun, keptTriggers, db, systemCaller, env, log, maxNesting } = deps;
   // A record of a run whose write is rolled back must not be rolled back with it.
   const outside = AsyncLocalStorage.snapshot();
 
-  async function keep(
-    id: string,
-    plan: FlowPlan,
-    outcome: RunOutcome,
-    caller: Caller | null,
-    started: Date,
-  ): Promise<void> {
-    try {
-      const actor = caller ?? systemCaller();
-      const recorded = await recordRun(activity, actor, plan, outcome);
-      if (recorded !== undefined)
-        await runLog.add(id, plan, outcome, { started, user: actor.user, activity: recorded });
-    } catch (error) {
-      log.error({ err: error, flow: plan.id }, 'a run of a flow could not be recorded');
-    }
+  async function record(run: Omit<RunToRecord, 'actor'>, { caller, isPartOfWrite = false }: RunRequest): Promise<void> {
+    if (run.plan.accountability === null) return;
+    const actor = caller ?? currentRun.run({ path: [run.plan.name], signal: undefined }, systemCaller);
+    const write = () => recordRun({ ...run, actor });
+    if (isPartOfWrite && run.outcome.status === 'reject') void outside(write);
+    else if (isPartOfWrite || !db.isInUnitOfWork()) await write();
+    else await outside(write);
   }
 
   function pathTo({ name }: FlowPlan): readonly string[] {
@@ -116,6 +123,31 @@ export function createFlowRunner({
       else await outside(record);
       await state?.setRecorded();
       return outcome;
+    async run(plan, request) {
+      const { trigger, caller, id = randomUUID() } = request;
+      const outer = currentRun.getStore();
+      // A flow that another one calls ends with it.
+      const signal = request.signal ?? (plan.trigger === 'operation' ? outer?.signal : undefined);
+      const path = [...(outer?.path ?? []), plan.name];
+      if (path.length > maxNesting)
+        throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
+      const input = { id, trigger, caller, accountability: toAccountability(caller), env };
+      const work = (one: AbortSignal | undefined) =>
+        currentRun.run({ path, signal: one }, () => chain(plan, { ...input, signal: one }));
+      const isTrial = currentTrial() !== undefined;
+      const isSeen = !isTrial && isFollowed(plan, request);
+      const started = new Date();
+      const followed = isSeen ? await followRun(id, plan, request, work) : undefined;
+      const outcome = followed?.outcome ?? (await work(signal));
+      const status = followed?.status ?? statusOf(request, outcome);
+      if (status !== 'resolve')
+        log.debug({ flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status }, 'a flow was not successful');
+      const result = { ...outcome, runStatus: status };
+      if (isTrial || status === 'waiting') return result;
+      if (status !== 'cancelled') countRun(plan, outcome);
+      const kept = isSeen ? undefined : keptTriggers.seal(plan, request);
+      await record({ id, plan, outcome, status, started, isFollowed: isSeen, kept }, request);
+      return result;
     },
   };
 }

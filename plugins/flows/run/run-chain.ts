@@ -13,6 +13,14 @@ import {
 } from './run-step.ts';
 import type { WaitAccount } from './run-waits.ts';
 
+/** When a step ran, and what it gave, secrets included. */
+export interface StepTiming {
+  readonly started: Date;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly output: unknown;
+}
+
 /** What a run begins with. */
 export interface RunInput {
   /** Unique to the run, and equal where a job runs it again. */
@@ -35,6 +43,8 @@ export interface RunOutcome {
   /** The values of the run by key, `$trigger`, `$last`, `$accountability` and `$env` included. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly steps: readonly RunStep[];
+  /** One for each of `steps`. */
+  readonly timings: readonly StepTiming[];
   /** What the last operation threw, where its status is `reject`; undefined where that was in an earlier process. */
   readonly error: unknown;
   readonly secrets: RunSecrets;
@@ -64,6 +74,7 @@ class ChainRun {
   /** The data without secrets, from which the recorded options are rendered. */
   readonly #redacted: Record<string, unknown> = {};
   readonly #steps: RunStep[] = [];
+  readonly #timings: StepTiming[] = [];
   /** Keys of the operations that have run, by id. */
   readonly #visited = new Map<string, string>();
   readonly #reader: { readonly admin: boolean };
@@ -105,7 +116,7 @@ class ChainRun {
     }
     // Once more, for secrets that came later.
     const steps = this.#steps.map((step) => ({ ...step, options: this.#secrets.redact(step.options) }));
-    return { status, data: this.#data, steps, error, secrets: this.#secrets };
+    return { status, data: this.#data, steps, timings: this.#timings, error, secrets: this.#secrets };
   }
 
   /** Runs an operation, or takes what it gave in an earlier process. */

@@ -6,6 +6,8 @@ export interface StoredStep {
   readonly operation: string;
   /** When it began, in milliseconds since 1970. */
   readonly started: number;
+  /** Milliseconds from the begin of its first attempt. */
+  readonly duration: number;
   readonly status: StepStatus;
   readonly value: unknown;
   readonly record: RunStep;

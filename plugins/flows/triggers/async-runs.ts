@@ -1,7 +1,9 @@
-import { type Caller, fail, type Log } from '#kernel';
+import type { Caller, Log } from '#kernel';
 import type { CallerProvider } from '../../auth/contract.ts';
 import type { JobQueue, QueueApi, QueuedJob } from '../../queue/contract.ts';
 import { JobPostponement, PermanentJobError, QueueStop } from '../../queue/library.ts';
+import type { JobQueue, JobState, QueueApi } from '../../queue/contract.ts';
+import { PermanentJobError } from '../../queue/library.ts';
 import type { SecretCipher } from '../../secrets/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
@@ -10,6 +12,7 @@ import { createJobRoom } from '../state/job-room.ts';
 import { RunSuspension } from '../state/run-break.ts';
 import type { RunStates } from '../state/run-states.ts';
 import { readStoredCaller, type StoredCaller, toStoredCaller } from './stored-caller.ts';
+import type { CallerOfRun } from '../runs/kept-trigger.ts';
 
 export const ASYNC_RUNS_QUEUE = 'flow-runs';
 /** What a sealed trigger is bound to. */
@@ -25,6 +28,10 @@ interface WaitingRun extends StoredCaller {
   readonly flow: string;
   /** The id of the run, where it began before the job was added; its trigger then stands in its state. By default that of the job. */
   readonly run?: string;
+  readonly user: string | null;
+  /** The flow runs for no caller. */
+  readonly isWithoutCaller?: boolean;
+  readonly client: { readonly ip: string | null; readonly userAgent: string | null; readonly origin: string | null };
   readonly trigger?: unknown;
   readonly sealed?: string;
   /** `FlowRunner.pathTo` of the run. */
@@ -47,6 +54,19 @@ interface Deps {
   readonly concurrency: number;
   readonly limits: BackgroundLimits;
   readonly log: Log;
+  /** Called when the job of a run is stored. Never rejects. */
+  readonly onAdded: (id: string, plan: FlowPlan, request: AddedRun) => Promise<void>;
+  /** Called where the job cannot run the flow. Never rejects. */
+  readonly onRefused: (id: string, message: string) => Promise<void>;
+}
+
+/** A run to be added. */
+export interface AddedRun {
+  /** Null where the flow runs for no caller. */
+  readonly caller: CallerOfRun | null;
+  readonly trigger: unknown;
+  /** The run that this one repeats. */
+  readonly retryOf?: string;
 }
 
 export interface AsyncRuns {
@@ -69,6 +89,17 @@ export interface AsyncRuns {
 export function createAsyncRuns(deps: Deps): AsyncRuns {
   const { queue, secrets, limits, log, concurrency } = deps;
   const run = createJobWork(deps);
+  /** Adds a run of the flow and answers its id; resolves when it cannot be lost any more. */
+  add(plan: FlowPlan, run: AddedRun): Promise<string>;
+  /** Cancels a waiting or running job. */
+  cancel(id: string): Promise<boolean>;
+  state(id: string): Promise<JobState | undefined>;
+  stop(): Promise<void>;
+}
+
+/** Runs whose caller does not wait: jobs, which a process that dies leaves to another one. */
+export function createAsyncRuns(deps: Deps): AsyncRuns {
+  const { queue, secrets, identity, plans, runner, concurrency, log, onAdded, onRefused } = deps;
   const jobs: JobQueue<WaitingRun> = queue.define<WaitingRun>({
     name: ASYNC_RUNS_QUEUE,
     retries: 5,
@@ -77,6 +108,15 @@ export function createAsyncRuns(deps: Deps): AsyncRuns {
     keepCompleted: KEPT,
     log,
     run,
+    async run({ id, data, signal }) {
+      const { plan, trigger, caller } = await prepare(data).catch(async (error) => {
+        if (error instanceof PermanentJobError) await onRefused(id, error.message);
+        throw error;
+      });
+      const { runStatus: status } = await runner.run(plan, { id, trigger, caller, signal });
+      if (status === 'waiting') signal.throwIfAborted();
+      return { status };
+    },
   });
   const room = createJobRoom(jobs);
 
@@ -110,6 +150,12 @@ export function createAsyncRuns(deps: Deps): AsyncRuns {
 
 /** What one job does: it begins a run, or goes on with one. */
 function createJobWork({ secrets, identity, plans, runner, states }: Deps) {
+  async function prepare(data: WaitingRun) {
+    const plan = (await plans.current()).get(data.flow);
+    if (!plan) throw new PermanentJobError('the flow is gone or inactive');
+    return { plan, trigger: triggerOf(data), caller: data.isWithoutCaller === true ? null : await callerOf(data) };
+  }
+
   function triggerOf({ sealed, trigger }: WaitingRun): unknown {
     if (sealed === undefined) return trigger;
     const text = secrets.open(SEALED_KIND, sealed);
@@ -135,5 +181,23 @@ function createJobWork({ secrets, identity, plans, runner, states }: Deps) {
       if (signal.aborted && !(signal.reason instanceof QueueStop)) throw signal.reason;
       throw error instanceof RunSuspension ? new JobPostponement(error.until) : error;
     }
+  }
+
+  return {
+    async add(plan, run) {
+      const { caller, trigger } = run;
+      const { user = null, ip = null, userAgent = null, origin = null } = caller ?? {};
+      const content = secrets.available()
+        ? { sealed: secrets.seal(SEALED_KIND, JSON.stringify(trigger)) }
+        : { trigger };
+      const job = { flow: plan.id, user, client: { ip, userAgent, origin }, ...content };
+      // A job without a key is always added.
+      const id = (await jobs.add(caller ? job : { ...job, isWithoutCaller: true })) as string;
+      await onAdded(id, plan, run);
+      return id;
+    },
+    cancel: (id) => jobs.cancel(id),
+    state: (id) => jobs.state(id),
+    stop: () => jobs.stop(),
   };
 }

@@ -55,6 +55,16 @@ describe('the command flows', function () {
     expect((await run('runs', flow)).output).to.match(/^[0-9a-f-]{36} \S+Z resolve after \d+ ms at make$/);
   });
 
+  it('audit says what each flow may reach, and retry says what is missing', async () => {
+    expect((await run('audit')).output).to.match(
+      /^flow "a flow by webhook" \(\S+\) {2}internal {2}serves POST \/flows\/trigger\/\S+ \(as the caller\)\n +creates tags \(with the permissions of the caller\)$/,
+    );
+    const [{ id }] = (await admin('GET', `/flows/${flow}/runs`)).body.data;
+    const { code, all } = await run('retry', id);
+    expect(code).to.equal(1);
+    expect(all).to.include('SECRETS_ENCRYPTION_KEY');
+  });
+
   it('try prints what would happen, and changes nothing', async () => {
     const file = join(folder, 'trigger.json');
     await writeFile(file, JSON.stringify({ body: { name: 'tried' } }));
@@ -76,6 +86,8 @@ describe('the command flows', function () {
       ['list', 'more'],
       ['runs'],
       ['runs', 'x'],
+      ['retry'],
+      ['retry', '11111111-2222-4333-8444-555555555555'],
       ['try', flow],
       ['try', flow, file],
       ['try', '11111111-2222-4333-8444-555555555555', file],
