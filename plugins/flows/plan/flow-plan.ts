@@ -1,3 +1,5 @@
+import { eventNamesOf } from './event-names.ts';
+
 /** How a flow begins (specification, "Flow record"). */
 export const FLOW_TRIGGERS = ['event', 'schedule', 'webhook', 'manual', 'operation'] as const;
 export type FlowTrigger = (typeof FLOW_TRIGGERS)[number];
@@ -28,6 +30,14 @@ export interface FlowPlan {
   /** The id of the first operation; null where the flow has none. */
   readonly first: string | null;
   readonly operations: ReadonlyMap<string, OperationPlan>;
+  /** The events that the flow listens to; undefined where its trigger is none, or its options name neither kind. */
+  readonly listensTo?: EventSubscription | undefined;
+}
+
+/** What a flow with the trigger `event` listens to. */
+export interface EventSubscription {
+  readonly kind: 'filter' | 'action';
+  readonly names: readonly string[];
 }
 
 /** A row of the statement that reads the active flows: a flow with its operations as JSON. */
@@ -50,13 +60,20 @@ export function buildFlowPlan(row: ActiveFlowRow): FlowPlan | undefined {
   const trigger = FLOW_TRIGGERS.find((one) => one === row.trigger);
   if (!trigger) return undefined;
   const { id, name, operation, accountability } = row;
+  const options = optionsOf(row.options);
   return {
     id,
     name,
     trigger,
     accountability: accountability === 'all' || accountability === 'activity' ? accountability : null,
-    options: optionsOf(row.options),
+    options,
     first: operation,
     operations: new Map(row.operations.map((one) => [one.id, { ...one, options: optionsOf(one.options) }])),
+    listensTo: trigger === 'event' ? eventSubscriptionOf(options) : undefined,
   };
+}
+
+function eventSubscriptionOf(options: Readonly<Record<string, unknown>>): EventSubscription | undefined {
+  const kind = options.type;
+  return kind === 'filter' || kind === 'action' ? { kind, names: eventNamesOf(options) } : undefined;
 }

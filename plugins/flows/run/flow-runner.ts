@@ -81,7 +81,7 @@ export function createFlowRunner({
       const outcome = await nesting.run(path, () => chain(plan, input));
       if (outcome.status !== 'resolve')
         log.debug(
-          { flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status: outcome.status },
+          { flow: plan.id, run: id, step: outcome.lastStep, status: outcome.status },
           'a flow was not successful',
         );
       if (currentTrial()) return outcome;

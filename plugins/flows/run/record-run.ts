@@ -11,10 +11,11 @@ export async function recordRun(
   activity: Pick<HistoryRecorder, 'record'>,
   actor: Caller,
   { id, accountability }: FlowPlan,
-  { steps, data, secrets }: RunOutcome,
+  outcome: RunOutcome,
 ): Promise<number | undefined> {
   if (accountability === null) return undefined;
-  const revision = accountability === 'all' ? { steps, data: secrets.redact(data) } : undefined;
+  const revision =
+    accountability === 'all' ? { steps: outcome.steps, data: outcome.secrets.redact(outcome.data) } : undefined;
   return activity.record(actor, {
     action: 'run',
     collection: 'platform_flows',

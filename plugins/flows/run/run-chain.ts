@@ -2,23 +2,10 @@ import type { Caller } from '#kernel';
 import type { FlowOperationKind, FlowOperationRegistry } from '../contract.ts';
 import type { FlowPlan, OperationPlan } from '../plan/flow-plan.ts';
 import { toErrorValue } from './error-value.ts';
-import { isSecretKey, REDACTED, RunSecrets } from './redaction.ts';
+import { RunSecrets } from './redaction.ts';
+import { type ExecutedStep, type RunStep, renderStepRecords, type StepStatus } from './step-records.ts';
 import { renderOptions } from './templates.ts';
 import { currentTrial } from './trial.ts';
-
-/** `unknown`: an operation of a type that no plugin has ends the run. */
-export type StepStatus = 'resolve' | 'reject' | 'unknown';
-
-/** One executed operation, as it is recorded: without secrets. */
-export interface RunStep {
-  readonly operation: string;
-  readonly key: string;
-  readonly status: StepStatus;
-  /** The options as they were rendered. */
-  readonly options: unknown;
-  /** Template paths without a value. */
-  readonly missing?: readonly string[];
-}
 
 /** What a run begins with. */
 export interface RunInput {
@@ -38,7 +25,10 @@ export interface RunOutcome {
   readonly status: StepStatus;
   /** The values of the run by key, `$trigger`, `$last`, `$accountability` and `$env` included. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** The operations that have run, without secrets; made when they are read first. */
   readonly steps: readonly RunStep[];
+  /** The key of the last operation; null for a flow without operations. */
+  readonly lastStep: string | null;
   /** What the last operation threw, where its status is `reject`. */
   readonly error: unknown;
   readonly secrets: RunSecrets;
@@ -57,11 +47,12 @@ export const createRunChain =
   (plan, input) =>
     new ChainRun(deps, plan, input).follow();
 
+type Options = Readonly<Record<string, unknown>>;
+
 /** What one operation came to. */
 interface StepResult {
   readonly status: StepStatus;
   readonly value: unknown;
-  readonly record: RunStep;
   readonly error?: unknown;
   /** The run ends here, whatever follows in the chain. */
   readonly isLast?: boolean;
@@ -73,9 +64,7 @@ class ChainRun {
   readonly #input: RunInput;
   readonly #secrets = new RunSecrets();
   readonly #data: Record<string, unknown>;
-  /** The data without the secrets that were known when it came, from which options are rendered for the record. */
-  readonly #redacted: Record<string, unknown> = {};
-  readonly #steps: RunStep[] = [];
+  readonly #steps: ExecutedStep[] = [];
   /** Keys of the operations that have run, by id. */
   readonly #visited = new Map<string, string>();
   readonly #reader: { readonly admin: boolean };
@@ -89,7 +78,6 @@ class ChainRun {
     this.#data = { $trigger: trigger, $last: trigger, $accountability: accountability, $env: env };
     this.#secrets.note(trigger);
     this.#secrets.note(env);
-    for (const [name, value] of Object.entries(this.#data)) this.#redacted[name] = this.#secrets.redact(value);
   }
 
   async follow(): Promise<RunOutcome> {
@@ -105,36 +93,43 @@ class ChainRun {
         break;
       }
       const step = await this.#run(operation);
-      this.#steps.push(step.record);
       this.#secrets.note(step.value);
       this.#data[operation.key] = step.value;
       this.#data.$last = step.value;
-      this.#redacted[operation.key] = this.#secrets.redact(step.value);
-      this.#redacted.$last = this.#redacted[operation.key];
       status = step.status;
       error = step.error;
       if (status === 'unknown' || step.isLast) break;
       next = status === 'resolve' ? operation.resolve : operation.reject;
     }
-    // Once more, for secrets that came later.
-    const steps = this.#steps.map((step) => ({ ...step, options: this.#secrets.redact(step.options) }));
-    return { status, data: this.#data, steps, error, secrets: this.#secrets };
+    return this.#outcome(status, error);
+  }
+
+  #outcome(status: StepStatus, error: unknown): RunOutcome {
+    const { trigger, accountability, env } = this.#input;
+    const begin = { $trigger: trigger, $last: trigger, $accountability: accountability, $env: env };
+    const executed = this.#steps;
+    const secrets = this.#secrets;
+    let steps: readonly RunStep[] | undefined;
+    return {
+      status,
+      data: this.#data,
+      get steps() {
+        steps ??= renderStepRecords(executed, begin, secrets);
+        return steps;
+      },
+      lastStep: executed.at(-1)?.operation.key ?? null,
+      error,
+      secrets,
+    };
   }
 
   async #run(operation: OperationPlan): Promise<StepResult> {
     const missing = new Set<string>();
     const kind = this.#deps.operations().find(operation.type);
-    const settle = (status: StepStatus, value: unknown): StepResult => ({
-      status,
-      value,
-      record: {
-        operation: operation.id,
-        key: operation.key,
-        status,
-        options: redactOptions(operation, kind, this.#redacted, this.#secrets),
-        ...(missing.size > 0 ? { missing: [...missing] } : {}),
-      },
-    });
+    const settle = (status: StepStatus, value: unknown): StepResult => {
+      this.#steps.push({ operation, kind, status, value, missing });
+      return { status, value };
+    };
     const refusal = this.#refusalOf(operation);
     try {
       if (refusal) throw refusal;
@@ -142,6 +137,7 @@ class ChainRun {
       this.#secrets.note(rendered);
       if (kind === undefined) return settle('unknown', null);
       if (kind === 'ambiguous') throw new Error(`several plugins have the operation "${operation.type}"`);
+      for (const name of kind.secretOptions ?? []) this.#secrets.note((rendered as Options)[name], true);
       this.#input.signal?.throwIfAborted();
       return settle('resolve', await this.#call(kind, operation, rendered));
     } catch (error) {
@@ -172,30 +168,6 @@ class ChainRun {
     return visited.size > this.#deps.maxSteps
       ? new Error(`the run has more than ${this.#deps.maxSteps} operations`)
       : undefined;
-  }
-}
-
-/**
- * The options as they are recorded: rendered once more from data without secrets, so that what was interpolated from a secret is
- * redacted by where it came from, and searched for what was made of secrets.
- */
-function redactOptions(
-  { options }: OperationPlan,
-  kind: FlowOperationKind | 'ambiguous' | undefined,
-  redactedData: unknown,
-  secrets: RunSecrets,
-): unknown {
-  try {
-    const shown = secrets.redact(renderOptions(options, redactedData, () => {}));
-    const secretOptions = typeof kind === 'object' ? (kind.secretOptions ?? []) : [];
-    return Object.fromEntries(
-      Object.entries(shown as object).map(([key, value]) => [
-        key,
-        secretOptions.includes(key) || (isSecretKey(key) && value !== null) ? REDACTED : value,
-      ]),
-    );
-  } catch {
-    return REDACTED;
   }
 }
 

@@ -64,9 +64,9 @@ export function createRunLog(db: Db): RunLog {
     from ${runs} where flow = $1 order by started desc, id limit $2 offset $3`;
   const COUNT = db.sql`select count(*)::int as count from ${runs} where flow = $1`;
   return {
-    async add(id, plan, { status, steps, data, secrets }, { started, user, activity }) {
+    async add(id, plan, { status, lastStep, data, secrets }, { started, user, activity }) {
       const error = status === 'reject' ? JSON.stringify(secrets.redact(data.$last)) : null;
-      const step = steps.at(-1)?.key.slice(0, 255) ?? null;
+      const step = lastStep?.slice(0, 255) ?? null;
       await db.query(ADD, [id, plan.id, status, started, step, error, user, activity]);
     },
     async list(flow, limit, offset) {

@@ -32,7 +32,7 @@ export function startScheduleTriggers({ schedule, plans, runner, log }: Deps): {
     const outcome = await runner.run(plan, { trigger: null, caller: null, signal });
     if (outcome.status === 'reject')
       log.warn(
-        { flow: id, step: outcome.steps.at(-1)?.key, reason: outcome.secrets.redact(outcome.data.$last) },
+        { flow: id, step: outcome.lastStep, reason: outcome.secrets.redact(outcome.data.$last) },
         'a scheduled flow failed',
       );
   }
