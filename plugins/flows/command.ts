@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Caller, KernelCommand } from '#kernel';
 import { isUuid } from '../items/library.ts';
-import { buildFlowPlan } from './plan/flow-plan.ts';
 import type { FlowPlans } from './plan/flow-plans.ts';
 import type { RunLog } from './run/run-log.ts';
 import type { TryFlow } from './run/trial-report.ts';
@@ -41,8 +40,7 @@ export function createFlowsCommand({ plans, runLog, tryFlow, systemCaller }: Dep
   }
 
   async function tryOut(flow: string, file: string): Promise<number> {
-    const row = await plans.readStored(flow);
-    const plan = row && buildFlowPlan(row);
+    const plan = await plans.readStored(flow);
     if (!plan) return refuse('no flow has this id, or it has no trigger');
     const report = await tryFlow(plan, systemCaller(), JSON.parse(await readFile(file, 'utf8')));
     print(JSON.stringify(report, null, 2));

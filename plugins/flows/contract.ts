@@ -30,8 +30,13 @@ export interface FlowOperationKind {
    * undoes all it does; `run and list`: it is also listed among the effects. By default it is listed, does not run, and gives null.
    */
   readonly trial?: 'run' | 'run and list';
-  /** Options that are kept encrypted and handed over as references only. */
+  /**
+   * Options that hold secrets. They are stored apart from the others, encrypted where SECRETS_ENCRYPTION_KEY is set, and read back as the
+   * mask; confined code gets references to them only.
+   */
   readonly secretOptions?: readonly string[];
+  /** The option with headers, a list of `{ header, value }` or an object: values of headers such as `Authorization` are secrets as well. */
+  readonly secretHeaders?: string;
   /**
    * The package that the operation belongs to, where a plugin contributes it for a package; by default the contributing plugin.
    */

@@ -26,6 +26,8 @@ import { createFlowRunner, type FlowRunner } from './run/flow-runner.ts';
 import { createRunChain } from './run/run-chain.ts';
 import { createRunLog, flowRunsCollection } from './run/run-log.ts';
 import { createTryFlow } from './run/trial-report.ts';
+import { createOperationSecrets, operationSecretsMigrations } from './secrets/operation-secrets.ts';
+import { registerSecretFilters } from './secrets/secret-filters.ts';
 import { createAsyncRuns } from './triggers/async-runs.ts';
 import { startEventTriggers } from './triggers/event.ts';
 import { runsRoute } from './triggers/runs-route.ts';
@@ -62,12 +64,15 @@ export default definePlugin<Config>({
     });
     for (const one of [collections.flowsCollection, collections.operationsCollection, flowRunsCollection])
       host.contribute(systemCollections, one);
-    host.contribute(migrations, flowsChangedTriggers(db));
+    for (const migration of [flowsChangedTriggers(db), ...operationSecretsMigrations(db)])
+      host.contribute(migrations, migration);
+    const secretOptions = createOperationSecrets(db, used.secrets, log);
+    registerSecretFilters({ events, operations: current, stored: secretOptions });
 
     const withoutListeners = createCallersWithoutListeners();
     const systemCaller = (isWithoutListeners: boolean) =>
       isWithoutListeners ? withoutListeners.add(host.asSystem(NO_USER_WITHOUT_LISTENERS)) : host.asSystem(NO_USER);
-    const plans = createFlowPlans({ db, bus: used.bus, log });
+    const plans = createFlowPlans({ db, bus: used.bus, openSecret: secretOptions.open, log });
     const runLog = createRunLog(db);
     const runner: FlowRunner = createFlowRunner({
       chain: createRunChain({ operations: current, maxSteps: config.FLOWS_MAX_STEPS }),

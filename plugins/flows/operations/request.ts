@@ -86,6 +86,7 @@ export const createRequestOperation = ({
   maxBytes,
 }: RequestLimits & { readonly outbound: Pick<OutboundService, 'send'> }): FlowOperationKind => ({
   id: 'request',
+  secretHeaders: 'headers',
   async run(options, { flow }) {
     const address = textOption(options.url, 'url');
     if (!URL.canParse(address)) throw fail('INVALID_PAYLOAD', '"url" must be an absolute address');

@@ -1,3 +1,4 @@
+import { restoreSecretOptions } from '../secrets/secret-options.ts';
 import { eventNamesOf } from './event-names.ts';
 
 /** How a flow begins (specification, "Flow record"). */
@@ -48,15 +49,24 @@ export interface ActiveFlowRow {
   readonly accountability: string | null;
   readonly options: unknown;
   readonly operation: string | null;
-  readonly operations: readonly (Omit<OperationPlan, 'options'> & { readonly options: unknown })[];
+  readonly operations: readonly OperationRow[];
 }
+
+type OperationRow = Omit<OperationPlan, 'options'> & {
+  readonly options: unknown;
+  /** Stored secrets by their path in the options. */
+  readonly secrets: Readonly<Record<string, string>> | null;
+};
+
+/** Decrypts a secret option; undefined where that is not possible. */
+export type OpenOperationSecret = (operation: string, path: string, stored: string) => unknown;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const optionsOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});
 
 /** The plan of a stored flow; undefined where its trigger is none of the specification's. */
-export function buildFlowPlan(row: ActiveFlowRow): FlowPlan | undefined {
+export function buildFlowPlan(row: ActiveFlowRow, openSecret: OpenOperationSecret): FlowPlan | undefined {
   const trigger = FLOW_TRIGGERS.find((one) => one === row.trigger);
   if (!trigger) return undefined;
   const { id, name, operation, accountability } = row;
@@ -68,9 +78,19 @@ export function buildFlowPlan(row: ActiveFlowRow): FlowPlan | undefined {
     accountability: accountability === 'all' || accountability === 'activity' ? accountability : null,
     options,
     first: operation,
-    operations: new Map(row.operations.map((one) => [one.id, { ...one, options: optionsOf(one.options) }])),
+    operations: new Map(row.operations.map((one) => [one.id, buildOperationPlan(one, openSecret)])),
     listensTo: trigger === 'event' ? eventSubscriptionOf(options) : undefined,
   };
+}
+
+function buildOperationPlan({ secrets, ...row }: OperationRow, openSecret: OpenOperationSecret): OperationPlan {
+  const options = optionsOf(row.options);
+  if (!secrets) return { ...row, options };
+  const opened = Object.entries(secrets).flatMap(([path, stored]): [string, unknown][] => {
+    const value = openSecret(row.id, path, stored);
+    return value === undefined ? [] : [[path, value]];
+  });
+  return { ...row, options: restoreSecretOptions(options, new Map(opened)) };
 }
 
 function eventSubscriptionOf(options: Readonly<Record<string, unknown>>): EventSubscription | undefined {

@@ -1,6 +1,7 @@
-import type { Caller } from '#kernel';
+import { type Caller, fail } from '#kernel';
 import type { FlowOperationKind, FlowOperationRegistry } from '../contract.ts';
 import type { FlowPlan, OperationPlan } from '../plan/flow-plan.ts';
+import { missingSecretsOf } from '../secrets/secret-options.ts';
 import { toErrorValue } from './error-value.ts';
 import { RunSecrets } from './redaction.ts';
 import { type ExecutedStep, type RunStep, renderStepRecords, type StepStatus } from './step-records.ts';
@@ -137,6 +138,8 @@ class ChainRun {
       this.#secrets.note(rendered);
       if (kind === undefined) return settle('unknown', null);
       if (kind === 'ambiguous') throw new Error(`several plugins have the operation "${operation.type}"`);
+      const [unset] = missingSecretsOf(kind, operation.options);
+      if (unset) throw fail('INVALID_PAYLOAD', `the secret option "${unset}" has no stored value: enter it again`);
       for (const name of kind.secretOptions ?? []) this.#secrets.note((rendered as Options)[name], true);
       this.#input.signal?.throwIfAborted();
       return settle('resolve', await this.#call(kind, operation, rendered));
