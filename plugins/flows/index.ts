@@ -122,7 +122,7 @@ export default definePlugin<Config>({
 
     confirmFlowChanges({ db, events, bus: used.bus, plans });
     startEventTriggers({ events, plans, runner, withoutListeners, log });
-    const schedules = startScheduleTriggers({ schedule: used.schedule, plans, runner, log });
+    const schedules = startScheduleTriggers({ events, schedule: used.schedule, plans, runner, log });
     host.onStart(async () => {
       await plans.current();
     });

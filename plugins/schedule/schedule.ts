@@ -1,13 +1,15 @@
 import type { InterProcessLock } from '../cluster/contract.ts';
-import type { JobScheduler, ScheduledJob, ScheduledJobHandle } from './contract.ts';
-import { createDueTimes, isCronExpression } from './due-times.ts';
+import { type JobScheduler, MAX_WAITING_TICKS, type ScheduledJob, type ScheduledJobHandle } from './contract.ts';
+import { createDueTimes, dueTimesBetween, isCronExpression } from './due-times.ts';
+import { JobRuns } from './job-runs.ts';
 import type { ScheduleTicks } from './schedule-ticks.ts';
 import { createTakeOverWatch } from './take-over-watch.ts';
 import { startTickTimer } from './timer.ts';
+import { createRunWaitingTicks, lockNameOf } from './waiting-ticks.ts';
 
 interface Deps {
   readonly ticks: ScheduleTicks;
-  readonly lock: Pick<InterProcessLock, 'attempt' | 'run'>;
+  readonly lock: Pick<InterProcessLock, 'attempt'>;
 }
 
 /** Creates the service `schedule`; `stop` stops all its jobs. */
@@ -28,52 +30,10 @@ export function createJobScheduler(deps: Deps): JobScheduler & { stop(): void } 
   };
 }
 
-/** Runs of one job in this process. */
-class JobRuns {
-  readonly #running = new Set<Promise<void>>();
-  readonly #ending = new AbortController();
-  readonly #job: ScheduledJob;
-
-  constructor(job: ScheduledJob) {
-    this.#job = job;
-  }
-
-  /** Whether a tick is left out because the run before has not ended. */
-  get isBusy(): boolean {
-    return this.#job.overlap !== 'allow' && this.#running.size > 0;
-  }
-
-  get isStopped(): boolean {
-    return this.#ending.signal.aborted;
-  }
-
-  /** Starts `work`, whose failure is logged for the owner of the job. */
-  start(work: () => Promise<unknown>): void {
-    const { name, log } = this.#job;
-    const one: Promise<void> = work()
-      .then(
-        () => {},
-        (error) => log.error({ err: error, schedule: name }, 'a scheduled job failed'),
-      )
-      .finally(() => this.#running.delete(one));
-    this.#running.add(one);
-  }
-
-  /** The job's own work for one tick. */
-  async work(at: Date): Promise<void> {
-    await this.#job.run({ at, signal: this.#ending.signal });
-  }
-
-  async stop(): Promise<void> {
-    this.#ending.abort();
-    await Promise.all(this.#running);
-  }
-}
-
 function startProcessJob(job: ScheduledJob, onStop: () => void): ScheduledJobHandle {
   const runs = new JobRuns(job);
   const stopTimer = startTickTimer(createDueTimes(job), (at) => {
-    if (!runs.isBusy) runs.start(() => runs.work(at));
+    if (job.overlap === 'allow' || !runs.isBusy) runs.start(() => runs.work(at));
   });
   return {
     async stop() {
@@ -84,63 +44,100 @@ function startProcessJob(job: ScheduledJob, onStop: () => void): ScheduledJobHan
   };
 }
 
+const BEGINNING = new Date(0);
+
 function startClusterJob(job: ScheduledJob, { ticks, lock }: Deps, onStop: () => void): ScheduledJobHandle {
-  const { name, overlap = 'skip', missed = 'skip', log } = job;
+  const { name, overlap = 'skip', missed = 'skip', missedSince = 'last', log } = job;
   const runs = new JobRuns(job);
   const dueTimes = createDueTimes(job);
-  const since = new Date();
+  const started = new Date();
+  const running = new Set<number>();
 
-  /** Runs a claimed tick. A process that stops before the run leaves the tick to another one. */
+  /** Runs a tick of this process. One that stops before the run leaves the tick to another one. */
   async function runClaimed(at: Date): Promise<void> {
     if (runs.isStopped) return;
+    running.add(at.getTime());
     try {
       await runs.work(at);
-    } finally {
       await ticks.finish(name, at);
+    } finally {
+      running.delete(at.getTime());
     }
+  }
+
+  // Earlier ticks whose run has not ended are missed ones, unless they were put in a queue.
+  const since = missed === 'skip' && overlap !== 'queue' ? started : BEGINNING;
+  const runWaiting = createRunWaitingTicks({
+    name,
+    since,
+    ticks,
+    lock,
+    run: runClaimed,
+    isRunning: (tick) => running.has(tick.getTime()),
+    isStopped: () => runs.isStopped,
+    onBlocked: () => watch.start(),
+  });
+  async function takeOver(): Promise<boolean> {
+    const { taken, isWatched } = await ticks.takeOver(name, since);
+    for (const tick of taken) runs.start(() => runClaimed(tick));
+    return isWatched;
+  }
+  const watch = createTakeOverWatch({
+    name,
+    log,
+    async look() {
+      const isAnyWatched = overlap === 'allow' && (await takeOver());
+      // Looked at before the lock is taken: a tick whose time comes while it is held would be left out.
+      const { isLeft, isWatched } = await ticks.look(name, since);
+      if (isLeft) runs.start(runWaiting);
+      return isAnyWatched || isWatched || isLeft;
+    },
+  });
+
+  let isQueueFull = false;
+  async function enqueue(all: readonly Date[]): Promise<void> {
+    const { isFull } = await ticks.enqueue(name, all, MAX_WAITING_TICKS);
+    if (isFull && !isQueueFull)
+      log.warn({ schedule: name }, `ticks of a job are left out: ${MAX_WAITING_TICKS} of them wait already`);
+    isQueueFull = isFull;
+    await runWaiting();
   }
 
   async function runTick(at: Date): Promise<void> {
     if (await ticks.claim(name, at)) await runClaimed(at);
     else watch.start();
   }
-
   /** Locked before it is claimed: a tick that is left out because another process still runs the one before stays unclaimed. */
   async function runUnderLock(at: Date): Promise<void> {
-    if (overlap === 'allow') return runTick(at);
-    const done = await lock.attempt(`schedule ${name}`, () => runTick(at));
+    const done = await lock.attempt(lockNameOf(name), () => runTick(at));
     if (!done) watch.start();
   }
-
-  /** Unlike a tick whose time comes, one that was taken over is claimed already, and waits until a run elsewhere has ended. */
-  const runTaken = (at: Date) =>
-    overlap === 'allow' ? runClaimed(at) : lock.run(`schedule ${name}`, () => runClaimed(at));
-  const watch = createTakeOverWatch({ name, since, ticks, log, run: (at) => runs.start(() => runTaken(at)) });
   const stopTimer = startTickTimer(dueTimes, (at) => {
-    if (!runs.isBusy) runs.start(() => runUnderLock(at));
+    if (overlap === 'queue') runs.start(() => enqueue([at]));
+    else if (overlap === 'allow') runs.start(() => runTick(at));
+    else if (!runs.isBusy) runs.start(() => runUnderLock(at));
   });
 
   async function catchUp(): Promise<void> {
-    await watch.look(new Date(0));
-    const last = await ticks.last(name, since);
-    const due = dueTimes.previous(since);
-    if (due && due > last && !runs.isBusy && !runs.isStopped) runs.start(() => runUnderLock(due));
+    if (missedSince === 'now') return ticks.skipTo(name, dueTimes.previous(started) ?? started);
+    if (missed === 'skip') return overlap === 'queue' ? runWaiting() : undefined;
+    if (overlap === 'allow') await takeOver();
+    const last = await ticks.last(name, started);
+    await enqueue(dueTimesBetween(dueTimes, last, started, missed === 'once' ? 1 : MAX_WAITING_TICKS));
   }
-  const catchingUp =
-    missed === 'once'
-      ? catchUp().catch((error) => {
-          if (!runs.isStopped) log.error({ err: error, schedule: name }, 'missed ticks of a job cannot be read');
-        })
-      : undefined;
+  runs.start(() =>
+    catchUp().catch((error) => {
+      if (!runs.isStopped) throw error;
+    }),
+  );
 
   return {
     async stop() {
       stopTimer();
       watch.stop();
       onStop();
-      await runs.stop();
       // A service that stops right after its start still has the database until this has ended.
-      await catchingUp;
+      await runs.stop();
     },
   };
 }

@@ -1,10 +1,11 @@
-import type { Log } from '#kernel';
+import type { EventsApi, Log } from '#kernel';
 import type { JobScheduler, ScheduledJobHandle } from '../../schedule/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
 
 interface Deps {
+  readonly events: Pick<EventsApi, 'onAction'>;
   readonly schedule: JobScheduler;
   readonly plans: FlowPlans;
   readonly runner: FlowRunner;
@@ -17,13 +18,20 @@ interface StartedSchedule {
   readonly job: ScheduledJobHandle;
 }
 
+const OVERLAPS = ['skip', 'allow', 'queue'] as const;
+const MISSED = ['skip', 'once', 'all'] as const;
+
 /**
  * Runs flows with the trigger `schedule`, each nominal time in one process of all. Options: `cron` (five positions, or six with seconds
- * first), `overlap` (`skip`, the default, or `allow`) and `missed` (`skip`, the default, or `once`).
+ * first), `overlap` (`skip`, the default, `allow` or `queue`) and `missed` (`skip`, the default, `once` or `all`). Schedules start with
+ * the server: a command of the command line runs no ticks.
  */
-export function startScheduleTriggers({ schedule, plans, runner, log }: Deps): { stop(): Promise<void> } {
+export function startScheduleTriggers({ events, schedule, plans, runner, log }: Deps): { stop(): Promise<void> } {
   const started = new Map<string, StartedSchedule>();
+  let isServing = false;
   let isStopped = false;
+  /** Ticks were missed while no process was up, not while a flow was inactive or had another schedule. */
+  let missedSince: 'last' | 'now' = 'last';
   let changing: Promise<unknown> = Promise.resolve();
 
   async function runTick(id: string, signal: AbortSignal): Promise<void> {
@@ -46,8 +54,9 @@ export function startScheduleTriggers({ schedule, plans, runner, log }: Deps): {
     const job = schedule.start({
       name: `flow ${id}`,
       at: cron,
-      overlap: overlap === 'allow' ? 'allow' : 'skip',
-      missed: missed === 'once' ? 'once' : 'skip',
+      overlap: OVERLAPS.find((one) => one === overlap) ?? 'skip',
+      missed: MISSED.find((one) => one === missed) ?? 'skip',
+      missedSince,
       log,
       run: ({ signal }) => runTick(id, signal),
     });
@@ -66,13 +75,20 @@ export function startScheduleTriggers({ schedule, plans, runner, log }: Deps): {
       await job.stop();
     }
     for (const [id, { plan, text }] of expected) if (!isStopped && !started.has(id)) start(plan, text);
+    missedSince = 'now';
   }
 
+  function applyInTurn(current: ReadonlyMap<string, FlowPlan>): void {
+    changing = changing
+      .then(() => apply(current))
+      .catch((error) => log.error({ err: error }, 'flows could not be scheduled'));
+  }
   plans.onChange((current) => {
-    if (current)
-      changing = changing
-        .then(() => apply(current))
-        .catch((error) => log.error({ err: error }, 'flows could not be scheduled'));
+    if (current && isServing) applyInTurn(current);
+  });
+  events.onAction('server.start', async () => {
+    isServing = true;
+    applyInTurn(await plans.current());
   });
   return {
     async stop() {
