@@ -21,6 +21,7 @@ import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { confirmFlowChanges } from './plan/flow-changes.ts';
 import { createFlowPlans, flowsChangedTriggers, flowTablesOf } from './plan/flow-plans.ts';
+import { createFindFlowProblems } from './plan/flow-problems.ts';
 import { createCallersWithoutListeners } from './run/callers-without-listeners.ts';
 import { createFlowRunner, type FlowRunner } from './run/flow-runner.ts';
 import { createRunChain } from './run/run-chain.ts';
@@ -30,6 +31,7 @@ import { createOperationSecrets, operationSecretsMigrations } from './secrets/op
 import { registerSecretFilters } from './secrets/secret-filters.ts';
 import { createAsyncRuns } from './triggers/async-runs.ts';
 import { startEventTriggers } from './triggers/event.ts';
+import { problemsRoute } from './triggers/problems-route.ts';
 import { runsRoute } from './triggers/runs-route.ts';
 import { startScheduleTriggers } from './triggers/schedule.ts';
 import { triggerRoutes } from './triggers/trigger-routes.ts';
@@ -102,6 +104,10 @@ export default definePlugin<Config>({
 
     const tryFlow = createTryFlow(db, runner);
     host.contribute(commands, createFlowsCommand({ plans, runLog, tryFlow, systemCaller: () => systemCaller(false) }));
+    const findProblems = createFindFlowProblems({
+      operations: current,
+      isCronExpression: used.schedule.isPattern,
+    });
     const asyncRuns = createAsyncRuns({
       queue: host.queue,
       secrets: used.secrets,
@@ -115,6 +121,7 @@ export default definePlugin<Config>({
       ...triggerRoutes({ items: used.items, plans, runner, asyncRuns, tables: flowTablesOf(db) }),
       runsRoute({ items: used.items, log: runLog }),
       tryRoute({ plans, tryFlow }),
+      problemsRoute({ items: used.items, plans, findProblems }),
       ...collectionRoutes(used.items, '/flows', 'platform_flows'),
       ...collectionRoutes(used.items, '/operations', 'platform_operations'),
     ])
