@@ -105,7 +105,7 @@ describe('flows that cannot run as they are stored', function () {
     ['item-update', { collection: 'platform_flows', key: 1, payload: 'x' }],
     ['item-delete', { key: 1 }],
     ['mail', { subject: 's' }],
-    ['notification', { subject: 's' }],
+    ['notification', { recipient: '11111111-2222-4333-8444-555555555555' }],
     ['request', { url: 'nowhere' }],
     ['trigger', { flow: '11111111-2222-4333-8444-555555555555', payload: [1], iterationMode: 'odd' }],
     ['sleep', { milliseconds: 'long' }],
