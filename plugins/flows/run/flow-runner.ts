@@ -5,6 +5,7 @@ import type { HistoryRecorder } from '../../activity/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import { recordRun } from './record-run.ts';
+import { RunSecrets } from './redaction.ts';
 import type { RunChain, RunOutcome } from './run-chain.ts';
 import type { RunLog } from './run-log.ts';
 import { currentTrial } from './trial.ts';
@@ -38,8 +39,14 @@ interface Deps {
   readonly maxNesting: number;
 }
 
-/** The flows that led to the running code, by name: one flow calls another, or writes what another listens to. */
-const nesting = new AsyncLocalStorage<readonly string[]>();
+/** The flows that led to the running code: one flow calls another, or writes what another listens to. */
+interface Nesting {
+  /** Names of the flows. */
+  readonly path: readonly string[];
+  /** A flow may hand secrets of its run to another one in any text, so all of them know the same ones. */
+  readonly secrets: RunSecrets;
+}
+const nesting = new AsyncLocalStorage<Nesting>();
 
 export function createFlowRunner({
   chain,
@@ -73,12 +80,14 @@ export function createFlowRunner({
 
   return {
     async run(plan, { trigger, caller, id = randomUUID(), signal, isPartOfWrite = false }) {
-      const path = [...(nesting.getStore() ?? []), plan.name];
+      const outer = nesting.getStore();
+      const path = [...(outer?.path ?? []), plan.name];
       if (path.length > maxNesting)
         throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
-      const input = { id, trigger, caller, accountability: toAccountability(caller), env, signal };
+      const secrets = outer?.secrets ?? new RunSecrets();
+      const input = { id, trigger, caller, accountability: toAccountability(caller), env, secrets, signal };
       const started = new Date();
-      const outcome = await nesting.run(path, () => chain(plan, input));
+      const outcome = await nesting.run({ path, secrets }, () => chain(plan, input));
       if (outcome.status !== 'resolve')
         log.debug(
           { flow: plan.id, run: id, step: outcome.lastStep, status: outcome.status },

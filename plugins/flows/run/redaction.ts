@@ -6,6 +6,8 @@ const MIN_SEARCHED_LENGTH = 6;
 /** A run with more secrets than this, which only a hostile client sends, keeps no texts at all: searching would take too long. */
 const MAX_SECRETS = 100;
 const MAX_DEPTH = 100;
+/** Values that wait for the search. */
+const MAX_PENDING = 1000;
 
 /** Keys whose values are secrets, without regard to case, `-` and `_`; also as the end of a longer key. */
 const SECRET_KEY =
@@ -79,6 +81,14 @@ export class RunSecrets {
   /** Notes the secrets in a value, at any depth. `isSecret`: every text and number in it is one. */
   note(value: unknown, isSecret = false): void {
     if ((typeof value === 'object' && value !== null) || isSecret) this.#pending.push({ value, isSecret });
+    // A flow that runs others for a long list must not hold all of their values.
+    if (this.#pending.length >= MAX_PENDING) this.#collectPending();
+  }
+
+  #collectPending(): void {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const { value, isSecret } of pending) this.#collect(value, isSecret);
   }
 
   #collect(value: unknown, isSecret: boolean, depth = 0): void {
@@ -122,11 +132,7 @@ export class RunSecrets {
   }
 
   redactText(text: string): string {
-    if (this.#pending.length > 0) {
-      const pending = this.#pending;
-      this.#pending = [];
-      for (const { value, isSecret } of pending) this.#collect(value, isSecret);
-    }
+    if (this.#pending.length > 0) this.#collectPending();
     if (this.#noted.size === 0) return text;
     if (this.#noted.size > MAX_SECRETS) return text.length < MIN_SEARCHED_LENGTH ? text : REDACTED;
     this.#search ??= new SecretSearch(new Set([...this.#noted].flatMap(encodingsOf)));

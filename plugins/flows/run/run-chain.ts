@@ -3,7 +3,7 @@ import type { FlowOperationKind, FlowOperationRegistry } from '../contract.ts';
 import type { FlowPlan, OperationPlan } from '../plan/flow-plan.ts';
 import { missingSecretsOf } from '../secrets/secret-options.ts';
 import { toErrorValue } from './error-value.ts';
-import { RunSecrets } from './redaction.ts';
+import type { RunSecrets } from './redaction.ts';
 import { type ExecutedStep, type RunStep, renderStepRecords, type StepStatus } from './step-records.ts';
 import { renderOptions } from './templates.ts';
 import { currentTrial } from './trial.ts';
@@ -17,6 +17,8 @@ export interface RunInput {
   readonly caller: Caller | null;
   readonly accountability: Readonly<Record<string, unknown>> | null;
   readonly env: Readonly<Record<string, string>>;
+  /** The secrets of this run and of those that it is a part of. */
+  readonly secrets: RunSecrets;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -63,7 +65,7 @@ class ChainRun {
   readonly #deps: Deps;
   readonly #plan: FlowPlan;
   readonly #input: RunInput;
-  readonly #secrets = new RunSecrets();
+  readonly #secrets: RunSecrets;
   readonly #data: Record<string, unknown>;
   readonly #steps: ExecutedStep[] = [];
   /** Keys of the operations that have run, by id. */
@@ -74,6 +76,7 @@ class ChainRun {
     this.#deps = deps;
     this.#plan = plan;
     this.#input = input;
+    this.#secrets = input.secrets;
     this.#reader = { admin: input.caller?.admin ?? true };
     const { trigger, accountability, env } = input;
     this.#data = { $trigger: trigger, $last: trigger, $accountability: accountability, $env: env };
