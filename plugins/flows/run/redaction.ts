@@ -30,7 +30,25 @@ export function isSecretKey(key: string): boolean {
 const isSecretPair = (pair: Readonly<Record<string, unknown>>): boolean =>
   ['header', 'name', 'key'].some((name) => typeof pair[name] === 'string' && isSecretKey(pair[name]));
 
+/** What a chain makes of a secret that it takes for a part of a JSON text, or of an address. */
+function decodingsOf(secret: string): readonly string[] {
+  const decoders = [
+    ...(secret.includes('\\') ? [() => JSON.parse(`"${secret}"`) as unknown] : []),
+    ...(secret.includes('%') ? [() => decodeURIComponent(secret)] : []),
+  ];
+  return decoders.flatMap((decode) => {
+    try {
+      const text = decode();
+      return typeof text === 'string' && text.length >= MIN_SEARCHED_LENGTH ? [text] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** The forms in which a secret may stand in a text that was made of it. */
+const formsOf = (secret: string): readonly string[] => [secret, ...decodingsOf(secret)].flatMap(encodingsOf);
+
 function encodingsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   const inJson = JSON.stringify(secret).slice(1, -1);
@@ -43,6 +61,7 @@ function encodingsOf(secret: string): readonly string[] {
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
     ...base64FormsOf(bytes),
+    ...(inJson === secret ? [] : base64FormsOf(Buffer.from(inJson))),
   ];
 }
 
@@ -135,7 +154,7 @@ export class RunSecrets {
     if (this.#pending.length > 0) this.#collectPending();
     if (this.#noted.size === 0) return text;
     if (this.#noted.size > MAX_SECRETS) return text.length < MIN_SEARCHED_LENGTH ? text : REDACTED;
-    this.#search ??= new SecretSearch(new Set([...this.#noted].flatMap(encodingsOf)));
+    this.#search ??= new SecretSearch(new Set([...this.#noted].flatMap(formsOf)));
     return this.#search.replaceAll(text);
   }
 }
