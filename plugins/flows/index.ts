@@ -1,4 +1,4 @@
-import { commands, definePlugin } from '#kernel';
+import { commands, definePlugin, type Host } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { identity } from '../auth/contract.ts';
@@ -16,7 +16,7 @@ import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import * as collections from './collections.ts';
 import { createFlowsCommand } from './command.ts';
-import { flowOperations, operations } from './contract.ts';
+import { type FlowOperationRegistry, flowOperations, operations } from './contract.ts';
 import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { confirmFlowChanges } from './plan/flow-changes.ts';
@@ -52,18 +52,24 @@ const USED = { access, activity, bus, environmentVariables, identity, items, mai
 const NO_USER = 'a flow runs for no user, or an operation has all permissions';
 const NO_USER_WITHOUT_LISTENERS = 'an operation writes for no user and triggers no flows';
 
+/** Collects the operations of all plugins. Returns the function that reads those that there are. */
+function provideOperations(host: Pick<Host, 'define' | 'provide' | 'read'>): () => FlowOperationRegistry {
+  const current = () => host.read(flowOperations);
+  host.define(flowOperations);
+  host.provide(operations, {
+    find: (id) => current().find(id),
+    owners: (id) => current().owners(id),
+    ids: () => current().ids(),
+  });
+  return current;
+}
+
 export default definePlugin<Config>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
     const used = host.use(USED);
-    const current = () => host.read(flowOperations);
-    host.define(flowOperations);
-    host.provide(operations, {
-      find: (id) => current().find(id),
-      owners: (id) => current().owners(id),
-      ids: () => current().ids(),
-    });
+    const current = provideOperations(host);
     for (const one of [collections.flowsCollection, collections.operationsCollection, flowRunsCollection])
       host.contribute(systemCollections, one);
     for (const migration of [flowsChangedTriggers(db), ...operationSecretsMigrations(db)])
@@ -104,10 +110,7 @@ export default definePlugin<Config>({
 
     const tryFlow = createTryFlow(db, runner);
     host.contribute(commands, createFlowsCommand({ plans, runLog, tryFlow, systemCaller: () => systemCaller(false) }));
-    const findProblems = createFindFlowProblems({
-      operations: current,
-      isCronExpression: used.schedule.isPattern,
-    });
+    const findProblems = createFindFlowProblems({ operations: current, isCronExpression: used.schedule.isPattern });
     const asyncRuns = createAsyncRuns({
       queue: host.queue,
       secrets: used.secrets,

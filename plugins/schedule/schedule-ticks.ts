@@ -51,61 +51,70 @@ interface TickRow {
   readonly process: string;
 }
 
-export function createScheduleTicks({ db, presence }: Deps): ScheduleTicks {
+/** The statements; in all of them `$1` is the name of the job. */
+function tickStatements(db: Deps['db']) {
   const ticks = db.write(TICKS);
   const none = db.sql`${db.literal(NONE)}::uuid`;
-  const CLAIM = db.sql`insert into ${ticks} as t (schedule, tick, process)
+  return {
+    claim: db.sql`insert into ${ticks} as t (schedule, tick, process)
     select $1, $2::timestamptz, $3::uuid where not exists (select from ${ticks} where schedule = $1 and tick >= $2)
-    on conflict do nothing returning 1`;
-  // The last row of each job stays: by it a later process knows which ticks were missed.
-  const FINISH = db.sql`with ended as (
+    on conflict do nothing returning 1`,
+    // The last row of each job stays: by it a later process knows which ticks were missed.
+    finish: db.sql`with ended as (
       update ${ticks} set finished = now() where schedule = $1 and tick = $2 and process = $3)
     delete from ${ticks} where schedule = $1 and tick < $2
-      and (finished is not null or (tick < $2 - interval '1 day' and process <> ${none}))`;
-  const ENQUEUE = db.sql`with waiting as (select count(*) as count from ${ticks} where schedule = $1 and finished is null),
+      and (finished is not null or (tick < $2 - interval '1 day' and process <> ${none}))`,
+    enqueue: db.sql`with waiting as (select count(*) as count from ${ticks} where schedule = $1 and finished is null),
       new as (select tick from unnest($2::timestamptz[]) tick
         where tick > coalesce((select max(t.tick) from ${ticks} t where t.schedule = $1), '-infinity')),
       added as (insert into ${ticks} (schedule, tick, process)
         select $1, tick, ${none} from new order by tick limit greatest(0, $3::int - (select count from waiting))
         on conflict do nothing)
-    select (select count(*) from new) > $3::int - (select count from waiting) as full`;
-  const UNFINISHED = db.sql`select tick, process from ${ticks}
-    where schedule = $1 and tick > $2 and finished is null and process <> ${none} order by tick`;
-  const FIRST_UNFINISHED = db.sql`select tick, process from ${ticks}
-    where schedule = $1 and tick > $2 and finished is null order by tick limit 1`;
-  const RUNNERS = db.sql`select distinct process from ${ticks} where schedule = $1 and tick > $2 and finished is null`;
-  const TAKE = db.sql`update ${ticks} set process = $4
-    where schedule = $1 and tick = $2 and process = $3 and finished is null returning 1`;
-  const FIRST = db.sql`insert into ${ticks} (schedule, tick, process, finished)
-    select $1, $2::timestamptz, $3::uuid, now() where not exists (select from ${ticks} where schedule = $1)`;
-  const LAST = db.sql`select tick from ${ticks} where schedule = $1 order by tick desc limit 1`;
-  const SKIP_TO = db.sql`with dropped as (
+    select (select count(*) from new) > $3::int - (select count from waiting) as full`,
+    unfinished: db.sql`select tick, process from ${ticks}
+    where schedule = $1 and tick > $2 and finished is null and process <> ${none} order by tick`,
+    firstUnfinished: db.sql`select tick, process from ${ticks}
+    where schedule = $1 and tick > $2 and finished is null order by tick limit 1`,
+    runners: db.sql`select distinct process from ${ticks} where schedule = $1 and tick > $2 and finished is null`,
+    take: db.sql`update ${ticks} set process = $4
+    where schedule = $1 and tick = $2 and process = $3 and finished is null returning 1`,
+    first: db.sql`insert into ${ticks} (schedule, tick, process, finished)
+    select $1, $2::timestamptz, $3::uuid, now() where not exists (select from ${ticks} where schedule = $1)`,
+    last: db.sql`select tick from ${ticks} where schedule = $1 order by tick desc limit 1`,
+    skipTo: db.sql`with dropped as (
       delete from ${ticks} where schedule = $1 and tick < $2 and process = ${none} and finished is null)
     insert into ${ticks} (schedule, tick, process, finished)
     select $1, $2::timestamptz, $3::uuid, now() where not exists (select from ${ticks} where schedule = $1 and tick >= $2)
-    on conflict do nothing`;
+    on conflict do nothing`,
+  };
+}
+
+export function createScheduleTicks({ db, presence }: Deps): ScheduleTicks {
+  const statements = tickStatements(db);
 
   async function take(schedule: string, { tick, process }: TickRow): Promise<boolean> {
-    return (await db.query(TAKE, [schedule, tick, process, presence.id])).count > 0;
+    return (await db.query(statements.take, [schedule, tick, process, presence.id])).count > 0;
   }
   const isLeft = async (process: string): Promise<boolean> =>
     process === NONE || (await presence.findDead([process])).length > 0;
 
   return {
     async claim(schedule, tick) {
-      const { rows } = await db.query(CLAIM, [schedule, tick, presence.id], { name: 'schedule_claim' });
+      const { rows } = await db.query(statements.claim, [schedule, tick, presence.id], { name: 'schedule_claim' });
       return rows.length > 0;
     },
     async finish(schedule, tick) {
-      await db.query(FINISH, [schedule, tick, presence.id], { name: 'schedule_finish' });
+      await db.query(statements.finish, [schedule, tick, presence.id], { name: 'schedule_finish' });
     },
     async enqueue(schedule, all, max) {
-      const { rows } = await db.query<{ full: boolean }>(ENQUEUE, [schedule, all, max], { name: 'schedule_enqueue' });
+      const { rows } = await db.query<{ full: boolean }>(statements.enqueue, [schedule, all, max], {
+        name: 'schedule_enqueue',
+      });
       return { isFull: rows[0]?.full ?? false };
     },
     async next(schedule, since) {
       for (;;) {
-        const [row] = (await db.query<TickRow>(FIRST_UNFINISHED, [schedule, since])).rows;
+        const [row] = (await db.query<TickRow>(statements.firstUnfinished, [schedule, since])).rows;
         if (!row) return undefined;
         const isOwn = row.process === presence.id;
         if (isOwn || !(await isLeft(row.process))) return { tick: row.tick, state: 'running', isOwn };
@@ -113,26 +122,26 @@ export function createScheduleTicks({ db, presence }: Deps): ScheduleTicks {
       }
     },
     async look(schedule, since) {
-      const { rows } = await db.query<Pick<TickRow, 'process'>>(RUNNERS, [schedule, since]);
+      const { rows } = await db.query<Pick<TickRow, 'process'>>(statements.runners, [schedule, since]);
       const others = rows.map(({ process }) => process).filter((one) => one !== NONE && one !== presence.id);
       const dead = await presence.findDead(others);
       const isLeft = dead.length > 0 || rows.some(({ process }) => process === NONE);
       return { isLeft, isWatched: dead.length < others.length };
     },
     async takeOver(schedule, since) {
-      const { rows } = await db.query<TickRow>(UNFINISHED, [schedule, since]);
+      const { rows } = await db.query<TickRow>(statements.unfinished, [schedule, since]);
       const dead = await presence.findDead([...new Set(rows.map(({ process }) => process))]);
       const taken: Date[] = [];
       for (const row of rows) if (dead.includes(row.process) && (await take(schedule, row))) taken.push(row.tick);
       return { taken, isWatched: rows.some(({ process }) => process !== presence.id && !dead.includes(process)) };
     },
     async last(schedule, now) {
-      await db.query(FIRST, [schedule, now, presence.id]);
-      const { rows } = await db.query<{ tick: Date }>(LAST, [schedule]);
+      await db.query(statements.first, [schedule, now, presence.id]);
+      const { rows } = await db.query<{ tick: Date }>(statements.last, [schedule]);
       return rows[0]?.tick ?? now;
     },
     async skipTo(schedule, tick) {
-      await db.query(SKIP_TO, [schedule, tick, presence.id]);
+      await db.query(statements.skipTo, [schedule, tick, presence.id]);
     },
   };
 }

@@ -14,7 +14,7 @@ interface Options {
   readonly onBlocked: () => void;
 }
 
-/** The lock of one job: whoever holds it runs its ticks. */
+/** The lock of one job: the process that holds it runs its ticks. */
 export const lockNameOf = (name: string): string => `schedule ${name}`;
 
 /**

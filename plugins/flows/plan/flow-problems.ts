@@ -33,7 +33,7 @@ function triggerProblemsOf(
   if (trigger === 'event' && listensTo?.names.length === 0)
     return problem('"scope" and "collections" name no event: the flow listens to nothing');
   if (trigger === 'manual' && !(Array.isArray(options.collections) && options.collections.length > 0))
-    return problem('"collections" is empty: nobody can trigger the flow');
+    return problem('"collections" is empty: the flow cannot be triggered');
   return [];
 }
 

@@ -210,7 +210,7 @@ describe('options of operations', function () {
         expect(value).to.include.keys('statusText', 'headers');
       });
 
-    it('an address that nobody answers rejects with a message', async () => {
+    it('an address without a server rejects with a message', async () => {
       const { value, isResolved } = await run('request', { url: 'http://127.0.0.1:1/' });
       expect(isResolved).to.equal(false);
       expect(value).to.include.keys('name', 'message');

@@ -11,7 +11,7 @@ const OK = give({ a: 1 });
 const FAILS = failWith({ code: 'MINE', status: 418, message: 'no' });
 const FORBIDDEN = [403, 'FORBIDDEN'] as const;
 const NO_CONTENT = [204, ''] as const;
-const GIVEN = [200, '{"a":1}'] as const;
+const OBJECT = [200, '{"a":1}'] as const;
 
 type Answer = readonly [status: number, textOrCode: string];
 /** A flow, and what GET and POST answer: the status with the whole text, or with the code of an error. */
@@ -23,7 +23,7 @@ const webhookRows = (method: 'GET' | 'POST', options: object): readonly Row[] =>
     return method === 'GET' ? [title, whole, answer, FORBIDDEN] : [title, whole, FORBIDDEN, answer];
   };
   return [
-    one('gives an object', { steps: OK }, GIVEN),
+    one('gives an object', { steps: OK }, OBJECT),
     one('gives a list', { steps: give([1, 'x']) }, [200, '[1,"x"]']),
     one('gives a number', { steps: give('7') }, [200, '7']),
     one('gives zero', { steps: give('0') }, [200, '0']),
@@ -37,7 +37,7 @@ const webhookRows = (method: 'GET' | 'POST', options: object): readonly Row[] =>
     one('ends with an operation that gives nothing', { steps: [...OK, { key: 'log', type: 'log' }] }, NO_CONTENT),
     one('ends with an unknown operation', { steps: [...OK, { key: 'odd', type: 'odd' }] }, NO_CONTENT),
     one('returns a key that no operation has', { steps: OK, options: { return: 'nothing' } }, NO_CONTENT),
-    one('returns an empty name, which is the last value', { steps: OK, options: { return: '' } }, GIVEN),
+    one('returns an empty name, which is the last value', { steps: OK, options: { return: '' } }, OBJECT),
     one('returns a path', { steps: give({ a: { b: [5, 6] } }), options: { return: 'give.a.b[1]' } }, [200, '6']),
     one('is asynchronous', { steps: OK, options: { async: true } }, NO_CONTENT),
     one('is asynchronous and fails', { steps: FAILS, options: { async: true, error_on_reject: true } }, NO_CONTENT),
@@ -48,7 +48,7 @@ const webhookRows = (method: 'GET' | 'POST', options: object): readonly Row[] =>
       '{"name":"Failure","message":"no","code":"MINE","status":418,"extensions":{"code":"MINE"}}',
     ]),
     one('throws a value', { steps: code('module.exports = () => { throw { why: 1 } }') }, [200, '{"why":1}']),
-    one('fails and has gone on', { steps: [...FAILS, { ...OK[0], key: 'then', after: 'reject' } as TestStep] }, GIVEN),
+    one('fails and has gone on', { steps: [...FAILS, { ...OK[0], key: 'then', after: 'reject' } as TestStep] }, OBJECT),
     one('fails with "error_on_reject"', { steps: FAILS, options: { error_on_reject: true } }, [418, 'MINE']),
     one(
       'fails without a status and with "error_on_reject"',
@@ -58,7 +58,7 @@ const webhookRows = (method: 'GET' | 'POST', options: object): readonly Row[] =>
     one(
       'has failed and gone on, with "error_on_reject"',
       { steps: [...FAILS, { ...OK[0], key: 'then', after: 'reject' } as TestStep], options: { error_on_reject: true } },
-      GIVEN,
+      OBJECT,
     ),
     one(
       'ends with a condition that does not hold, and "error_on_reject"',
@@ -79,13 +79,18 @@ const ROWS: readonly (readonly [trigger: string, rows: readonly Row[]])[] = [
   [
     'manual',
     [
-      ['gives an object', { steps: OK }, FORBIDDEN, GIVEN],
+      ['gives an object', { steps: OK }, FORBIDDEN, OBJECT],
       ['gives null', { steps: give('null') }, FORBIDDEN, NO_CONTENT],
       ['is asynchronous', { steps: OK, options: { async: true } }, FORBIDDEN, NO_CONTENT],
       ['is inactive', { steps: OK, status: 'inactive' }, FORBIDDEN, FORBIDDEN],
       ['is for no collection', { steps: OK, options: { collections: [] } }, FORBIDDEN, FORBIDDEN],
       ['is for other collections', { steps: OK, options: { collections: ['notes'] } }, FORBIDDEN, FORBIDDEN],
-      ['has a "return", which is for other triggers', { steps: OK, options: { return: '$trigger' } }, FORBIDDEN, GIVEN],
+      [
+        'has a "return", which is for other triggers',
+        { steps: OK, options: { return: '$trigger' } },
+        FORBIDDEN,
+        OBJECT,
+      ],
       ['fails with "error_on_reject"', { steps: FAILS, options: { error_on_reject: true } }, FORBIDDEN, [418, 'MINE']],
     ],
   ],
@@ -149,7 +154,7 @@ describe('answers of /flows/trigger/<id>', function () {
   it('an id in capital letters is unknown', async () => {
     const id = await createTestFlow(admin, { trigger: 'webhook', steps: OK });
     expect(await ask('GET', id.toUpperCase(), null)).to.deep.equal(FORBIDDEN);
-    expect(await ask('GET', id, null)).to.deep.equal(GIVEN);
+    expect(await ask('GET', id, null)).to.deep.equal(OBJECT);
   });
 
   it('a flow that was deleted is unknown, and other methods have no route', async () => {
@@ -188,7 +193,7 @@ describe('answers of /flows/trigger/<id>', function () {
     ];
     const id = await createTestFlow(admin, { trigger: 'manual', options: { collections: ['tags'] }, steps: OK });
     const body = { collection: 'tags', keys: [1] };
-    expect(await ask('POST', id, user.token, body)).to.deep.equal(GIVEN);
+    expect(await ask('POST', id, user.token, body)).to.deep.equal(OBJECT);
     expect(await ask('POST', id, other.token, body)).to.deep.equal(FORBIDDEN);
     expect(await ask('POST', id, null, body)).to.deep.equal(FORBIDDEN);
     expect((await user.ask('GET', `/flows/${id}`)).status).to.equal(403);
