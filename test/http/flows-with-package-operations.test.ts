@@ -1,3 +1,4 @@
+import { rename } from 'node:fs/promises';
 import { expect } from 'chai';
 import { createTestFlow, type TestStep } from '../plugins/flows/flow-fixture.ts';
 import { createUserSender, type SendAsUser } from '../plugins/users/test-users.ts';
@@ -117,14 +118,15 @@ describe('flows with operations of packages', function () {
     const flow = await createFlow([confined()]);
     const [operation] = (await admin('GET', `/operations?filter[flow][_eq]=${flow}`)).body.data;
     const folder = `${packages.path}/service-extension-double`;
-    const { rename } = await import('node:fs/promises');
     await rename(folder, `${packages.path}/../${flow}`);
     await reloadExtensions(service);
     expect((await admin('GET', `/flows/${flow}/problems`)).body.data).to.deep.equal([
       { step: 'confined', message: 'no plugin has the operation "double"' },
     ]);
     await admin('POST', `/flows/trigger/${flow}`, { n: 1 });
-    expect((await stepsOf(flow)).run).to.include({ status: 'unknown', step: 'confined' });
+    const { run, steps } = await stepsOf(flow);
+    expect(run).to.include({ status: 'unknown', step: 'confined' });
+    expect(steps[0]?.options).to.deep.equal({ n: 1, pin: '--redact--' });
     // An editor stores the flow meanwhile.
     await admin('PATCH', `/operations/${operation.id}`, { options: { n: 5, pin: MASK } });
     await rename(`${packages.path}/../${flow}`, folder);

@@ -15,6 +15,8 @@ export interface OperationPlan {
   readonly name: string | null;
   readonly type: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** The values of secret options, also where no plugin says at the moment which options these are. */
+  readonly secretValues?: readonly unknown[];
   /** The id of the operation that follows a success; null ends the run. */
   readonly resolve: string | null;
   /** The id of the operation that follows a failure; null ends the run. */
@@ -52,7 +54,7 @@ export interface ActiveFlowRow {
   readonly operations: readonly OperationRow[];
 }
 
-type OperationRow = Omit<OperationPlan, 'options'> & {
+type OperationRow = Omit<OperationPlan, 'options' | 'secretValues'> & {
   readonly options: unknown;
   /** Stored secrets by their path in the options. */
   readonly secrets: Readonly<Record<string, string>> | null;
@@ -90,7 +92,11 @@ function buildOperationPlan({ secrets, ...row }: OperationRow, openSecret: OpenO
     const value = openSecret(row.id, path, stored);
     return value === undefined ? [] : [[path, value]];
   });
-  return { ...row, options: restoreSecretOptions(options, new Map(opened)) };
+  return {
+    ...row,
+    options: restoreSecretOptions(options, new Map(opened)),
+    secretValues: opened.map(([, value]) => value),
+  };
 }
 
 function eventSubscriptionOf(options: Readonly<Record<string, unknown>>): EventSubscription | undefined {

@@ -135,6 +135,7 @@ class ChainRun {
       return { status, value };
     };
     const refusal = this.#refusalOf(operation);
+    if (operation.secretValues) this.#secrets.note(operation.secretValues, true);
     try {
       if (refusal) throw refusal;
       const rendered = renderOptions(operation.options, this.#data, (path) => void missing.add(path));
@@ -143,6 +144,7 @@ class ChainRun {
       if (kind === 'ambiguous') throw new Error(`several plugins have the operation "${operation.type}"`);
       const [unset] = missingSecretsOf(kind, operation.options);
       if (unset) throw fail('INVALID_PAYLOAD', `the secret option "${unset}" has no stored value: enter it again`);
+      // Values that SQL has written, or that come from data of the run.
       for (const name of kind.secretOptions ?? []) this.#secrets.note((rendered as Options)[name], true);
       this.#input.signal?.throwIfAborted();
       return settle('resolve', await this.#call(kind, operation, rendered));
@@ -179,7 +181,8 @@ class ChainRun {
 
 /** @throws TypeError for a value that JSON has no form for, such as one that contains itself. */
 function toJsonValue(value: unknown): unknown {
-  if (value === undefined) return null;
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
   const text = JSON.stringify(value);
   return text === undefined ? null : JSON.parse(text);
 }

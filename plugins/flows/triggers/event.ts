@@ -90,6 +90,7 @@ export function startEventTriggers({ events, plans, runner, withoutListeners, lo
 function describeEvent({ caller: _caller, ...meta }: EventMeta): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(meta).flatMap(([key, value]) => {
+      if (typeof value === 'string' || value === null) return [[key, value]];
       try {
         const text = isPlain(value) ? JSON.stringify(value) : undefined;
         return text === undefined ? [] : [[key, JSON.parse(text)]];
