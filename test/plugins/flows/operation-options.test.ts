@@ -7,99 +7,10 @@ import { type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { createTestUserAccount, createUserSender, makeRole, type SendAsUser } from '../users/test-users.ts';
 import { createTestFlow, createWebhook, type TestStep } from './flow-fixture.ts';
+import { OPERATION_ROWS, onTags } from './operation-rows.ts';
 
 const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };
 const name = { field: 'name', type: 'text', schema: { is_nullable: true } };
-const NAMES = ['a', 'b', 'c'].map((one, at) => ({ id: at + 1, name: one }));
-
-/** What an operation gives for these options, or the code of its failure. */
-type Row = readonly [type: string, options: Readonly<Record<string, unknown>>, expected: unknown];
-const fails = (code: string) => ({ fails: code });
-const onTags = (more: object) => ({ collection: 'tags', ...more });
-
-const ROWS: readonly Row[] = [
-  ['condition', {}, null],
-  ['condition', { filter: {} }, null],
-  ['condition', { filter: '' }, null],
-  ['condition', { filter: { $trigger: { body: { n: { _eq: 5 } } } } }, null],
-  ['condition', { filter: { $trigger: { body: { s: { _eq: 5 } } } } }, fails('FAILED_VALIDATION')],
-  ['condition', { filter: { $trigger: { body: { s: { _eq: '5' } } } } }, null],
-  ['condition', { filter: { $trigger: { body: { n: { _eq: '{{ $trigger.body.n }}' } } } } }, null],
-  ['condition', { filter: { $accountability: { admin: { _eq: true } } } }, null],
-  ['condition', { filter: { $last: { body: { t: { _regex: '^te' } } } } }, null],
-  ['condition', { filter: { $trigger: { body: { gone: { _nnull: true } } } } }, fails('FAILED_VALIDATION')],
-  ['transform', {}, null],
-  ['transform', { json: null }, null],
-  ['transform', { json: '' }, null],
-  ['transform', { json: '[1,{"a":2}]' }, [1, { a: 2 }]],
-  ['transform', { json: { n: '{{ $trigger.body.n }}' } }, { n: 5 }],
-  ['transform', { json: '{{ $trigger.body }}' }, { n: 5, t: 'text', list: ['y'], s: '5' }],
-  ['item-create', onTags({}), null],
-  ['item-create', onTags({ payload: null }), null],
-  ['item-create', onTags({ payload: '' }), null],
-  ['item-create', onTags({ payload: { name: '{{ $trigger.body.t }}' } }), [4]],
-  ['item-create', onTags({ payload: [{ name: 'x' }, { name: 'y' }] }), [4, 5]],
-  ['item-create', onTags({ payload: '[{"name":"x"}]' }), [4]],
-  ['item-create', onTags({ payload: 'x' }), fails('INVALID_PAYLOAD')],
-  ['item-create', onTags({ payload: { nothing: 1 } }), fails('INVALID_PAYLOAD')],
-  ['item-create', { collection: 'no_such_collection', payload: {} }, fails('ROUTE_NOT_FOUND')],
-  ['item-read', onTags({}), NAMES],
-  ['item-read', onTags({ key: 2 }), NAMES[1]],
-  ['item-read', onTags({ key: '2' }), NAMES[1]],
-  ['item-read', onTags({ key: [2] }), [NAMES[1]]],
-  ['item-read', onTags({ key: ['1', 3] }), [NAMES[0], NAMES[2]]],
-  ['item-read', onTags({ key: '1,3' }), [NAMES[0], NAMES[2]]],
-  ['item-read', onTags({ key: '' }), NAMES],
-  ['item-read', onTags({ key: 2, query: { fields: ['name'] } }), { name: 'b' }],
-  ['item-read', onTags({ query: { limit: 1, sort: ['-id'] } }), [NAMES[2]]],
-  ['item-read', onTags({ query: '{"filter":{"name":{"_eq":"b"}}}' }), [NAMES[1]]],
-  ['item-read', onTags({ query: { filter: { id: { _eq: '{{ $trigger.body.n }}' } } } }), []],
-  ['item-read', onTags({ query: { sort: ['nothing'] } }), fails('FORBIDDEN')],
-  ['item-update', onTags({ key: 1 }), null],
-  ['item-update', onTags({ payload: { name: 'z' } }), null],
-  ['item-update', onTags({ key: 1, payload: { name: 'z' } }), 1],
-  ['item-update', onTags({ key: '1,2', payload: { name: 'z' } }), [1, 2]],
-  ['item-update', onTags({ key: ['3'], payload: { name: 'z' } }), [3]],
-  ['item-update', onTags({ query: { filter: { id: { _gt: 1 } } }, payload: { name: 'z' } }), [2, 3]],
-  ['item-update', onTags({ payload: [{ id: 3, name: 'z' }] }), [3]],
-  ['item-update', onTags({ key: 1, query: {}, payload: { name: 'z' } }), fails('INVALID_PAYLOAD')],
-  ['item-update', onTags({ key: 9, payload: { name: 'z' } }), fails('FORBIDDEN')],
-  ['item-delete', onTags({}), null],
-  ['item-delete', onTags({ key: '' }), null],
-  ['item-delete', onTags({ key: 1 }), 1],
-  ['item-delete', onTags({ key: [1, 2] }), [1, 2]],
-  ['item-delete', onTags({ key: '1,2' }), [1, 2]],
-  ['item-delete', onTags({ query: { filter: { id: { _lt: 3 } } } }), [1, 2]],
-  ['item-delete', onTags({ key: 1, query: {} }), fails('INVALID_PAYLOAD')],
-  ['log', { message: 'x' }, null],
-  ['log', { message: { a: 1 } }, null],
-  ['log', {}, null],
-  ['sleep', { milliseconds: 0 }, null],
-  ['sleep', { milliseconds: '3' }, null],
-  ['sleep', { milliseconds: -1 }, fails('INVALID_PAYLOAD')],
-  ['notification', { recipient: [], subject: 's' }, []],
-  ['mail', { to: 'a@example.com', subject: 's', body: 'x', type: 'odd' }, fails('INVALID_PAYLOAD')],
-  ['mail', { to: 'a@example.com', subject: '', body: 'x' }, fails('INVALID_PAYLOAD')],
-  ['trigger', {}, null],
-  ['throw-error', {}, fails('INTERNAL_SERVER_ERROR')],
-  ['throw-error', { code: 'MINE', status: 200, message: 'm' }, fails('MINE')],
-  ['exec', { code: 'module.exports = async (data) => data.$trigger.body.n + 1' }, 6],
-  ['exec', { code: 'exports.x = 1; module.exports = function () { return typeof exports.x }' }, 'number'],
-  [
-    'exec',
-    { code: 'module.exports = () => [typeof global, typeof require, typeof setTimeout, typeof process.env]' },
-    ['object', 'undefined', 'undefined', 'object'],
-  ],
-  [
-    'exec',
-    {
-      code: 'module.exports = () => { for (const level of ["log","info","warn","error","debug","trace"]) console[level]("x", { a: 1 }); return 1 }',
-    },
-    1,
-  ],
-  ['exec', {}, fails('INVALID_PAYLOAD')],
-];
-
 describe('options of operations', function () {
   this.timeout(180_000);
   let service: InProcessService;
@@ -154,7 +65,7 @@ describe('options of operations', function () {
     return { value: body.one, isResolved: body.ok === true };
   }
 
-  for (const [type, options, expected] of ROWS)
+  for (const [type, options, expected] of OPERATION_ROWS)
     it(`${type} with ${JSON.stringify(options)} gives ${JSON.stringify(expected)}`, async () => {
       const { value, isResolved } = await run(type, options);
       const code = (expected as { fails?: string } | null)?.fails;
