@@ -101,10 +101,11 @@ export class RunSecrets {
   note(value: unknown, isSecret = false): void {
     if ((typeof value === 'object' && value !== null) || isSecret) this.#pending.push({ value, isSecret });
     // A flow that runs others for a long list must not hold all of their values.
-    if (this.#pending.length >= MAX_PENDING) this.#collectPending();
+    if (this.#pending.length >= MAX_PENDING) this.collectNoted();
   }
 
-  #collectPending(): void {
+  /** Looks for secrets now in all that was noted, which its owner may change afterwards. */
+  collectNoted(): void {
     const pending = this.#pending;
     this.#pending = [];
     for (const { value, isSecret } of pending) this.#collect(value, isSecret);
@@ -151,7 +152,7 @@ export class RunSecrets {
   }
 
   redactText(text: string): string {
-    if (this.#pending.length > 0) this.#collectPending();
+    if (this.#pending.length > 0) this.collectNoted();
     if (this.#noted.size === 0) return text;
     if (this.#noted.size > MAX_SECRETS) return text.length < MIN_SEARCHED_LENGTH ? text : REDACTED;
     this.#search ??= new SecretSearch(new Set([...this.#noted].flatMap(formsOf)));

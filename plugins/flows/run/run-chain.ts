@@ -161,6 +161,8 @@ class ChainRun {
       trial.effects.push({ type: kind.id, step: key, effect: secrets.redact(rendered) });
     if (trial && kind.trial === undefined) return null;
     const { caller, id } = this.#input;
+    // Code of packages in this process gets the data itself, and may change it.
+    if (kind.trial === undefined) secrets.collectNoted();
     const flow = { id: this.#plan.id, name: this.#plan.name, run: id, step: key };
     return toJsonValue(await kind.run(rendered as never, { data: this.#data, caller, flow, secrets }));
   }
