@@ -1,8 +1,10 @@
 /**
  * `npm run escape`: runs every hostile program of test/sandbox/escape against a service while another client reads from
- * it, and prints the cost for that client. The exit code is 0 where everything is within bounds.
+ * it, and prints the cost for that client. The exit code is 0 where everything is within bounds. `--flows` runs the programs as
+ * scripts of flows (`exec`).
  */
 
+import { parseArgs } from 'node:util';
 import { hostilePrograms } from '../test/sandbox/escape/hostile-programs.ts';
 import {
   type HostileService,
@@ -23,9 +25,11 @@ const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
 let hostile: HostileService | undefined;
 try {
-  const programs = hostilePrograms();
+  const { values } = parseArgs({ options: { flows: { type: 'boolean', default: false } } });
+  const all = hostilePrograms();
+  const programs = values.flows ? all.map((one) => ({ ...one, expectation: { kind: 'answered' as const } })) : all;
   console.log(`${programs.length} programs; a run has ${SANDBOX_TIMEOUT_MS} ms`);
-  hostile = await startHostileService(programs);
+  hostile = await startHostileService(programs, values.flows ? 'flows' : 'packages');
   const url = `${hostile.service.url}/items/notes?limit=20`;
   await readsUntil(url, after(1000));
   const baseline = p95(await readsUntil(url, after(BASELINE_MS)));

@@ -79,7 +79,8 @@ export async function startCache(deps: Deps): Promise<RunningCache> {
     );
   deps.query.setAnswerSourcesLookup(findAnswerCollector);
   const isListening = () => isConnected && announcesCommands;
-  const requests = createReadRequests({ access, schema });
+  const { routing } = deps;
+  const requests = createReadRequests({ access, schema, routing });
   const { waitForConfirmation } = bus;
   const { isUnchanged } = requests;
   const cache = new ResponseCache({
@@ -93,7 +94,6 @@ export async function startCache(deps: Deps): Promise<RunningCache> {
     isListening,
     log,
   });
-  const { routing } = deps;
   const { isSkipAllowed } = settings;
   return {
     handle: createCacheRequestHandler({ cache, requests, routing, isSkipAllowed, isListening, waitForConfirmation }),

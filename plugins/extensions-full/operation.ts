@@ -1,5 +1,6 @@
 import { toAccountability } from './caller-accountability.ts';
 import type { FullAuthorityContext } from './extension-context.ts';
+import { toFlowRejectData } from './extension-error-mapping.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -20,8 +21,12 @@ export function registerFullAuthorityOperation(
     async run(options, { data, caller, flow, signal }) {
       const own = { data, flow, signal, accountability: caller && toAccountability(caller) };
       // The context is not spread, because reading `database` loads the query builder.
-      const result = await handler(options, Object.defineProperties(own, members) as never);
-      return result === undefined ? null : result;
+      try {
+        const result = await handler(options, Object.defineProperties(own, members) as never);
+        return result === undefined ? null : result;
+      } catch (error) {
+        throw toFlowRejectData(error);
+      }
     },
   });
   runtime.undoStack.add(off);

@@ -20,6 +20,7 @@ const line = (level) => (...values) => { if (log) log[level](text(values)); };
 const console = { log: line('info'), info: line('info'), warn: line('warn'), error: line('error'), debug: line('debug'), trace: line('debug') };
 const process = { env: Object.freeze(${JSON.stringify(env)}) };
 globalThis.global = globalThis;
+for (const name of ['setTimeout', 'setInterval', 'clearTimeout', 'clearInterval']) Reflect.deleteProperty(globalThis, name);
 (function (module, exports, process, console) {
 'use strict';
 ${code}

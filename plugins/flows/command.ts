@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { type Caller, Failure, type KernelCommand } from '#kernel';
 import { renderAudit } from '../broker/library.ts';
 import { isUuid } from '../items/library.ts';
-import { buildFlowPlan } from './plan/flow-plan.ts';
 import type { FlowPlans } from './plan/flow-plans.ts';
 import type { TryFlow } from './run/trial-report.ts';
 import { createFlowAuditLines } from './runs/flow-audit.ts';
@@ -67,8 +66,7 @@ export function createFlowsCommand(deps: Deps): KernelCommand {
   }
 
   async function tryOut(flow: string, file: string): Promise<number> {
-    const row = await plans.readStored(flow);
-    const plan = row && buildFlowPlan(row);
+    const plan = await plans.readStored(flow);
     if (!plan) return refuse('no flow has this id, or it has no trigger');
     const report = await tryFlow(plan, systemCaller(), JSON.parse(await readFile(file, 'utf8')));
     print(JSON.stringify(report, null, 2));

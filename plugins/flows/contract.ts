@@ -39,8 +39,13 @@ export interface FlowOperationKind {
    * record that the operation has ended, so that they are not repeated after a crash. Default: false.
    */
   isAtomic?(options: Readonly<Record<string, unknown>>): boolean;
-  /** Options that are kept encrypted and handed over as references only. */
+  /**
+   * Options that hold secrets. They are stored apart from the others, encrypted where SECRETS_ENCRYPTION_KEY is set, and read back as the
+   * mask; confined code gets references to them only.
+   */
   readonly secretOptions?: readonly string[];
+  /** The option with headers, a list of `{ header, value }` or an object: values of headers such as `Authorization` are secrets as well. */
+  readonly secretHeaders?: string;
   /**
    * The package that the operation belongs to, where a plugin contributes it for a package; by default the contributing plugin.
    */

@@ -1,4 +1,4 @@
-import { type AsSystem, type Caller, commands, definePlugin } from '#kernel';
+import { type AsSystem, type Caller, commands, definePlugin, type Host } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { identity } from '../auth/contract.ts';
@@ -17,29 +17,29 @@ import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import * as collections from './collections.ts';
 import { createFlowsCommand } from './command.ts';
-import { flowOperations, operations } from './contract.ts';
-import { createDeliveries } from './delivery/deliveries.ts';
 import { type FlowOperationRegistry, flowOperations, operations } from './contract.ts';
+import { createDeliveries } from './delivery/deliveries.ts';
 import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { confirmFlowChanges } from './plan/flow-changes.ts';
 import { createFlowPlans, flowsChangedTriggers, flowTablesOf } from './plan/flow-plans.ts';
+import { createFindFlowProblems } from './plan/flow-problems.ts';
 import { type CallersWithoutListeners, createCallersWithoutListeners } from './run/callers-without-listeners.ts';
 import { createFlowRunner, currentFlowName, type FlowRunner } from './run/flow-runner.ts';
 import { createRunChain } from './run/run-chain.ts';
-import { createRunLog, flowRunsCollection } from './run/run-log.ts';
 import { createRunWaiter } from './run/run-waits.ts';
-import { createTryFlow } from './run/trial-report.ts';
-import { createRunStatesMigration } from './state/run-states.ts';
-import { createBackground } from './triggers/background.ts';
 import { createTryFlow } from './run/trial-report.ts';
 import { createFlowAuditLines } from './runs/flow-audit.ts';
 import type { RetentionSettings } from './runs/run-clean-up.ts';
 import { RUN_COLLECTIONS, runsUnderWayMigration } from './runs/run-collections.ts';
 import { createRunControl } from './runs/run-control.ts';
 import { createRunRecords } from './runs/run-records.ts';
-import { createAsyncRuns } from './triggers/async-runs.ts';
+import { createOperationSecrets, operationSecretsMigrations } from './secrets/operation-secrets.ts';
+import { registerSecretFilters } from './secrets/secret-filters.ts';
+import { createRunStatesMigration } from './state/run-states.ts';
+import { createBackground } from './triggers/background.ts';
 import { startEventTriggers } from './triggers/event.ts';
+import { problemsRoute } from './triggers/problems-route.ts';
 import { startScheduleTriggers } from './triggers/schedule.ts';
 import { triggerRoutes } from './triggers/trigger-routes.ts';
 import { tryRoute } from './triggers/try-route.ts';
@@ -90,12 +90,30 @@ const createSystemCallers =
     return isWithoutListeners ? withoutListeners.add(asSystem(reason)) : asSystem(reason);
   };
 
-/** The operations of the moment: those of packages are added and removed while the service runs. */
-const createLiveRegistry = (current: () => FlowOperationRegistry): FlowOperationRegistry => ({
-  find: (id) => current().find(id),
-  owners: (id) => current().owners(id),
-  ids: () => current().ids(),
-});
+/** Collects the operations of all plugins. Returns the function that reads those that there are. */
+function provideOperations(host: Pick<Host, 'define' | 'provide' | 'read'>): () => FlowOperationRegistry {
+  const current = () => host.read(flowOperations);
+  host.define(flowOperations);
+  host.provide(operations, {
+    find: (id) => current().find(id),
+    owners: (id) => current().owners(id),
+    ids: () => current().ids(),
+  });
+  return current;
+}
+
+/** Tables of flows, operations, their secrets, and runs. */
+function contributeTables({ contribute, db }: Pick<Host, 'contribute' | 'db'>): void {
+  for (const one of [collections.flowsCollection, collections.operationsCollection, ...RUN_COLLECTIONS])
+    contribute(systemCollections, one);
+  for (const migration of [
+    flowsChangedTriggers(db),
+    createRunStatesMigration(db),
+    runsUnderWayMigration(db),
+    ...operationSecretsMigrations(db),
+  ])
+    contribute(migrations, migration);
+}
 
 const waitLimitsOf = ({ FLOWS_WRITE_MAX_WAIT: write, FLOWS_ANSWER_MAX_WAIT: answer }: Config) => ({ write, answer });
 const backgroundLimitsOf = (config: Config) => ({
@@ -106,21 +124,18 @@ const backgroundLimitsOf = (config: Config) => ({
 export default definePlugin<Config>({
   manifest,
   register(host) {
-    const { config, db, events, log } = host;
+    const { config, db, events, log, queue } = host;
     const used = host.use(USED);
-    const current = () => host.read(flowOperations);
-    host.define(flowOperations);
-    host.provide(operations, createLiveRegistry(current));
-    for (const one of [collections.flowsCollection, collections.operationsCollection, ...RUN_COLLECTIONS])
-      host.contribute(systemCollections, one);
-    host.contribute(migrations, flowsChangedTriggers(db));
-    host.contribute(migrations, createRunStatesMigration(db));
-    host.contribute(migrations, runsUnderWayMigration(db));
+    const current = provideOperations(host);
+    contributeTables(host);
+    const secretOptions = createOperationSecrets(db, used.secrets, log);
+    registerSecretFilters({ events, operations: current, stored: secretOptions });
 
     const withoutListeners = createCallersWithoutListeners();
     const systemCaller = createSystemCallers(host.asSystem, used.runtimeAudit, withoutListeners);
-    const plans = createFlowPlans({ db, bus: used.bus, log });
-    const runLog = createRunLog(db);
+    const plans = createFlowPlans({ db, bus: used.bus, openSecret: secretOptions.open, log });
+    const parking = { failures: config.FLOWS_PARK_AFTER_FAILURES, systemCaller: () => host.asSystem(PARKING) };
+    const records = createRunRecords({ db, used, plans, parking, log });
     const stopping = new AbortController();
     const runner: FlowRunner = createFlowRunner({
       chain: createRunChain({
@@ -130,12 +145,6 @@ export default definePlugin<Config>({
         stopping: stopping.signal,
         maxSteps: config.FLOWS_MAX_STEPS,
       }),
-      activity: used.activity,
-      runLog,
-    const parking = { failures: config.FLOWS_PARK_AFTER_FAILURES, systemCaller: () => host.asSystem(PARKING) };
-    const records = createRunRecords({ db, used, plans, parking, log });
-    const runner: FlowRunner = createFlowRunner({
-      chain: createRunChain({ operations: current, maxSteps: config.FLOWS_MAX_STEPS }),
       ...records,
       db,
       systemCaller: () => systemCaller(false),
@@ -144,11 +153,9 @@ export default definePlugin<Config>({
       maxNesting: config.FLOWS_MAX_NESTING,
     });
     const limits = { timeout: config.FLOWS_REQUEST_TIMEOUT, maxBytes: config.FLOWS_REQUEST_MAX_SIZE };
-    const deliveries = createDeliveries({
-      ...{ outbound: used.outbound, secrets: used.secrets, limits, log },
-      queue: host.queue,
-      concurrency: config.FLOWS_DELIVERY_CONCURRENCY,
-    });
+    const { outbound, secrets } = used;
+    const concurrency = config.FLOWS_DELIVERY_CONCURRENCY;
+    const deliveries = createDeliveries({ outbound, secrets, limits, queue, concurrency, log });
     for (const operation of createCoreOperations({
       ...{ used, events, withoutListeners, systemCaller, plans, limits, deliveries, log },
       identity: host.identity,
@@ -156,30 +163,21 @@ export default definePlugin<Config>({
     }))
       host.contribute(flowOperations, operation);
 
-    const tryFlow = createTryFlow(db, runner);
-    host.contribute(commands, createFlowsCommand({ plans, runLog, tryFlow, systemCaller: () => systemCaller(false) }));
-    const { schedule, secrets, identity } = used;
     const background = createBackground({
-      ...{ db, events, log, schedule, secrets, identity, plans, runner },
-      queue: host.queue,
-    const asyncRuns = createAsyncRuns({
-      ...used,
-      ...records,
-      queue: host.queue,
-      plans,
-      runner,
+      ...{ ...used, ...records, db, events, log, plans, runner, queue },
       concurrency: config.FLOWS_BACKGROUND_CONCURRENCY,
       limits: backgroundLimitsOf(config),
     });
-    const control = createRunControl({ records, asyncRuns, db, used, plans, settings: config, log });
+    const tryFlow = createTryFlow(db, runner);
+    const control = createRunControl({ ...background, records, db, used, plans, settings: config, log });
     const command = { plans, ...control, runs: records.list, tryFlow, systemCaller: () => systemCaller(false) };
     host.contribute(commands, createFlowsCommand(command));
+    const findProblems = createFindFlowProblems({ operations: current, isCronExpression: used.schedule.isPattern });
     for (const route of [
       ...triggerRoutes({ items: used.items, plans, runner, tables: flowTablesOf(db), ...background }),
-      runsRoute({ items: used.items, log: runLog }),
-      ...triggerRoutes({ items: used.items, plans, runner, asyncRuns, tables: flowTablesOf(db) }),
       ...control.routes,
       tryRoute({ plans, tryFlow }),
+      problemsRoute({ items: used.items, plans, findProblems }),
       ...collectionRoutes(used.items, '/flows', 'platform_flows'),
       ...collectionRoutes(used.items, '/operations', 'platform_operations'),
     ])
@@ -187,17 +185,9 @@ export default definePlugin<Config>({
 
     confirmFlowChanges({ db, events, bus: used.bus, plans });
     startEventTriggers({ events, plans, runner, withoutListeners, log, ...background });
-    const schedules = startScheduleTriggers({ schedule, plans, log, ...background });
-    host.onStart(async () => void (await plans.current()));
-    host.onStop(async () => {
-      stopping.abort(new Error('the service stops'));
-      await schedules.stop();
-      await background.stop();
-      await deliveries.stop();
-    startEventTriggers({ events, plans, runner, withoutListeners, log });
     used.runtimeAudit.addLines(() => createFlowAuditLines(plans.known()));
     events.onAction('server.start', () => control.cleanUp.start());
-    const schedules = startScheduleTriggers({ schedule: used.schedule, plans, runner, log });
+    const schedules = startScheduleTriggers({ events, schedule: used.schedule, plans, log, ...background });
     host.onStart(async () => {
       control.cleanUp.assertSettings();
       await plans.current();
@@ -205,7 +195,8 @@ export default definePlugin<Config>({
     host.onStop(async () => {
       stopping.abort(new Error('the service stops'));
       await schedules.stop();
-      await asyncRuns.stop();
+      await background.stop();
+      await deliveries.stop();
       await control.cleanUp.stop();
       await records.stop();
     });

@@ -31,6 +31,8 @@ export interface Route {
   readonly body?: 'unread';
   /** Headers that scripts of other origins may send here and read of the answer, beside those of the settings. */
   readonly cors?: { readonly allowed: readonly string[]; readonly exposed: readonly string[] };
+  /** Any header of a request may change the answer: a cache keeps it for requests with equal headers only. Default false. */
+  readonly dependsOnHeaders?: boolean;
   /** The route for API documents. Requests use only its names of query parameters. */
   readonly description: RouteDescription;
   /**
@@ -224,6 +226,8 @@ export interface RoutingService {
   readForm(ctx: Context): Promise<Readonly<Record<string, string>>>;
   /** The address of the client of a request, behind trusted proxies the real one; null once its connection is closed. */
   clientAddressOf(ctx: Context): string | null;
+  /** Whether the route of a request declares `dependsOnHeaders`. */
+  dependsOnHeaders(method: string, path: string): boolean;
   /** All contributed routes without their code, in the order of the plugins, for API documents. */
   describeRoutes(): readonly DescribedRoute[];
 }

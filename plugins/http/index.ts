@@ -33,6 +33,7 @@ export default definePlugin<HttpConfig>({
     /** Bodies that a layer before the router has read, and those of internal requests. */
     const bodiesRead = new WeakMap<object, Promise<unknown>>();
     let findRoute: FindRoute = () => undefined;
+    let findHeaderRoute: FindRoute = () => undefined;
     let mountTable = new RouteMountTable([]);
     const allRoutes = () => host.read(routes).map(({ value }) => value);
 
@@ -49,6 +50,7 @@ export default definePlugin<HttpConfig>({
         routes: () => host.read(routes),
         mounts: () => host.read(routeMounts),
         reserved: () => host.read(reservedSegments),
+        findHeaderRoute: (method, path) => findHeaderRoute(method, path),
       }),
     );
     host.provide(
@@ -86,7 +88,9 @@ export default definePlugin<HttpConfig>({
     // both as a whole, so a request sees the routes of before or after the change.
     host.onStart(() => {
       const updateRoutes = () => {
-        findRoute = createRouteFinder(allRoutes());
+        const all = allRoutes();
+        findRoute = createRouteFinder(all);
+        findHeaderRoute = createRouteFinder(all.filter(({ dependsOnHeaders }) => dependsOnHeaders));
       };
       const updateMounts = () => {
         mountTable = new RouteMountTable(host.read(routeMounts));

@@ -1,8 +1,10 @@
 import type { Log } from '#kernel';
 
 /** Exact names are those with which sign-in providers send browsers back. */
-const MAY_HOLD_SECRET = /token|secret|password|otp|%|[?&](?:code|state|saml\w*|relaystate)=/i;
-const SECRET_NAME = /token|secret|password|otp|^(?:code|state|saml\w*|relaystate)$/i;
+const MAY_HOLD_SECRET =
+  /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|%|[?&](?:code|state|saml\w*|relaystate)=/i;
+const SECRET_NAME =
+  /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|^(?:code|state|saml\w*|relaystate)$/i;
 
 export interface LoggedRequest {
   readonly method: string;

@@ -2,6 +2,7 @@ import type { BodyReaders } from './body.ts';
 import { clientAddressOf } from './client-address-and-info.ts';
 import type { Route, RouteMount, RoutingService } from './contract.ts';
 import { pathClaimOf } from './path-claims.ts';
+import type { FindRoute } from './router.ts';
 
 interface Deps {
   readonly readers: BodyReaders;
@@ -11,9 +12,18 @@ interface Deps {
   readonly routes: () => readonly { readonly owner: string; readonly value: Route }[];
   readonly mounts: () => readonly RouteMount[];
   readonly reserved: () => ReadonlySet<string>;
+  /** Finds routes whose answers depend on headers. */
+  readonly findHeaderRoute: FindRoute;
 }
 
-export const createRoutingService = ({ readers, bodies, routes, mounts, reserved }: Deps): RoutingService => ({
+export const createRoutingService = ({
+  readers,
+  bodies,
+  routes,
+  mounts,
+  reserved,
+  findHeaderRoute,
+}: Deps): RoutingService => ({
   claimOf: (path) =>
     pathClaimOf(path, { routes: routes().map(({ value }) => value), mounts: mounts(), reserved: reserved() }),
   readBody(ctx, options) {
@@ -23,6 +33,7 @@ export const createRoutingService = ({ readers, bodies, routes, mounts, reserved
   },
   readForm: readers.readForm,
   clientAddressOf,
+  dependsOnHeaders: (method, path) => findHeaderRoute(method, path) !== undefined,
   describeRoutes: () =>
     routes().map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),
 });

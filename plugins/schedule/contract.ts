@@ -24,16 +24,23 @@ export interface ScheduledJob {
   readonly scope?: 'cluster' | 'process';
   /**
    * What happens to a tick that comes while the job still runs. `skip`, the default: the tick is left out; in the scope `cluster`
-   * also where another process runs the job. `allow`: both run.
+   * also where another process runs the job. `allow`: both run. `queue`, in the scope `cluster` only: the tick waits until those before
+   * it have ended, in whatever process; at most MAX_WAITING_TICKS wait, and further ones are left out.
    */
-  readonly overlap?: 'skip' | 'allow';
+  readonly overlap?: 'skip' | 'allow' | 'queue';
   /**
    * What happens to ticks that came while no process was up. `skip`, the default: they are left out. `once`: the last of them runs when
-   * the first process starts the job; also one that a process had begun when it died. In the scope `cluster` only.
+   * the first process starts the job. `all`: the last MAX_WAITING_TICKS of them run, one after the other. With both also one that a
+   * process had begun when it died. In the scope `cluster` only.
    */
-  readonly missed?: 'skip' | 'once';
+  readonly missed?: 'skip' | 'once' | 'all';
+  /**
+   * Which ticks were missed. `last`, the default: all since the last one. `now`: none, and ticks that wait are dropped, for a job whose
+   * schedule has been changed while processes were up.
+   */
+  readonly missedSince?: 'last' | 'now';
   /** The log of the job's owner. What `run` throws is an error there, under the name of the owner. */
-  readonly log: Pick<Log, 'error'>;
+  readonly log: Pick<Log, 'error' | 'warn'>;
   /** The work of one tick; a promise is awaited. */
   readonly run: (tick: ScheduledJobTick) => unknown;
 }
@@ -61,6 +68,9 @@ export interface JobScheduler {
    */
   start(job: ScheduledJob): ScheduledJobHandle;
 }
+
+/** Ticks of one job that may wait for their runs at a time. */
+export const MAX_WAITING_TICKS = 1000;
 
 /** The service that runs scheduled jobs, for every plugin with periodic work. */
 export const schedule = service<JobScheduler>('schedule', { version: '1.0.0' });

@@ -9,6 +9,16 @@ export interface DueTimes {
   previous(before: Date): Date | null;
 }
 
+/** The last `count` due times after `after` and at `until` or before, in their order. */
+export function dueTimesBetween({ previous }: Pick<DueTimes, 'previous'>, after: Date, until: Date, count: number) {
+  const found: Date[] = [];
+  for (let tick = previous(until); tick && tick > after && found.length < count; ) {
+    found.unshift(tick);
+    tick = previous(new Date(tick.getTime() - 1));
+  }
+  return found;
+}
+
 /** Parses a cron expression of five positions, or of six with seconds first; undefined for any other text. */
 function parseCron(pattern: string): Cron | undefined {
   try {

@@ -4,7 +4,8 @@ import { migrations } from '../database/contract.ts';
 import { schedule } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createJobScheduler } from './schedule.ts';
-import { createScheduleTicks, createScheduleTicksMigrations } from './schedule-ticks.ts';
+import { createScheduleTicks } from './schedule-ticks.ts';
+import { createScheduleTicksMigrations } from './schedule-ticks-migrations.ts';
 
 export default definePlugin({
   manifest,

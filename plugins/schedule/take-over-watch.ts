@@ -1,45 +1,34 @@
 import type { Log } from '#kernel';
-import type { ScheduleTicks } from './schedule-ticks.ts';
 
 /** Milliseconds until the first look, and at most between two looks. Each wait is twice as long as the one before. */
 const FIRST_WAIT = 1000;
 const MAX_WAIT = 10_000;
 
-/** Takes over ticks of processes that die while they run them. */
+/** Looks for ticks that another process has left: it died while it ran them, or before it did. */
 export interface TakeOverWatch {
-  /** Looks again and again, while another process runs a tick of the job. */
+  /** Looks again and again, as long as there is something to wait for. */
   start(): void;
-  /** Looks once, now. */
-  look(since: Date): Promise<void>;
   stop(): void;
 }
 
 interface Options {
   readonly name: string;
-  /** Earlier ticks are none of this process's business: it was not up. */
-  readonly since: Date;
-  readonly ticks: Pick<ScheduleTicks, 'takeOver'>;
   readonly log: Pick<Log, 'error'>;
-  readonly run: (tick: Date) => void;
+  /** Starts the runs of ticks that were left; whether another process still runs one, so that it is worth to look again. */
+  readonly look: () => Promise<boolean>;
 }
 
-export function createTakeOverWatch({ name, since, ticks, log, run }: Options): TakeOverWatch {
+export function createTakeOverWatch({ name, log, look }: Options): TakeOverWatch {
   let timer: NodeJS.Timeout | undefined;
   /** Whether `start` was called since the last look began, which may have missed the tick that it was called for. */
   let isDue = false;
   let stopped = false;
 
-  async function look(from: Date): Promise<boolean> {
-    const { taken, isWatched } = await ticks.takeOver(name, from);
-    for (const tick of taken) run(tick);
-    return isWatched;
-  }
-
   function wait(delay: number): void {
     timer = setTimeout(async () => {
       isDue = false;
       // While the database is away nothing is known of the other process.
-      const goesOn = await look(since).catch((error) => {
+      const goesOn = await look().catch((error) => {
         log.error({ err: error, schedule: name }, 'ticks of other processes cannot be read');
         return true;
       });
@@ -54,9 +43,6 @@ export function createTakeOverWatch({ name, since, ticks, log, run }: Options): 
     start() {
       isDue = true;
       if (!timer && !stopped) wait(FIRST_WAIT);
-    },
-    async look(from) {
-      await look(from);
     },
     stop() {
       stopped = true;

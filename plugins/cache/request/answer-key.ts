@@ -13,6 +13,8 @@ export interface AnswerKeyParts {
   readonly query: string;
   /** The media type that was negotiated; empty where the route has one. */
   readonly mediaType: string;
+  /** The headers as JSON, where the route says that its answer depends on them; empty otherwise. */
+  readonly headers: string;
   /** The JSON text of the body; empty without one. */
   readonly body: string;
   readonly schemaVersion: string;
@@ -34,6 +36,7 @@ export function createAnswerKeys(parts: AnswerKeyParts): AnswerKeys {
       parts.schemaVersion,
       parts.permissions,
       share ?? '',
+      parts.headers,
       parts.body,
     ].join('\n'),
     'base64url',

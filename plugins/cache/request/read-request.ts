@@ -1,13 +1,12 @@
 import type { Caller } from '#kernel';
 import type { AccessControl } from '../../access/contract.ts';
+import type { RoutingService } from '../../http/contract.ts';
 import type { SchemaService } from '../../schema/contract.ts';
 import type { AnswerClient } from '../store/answer-store.ts';
 import { type AnswerKeys, createAnswerKeys } from './answer-key.ts';
 import { normalizeQueryString } from './query-text.ts';
 import type { RequestContext } from './request-context.ts';
 import { isGraphqlPath } from './request-kind.ts';
-
-const FLOW_TRIGGERS = '/flows/trigger/';
 
 /** One request for an answer that may be stored. */
 export interface ReadRequest {
@@ -24,10 +23,11 @@ export type PermissionCheck = (request: ReadRequest) => Promise<boolean>;
 interface Deps {
   readonly access: Pick<AccessControl, 'permissions'>;
   readonly schema: Pick<SchemaService, 'snapshot'>;
+  readonly routing: Pick<RoutingService, 'dependsOnHeaders'>;
 }
 
 /** Creates the keys of requests. */
-export function createReadRequests({ access, schema }: Deps) {
+export function createReadRequests({ access, schema, routing }: Deps) {
   return {
     async create(ctx: RequestContext, caller: Caller, body: string): Promise<ReadRequest> {
       const permissions = await access.permissions(caller);
@@ -39,8 +39,8 @@ export function createReadRequests({ access, schema }: Deps) {
           path: ctx.path,
           query: isGraphql ? ctx.querystring : normalizeQueryString(ctx.querystring),
           mediaType: isGraphql ? ctx.get('Accept') : '',
-          // What a webhook flow gives may depend on every header.
-          body: ctx.path.startsWith(FLOW_TRIGGERS) ? JSON.stringify(ctx.req.headers) : body,
+          headers: routing.dependsOnHeaders(ctx.method, ctx.path) ? JSON.stringify(ctx.req.headers) : '',
+          body,
           schemaVersion: version,
           permissions: permissions.digest,
           caller,

@@ -7,11 +7,18 @@ type Rule = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Rule =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The paths of the rule that the data of the run does not have: a condition on a missing value never holds. */
+/** Whether a rule compares a text with numbers: texts of the data are not converted, so it never holds. */
+const isTextComparedWithNumber = (operator: string, operand: unknown, value: unknown): boolean =>
+  typeof value === 'string' &&
+  ((operator === '_eq' && typeof operand === 'number') ||
+    (operator === '_in' && Array.isArray(operand) && operand.every((one) => typeof one === 'number')));
+
+/** What of the rule cannot hold for the data of the run: a condition on a missing value, and one on a value of another type. */
 function missingPaths(rule: unknown, value: unknown, at: readonly string[]): readonly ValidationError[] {
   if (!isObject(rule)) return [];
   return Object.entries(rule).flatMap(([key, part]): readonly ValidationError[] => {
     if (key === '_and') return Array.isArray(part) ? part.flatMap((one) => missingPaths(one, value, at)) : [];
+    if (isTextComparedWithNumber(key, part, value)) return [{ path: at, type: key.slice(1), valid: part }];
     // Another branch may hold.
     if (key === '_or' || key.startsWith('_')) return [];
     const path = [...at, key];

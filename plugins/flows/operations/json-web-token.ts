@@ -13,6 +13,7 @@ const BY_KEY = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', '
 export const jsonWebTokenOperation: FlowOperationKind = {
   id: 'json-web-token',
   trial: 'run',
+  secretOptions: ['secret'],
   async run(options) {
     const { default: jwt } = await import('jsonwebtoken');
     const { operation, payload, token, secret } = options;

@@ -47,6 +47,8 @@ interface Deps extends RequestLimits {
  */
 export const createRequestOperation = ({ outbound, deliveries, timeout, maxBytes }: Deps): FlowOperationKind => ({
   id: 'request',
+  secretOptions: ['secret'],
+  secretHeaders: 'headers',
   isAtomic: isDeliveredAfterCommit,
   async run(options, { flow, policy, signal }: StepContext) {
     const key = flow && `${flow.run}-${flow.step}`.replace(/[^\x20-\x7e]/g, '_');

@@ -4,7 +4,7 @@ import type { InterProcessBus } from '../../cluster/contract.ts';
 import { createChangeNotificationMigration } from '../../cluster/library.ts';
 import type { Db, Migration } from '../../database/contract.ts';
 import { quoteIdentifier } from '../../database/library.ts';
-import { type ActiveFlowRow, buildFlowPlan, type FlowPlan } from './flow-plan.ts';
+import { type ActiveFlowRow, buildFlowPlan, type FlowPlan, type OpenOperationSecret } from './flow-plan.ts';
 
 /** The bus channel on which a change of a flow or an operation is announced, by this service or by SQL. */
 export const FLOWS_CHANGED_CHANNEL = 'flows.changed';
@@ -15,8 +15,8 @@ export interface FlowPlans {
   current(): Promise<ReadonlyMap<string, FlowPlan>>;
   /** The active flows as they were read last. */
   known(): Iterable<FlowPlan>;
-  /** One flow as it is stored, also an inactive one; undefined where there is none. */
-  readStored(id: string): Promise<ActiveFlowRow | undefined>;
+  /** One flow as it is stored, also an inactive one; undefined where there is none, or its trigger is none of the specification's. */
+  readStored(id: string): Promise<FlowPlan | undefined>;
   /** All flows, in the order of their names. */
   readAll(): Promise<readonly StoredFlow[]>;
   /** Marks the flows as changed; the next `current` reads them. */
@@ -36,16 +36,19 @@ export interface StoredFlow {
 interface Deps {
   readonly db: Db;
   readonly bus: Pick<InterProcessBus, 'subscribe' | 'onLost' | 'onReconnect'>;
+  readonly openSecret: OpenOperationSecret;
   readonly log: Log;
 }
 
 /** Milliseconds before flows that could not be read are tried again. */
 const RETRY_DELAY = 1000;
 
-export function createFlowPlans({ db, bus, log }: Deps): FlowPlans {
+export function createFlowPlans({ db, bus, openSecret, log }: Deps): FlowPlans {
   const FLOWS = db.sql`select f.id, f.name, f.trigger, f.accountability, f.options, f.operation,
       coalesce((select json_agg(json_build_object('id', o.id, 'key', o.key, 'name', o.name, 'type', o.type, 'options', o.options,
-        'resolve', o.resolve, 'reject', o.reject)) from ${db.read('platform_operations')} o where o.flow = f.id), '[]') as operations
+        'resolve', o.resolve, 'reject', o.reject, 'secrets', (select json_object_agg(s.path, s.value)
+          from ${db.read('platform_operation_secrets')} s where s.operation = o.id)))
+      from ${db.read('platform_operations')} o where o.flow = f.id), '[]') as operations
     from ${db.read('platform_flows')} f`;
   const ACTIVE = db.sql`${FLOWS} where f.status = 'active' order by f.date_created, f.id`;
   const ONE = db.sql`${FLOWS} where f.id = $1`;
@@ -66,7 +69,7 @@ export function createFlowPlans({ db, bus, log }: Deps): FlowPlans {
       const { rows } = await db.query<ActiveFlowRow>(ACTIVE, [], { name: 'flows_active' });
       const read = new Map<string, FlowPlan>();
       for (const row of rows) {
-        const plan = buildFlowPlan(row);
+        const plan = buildFlowPlan(row, openSecret);
         if (plan) read.set(plan.id, plan);
       }
       if (before !== version) continue;
@@ -105,7 +108,10 @@ export function createFlowPlans({ db, bus, log }: Deps): FlowPlans {
   bus.onReconnect(forget);
   const ALL = db.sql`select id, name, status, trigger from ${db.read('platform_flows')} order by name, id`;
   const readAll = async () => (await db.query<StoredFlow>(ALL)).rows;
-  const readStored = async (id: string) => (await db.query<ActiveFlowRow>(ONE, [id])).rows[0];
+  const readStored = async (id: string) => {
+    const [row] = (await db.query<ActiveFlowRow>(ONE, [id])).rows;
+    return row && buildFlowPlan(row, openSecret);
+  };
 
   return {
     current,

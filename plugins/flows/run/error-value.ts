@@ -14,9 +14,9 @@ export function toErrorValue(error: unknown, reader: { readonly admin: boolean }
   if (error instanceof Failures) return error.failures.map((one) => toFailureValue(one, reader));
   if (error instanceof Failure) return toFailureValue(error, reader);
   if (error instanceof Error) {
+    if (typeof (error as { toJSON?: unknown }).toJSON === 'function') return JSON.parse(JSON.stringify(error));
     const { name, message, code, status, extensions } = error as Error & Partial<Record<keyof FlowErrorValue, unknown>>;
-    const own = typeof (error as { toJSON?: unknown }).toJSON === 'function' ? JSON.parse(JSON.stringify(error)) : {};
-    return { name, message, ...optional({ code, status, extensions }), ...own };
+    return { name, message, ...optional({ code, status, extensions }) };
   }
   if (typeof error !== 'string') return error === undefined ? null : error;
   try {

@@ -3,16 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { type Caller, isSystem, type Log } from '#kernel';
 import type { Db } from '../../database/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
-import type { RunState } from '../state/run-state.ts';
-import { recordRun } from './record-run.ts';
-import type { RunChain, RunOutcome } from './run-chain.ts';
-import type { RunLog } from './run-log.ts';
-import type { WaitAccount } from './run-waits.ts';
-import { type FollowRun, isFollowed, statusOf } from '../runs/follow-run.ts';
+import { type FollowRun, isFollowed } from '../runs/follow-run.ts';
 import type { KeptTriggers } from '../runs/kept-trigger.ts';
 import type { RecordRun, RunToRecord } from '../runs/record-run.ts';
 import type { RunStatus } from '../runs/run-statuses.ts';
+import type { RunState } from '../state/run-state.ts';
+import { RunSecrets } from './redaction.ts';
 import type { RunChain, RunOutcome } from './run-chain.ts';
+import type { WaitAccount } from './run-waits.ts';
 import { currentTrial } from './trial.ts';
 
 /** What starts a run. */
@@ -23,6 +21,8 @@ export interface RunRequest {
   /** Equal where the same run is started again; by default a new one. */
   readonly id?: string;
   readonly signal?: AbortSignal | undefined;
+  /** A job runs it, whose id it has: it is run again where it does not end. */
+  readonly isJob?: boolean;
   /** Where the run is stored between its operations, so that another process can go on with it. */
   readonly state?: RunState | undefined;
   /** What the run that starts this one has waited. */
@@ -33,9 +33,9 @@ export interface RunRequest {
   readonly isPartOfWrite?: boolean;
 }
 
-/** A run that has ended, for good or in this process. */
-export interface RunResult extends RunOutcome {
-  /** `waiting`: the service stops, or the time of the job is over, and the job has to run again. */
+/** A run that has ended. */
+export interface RunResult {
+  readonly outcome: RunOutcome;
   readonly runStatus: RunStatus;
 }
 
@@ -45,13 +45,13 @@ export interface FlowRunner {
    * @throws RunBreak where a run with a state goes on elsewhere
    */
   run(plan: FlowPlan, request: RunRequest): Promise<RunOutcome>;
+  /** The same, with the status under which the run is stored. @throws RunBreak */
+  runToStatus(plan: FlowPlan, request: RunRequest): Promise<RunResult>;
   /**
    * The names of the flows that lead from one another to this one in the running code.
    * @throws Error where there are more than FLOWS_MAX_NESTING
    */
   pathTo(plan: FlowPlan): readonly string[];
-  /** Runs a flow and records the run. Failures of operations are part of the outcome. */
-  run(plan: FlowPlan, request: RunRequest): Promise<RunResult>;
 }
 
 interface Deps {
@@ -68,11 +68,13 @@ interface Deps {
   readonly maxNesting: number;
 }
 
-/** The run that the running code belongs to. */
+/** The run that the running code belongs to: one flow calls another, or writes what another listens to. */
 interface CurrentRun {
-  /** The flows that led to it, by name: one flow calls another, or writes what another listens to. */
+  /** The flows that led to it, by name. */
   readonly path: readonly string[];
   readonly signal: AbortSignal | undefined;
+  /** A flow may hand secrets of its run to another one in any text, so all of them know the same ones. */
+  readonly secrets: RunSecrets;
 }
 
 const currentRun = new AsyncLocalStorage<CurrentRun>();
@@ -85,70 +87,57 @@ export function createFlowRunner(deps: Deps): FlowRunner {
   // A record of a run whose write is rolled back must not be rolled back with it.
   const outside = AsyncLocalStorage.snapshot();
 
-  async function record(run: Omit<RunToRecord, 'actor'>, { caller, isPartOfWrite = false }: RunRequest): Promise<void> {
-    if (run.plan.accountability === null) return;
-    const actor = caller ?? currentRun.run({ path: [run.plan.name], signal: undefined }, systemCaller);
+  async function record(
+    run: Omit<RunToRecord, 'actor'>,
+    { caller, state, isPartOfWrite = false }: RunRequest,
+  ): Promise<void> {
+    const { plan, outcome } = run;
+    if (plan.accountability === null || state?.isRecorded()) return;
+    const around = { path: [plan.name], signal: undefined, secrets: outcome.secrets };
+    const actor = caller ?? currentRun.run(around, systemCaller);
     const write = () => recordRun({ ...run, actor });
-    if (isPartOfWrite && run.outcome.status === 'reject') void outside(write);
+    if (isPartOfWrite && outcome.status === 'reject') void outside(write);
     else if (isPartOfWrite || !db.isInUnitOfWork()) await write();
     else await outside(write);
+    await state?.setRecorded();
   }
 
   function pathTo({ name }: FlowPlan): readonly string[] {
-    const path = [...(nesting.getStore() ?? []), name];
+    const path = [...(currentRun.getStore()?.path ?? []), name];
     if (path.length > maxNesting)
       throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
     return path;
   }
 
+  async function runToStatus(plan: FlowPlan, request: RunRequest): Promise<RunResult> {
+    const { trigger, caller, state, id = randomUUID(), waits = { waited: 0 } } = request;
+    const outer = currentRun.getStore();
+    // A flow that another one calls ends with it.
+    const signal = request.signal ?? (plan.trigger === 'operation' ? outer?.signal : undefined);
+    const path = request.path ?? pathTo(plan);
+    const secrets = outer?.secrets ?? new RunSecrets();
+    const input = { id, trigger, caller, accountability: toAccountability(caller), env, secrets, state, waits };
+    const work = (one: AbortSignal | undefined) =>
+      currentRun.run({ path, signal: one, secrets }, () => chain(plan, { ...input, signal: one }));
+    const isTrial = currentTrial() !== undefined;
+    const isSeen = !isTrial && isFollowed(plan, request);
+    const started = new Date(state?.step(0)?.started ?? Date.now());
+    const followed = isSeen ? await followRun(id, plan, request, work) : undefined;
+    const outcome = followed?.outcome ?? (await work(signal));
+    const runStatus = followed?.status ?? outcome.status;
+    if (runStatus !== 'resolve')
+      log.debug({ flow: plan.id, run: id, step: outcome.lastStep, status: runStatus }, 'a flow was not successful');
+    if (isTrial) return { outcome, runStatus };
+    if (runStatus !== 'cancelled' && !state?.isRecorded()) countRun(plan, outcome);
+    const kept = isSeen ? undefined : keptTriggers.seal(plan, request);
+    await record({ id, plan, outcome, status: runStatus, started, isFollowed: isSeen, kept }, request);
+    return { outcome, runStatus };
+  }
+
   return {
     pathTo,
-    async run(
-      plan,
-      { trigger, caller, id = randomUUID(), signal, state, waits = { waited: 0 }, path: from, isPartOfWrite = false },
-    ) {
-      const path = from ?? pathTo(plan);
-      const input = { id, trigger, caller, accountability: toAccountability(caller), env, signal, state, waits };
-      const started = new Date(state?.step(0)?.started ?? Date.now());
-      const outcome = await nesting.run(path, () => chain(plan, input));
-      if (outcome.status !== 'resolve')
-        log.debug(
-          { flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status: outcome.status },
-          'a flow was not successful',
-        );
-      if (currentTrial() || state?.isRecorded()) return outcome;
-      const record = () => keep(id, plan, outcome, caller, started);
-      if (isPartOfWrite && outcome.status === 'reject') void outside(record);
-      else if (isPartOfWrite || !db.isInUnitOfWork()) await record();
-      else await outside(record);
-      await state?.setRecorded();
-      return outcome;
-    async run(plan, request) {
-      const { trigger, caller, id = randomUUID() } = request;
-      const outer = currentRun.getStore();
-      // A flow that another one calls ends with it.
-      const signal = request.signal ?? (plan.trigger === 'operation' ? outer?.signal : undefined);
-      const path = [...(outer?.path ?? []), plan.name];
-      if (path.length > maxNesting)
-        throw new Error(`flows call each other without an end: ${path.slice(-4).join(' → ')}`);
-      const input = { id, trigger, caller, accountability: toAccountability(caller), env };
-      const work = (one: AbortSignal | undefined) =>
-        currentRun.run({ path, signal: one }, () => chain(plan, { ...input, signal: one }));
-      const isTrial = currentTrial() !== undefined;
-      const isSeen = !isTrial && isFollowed(plan, request);
-      const started = new Date();
-      const followed = isSeen ? await followRun(id, plan, request, work) : undefined;
-      const outcome = followed?.outcome ?? (await work(signal));
-      const status = followed?.status ?? statusOf(request, outcome);
-      if (status !== 'resolve')
-        log.debug({ flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status }, 'a flow was not successful');
-      const result = { ...outcome, runStatus: status };
-      if (isTrial || status === 'waiting') return result;
-      if (status !== 'cancelled') countRun(plan, outcome);
-      const kept = isSeen ? undefined : keptTriggers.seal(plan, request);
-      await record({ id, plan, outcome, status, started, isFollowed: isSeen, kept }, request);
-      return result;
-    },
+    runToStatus,
+    run: async (plan, request) => (await runToStatus(plan, request)).outcome,
   };
 }
 

@@ -6,18 +6,49 @@ const MIN_SEARCHED_LENGTH = 6;
 /** A run with more secrets than this, which only a hostile client sends, keeps no texts at all: searching would take too long. */
 const MAX_SECRETS = 100;
 const MAX_DEPTH = 100;
+/** Values that wait for the search. */
+const MAX_PENDING = 1000;
 
 /** Keys whose values are secrets, without regard to case, `-` and `_`; also as the end of a longer key. */
 const SECRET_KEY =
   /(?:authorization|cookie|token|password|passwd|passphrase|secret|apikey|accesskey|privatekey|credentials?|tfasecret|externalidentifier|authdata|otp)$/;
 
-export const isSecretKey = (key: string): boolean => SECRET_KEY.test(key.toLowerCase().replace(/[^a-z0-9]/g, ''));
+/** Names that were looked at: rows have the same ones again and again. Bounded, since clients choose some of them. */
+const knownKeys = new Map<string, boolean>();
+const MAX_KNOWN_KEYS = 5000;
+const MAX_KNOWN_KEY_LENGTH = 64;
+
+export function isSecretKey(key: string): boolean {
+  const known = knownKeys.get(key);
+  if (known !== undefined) return known;
+  const isSecret = SECRET_KEY.test(key.toLowerCase().replace(/[^a-z0-9]/g, ''));
+  if (knownKeys.size < MAX_KNOWN_KEYS && key.length <= MAX_KNOWN_KEY_LENGTH) knownKeys.set(key, isSecret);
+  return isSecret;
+}
 
 /** Names the member `value` of a pair such as `{ header, value }`, as editors store headers. */
 const isSecretPair = (pair: Readonly<Record<string, unknown>>): boolean =>
   ['header', 'name', 'key'].some((name) => typeof pair[name] === 'string' && isSecretKey(pair[name]));
 
+/** What a chain makes of a secret that it takes for a part of a JSON text, or of an address. */
+function decodingsOf(secret: string): readonly string[] {
+  const decoders = [
+    ...(secret.includes('\\') ? [() => JSON.parse(`"${secret}"`) as unknown] : []),
+    ...(secret.includes('%') ? [() => decodeURIComponent(secret)] : []),
+  ];
+  return decoders.flatMap((decode) => {
+    try {
+      const text = decode();
+      return typeof text === 'string' && text.length >= MIN_SEARCHED_LENGTH ? [text] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** The forms in which a secret may stand in a text that was made of it. */
+const formsOf = (secret: string): readonly string[] => [secret, ...decodingsOf(secret)].flatMap(encodingsOf);
+
 function encodingsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   const inJson = JSON.stringify(secret).slice(1, -1);
@@ -30,6 +61,7 @@ function encodingsOf(secret: string): readonly string[] {
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
     ...base64FormsOf(bytes),
+    ...(inJson === secret ? [] : base64FormsOf(Buffer.from(inJson))),
   ];
 }
 
@@ -56,24 +88,40 @@ function partsOfHeader(value: string): readonly string[] {
 
 /**
  * The secrets of one run. Every value that enters the run is noted; what leaves it for a log, a row or another caller is redacted: the
- * values of secret keys, and each text that contains a noted secret in any of its encodings.
+ * values of secret keys, and each text that contains a noted secret in any of its encodings. Values are searched for secrets when
+ * something is redacted first: a run that leaves nothing behind costs nothing here.
  */
 export class RunSecrets {
   readonly #noted = new Set<string>();
+  /** Values that have entered the run since secrets were last looked for in them. */
+  #pending: { readonly value: unknown; readonly isSecret: boolean }[] = [];
   #search: SecretSearch | undefined;
 
-  /** Notes the secrets in a value, at any depth. */
-  note(value: unknown, isSecret = false, depth = 0): void {
+  /** Notes the secrets in a value, at any depth. `isSecret`: every text and number in it is one. */
+  note(value: unknown, isSecret = false): void {
+    if ((typeof value === 'object' && value !== null) || isSecret) this.#pending.push({ value, isSecret });
+    // A flow that runs others for a long list must not hold all of their values.
+    if (this.#pending.length >= MAX_PENDING) this.collectNoted();
+  }
+
+  /** Looks for secrets now in all that was noted, which its owner may change afterwards. */
+  collectNoted(): void {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const { value, isSecret } of pending) this.#collect(value, isSecret);
+  }
+
+  #collect(value: unknown, isSecret: boolean, depth = 0): void {
     if (depth > MAX_DEPTH) return;
     if (typeof value === 'string') {
       if (isSecret) this.#add(value);
     } else if (typeof value === 'number' || typeof value === 'bigint') {
       if (isSecret) this.#add(String(value));
-    } else if (Array.isArray(value)) for (const one of value) this.note(one, isSecret, depth + 1);
+    } else if (Array.isArray(value)) for (const one of value) this.#collect(one, isSecret, depth + 1);
     else if (typeof value === 'object' && value !== null) {
       const isPair = isSecretPair(value as Record<string, unknown>);
       for (const [key, one] of Object.entries(value))
-        this.note(one, isSecret || isSecretKey(key) || (isPair && key === 'value'), depth + 1);
+        this.#collect(one, isSecret || isSecretKey(key) || (isPair && key === 'value'), depth + 1);
     }
   }
 
@@ -85,6 +133,7 @@ export class RunSecrets {
 
   /** The noted secrets, in the order in which they were noted, for the stored state of a run. */
   noted(): readonly string[] {
+    this.collectNoted();
     return [...this.#noted];
   }
 
@@ -115,9 +164,10 @@ export class RunSecrets {
   }
 
   redactText(text: string): string {
+    if (this.#pending.length > 0) this.collectNoted();
     if (this.#noted.size === 0) return text;
     if (this.#noted.size > MAX_SECRETS) return text.length < MIN_SEARCHED_LENGTH ? text : REDACTED;
-    this.#search ??= new SecretSearch(new Set([...this.#noted].flatMap(encodingsOf)));
+    this.#search ??= new SecretSearch(new Set([...this.#noted].flatMap(formsOf)));
     return this.#search.replaceAll(text);
   }
 }

@@ -2,16 +2,10 @@ import type { Caller } from '#kernel';
 import type { FlowPlan, OperationPlan } from '../plan/flow-plan.ts';
 import type { RunState } from '../state/run-state.ts';
 import { toErrorValue } from './error-value.ts';
-import { RunSecrets } from './redaction.ts';
-import {
-  type RunStep,
-  type RunStepDeps,
-  redactOptions,
-  runStep,
-  type StepResult,
-  type StepStatus,
-} from './run-step.ts';
+import type { RunSecrets } from './redaction.ts';
+import { type RunStepDeps, runStep, type StepResult } from './run-step.ts';
 import type { WaitAccount } from './run-waits.ts';
+import { type ExecutedStep, type RunStep, renderStepRecords, type StepStatus } from './step-records.ts';
 
 /** When a step ran, and what it gave, secrets included. */
 export interface StepTiming {
@@ -30,6 +24,8 @@ export interface RunInput {
   readonly caller: Caller | null;
   readonly accountability: Readonly<Record<string, unknown>> | null;
   readonly env: Readonly<Record<string, string>>;
+  /** The secrets of this run and of those that it is a part of. */
+  readonly secrets: RunSecrets;
   readonly signal?: AbortSignal | undefined;
   /** Where what happens between operations is stored; undefined for a run that its process does not survive. */
   readonly state?: RunState | undefined;
@@ -42,9 +38,12 @@ export interface RunOutcome {
   readonly status: StepStatus;
   /** The values of the run by key, `$trigger`, `$last`, `$accountability` and `$env` included. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** The operations that have run, without secrets; made when they are read first. */
   readonly steps: readonly RunStep[];
   /** One for each of `steps`. */
   readonly timings: readonly StepTiming[];
+  /** The key of the last operation; null for a flow without operations. */
+  readonly lastStep: string | null;
   /** What the last operation threw, where its status is `reject`; undefined where that was in an earlier process. */
   readonly error: unknown;
   readonly secrets: RunSecrets;
@@ -60,6 +59,7 @@ interface Deps extends RunStepDeps {
  */
 export type RunChain = (plan: FlowPlan, input: RunInput) => Promise<RunOutcome>;
 
+/** Follows the chain of a flow from its first operation (specification, "Operation record"). A failed operation is data, and no error. */
 export const createRunChain =
   (deps: Deps): RunChain =>
   (plan, input) =>
@@ -69,12 +69,8 @@ class ChainRun {
   readonly #deps: Deps;
   readonly #plan: FlowPlan;
   readonly #input: RunInput;
-  readonly #secrets = new RunSecrets();
   readonly #data: Record<string, unknown>;
-  /** The data without secrets, from which the recorded options are rendered. */
-  readonly #redacted: Record<string, unknown> = {};
-  readonly #steps: RunStep[] = [];
-  readonly #timings: StepTiming[] = [];
+  readonly #steps: ExecutedStep[] = [];
   /** Keys of the operations that have run, by id. */
   readonly #visited = new Map<string, string>();
   readonly #reader: { readonly admin: boolean };
@@ -84,11 +80,10 @@ class ChainRun {
     this.#plan = plan;
     this.#input = input;
     this.#reader = { admin: input.caller?.admin ?? true };
-    const { trigger, accountability, env } = input;
+    const { trigger, accountability, env, secrets } = input;
     this.#data = { $trigger: trigger, $last: trigger, $accountability: accountability, $env: env };
-    this.#secrets.note(trigger);
-    this.#secrets.note(env);
-    for (const [name, value] of Object.entries(this.#data)) this.#redacted[name] = this.#secrets.redact(value);
+    secrets.note(trigger);
+    secrets.note(env);
   }
 
   async follow(): Promise<RunOutcome> {
@@ -108,24 +103,50 @@ class ChainRun {
       }
       const refusal = this.#refusalOf(operation);
       const step = refusal ? this.#refuse(operation, refusal) : await this.#run(operation, position);
-      this.#add(operation, step);
+      this.#steps.push(step);
+      this.#data[operation.key] = step.value;
+      this.#data.$last = step.value;
       status = step.status;
       error = step.error;
       if (refusal || status === 'unknown') break;
       next = status === 'resolve' ? operation.resolve : operation.reject;
     }
-    // Once more, for secrets that came later.
-    const steps = this.#steps.map((step) => ({ ...step, options: this.#secrets.redact(step.options) }));
-    return { status, data: this.#data, steps, timings: this.#timings, error, secrets: this.#secrets };
+    return this.#outcome(status, error);
+  }
+
+  #outcome(status: StepStatus, error: unknown): RunOutcome {
+    const { trigger, accountability, env, secrets } = this.#input;
+    const begin = { $trigger: trigger, $last: trigger, $accountability: accountability, $env: env };
+    const executed = this.#steps;
+    let steps: readonly RunStep[] | undefined;
+    return {
+      status,
+      data: this.#data,
+      get steps() {
+        steps ??= renderStepRecords(executed, begin, secrets);
+        return steps;
+      },
+      timings: executed.map(({ started, duration, value }) => ({
+        started: new Date(started),
+        duration,
+        output: value,
+      })),
+      lastStep: executed.at(-1)?.operation.key ?? null,
+      error,
+      secrets,
+    };
   }
 
   /** Runs an operation, or takes what it gave in an earlier process. */
   async #run(operation: OperationPlan, position: number): Promise<StepResult> {
-    const { state } = this.#input;
+    const { state, secrets } = this.#input;
+    if (operation.secretValues) secrets.note(operation.secretValues, true);
     const stored = state?.step(position);
     if (stored) {
-      this.#secrets.restore(stored.secrets);
-      return stored;
+      secrets.restore(stored.secrets);
+      const { options, missing, attempts, ...rest } = stored;
+      const kind = this.#deps.operations().find(operation.type);
+      return { ...rest, operation: { ...operation, options }, kind, attempts, missing: new Set(missing) };
     }
     return runStep(this.#deps, {
       plan: this.#plan,
@@ -133,25 +154,15 @@ class ChainRun {
       position,
       input: this.#input,
       data: this.#data,
-      redacted: this.#redacted,
-      secrets: this.#secrets,
       reader: this.#reader,
     });
   }
 
-  #add(operation: OperationPlan, { value, record }: StepResult): void {
-    this.#steps.push(record);
-    this.#data[operation.key] = value;
-    this.#data.$last = value;
-    this.#redacted[operation.key] = this.#secrets.redact(value);
-    this.#redacted.$last = this.#redacted[operation.key];
-  }
-
   #refuse(operation: OperationPlan, error: Error): StepResult {
     const kind = this.#deps.operations().find(operation.type);
-    const options = redactOptions(operation, kind, this.#redacted, this.#secrets);
-    const record: RunStep = { operation: operation.id, key: operation.key, status: 'reject', options };
-    return { status: 'reject', value: toErrorValue(error, this.#reader), record, error };
+    const value = toErrorValue(error, this.#reader);
+    const times = { started: Date.now(), duration: 0, attempts: 1 };
+    return { operation, kind, status: 'reject', value, missing: new Set(), ...times, error };
   }
 
   /** Why the operation does not run: the chain has come back to it, or is too long. */

@@ -1,31 +1,18 @@
+import { fail } from '#kernel';
 import type { Db } from '../../database/contract.ts';
-import type { FlowOperationKind, FlowOperationRegistry } from '../contract.ts';
+import type { FlowOperationRegistry } from '../contract.ts';
 import type { FlowPlan, OperationPlan } from '../plan/flow-plan.ts';
-import { RunBreak, RunSuspension } from '../state/run-break.ts';
-import type { StoredStep } from '../state/run-state.ts';
+import { missingSecretsOf } from '../secrets/secret-options.ts';
+import { RunBreak, RunCancellation, RunSuspension } from '../state/run-break.ts';
 import { toErrorValue } from './error-value.ts';
-import { isSecretKey, REDACTED, type RunSecrets } from './redaction.ts';
 import type { RunInput } from './run-chain.ts';
 import type { RunWaiter } from './run-waits.ts';
 import { runAttempt, toJsonValue } from './step-attempt.ts';
 import { retryDelayOf, type StepPolicy, splitPolicy } from './step-policy.ts';
+import type { ExecutedStep, StepStatus } from './step-records.ts';
 import { renderOptions } from './templates.ts';
 
-/** `unknown`: an operation of a type that no plugin has ends the run. */
-export type StepStatus = 'resolve' | 'reject' | 'unknown';
-
-/** One executed operation, as it is recorded: without secrets. */
-export interface RunStep {
-  readonly operation: string;
-  readonly key: string;
-  readonly status: StepStatus;
-  /** The options as they were rendered. */
-  readonly options: unknown;
-  /** Template paths without a value. */
-  readonly missing?: readonly string[];
-  /** How often the operation ran, where it was more than once. */
-  readonly attempts?: number;
-}
+type Options = Readonly<Record<string, unknown>>;
 
 export interface RunStepDeps {
   readonly operations: () => FlowOperationRegistry;
@@ -43,13 +30,11 @@ export interface StepPlace {
   readonly position: number;
   readonly input: RunInput;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The same without secrets. */
-  readonly redacted: Readonly<Record<string, unknown>>;
-  readonly secrets: RunSecrets;
   readonly reader: { readonly admin: boolean };
 }
 
-export interface StepResult extends Pick<StoredStep, 'status' | 'value' | 'record'> {
+/** What an operation came to. */
+export interface StepResult extends ExecutedStep {
   readonly error?: unknown;
 }
 
@@ -58,9 +43,10 @@ export interface StepResult extends Pick<StoredStep, 'status' | 'value' | 'recor
  * @throws RunBreak
  */
 export async function runStep(deps: RunStepDeps, place: StepPlace): Promise<StepResult> {
-  const { operation, position, input, secrets } = place;
-  const { state } = input;
-  const before = secrets.noted().length;
+  const { operation, position, input } = place;
+  const { state, secrets } = input;
+  // Secrets are looked for now only where they have to be stored with the step.
+  const before = state ? secrets.noted().length : 0;
   const started = Date.now();
   const missing = new Set<string>();
   const kind = deps.operations().find(operation.type);
@@ -68,18 +54,13 @@ export async function runStep(deps: RunStepDeps, place: StepPlace): Promise<Step
 
   const settle = async (status: StepStatus, value: unknown): Promise<StepResult> => {
     secrets.note(value);
-    const record: RunStep = {
-      operation: operation.id,
-      key: operation.key,
-      status,
-      options: redactOptions(operation, kind, place.redacted, secrets),
-      ...(missing.size > 0 ? { missing: [...missing] } : {}),
-      ...(attempt > 1 ? { attempts: attempt } : {}),
-    };
-    const noted = secrets.noted().slice(before);
-    const stored = { operation: operation.id, started, status, value, record, secrets: noted };
-    await state?.addStep(position, stored);
-    return { status, value, record };
+    const duration = Date.now() - started;
+    if (state)
+      await state.addStep(position, {
+        ...{ operation: operation.id, started, duration, status, value, options: operation.options },
+        ...{ missing: [...missing], attempts: attempt, secrets: secrets.noted().slice(before) },
+      });
+    return { operation, kind, status, value, missing, attempts: attempt, started, duration };
   };
 
   /** False where the run may not wait so long. */
@@ -95,10 +76,14 @@ export async function runStep(deps: RunStepDeps, place: StepPlace): Promise<Step
     const { policy, own } = splitPolicy(rendered);
     if (kind === undefined) return await settle('unknown', null);
     if (kind === 'ambiguous') throw new Error(`several plugins have the operation "${operation.type}"`);
+    const [unset] = missingSecretsOf(kind, operation.options);
+    if (unset) throw fail('INVALID_PAYLOAD', `the secret option "${unset}" has no stored value: enter it again`);
+    // Values that SQL has written, or that come from data of the run.
+    for (const name of kind.secretOptions ?? []) secrets.note((own as Options)[name], true);
     if (attempt > 1) await waitForRetry(policy);
     for (;;) {
       try {
-        const one = { kind, options: own as Readonly<Record<string, unknown>>, policy, attempt };
+        const one = { kind, options: own as Options, policy, attempt };
         return await runAttempt(deps, place, one, (value) => settle('resolve', value));
       } catch (error) {
         if (error instanceof RunBreak || input.signal?.aborted || attempt > (policy.retries ?? 0)) throw error;
@@ -110,32 +95,9 @@ export async function runStep(deps: RunStepDeps, place: StepPlace): Promise<Step
     }
   } catch (error) {
     if (error instanceof RunBreak) throw error;
-    // A run with a state goes on elsewhere; one without ends here.
-    if (state && (input.signal?.aborted || deps.stopping.aborted)) throw new RunSuspension(new Date());
+    // A run with a state goes on elsewhere, unless it was cancelled; one without ends here.
+    const isLeft = input.signal?.aborted || deps.stopping.aborted;
+    if (state && isLeft && !(input.signal?.reason instanceof RunCancellation)) throw new RunSuspension(new Date());
     return { ...(await settle('reject', toJsonValue(toErrorValue(error, place.reader)))), error };
-  }
-}
-
-/**
- * The options as they are recorded: rendered once more from data without secrets, so that what was interpolated from a secret is
- * redacted by where it came from, and searched for what was made of secrets.
- */
-export function redactOptions(
-  { options }: OperationPlan,
-  kind: FlowOperationKind | 'ambiguous' | undefined,
-  redactedData: unknown,
-  secrets: RunSecrets,
-): unknown {
-  try {
-    const shown = secrets.redact(renderOptions(options, redactedData, () => {}));
-    const secretOptions = typeof kind === 'object' ? (kind.secretOptions ?? []) : [];
-    return Object.fromEntries(
-      Object.entries(shown as object).map(([key, value]) => [
-        key,
-        secretOptions.includes(key) || (isSecretKey(key) && value !== null) ? REDACTED : value,
-      ]),
-    );
-  } catch {
-    return REDACTED;
   }
 }

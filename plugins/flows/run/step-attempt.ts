@@ -26,11 +26,14 @@ export async function runAttempt<T>(
   { kind, options, policy, attempt }: StepAttempt,
   settle: (value: unknown) => Promise<T>,
 ): Promise<T> {
-  const { input, operation, secrets } = place;
+  const { input, operation } = place;
+  const { secrets } = input;
   const trial = currentTrial();
   if (trial && kind.trial !== 'run')
     trial.effects.push({ type: kind.id, step: operation.key, effect: secrets.redact(options) });
   if (trial && kind.trial === undefined) return settle(null);
+  // Code of packages in this process gets the data itself, and may change it.
+  if (kind.trial === undefined) secrets.collectNoted();
 
   const { timeout } = policy;
   const limit = new AbortController();
@@ -58,12 +61,12 @@ export async function runAttempt<T>(
 
 function createContext(
   { waiter }: RunStepDeps,
-  { plan, operation, position, input, data, secrets }: StepPlace,
+  { plan, operation, position, input, data }: StepPlace,
   policy: StepPolicy,
   attempt: number,
   signal: AbortSignal,
 ): StepContext {
-  const { id: run, caller, state, waits } = input;
+  const { id: run, caller, state, waits, secrets } = input;
   return {
     data,
     caller,
@@ -97,7 +100,8 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 /** @throws TypeError for a value that JSON has no form for, such as one that contains itself. */
 export function toJsonValue(value: unknown): unknown {
-  if (value === undefined) return null;
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
   const text = JSON.stringify(value);
   return text === undefined ? null : JSON.parse(text);
 }

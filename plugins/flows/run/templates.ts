@@ -1,6 +1,8 @@
 /** One `{{ path }}` alone: its value is taken as it is. */
 const WHOLE = /^\s*\{\{\s*([^{}]+?)\s*\}\}\s*$/;
 const PART = /\{\{\s*([^{}]+?)\s*\}\}/g;
+/** What stands in place of a path that has no value, so that a reader sees where one is missing. */
+const MISSING = 'undefined';
 /** Options nested deeper than this are refused. */
 const MAX_DEPTH = 100;
 
@@ -25,13 +27,12 @@ export function readPath(data: unknown, path: string): unknown {
 }
 
 function toText(value: unknown): string {
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? MISSING);
 }
 
 /**
  * Renders the options of an operation (conventions, "Option templating"): a text that is one template keeps the type of its value, in
- * other texts objects become JSON and unknown paths nothing. Keys stay as they are.
+ * other texts objects become JSON, and paths without a value the text `undefined`. Keys stay as they are.
  * @param missing receives each path that has no value
  * @throws RangeError for options nested deeper than 100 levels
  */
@@ -45,9 +46,11 @@ export function renderOptions(options: unknown, data: unknown, missing: (path: s
   if (typeof options === 'string') {
     if (!options.includes('{{')) return options;
     const [, whole] = WHOLE.exec(options) ?? [];
-    return whole === undefined ? options.replace(PART, (_, path: string) => toText(read(path))) : read(whole);
+    if (whole === undefined) return options.replace(PART, (_, path: string) => toText(read(path)));
+    const value = read(whole);
+    return value === undefined ? MISSING : value;
   }
-  if (Array.isArray(options)) return options.map((one) => renderOptions(one, data, missing, depth + 1) ?? null);
+  if (Array.isArray(options)) return options.map((one) => renderOptions(one, data, missing, depth + 1));
   if (!isObject(options)) return options;
   return Object.fromEntries(
     Object.entries(options).map(([key, value]) => [key, renderOptions(value, data, missing, depth + 1)]),

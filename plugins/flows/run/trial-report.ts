@@ -4,7 +4,7 @@ import type { Db } from '../../database/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowRunner } from './flow-runner.ts';
 import { returnValueOf } from './return-value.ts';
-import type { RunStep, StepStatus } from './run-step.ts';
+import type { RunStep, StepStatus } from './step-records.ts';
 import { type HeldEffect, runInTrial, Trial } from './trial.ts';
 
 /** What a run would have done. Nothing of it has a secret. */

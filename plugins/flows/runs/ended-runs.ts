@@ -41,7 +41,7 @@ export function createAddEndedRun(db: Db): AddEndedRun {
       duration integer, options jsonb, output jsonb, missing jsonb)`;
   return async ({ id, plan, outcome, status, started, user, activity, kept, data }) => {
     const { secrets } = outcome;
-    const last = outcome.steps.at(-1)?.key.slice(0, MAX_KEY_LENGTH) ?? null;
+    const last = outcome.lastStep?.slice(0, MAX_KEY_LENGTH) ?? null;
     const error = outcome.status === 'reject' ? toStoredJson(data?.$last ?? secrets.redact(outcome.data.$last)) : null;
     await db.query(
       ADD,

@@ -1,6 +1,5 @@
 import { type AuditLine, type Authority, authorities } from '#kernel';
 import type { FlowPlan, OperationPlan } from '../plan/flow-plan.ts';
-import { eventNamesOf } from '../triggers/event.ts';
 
 /**
  * What the active flows may reach, for the audit: how each begins, and what its operations name. Options with templates depend on the data
@@ -25,7 +24,7 @@ function authoritiesOfTrigger(plan: FlowPlan): readonly Authority[] {
     case 'event':
       return authorities(
         options.type === 'filter' ? 'may change' : 'listens to',
-        eventNamesOf(plan),
+        plan.listensTo?.names ?? [],
         options.type === 'filter' ? 'and may reject, as the acting user' : 'as the acting user',
       );
     case 'schedule':

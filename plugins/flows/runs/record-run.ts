@@ -63,7 +63,7 @@ export function countRun(counters: RunCounters, parking: FlowParking, plan: Flow
   const isParkable = isFailure && parking.limitOf(plan) > 0;
   if (isParkable) {
     const text = JSON.stringify(outcome.secrets.redact(outcome.data.$last)) ?? 'null';
-    parking.noteFailure(plan.id, `${outcome.steps.at(-1)?.key ?? 'the first operation'}: ${text}`);
+    parking.noteFailure(plan.id, `${outcome.lastStep ?? 'the first operation'}: ${text}`);
   }
   counters.count(plan.id, isFailure, isParkable);
 }

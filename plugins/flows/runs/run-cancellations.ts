@@ -1,4 +1,5 @@
 import type { InterProcessBus } from '../../cluster/contract.ts';
+import { RunCancellation } from '../state/run-break.ts';
 
 const CHANNEL = 'flows.cancel';
 
@@ -12,9 +13,7 @@ export interface RunCancellations {
 
 export function createRunCancellations(bus: Pick<InterProcessBus, 'publish' | 'subscribe'>): RunCancellations {
   const running = new Map<string, AbortController>();
-  bus.subscribe(CHANNEL, (payload) =>
-    running.get((payload as { run: string }).run)?.abort(new Error('the run was cancelled')),
-  );
+  bus.subscribe(CHANNEL, (payload) => running.get((payload as { run: string }).run)?.abort(new RunCancellation()));
   return {
     async run(id, work) {
       const controller = new AbortController();

@@ -42,7 +42,7 @@ export function createRunsUnderWay({ db, presence, loadRunModel }: Deps): RunsUn
   const BEGIN = db.sql`with gone as (delete from ${db.own('platform_flow_run_steps')} where run = $1)
     insert into ${runs} as r (id, flow, status, started, process, queued, "user", trigger, trigger_until)
     select $1, f.id, 'running', now(), $3, $4, $5, $6, $7 from ${db.read('platform_flows')} f where f.id = $2
-    on conflict (id) do update set status = 'running', started = now(), ended = null, step = null, error = null, process = excluded.process
+    on conflict (id) do update set status = 'running', started = now(), ended = null, step = null, error = null, process = excluded.process, queued = excluded.queued
     where r.status <> 'cancelled'`;
 
   async function end(id: string, status: 'reject' | 'cancelled' | 'interrupted', error: unknown): Promise<boolean> {
@@ -62,7 +62,7 @@ export function createRunsUnderWay({ db, presence, loadRunModel }: Deps): RunsUn
         .insert({ ...row, trigger: kept?.sealed ?? null, trigger_until: kept?.until ?? null })
         // Another process may have begun the job by now.
         .onConflict('id')
-        .merge(['retry_of', 'trigger', 'trigger_until']);
+        .merge(['queued', 'retry_of', 'trigger', 'trigger_until']);
     },
     async begin({ id, flow, user, kept, isQueued }) {
       const values = [id, flow, presence.id, isQueued, user, kept?.sealed ?? null, kept?.until ?? null];

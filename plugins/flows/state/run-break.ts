@@ -13,3 +13,12 @@ export class RunSuspension extends RunBreak {
     this.until = until;
   }
 }
+
+/** Why a run ends that was cancelled: it does not go on elsewhere. The reason of the signals of its operations. */
+export class RunCancellation extends Error {
+  override readonly name = 'RunCancellation';
+
+  constructor() {
+    super('the run was cancelled');
+  }
+}

@@ -1,4 +1,4 @@
-import type { RunStep, StepStatus } from '../run/run-step.ts';
+import type { StepStatus } from '../run/step-records.ts';
 
 /** An operation that has ended. */
 export interface StoredStep {
@@ -10,7 +10,12 @@ export interface StoredStep {
   readonly duration: number;
   readonly status: StepStatus;
   readonly value: unknown;
-  readonly record: RunStep;
+  /** The options of the operation as they were then, with their templates. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Template paths without a value. */
+  readonly missing: readonly string[];
+  /** How often it ran, from 1. */
+  readonly attempts: number;
   /** Secrets that the run noted with this operation. */
   readonly secrets: readonly string[];
 }

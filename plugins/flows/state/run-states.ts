@@ -47,6 +47,8 @@ export interface RunStates {
   open(run: string, flow: string): Promise<StoredRun>;
   /** The state of a new run, kept in memory until `handOver`. */
   create(run: string, flow: string): StoredRun;
+  /** Deletes the state of a run that was cancelled. */
+  forget(run: string): Promise<void>;
   /** Deletes what ended runs, and runs without any progress for two months, have left behind. */
   deleteOld(): Promise<void>;
 }
@@ -65,6 +67,7 @@ export function createRunStates({ db, secrets }: Deps): RunStates {
     on conflict (run, path) do update set content = excluded.content, at = now()`;
   const END_RUN = db.sql`with gone as (delete from ${states} where run = $1 and path <> '~end')
     insert into ${states} (run, path, flow, content) values ($1, '~end', $2, '') on conflict do nothing`;
+  const FORGET = db.sql`delete from ${states} where run = $1`;
   const DELETE_OLD = db.sql`delete from ${states} s where s.path = '~end' and s.at < now() - interval '1 day'
     or not exists (select from ${db.read('platform_flows')} f where f.id = s.flow)
     or not exists (select from ${states} o where o.run = s.run and o.at > now() - interval '61 days')`;
@@ -126,6 +129,9 @@ export function createRunStates({ db, secrets }: Deps): RunStates {
       return createRun(run, flow, new Map(rows.map(({ path, content }) => [path, unseal(content)])), true);
     },
     create: (run, flow) => createRun(run, flow, new Map(), false),
+    async forget(run) {
+      await db.query(FORGET, [run]);
+    },
     async deleteOld() {
       await db.query(DELETE_OLD);
     },

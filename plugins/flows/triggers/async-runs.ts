@@ -1,18 +1,16 @@
-import type { Caller, Log } from '#kernel';
+import { type Caller, fail, type Log } from '#kernel';
 import type { CallerProvider } from '../../auth/contract.ts';
-import type { JobQueue, QueueApi, QueuedJob } from '../../queue/contract.ts';
+import type { JobQueue, JobState, QueueApi, QueuedJob } from '../../queue/contract.ts';
 import { JobPostponement, PermanentJobError, QueueStop } from '../../queue/library.ts';
-import type { JobQueue, JobState, QueueApi } from '../../queue/contract.ts';
-import { PermanentJobError } from '../../queue/library.ts';
 import type { SecretCipher } from '../../secrets/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
+import type { CallerOfRun } from '../runs/kept-trigger.ts';
 import { createJobRoom } from '../state/job-room.ts';
 import { RunSuspension } from '../state/run-break.ts';
 import type { RunStates } from '../state/run-states.ts';
 import { readStoredCaller, type StoredCaller, toStoredCaller } from './stored-caller.ts';
-import type { CallerOfRun } from '../runs/kept-trigger.ts';
 
 export const ASYNC_RUNS_QUEUE = 'flow-runs';
 /** What a sealed trigger is bound to. */
@@ -26,12 +24,8 @@ const RETRY_AFTER = 30;
 /** A run that waits for a process. The trigger is sealed where SECRETS_ENCRYPTION_KEY is set, since it may hold secrets. */
 interface WaitingRun extends StoredCaller {
   readonly flow: string;
-  /** The id of the run, where it began before the job was added; its trigger then stands in its state. By default that of the job. */
-  readonly run?: string;
-  readonly user: string | null;
-  /** The flow runs for no caller. */
-  readonly isWithoutCaller?: boolean;
-  readonly client: { readonly ip: string | null; readonly userAgent: string | null; readonly origin: string | null };
+  /** The run began before its job was added: its trigger stands in its state. */
+  readonly isBegun?: true;
   readonly trigger?: unknown;
   readonly sealed?: string;
   /** `FlowRunner.pathTo` of the run. */
@@ -69,6 +63,7 @@ export interface AddedRun {
   readonly retryOf?: string;
 }
 
+/** Runs that no client waits for, as jobs. Each job has the id of its run. */
 export interface AsyncRuns {
   /**
    * Adds a run that a client asks for; resolves when it cannot be lost any more.
@@ -76,30 +71,21 @@ export interface AsyncRuns {
    * `retryAfter`; FORBIDDEN for a shared link; INVALID_PAYLOAD for a trigger of more than 1 MB
    */
   addForClient(plan: FlowPlan, caller: Caller, trigger: unknown): Promise<void>;
-  /** Adds a run without a limit; it exists when the open unit of work commits. */
-  add(plan: FlowPlan, caller: StoredCaller, trigger: unknown, path: readonly string[]): Promise<void>;
+  /** Adds a run without a limit and answers its id; it exists when the open unit of work commits. */
+  add(plan: FlowPlan, run: AddedRun): Promise<string>;
   /** Adds the job that goes on with a run, whose state is stored in the same unit of work. */
   goOn(plan: FlowPlan, run: string, caller: StoredCaller, path: readonly string[], until: Date): Promise<void>;
   /** Whether a run of the flow sleeps, waits or runs as a job. */
   hasUnfinished(plan: FlowPlan): Promise<boolean>;
-  stop(): Promise<void>;
-}
-
-/** Runs that no client waits for: jobs, which a process that dies leaves to another one. It goes on after the last operation that ended. */
-export function createAsyncRuns(deps: Deps): AsyncRuns {
-  const { queue, secrets, limits, log, concurrency } = deps;
-  const run = createJobWork(deps);
-  /** Adds a run of the flow and answers its id; resolves when it cannot be lost any more. */
-  add(plan: FlowPlan, run: AddedRun): Promise<string>;
   /** Cancels a waiting or running job. */
   cancel(id: string): Promise<boolean>;
   state(id: string): Promise<JobState | undefined>;
   stop(): Promise<void>;
 }
 
-/** Runs whose caller does not wait: jobs, which a process that dies leaves to another one. */
+/** Runs that no client waits for: jobs, which a process that dies leaves to another one. It goes on after the last operation that ended. */
 export function createAsyncRuns(deps: Deps): AsyncRuns {
-  const { queue, secrets, identity, plans, runner, concurrency, log, onAdded, onRefused } = deps;
+  const { queue, secrets, states, runner, limits, log, concurrency, onAdded } = deps;
   const jobs: JobQueue<WaitingRun> = queue.define<WaitingRun>({
     name: ASYNC_RUNS_QUEUE,
     retries: 5,
@@ -107,29 +93,26 @@ export function createAsyncRuns(deps: Deps): AsyncRuns {
     concurrency,
     keepCompleted: KEPT,
     log,
-    run,
-    async run({ id, data, signal }) {
-      const { plan, trigger, caller } = await prepare(data).catch(async (error) => {
-        if (error instanceof PermanentJobError) await onRefused(id, error.message);
-        throw error;
-      });
-      const { runStatus: status } = await runner.run(plan, { id, trigger, caller, signal });
-      if (status === 'waiting') signal.throwIfAborted();
-      return { status };
-    },
+    run: createJobWork(deps),
   });
   const room = createJobRoom(jobs);
 
-  async function add({ id: flow }: FlowPlan, caller: StoredCaller, trigger: unknown, path: readonly string[]) {
+  async function add(plan: FlowPlan, run: AddedRun): Promise<string> {
+    const { caller, trigger } = run;
+    const { user = null, ip = null, userAgent = null, origin = null } = caller ?? {};
+    const stored: StoredCaller = { user, client: { ip, userAgent, origin }, ...(caller ? {} : { isNone: true }) };
     const content = secrets.available() ? { sealed: secrets.seal(SEALED_KIND, JSON.stringify(trigger)) } : { trigger };
-    await jobs.add({ flow, path, ...caller, ...content }, { group: flow });
+    const job = { flow: plan.id, path: runner.pathTo(plan), ...stored, ...content };
+    // A job without a key is always added.
+    const id = (await jobs.add(job, { group: plan.id })) as string;
+    await onAdded(id, plan, run);
+    return id;
   }
 
   return {
     add,
     async addForClient(plan, caller, trigger) {
-      const stored = toStoredCaller(caller);
-      if (!stored) throw fail('FORBIDDEN', 'a shared link runs no flow in the background');
+      if (!toStoredCaller(caller)) throw fail('FORBIDDEN', 'a shared link runs no flow in the background');
       const retryAfter = RETRY_AFTER;
       if (!(await room.has(limits.ofFlow, plan.id)))
         throw fail('REQUESTS_EXCEEDED', 'The flow has too many unfinished runs. Try again later.', { retryAfter });
@@ -138,24 +121,24 @@ export function createAsyncRuns(deps: Deps): AsyncRuns {
           service: 'flows',
           retryAfter,
         });
-      await add(plan, stored, trigger, deps.runner.pathTo(plan));
+      await add(plan, { caller, trigger });
     },
     async goOn({ id: flow }, id, caller, path, until) {
-      await jobs.add({ flow, run: id, path, ...caller }, { group: flow, startAfter: until });
+      await jobs.add({ flow, isBegun: true, path, ...caller }, { id, group: flow, startAfter: until });
     },
     hasUnfinished: async ({ id }) => (await jobs.countUnfinished(1, id)) > 0,
+    async cancel(id) {
+      const isCancelled = await jobs.cancel(id);
+      await states.forget(id);
+      return isCancelled;
+    },
+    state: (id) => jobs.state(id),
     stop: () => jobs.stop(),
   };
 }
 
 /** What one job does: it begins a run, or goes on with one. */
-function createJobWork({ secrets, identity, plans, runner, states }: Deps) {
-  async function prepare(data: WaitingRun) {
-    const plan = (await plans.current()).get(data.flow);
-    if (!plan) throw new PermanentJobError('the flow is gone or inactive');
-    return { plan, trigger: triggerOf(data), caller: data.isWithoutCaller === true ? null : await callerOf(data) };
-  }
-
+function createJobWork({ secrets, identity, plans, runner, states, onRefused }: Deps) {
   function triggerOf({ sealed, trigger }: WaitingRun): unknown {
     if (sealed === undefined) return trigger;
     const text = secrets.open(SEALED_KIND, sealed);
@@ -163,17 +146,24 @@ function createJobWork({ secrets, identity, plans, runner, states }: Deps) {
     return JSON.parse(text);
   }
 
-  return async ({ id: job, data, signal }: QueuedJob<WaitingRun>): Promise<unknown> => {
+  async function prepare(id: string, data: WaitingRun) {
     const plan = (await plans.current()).get(data.flow);
     if (!plan) throw new PermanentJobError('the flow is gone or inactive');
-    const id = data.run ?? job;
     const stored = await states.open(id, plan.id);
+    const trigger = data.isBegun ? stored.trigger : triggerOf(data);
+    return { plan, stored, trigger, caller: await readStoredCaller(identity, data) };
+  }
+
+  return async ({ id, data, signal }: QueuedJob<WaitingRun>): Promise<unknown> => {
+    const { plan, stored, trigger, caller } = await prepare(id, data).catch(async (error) => {
+      if (error instanceof PermanentJobError) await onRefused(id, error.message);
+      throw error;
+    });
     // The process that ended it died before it said so.
     if (stored.isEnded) return {};
-    const trigger = data.run === undefined ? triggerOf(data) : stored.trigger;
-    const caller = await readStoredCaller(identity, data);
     try {
-      const { status } = await runner.run(plan, { id, trigger, caller, signal, state: stored.state, path: data.path });
+      const request = { id, trigger, caller, signal, isJob: true, state: stored.state, path: data.path };
+      const { runStatus: status } = await runner.runToStatus(plan, request);
       await stored.end();
       return { status };
     } catch (error) {
@@ -181,23 +171,5 @@ function createJobWork({ secrets, identity, plans, runner, states }: Deps) {
       if (signal.aborted && !(signal.reason instanceof QueueStop)) throw signal.reason;
       throw error instanceof RunSuspension ? new JobPostponement(error.until) : error;
     }
-  }
-
-  return {
-    async add(plan, run) {
-      const { caller, trigger } = run;
-      const { user = null, ip = null, userAgent = null, origin = null } = caller ?? {};
-      const content = secrets.available()
-        ? { sealed: secrets.seal(SEALED_KIND, JSON.stringify(trigger)) }
-        : { trigger };
-      const job = { flow: plan.id, user, client: { ip, userAgent, origin }, ...content };
-      // A job without a key is always added.
-      const id = (await jobs.add(caller ? job : { ...job, isWithoutCaller: true })) as string;
-      await onAdded(id, plan, run);
-      return id;
-    },
-    cancel: (id) => jobs.cancel(id),
-    state: (id) => jobs.state(id),
-    stop: () => jobs.stop(),
   };
 }

@@ -6,13 +6,15 @@ import type { FlowRunner, RunRequest } from '../run/flow-runner.ts';
 import type { RunOutcome } from '../run/run-chain.ts';
 import { RunSuspension } from '../state/run-break.ts';
 import type { RunStates, StoredRun } from '../state/run-states.ts';
-import type { AsyncRuns } from './async-runs.ts';
+import type { AddedRun, AsyncRuns } from './async-runs.ts';
 import { type StoredCaller, toStoredCaller } from './stored-caller.ts';
 
 interface Deps {
   readonly runner: FlowRunner;
   readonly states: Pick<RunStates, 'open' | 'create'>;
   readonly asyncRuns: Pick<AsyncRuns, 'add' | 'goOn'>;
+  /** Called when a run is handed over to a job. Never rejects. */
+  readonly onAdded: (id: string, plan: FlowPlan, run: AddedRun) => Promise<void>;
 }
 
 /** Runs that no client and no write waits for. A long `sleep` hands them over to a job. */
@@ -36,7 +38,7 @@ export interface BackgroundRuns {
 /** Milliseconds. */
 const STOP_LIMIT = 5000;
 
-export function createBackgroundRuns({ runner, states, asyncRuns }: Deps): BackgroundRuns {
+export function createBackgroundRuns({ runner, states, asyncRuns, onAdded }: Deps): BackgroundRuns {
   const running = new Set<Promise<void>>();
 
   /** Runs a flow, and stores the rest of the run for a job where it is suspended: undefined then. */
@@ -48,6 +50,7 @@ export function createBackgroundRuns({ runner, states, asyncRuns }: Deps): Backg
       if (!(error instanceof RunSuspension)) throw error;
       const caller = toStoredCaller(request.caller) as StoredCaller;
       await stored.handOver(request.trigger, () => asyncRuns.goOn(plan, request.id, caller, path, error.until));
+      await onAdded(request.id, plan, request);
       return undefined;
     }
   }
@@ -55,7 +58,7 @@ export function createBackgroundRuns({ runner, states, asyncRuns }: Deps): Backg
   async function runAfterEvent(plan: FlowPlan, caller: Caller | null, trigger: unknown): Promise<void> {
     const storedCaller = toStoredCaller(caller);
     if (!storedCaller) return void (await runner.run(plan, { trigger, caller }));
-    if (plan.options.durable === true) return asyncRuns.add(plan, storedCaller, trigger, runner.pathTo(plan));
+    if (plan.options.durable === true) return void (await asyncRuns.add(plan, { caller, trigger }));
     const id = randomUUID();
     await runUntilSuspension(plan, states.create(id, plan.id), { id, trigger, caller });
   }

@@ -4,11 +4,12 @@ import type { Db } from '../../database/contract.ts';
 import type { QueueApi } from '../../queue/contract.ts';
 import type { JobScheduler, ScheduledJobHandle } from '../../schedule/contract.ts';
 import type { SecretCipher } from '../../secrets/contract.ts';
+import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
 import { createRunStates } from '../state/run-states.ts';
 import { startRunStateCleanUp } from '../state/state-clean-up.ts';
-import { type AsyncRuns, type BackgroundLimits, createAsyncRuns } from './async-runs.ts';
+import { type AddedRun, type AsyncRuns, type BackgroundLimits, createAsyncRuns } from './async-runs.ts';
 import { type BackgroundRuns, createBackgroundRuns } from './background-runs.ts';
 
 interface Deps {
@@ -23,6 +24,9 @@ interface Deps {
   readonly concurrency: number;
   readonly limits: BackgroundLimits;
   readonly log: Log;
+  /** Called when a run becomes a job, and where its job cannot run it. Never reject. */
+  readonly onAdded: (id: string, plan: FlowPlan, run: AddedRun) => Promise<void>;
+  readonly onRefused: (id: string, message: string) => Promise<void>;
 }
 
 /** Runs whose end no client waits for, by all triggers. */
@@ -36,7 +40,7 @@ export interface Background {
 export function createBackground({ db, events, schedule, ...deps }: Deps): Background {
   const states = createRunStates({ db, secrets: deps.secrets });
   const asyncRuns = createAsyncRuns({ ...deps, states });
-  const backgroundRuns = createBackgroundRuns({ runner: deps.runner, states, asyncRuns });
+  const backgroundRuns = createBackgroundRuns({ ...deps, states, asyncRuns });
   let cleanUp: ScheduledJobHandle | undefined;
   events.onAction('server.start', () => {
     cleanUp = startRunStateCleanUp(schedule, states, deps.log);

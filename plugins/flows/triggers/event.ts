@@ -1,6 +1,6 @@
 import { type EventMeta, type EventsApi, Failure, Failures, isSystem, type Log } from '#kernel';
 import { CustomFailure } from '../../http/library.ts';
-import type { FlowPlan } from '../plan/flow-plan.ts';
+import type { EventSubscription, FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { CallersWithoutListeners } from '../run/callers-without-listeners.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';
@@ -16,40 +16,34 @@ interface Deps {
   readonly log: Log;
 }
 
-type EventKind = 'filter' | 'action';
+type EventKind = EventSubscription['kind'];
 
-/** Scopes that need a list of collections. */
-const COLLECTION_SCOPES = new Set(['items.create', 'items.update', 'items.delete']);
-const SYSTEM_PREFIX = 'platform_';
+/** The flows that listen to an event, by its name. */
+type ListenersByName = Readonly<Record<EventKind, ReadonlyMap<string, readonly FlowPlan[]>>>;
 
-const listOf = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
-
-/** The names of the events that a flow listens to, from its options `scope` and `collections`. */
-export function eventNamesOf({ options }: Pick<FlowPlan, 'options'>): readonly string[] {
-  const collections = listOf(options.collections);
-  const names = listOf(options.scope).flatMap((scope) => {
-    if (!COLLECTION_SCOPES.has(scope)) return [scope];
-    const action = scope.slice('items.'.length);
-    return collections.map((name) =>
-      name.startsWith(SYSTEM_PREFIX) ? `${name.slice(SYSTEM_PREFIX.length)}.${action}` : `${name}.items.${action}`,
-    );
-  });
-  // A name with a wildcard would listen to more than the flow names.
-  return [...new Set(names.filter((name) => name !== '' && !name.includes('*')))];
+function groupByEvent(plans: ReadonlyMap<string, FlowPlan>): ListenersByName {
+  const byName = { filter: new Map<string, FlowPlan[]>(), action: new Map<string, FlowPlan[]>() };
+  for (const plan of plans.values())
+    for (const name of plan.listensTo?.names ?? []) {
+      const known = byName[(plan.listensTo as EventSubscription).kind];
+      known.set(name, [...(known.get(name) ?? []), plan]);
+    }
+  return byName;
 }
-
-const kindOf = ({ options }: FlowPlan): EventKind | undefined =>
-  options.type === 'filter' || options.type === 'action' ? options.type : undefined;
 
 /** Runs flows with the trigger `event`. Where no flow listens, nothing does, so that such an event costs nothing. */
 export function startEventTriggers({ events, plans, runner, backgroundRuns, withoutListeners, log }: Deps): void {
   let subscriptions: (() => void)[] = [];
 
+  // Kept as long as the flows that were read: an event costs a lookup of its name.
+  const grouped = new WeakMap<ReadonlyMap<string, FlowPlan>, ListenersByName>();
+  function listenersOf(current: ReadonlyMap<string, FlowPlan>): ListenersByName {
+    const known = grouped.get(current) ?? groupByEvent(current);
+    grouped.set(current, known);
+    return known;
+  }
   const matching = async (kind: EventKind, event: string): Promise<readonly FlowPlan[]> =>
-    [...(await plans.current()).values()].filter(
-      (plan) => plan.trigger === 'event' && kindOf(plan) === kind && eventNamesOf(plan).includes(event),
-    );
+    listenersOf(await plans.current())[kind].get(event) ?? [];
 
   async function filter(payload: unknown, meta: EventMeta): Promise<unknown> {
     if (withoutListeners.has(meta.caller)) return undefined;
@@ -89,12 +83,8 @@ export function startEventTriggers({ events, plans, runner, backgroundRuns, with
   plans.onChange((current) => {
     // Until changed flows are read again, an event of any name may be one that a flow listens to.
     if (!current) return listen({ filter: new Set(['**']), action: new Set(['**']) });
-    const names = { filter: new Set<string>(), action: new Set<string>() };
-    for (const plan of current.values()) {
-      const kind = plan.trigger === 'event' ? kindOf(plan) : undefined;
-      if (kind) for (const name of eventNamesOf(plan)) names[kind].add(name);
-    }
-    listen(names);
+    const { filter: filters, action: actions } = listenersOf(current);
+    listen({ filter: new Set(filters.keys()), action: new Set(actions.keys()) });
   });
 }
 
@@ -102,6 +92,7 @@ export function startEventTriggers({ events, plans, runner, backgroundRuns, with
 function describeEvent({ caller: _caller, ...meta }: EventMeta): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(meta).flatMap(([key, value]) => {
+      if (typeof value === 'string' || value === null) return [[key, value]];
       try {
         const text = isPlain(value) ? JSON.stringify(value) : undefined;
         return text === undefined ? [] : [[key, JSON.parse(text)]];

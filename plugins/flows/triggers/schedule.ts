@@ -1,4 +1,4 @@
-import type { Log } from '#kernel';
+import type { EventsApi, Log } from '#kernel';
 import type { JobScheduler, ScheduledJobHandle } from '../../schedule/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
@@ -7,6 +7,7 @@ import type { AsyncRuns } from './async-runs.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 
 interface Deps {
+  readonly events: Pick<EventsApi, 'onAction'>;
   readonly schedule: JobScheduler;
   readonly plans: FlowPlans;
   readonly backgroundRuns: Pick<BackgroundRuns, 'runTick'>;
@@ -20,26 +21,34 @@ interface StartedSchedule {
   readonly job: ScheduledJobHandle;
 }
 
+const OVERLAPS = ['skip', 'allow', 'queue'] as const;
+const MISSED = ['skip', 'once', 'all'] as const;
+
 /**
  * Runs flows with the trigger `schedule`, each nominal time in one process of all. Options: `cron` (five positions, or six with seconds
- * first), `overlap` (`skip`, the default, or `allow`) and `missed` (`skip`, the default, or `once`).
+ * first), `overlap` (`skip`, the default, `allow` or `queue`) and `missed` (`skip`, the default, `once` or `all`). Schedules start with
+ * the server: a command of the command line runs no ticks.
  */
-export function startScheduleTriggers({ schedule, plans, backgroundRuns, asyncRuns, log }: Deps): {
+export function startScheduleTriggers({ events, schedule, plans, backgroundRuns, asyncRuns, log }: Deps): {
   stop(): Promise<void>;
 } {
   const started = new Map<string, StartedSchedule>();
+  let isServing = false;
   let isStopped = false;
+  /** Ticks were missed while no process was up, not while a flow was inactive or had another schedule. */
+  let missedSince: 'last' | 'now' = 'last';
   let changing: Promise<unknown> = Promise.resolve();
 
   async function runTick(id: string, at: Date, signal: AbortSignal): Promise<void> {
     const plan = (await plans.current()).get(id);
     if (plan?.trigger !== 'schedule') return;
-    // A run that sleeps is a job, of which the schedule does not know.
-    if (plan.options.overlap !== 'allow' && (await asyncRuns.hasUnfinished(plan))) return;
+    const { overlap } = plan.options;
+    // A run that sleeps is a job, of which the schedule does not know. Ticks that queue do not wait for it.
+    if (overlap !== 'allow' && overlap !== 'queue' && (await asyncRuns.hasUnfinished(plan))) return;
     const outcome = await backgroundRuns.runTick(plan, deriveRunId('schedule', id, at.toISOString()), signal);
     if (outcome?.status === 'reject')
       log.warn(
-        { flow: id, step: outcome.steps.at(-1)?.key, reason: outcome.secrets.redact(outcome.data.$last) },
+        { flow: id, step: outcome.lastStep, reason: outcome.secrets.redact(outcome.data.$last) },
         'a scheduled flow failed',
       );
   }
@@ -53,8 +62,9 @@ export function startScheduleTriggers({ schedule, plans, backgroundRuns, asyncRu
     const job = schedule.start({
       name: `flow ${id}`,
       at: cron,
-      overlap: overlap === 'allow' ? 'allow' : 'skip',
-      missed: missed === 'once' ? 'once' : 'skip',
+      overlap: OVERLAPS.find((one) => one === overlap) ?? 'skip',
+      missed: MISSED.find((one) => one === missed) ?? 'skip',
+      missedSince,
       log,
       run: ({ at, signal }) => runTick(id, at, signal),
     });
@@ -73,13 +83,20 @@ export function startScheduleTriggers({ schedule, plans, backgroundRuns, asyncRu
       await job.stop();
     }
     for (const [id, { plan, text }] of expected) if (!isStopped && !started.has(id)) start(plan, text);
+    missedSince = 'now';
   }
 
+  function applyInTurn(current: ReadonlyMap<string, FlowPlan>): void {
+    changing = changing
+      .then(() => apply(current))
+      .catch((error) => log.error({ err: error }, 'flows could not be scheduled'));
+  }
   plans.onChange((current) => {
-    if (current)
-      changing = changing
-        .then(() => apply(current))
-        .catch((error) => log.error({ err: error }, 'flows could not be scheduled'));
+    if (current && isServing) applyInTurn(current);
+  });
+  events.onAction('server.start', async () => {
+    isServing = true;
+    applyInTurn(await plans.current());
   });
   return {
     async stop() {

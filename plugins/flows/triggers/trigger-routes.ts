@@ -49,7 +49,14 @@ export function triggerRoutes({ items, plans, runner, asyncRuns, tables }: Deps)
   }
 
   return [
-    { method: 'GET', path: '/flows/trigger/:id', description: TRIGGER_BY_GET_DESCRIPTION, handle },
+    // The chain receives all headers.
+    {
+      method: 'GET',
+      path: '/flows/trigger/:id',
+      dependsOnHeaders: true,
+      description: TRIGGER_BY_GET_DESCRIPTION,
+      handle,
+    },
     { method: 'POST', path: '/flows/trigger/:id', description: TRIGGER_BY_POST_DESCRIPTION, handle },
   ];
 }

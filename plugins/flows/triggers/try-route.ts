@@ -10,7 +10,6 @@ import {
   sendData,
 } from '../../http/library.ts';
 import { isUuid } from '../../items/library.ts';
-import { buildFlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { TryFlow } from '../run/trial-report.ts';
 
@@ -41,8 +40,7 @@ export const tryRoute = ({ plans, tryFlow }: Deps): Route => ({
     const { caller } = ctx.state;
     if (!caller.admin) throw fail('FORBIDDEN', 'flows are tried by admins');
     const id = ctx.params.id as string;
-    const row = isUuid(id) ? await plans.readStored(id) : undefined;
-    const plan = row && buildFlowPlan(row);
+    const plan = isUuid(id) ? await plans.readStored(id) : undefined;
     if (!plan) throw fail('FORBIDDEN', 'no flow has this id, or it has no trigger');
     const body = bodyOf(ctx) ?? {};
     if (!isObject(body)) throw fail('INVALID_PAYLOAD', 'the body must be an object with "trigger"');

@@ -93,8 +93,9 @@ describe('operations of flows', () => {
       ['spaces and brackets are parts of a path', '{{$trigger.body["n"].n}}', 1],
       ['an index of a list', '{{ $trigger.body.list[1].x }}', 2],
       ['objects in a text are JSON', 'got {{ $trigger.body.n }}', 'got {"n":1}'],
-      ['an unknown path in a text is nothing', 'a{{ $trigger.nothing }}b', 'ab'],
-      ['members of prototypes are no values', 'a{{ $trigger.constructor.name }}b', 'ab'],
+      ['an unknown path in a text is the text undefined', 'a{{ $trigger.nothing }}b', 'aundefinedb'],
+      ['an unknown path alone is the text undefined', '{{ $trigger.nothing }}', 'undefined'],
+      ['members of prototypes are no values', 'a{{ $trigger.constructor.name }}b', 'aundefinedb'],
       [
         'lists and objects are rendered inside',
         [['{{ $last.body.n.n }}'], { k: '{{ $trigger.method }}' }],

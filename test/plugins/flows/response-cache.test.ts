@@ -51,6 +51,19 @@ describe('webhook flows and the response cache', function () {
         expect((await call(id, other)).body).to.deep.equal(remote.body);
       });
 
+      it('an answer is for requests with equal headers only', async () => {
+        const id = await createTestFlow(admin, {
+          trigger: 'webhook',
+          options: { method: 'GET' },
+          steps: [{ key: 'own', type: 'transform', options: { json: { got: '{{ $trigger.headers.x-own }}' } } }],
+        });
+        const ask = (own: string) =>
+          service.request('GET', `/flows/trigger/${id}`, { token: null, headers: { 'x-own': own } });
+        for (const own of ['a', 'b', 'a', 'b', 'a', 'b']) expect((await ask(own)).body).to.deep.equal({ got: own });
+        await until(async () => (await ask('a')).headers.get(STATUS) === 'HIT');
+        expect((await ask('c')).body).to.deep.equal({ got: 'c' });
+      });
+
       it('with "cacheEnabled" off no answer is kept', async () => {
         const id = await counting({ cacheEnabled: false });
         const answers = [];

@@ -59,6 +59,9 @@ describe('the middleware edge', () => {
       'otp',
       '%E0%A4%A',
       'password',
+      'api_key',
+      'access-key',
+      'credentials',
     ]) {
       expect(redactSecrets(`/a?b=1&${name}=hidden&c=2`)).to.equal(`/a?b=1&${name}=--redact--&c=2`);
     }

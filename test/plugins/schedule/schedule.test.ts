@@ -15,6 +15,8 @@ function openCluster(replaced: Partial<ScheduleTicks> = {}) {
   /** Ticks whose process has died before their run ended. */
   const abandoned: Date[] = [];
   const looks: string[] = [];
+  /** Ticks in the queue, in their order. */
+  const waiting = new Map<number, Date>();
   const ticks: ScheduleTicks = {
     async claim(name, tick) {
       if ((claimed.get(name) ?? 0) >= tick.getTime()) return false;
@@ -33,6 +35,27 @@ function openCluster(replaced: Partial<ScheduleTicks> = {}) {
       looks.push(name);
       return new Date(claimed.get(name) ?? now);
     },
+    async look() {
+      return { isLeft: waiting.size > 0 || abandoned.length > 0, isWatched: false };
+    },
+    async enqueue(name, all, max) {
+      const fresh = all.filter((tick) => tick.getTime() > (claimed.get(name) ?? 0));
+      const free = Math.max(0, max - waiting.size);
+      for (const tick of fresh.slice(0, free)) {
+        waiting.set(tick.getTime(), tick);
+        claimed.set(name, tick.getTime());
+      }
+      return { isFull: fresh.length > free };
+    },
+    async next(_name, since) {
+      const tick = [...abandoned.splice(0).filter((one) => one > since), ...waiting.values()][0];
+      if (tick) waiting.delete(tick.getTime());
+      return tick && { tick, state: 'taken', isOwn: false };
+    },
+    async skipTo(name, tick) {
+      waiting.clear();
+      claimed.set(name, Math.max(claimed.get(name) ?? 0, tick.getTime()));
+    },
     ...replaced,
   };
   const attempt: InterProcessLock['attempt'] = async (name, work) => {
@@ -44,18 +67,18 @@ function openCluster(replaced: Partial<ScheduleTicks> = {}) {
       locked.delete(name);
     }
   };
-  const run: InterProcessLock['run'] = async (name, work) => {
-    for (;;) {
-      const done = await attempt(name, work);
-      if (done) return done.value;
-      await pause(5);
-    }
+  return {
+    claimed,
+    finished,
+    abandoned,
+    looks,
+    waiting,
+    process: () => createJobScheduler({ ticks, lock: { attempt } }),
   };
-  return { claimed, finished, abandoned, looks, process: () => createJobScheduler({ ticks, lock: { attempt, run } }) };
 }
 
 const nothing = () => {};
-const log = { error: nothing } as ScheduledJob['log'];
+const log = { error: nothing, warn: nothing } as ScheduledJob['log'];
 const EVERY = { every: 20 };
 
 describe('schedule.start()', () => {
@@ -164,7 +187,7 @@ describe('schedule.start()', () => {
     schedule.start({
       name: 'a',
       at: EVERY,
-      log: { error: ((...line: unknown[]) => void lines.push(line)) as ScheduledJob['log']['error'] },
+      log: { ...log, error: ((...line: unknown[]) => void lines.push(line)) as ScheduledJob['log']['error'] },
       run() {
         throw error;
       },
@@ -243,6 +266,84 @@ describe('schedule.start()', () => {
       schedule.stop();
       expect([ticks, cluster.looks.splice(0)]).to.deep.equal([expected, ['a']]);
     }
+  });
+
+  it('a job with missed: "all" runs each missed tick once over all processes, in their order, at most a thousand', async () => {
+    const hour = 3_600_000;
+    const last = Math.floor(Date.now() / hour) * hour;
+    for (const [missed, expected] of [
+      [3, 3],
+      [0, 0],
+      [1500, 1000],
+    ] as const) {
+      const cluster = openCluster();
+      cluster.claimed.set('a', last - missed * hour);
+      const processes = [cluster.process(), cluster.process()];
+      const ticks: number[] = [];
+      let atOnce = 0;
+      for (const one of processes)
+        one.start({
+          name: 'a',
+          at: { every: hour },
+          missed: 'all',
+          log,
+          async run({ at }) {
+            expect(++atOnce).to.equal(1);
+            ticks.push(at.getTime());
+            await new Promise(setImmediate);
+            atOnce--;
+          },
+        });
+      await until(() => ticks.length >= expected && cluster.looks.length === 2);
+      await pause(20);
+      for (const one of processes) one.stop();
+      expect(ticks).to.deep.equal(Array.from({ length: expected }, (_, at) => last - (expected - 1 - at) * hour));
+    }
+  });
+
+  it('a job with missedSince: "now" has missed nothing', async () => {
+    const cluster = openCluster();
+    const hour = 3_600_000;
+    const last = Math.floor(Date.now() / hour) * hour;
+    cluster.claimed.set('a', last - 5 * hour);
+    const schedule = cluster.process();
+    const ticks: number[] = [];
+    const run = ({ at }: { at: Date }) => ticks.push(at.getTime());
+    schedule.start({ name: 'a', at: { every: hour }, missed: 'all', missedSince: 'now', log, run });
+    await until(() => cluster.claimed.get('a') === last);
+    await new Promise(setImmediate);
+    schedule.stop();
+    expect(ticks).to.deep.equal([]);
+  });
+
+  it('a job with overlap "queue" runs ticks in their order and never two at once, over all processes', async () => {
+    const cluster = openCluster();
+    const processes = [cluster.process(), cluster.process()];
+    const held = Promise.withResolvers<void>();
+    const ticks: number[] = [];
+    let atOnce = 0;
+    let most = 0;
+    for (const one of processes)
+      one.start({
+        name: 'a',
+        at: EVERY,
+        overlap: 'queue',
+        log,
+        async run({ at }) {
+          most = Math.max(most, ++atOnce);
+          ticks.push(at.getTime());
+          await held.promise;
+          atOnce--;
+        },
+      });
+    await until(() => cluster.waiting.size >= 4);
+    expect(ticks).to.have.length(1);
+    const waited = [...cluster.waiting.keys()];
+    held.resolve();
+    await until(() => ticks.length > waited.length);
+    for (const one of processes) one.stop();
+    expect(most).to.equal(1);
+    expect(ticks.slice(1, waited.length + 1)).to.deep.equal(waited);
   });
 
   it('a job runs a tick of a process that died, and finishes it', async () => {

@@ -76,6 +76,53 @@ describe('createScheduleTicks()', () => {
     });
   });
 
+  it('gives waiting ticks in their order, each once over all processes, and those of dead processes first', async () => {
+    await run(async (db) => {
+      const dead: string[] = [];
+      const [one, other] = [processOn(db, dead), processOn(db, dead)];
+      await one.claim('a', at(1));
+      expect(await other.next('a', at(0))).to.deep.equal({ tick: at(1), state: 'running', isOwn: false });
+      expect(await one.next('a', at(0))).to.include({ state: 'running', isOwn: true });
+      await Promise.all([one, other].map(({ enqueue }) => enqueue('a', [at(1), at(2), at(3), at(4)], 10)));
+      expect(await other.look('a', at(0))).to.deep.equal({ isLeft: true, isWatched: true });
+      dead.push(one.id);
+      const taken: Date[] = [];
+      for (;;) {
+        const next = await other.next('a', at(0));
+        if (!next) break;
+        expect(next).to.include({ state: 'taken' });
+        taken.push(next.tick);
+        await other.finish('a', next.tick);
+      }
+      expect(taken).to.deep.equal([at(1), at(2), at(3), at(4)]);
+      expect(await other.look('a', at(0))).to.deep.equal({ isLeft: false, isWatched: false });
+      await other.enqueue('a', [at(3), at(5)], 10);
+      expect((await other.next('a', at(0)))?.tick).to.deep.equal(at(5));
+    });
+  });
+
+  it('adds the first ticks only where more would wait than may, and says so', async () => {
+    await run(async (db) => {
+      const { enqueue, next } = processOn(db);
+      expect(await enqueue('a', [at(1), at(2), at(3)], 2)).to.deep.equal({ isFull: true });
+      expect(await enqueue('a', [at(4)], 2)).to.deep.equal({ isFull: true });
+      expect((await next('a', at(0)))?.tick).to.deep.equal(at(1));
+      const rows = await database.query('select tick from platform_schedule_ticks order by tick');
+      expect(rows.map(({ tick }) => tick)).to.deep.equal([at(1), at(2)]);
+    });
+  });
+
+  it('skipTo() drops what waits, and records a last tick without a run', async () => {
+    await run(async (db) => {
+      const one = processOn(db);
+      await one.enqueue('a', [at(1), at(2)], 10);
+      await one.skipTo('a', at(5));
+      expect([await one.next('a', at(0)), await one.last('a', at(9))]).to.deep.equal([undefined, at(5)]);
+      await one.skipTo('a', at(4));
+      expect([await one.last('a', at(9)), await one.claim('a', at(5))]).to.deep.equal([at(5), false]);
+    });
+  });
+
   it('keeps the last tick of a job, and records the first look at a job as its first tick', async () => {
     await run(async (db) => {
       const one = processOn(db);

@@ -5,7 +5,7 @@ import type { HttpReply, InProcessService, RequestOptions } from '../../support/
 export type SendAsUser = (method: string, path: string, body?: unknown, options?: RequestOptions) => Promise<HttpReply>;
 
 export const createUserSender =
-  (service: InProcessService, token: string | null): SendAsUser =>
+  (service: Pick<InProcessService, 'request'>, token: string | null): SendAsUser =>
   (method, path, body, options = {}) =>
     service.request(method, path, { token, body, ...options });
 

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createTestFlow } from '../../plugins/flows/flow-fixture.ts';
+import { createUserSender } from '../../plugins/users/test-users.ts';
 import { type SpawnedService, spawnService } from '../../support/service.ts';
 import type { HostileProgram } from './hostile-programs.ts';
+import { toScript } from './to-script.ts';
 
 /**
  * EXTENSIONS_SANDBOX_TIMEOUT of these tests in milliseconds: short, so that all programs take a minute or two, and long
@@ -16,6 +19,8 @@ export const SANDBOX_TIMEOUT_MS = 2000;
 
 export interface HostileService {
   readonly service: SpawnedService;
+  /** The path of a request that runs the program. */
+  pathOf(program: HostileProgram): string;
   /** Requests that reached the internal server, which no program may reach. */
   readonly reachedRequests: readonly string[];
   /** The longest block of the service's event loop since the last call in ms, and its memory in bytes. */
@@ -23,11 +28,17 @@ export interface HostileService {
   stop(): Promise<void>;
 }
 
+/** Programs are endpoints of packages, or scripts of flows (`exec`) that webhooks trigger. */
+export type HostileProgramForm = 'packages' | 'flows';
+
 /**
  * Starts a service in its own process with every program installed, a table that no caller may read, and an internal
  * server.
  */
-export async function startHostileService(programs: readonly HostileProgram[]): Promise<HostileService> {
+export async function startHostileService(
+  programs: readonly HostileProgram[],
+  form: HostileProgramForm = 'packages',
+): Promise<HostileService> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-escape-'));
   const reachedRequests: string[] = [];
   const inside = await startInnerServer(reachedRequests);
@@ -39,19 +50,22 @@ export async function startHostileService(programs: readonly HostileProgram[]): 
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    for (const program of programs) await install(join(folder, 'extensions'), program, port);
+    if (form === 'packages') for (const program of programs) await install(join(folder, 'extensions'), program, port);
     const service = await spawnService({
       env: {
         EXTENSIONS_PATH: join(folder, 'extensions'),
         EXTENSIONS_SANDBOX_TIMEOUT: String(SANDBOX_TIMEOUT_MS),
+        FLOWS_RUN_SCRIPT_TIMEOUT: String(SANDBOX_TIMEOUT_MS),
         NODE_OPTIONS: `--import=${fileURLToPath(new URL('event-loop-memory-report.ts', import.meta.url))}`,
         ESCAPE_WATCH: watched,
       },
     });
     await createSecretRows(service);
+    const flows = form === 'flows' ? await createFlows(service, programs, port) : undefined;
     let sequence = 0;
     return {
       service,
+      pathOf: ({ id }) => (flows ? `/flows/trigger/${flows.get(id)}` : `/${id}`),
       reachedRequests,
       async measure() {
         sequence++;
@@ -85,11 +99,7 @@ async function startInnerServer(reachedRequests: string[]): Promise<Server> {
 /** Writes a hostile program as a package. Its declared source is harmless, since only the built file is hostile. */
 async function install(folder: string, program: HostileProgram, port: number): Promise<void> {
   const packageFolder = join(folder, `service-extension-${program.id}`);
-  const filled = (text: string) =>
-    text
-      .replaceAll('INSIDE', `127.0.0.1:${port}`)
-      .replaceAll('ORIGIN', `localhost:${port}`)
-      .replaceAll('PORT', `${port}`);
+  const filled = (text: string) => fillAddresses(text, port);
   await mkdir(join(packageFolder, 'dist'), { recursive: true });
   await mkdir(join(packageFolder, 'src'));
   await writeFile(join(packageFolder, 'src/index.js'), 'export default { handler: () => ({}) };\n');
@@ -110,6 +120,28 @@ async function install(folder: string, program: HostileProgram, port: number): P
       },
     }),
   );
+}
+
+/** The text with the addresses of the internal server. */
+const fillAddresses = (text: string, port: number): string =>
+  text
+    .replaceAll('INSIDE', `127.0.0.1:${port}`)
+    .replaceAll('ORIGIN', `localhost:${port}`)
+    .replaceAll('PORT', `${port}`);
+
+/** Creates a webhook flow for each program, whose only step runs it. Returns their ids by program. */
+async function createFlows(
+  service: SpawnedService,
+  programs: readonly HostileProgram[],
+  port: number,
+): Promise<ReadonlyMap<string, string>> {
+  const admin = createUserSender(service, service.admin.token);
+  const ids = new Map<string, string>();
+  for (const program of programs) {
+    const step = { key: 'run', type: 'exec', options: { code: fillAddresses(toScript(program), port) } };
+    ids.set(program.id, await createTestFlow(admin, { trigger: 'webhook', options: { method: 'GET' }, steps: [step] }));
+  }
+  return ids;
 }
 
 async function createSecretRows({ request, admin, database }: SpawnedService): Promise<void> {

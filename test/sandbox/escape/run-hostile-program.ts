@@ -21,12 +21,13 @@ const RETRY_AFTER_MS = 1000;
 /** Sends a request to one hostile program and checks the outcome. */
 export async function runHostileProgram(hostile: HostileService, program: HostileProgram): Promise<HostileRun> {
   let started = performance.now();
-  let { status, text } = await fetchAnswer(`${hostile.service.url}/${program.id}`);
+  const url = `${hostile.service.url}${hostile.pathOf(program)}`;
+  let { status, text } = await fetchAnswer(url);
   // On a busy machine no process may be free in time. The answer asks the client to try again, as clients do.
   for (let retry = 0; retry < MAX_RETRIES && isBusy(program, status); retry++) {
     await pause(RETRY_AFTER_MS);
     started = performance.now();
-    ({ status, text } = await fetchAnswer(`${hostile.service.url}/${program.id}`));
+    ({ status, text } = await fetchAnswer(url));
   }
   const durationMs = performance.now() - started;
   const problem =
