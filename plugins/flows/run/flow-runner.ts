@@ -93,7 +93,7 @@ export function createFlowRunner(deps: Deps): FlowRunner {
       const status = followed?.status ?? statusOf(request, outcome);
       if (status !== 'resolve')
         log.debug({ flow: plan.id, run: id, step: outcome.steps.at(-1)?.key, status }, 'a flow was not successful');
-      const result = { ...outcome, runStatus: status };
+      const result = Object.assign(outcome, { runStatus: status });
       if (isTrial || status === 'waiting') return result;
       if (status !== 'cancelled') countRun(plan, outcome);
       const kept = isSeen ? undefined : keptTriggers.seal(plan, request);
