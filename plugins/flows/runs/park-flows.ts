@@ -23,7 +23,7 @@ export interface FlowParking {
   limitOf(plan: FlowPlan): number;
   /** Keeps the failure for the notification. */
   noteFailure(flow: string, text: string): void;
-  /** Parks those of the flows that have reached their limit. */
+  /** Parks those of the flows that have reached their limit. Never rejects. */
   park(stored: readonly StoredCount[]): Promise<void>;
 }
 
@@ -91,13 +91,20 @@ export function createFlowParking(deps: Deps): FlowParking {
       }
     },
     async park(stored) {
-      const current = await plans.current();
-      for (const { flow, failures_in_row: inRow } of stored) {
-        const plan = current.get(flow);
-        const limit = plan ? limitOf(plan) : 0;
-        if (limit === 0 || inRow < limit) continue;
-        await parkOne(flow, limit).catch((error) => log.warn({ err: error, flow }, 'a flow could not be parked'));
-        lastFailures.delete(flow);
+      try {
+        const current = await plans.current();
+        for (const { flow, failures_in_row: inRow } of stored) {
+          const plan = current.get(flow);
+          const limit = plan ? limitOf(plan) : 0;
+          if (limit === 0 || inRow < limit) continue;
+          await parkOne(flow, limit);
+          lastFailures.delete(flow);
+        }
+      } catch (error) {
+        log.warn(
+          { err: error },
+          'a flow that fails again and again could not be switched off; its next failure tries it again',
+        );
       }
     },
   };

@@ -39,7 +39,7 @@ interface Count {
 interface Deps {
   readonly db: Db;
   readonly log: Pick<Log, 'warn'>;
-  /** Called with the flows whose counts were stored and that failed. */
+  /** Called with the flows whose counts were stored and that failed. Never rejects. */
   readonly onFailures: (stored: readonly StoredCount[]) => Promise<void>;
 }
 
@@ -72,15 +72,17 @@ export function createRunCounters({ db, log, onFailures }: Deps): RunCounters {
     if (counts.size === 0) return;
     const batch = counts;
     counts = new Map();
+    let stored: readonly StoredCount[];
     try {
-      const { rows } = await db.query<StoredCount>(ADD, [JSON.stringify([...batch.values()])]);
-      const failing = rows.filter(({ failures_in_row: failures }) => failures > 0);
-      if (failing.length > 0) await onFailures(failing);
+      stored = (await db.query<StoredCount>(ADD, [JSON.stringify([...batch.values()])])).rows;
     } catch (error) {
       log.warn({ err: error }, 'runs of flows could not be counted; the service tries again');
       counts = sumCounts(batch, counts);
       startTimer();
+      return;
     }
+    const failing = stored.filter(({ failures_in_row: failures }) => failures > 0);
+    if (failing.length > 0) await onFailures(failing);
   }
 
   function storeSoon(): Promise<void> {
