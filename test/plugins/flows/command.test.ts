@@ -17,7 +17,7 @@ const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_
 const name = { field: 'name', type: 'text', schema: {} };
 
 describe('the command flows', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let service: InProcessService;
   let admin: SendAsUser;
   let folder: string;
