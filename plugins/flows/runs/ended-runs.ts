@@ -33,7 +33,7 @@ export function createAddEndedRun(db: Db): AddEndedRun {
       insert into ${runs} as r (id, flow, status, started, ended, step, error, "user", activity, trigger, trigger_until)
       select $1, f.id, $3, $4, now(), $5, $6::jsonb, $7, $8, $9, $10 from ${db.read('platform_flows')} f where f.id = $2
       on conflict (id) do update set status = case r.status when 'cancelled' then r.status else excluded.status end,
-        ended = now(), step = excluded.step, error = excluded.error, activity = excluded.activity, process = null
+        started = excluded.started, ended = now(), step = excluded.step, error = excluded.error, activity = excluded.activity, process = null
       returning id)
     insert into ${steps} (run, position, operation, key, status, started, duration, options, output, missing)
     select run.id, s.position, s.operation, s.key, s.status, s.started, s.duration, s.options, s.output, s.missing

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EventsApi, Log } from '#kernel';
 import type { JobScheduler, ScheduledJobHandle } from '../../schedule/contract.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
@@ -21,6 +22,9 @@ interface StartedSchedule {
   readonly job: ScheduledJobHandle;
 }
 
+/** Milliseconds between two looks at the run that a tick in a queue waits for. */
+const LOOK_INTERVAL = 250;
+
 const OVERLAPS = ['skip', 'allow', 'queue'] as const;
 const MISSED = ['skip', 'once', 'all'] as const;
 
@@ -43,14 +47,19 @@ export function startScheduleTriggers({ events, schedule, plans, backgroundRuns,
     const plan = (await plans.current()).get(id);
     if (plan?.trigger !== 'schedule') return;
     const { overlap } = plan.options;
-    // A run that sleeps is a job, of which the schedule does not know. Ticks that queue do not wait for it.
-    if (overlap !== 'allow' && overlap !== 'queue' && (await asyncRuns.hasUnfinished(plan))) return;
+    // A run that sleeps is a job, of which the schedule does not know.
+    if (overlap === 'queue') await untilEnded(plan, signal);
+    else if (overlap !== 'allow' && (await asyncRuns.hasUnfinished(plan))) return;
     const outcome = await backgroundRuns.runTick(plan, deriveRunId('schedule', id, at.toISOString()), signal);
     if (outcome?.status === 'reject')
       log.warn(
         { flow: id, step: outcome.lastStep, reason: outcome.secrets.redact(outcome.data.$last) },
         'a scheduled flow failed',
       );
+  }
+
+  async function untilEnded(plan: FlowPlan, signal: AbortSignal): Promise<void> {
+    while (await asyncRuns.hasUnfinished(plan)) await pause(LOOK_INTERVAL, undefined, { signal });
   }
 
   function start({ id, options }: FlowPlan, text: string): void {
