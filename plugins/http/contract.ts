@@ -94,6 +94,13 @@ export interface RouteDescription {
   /** The group of routes it belongs to; the first segment of the path without it. */
   readonly tag?: string;
   readonly access: RouteAccess;
+  /**
+   * The collection whose rows the route reads (GET, HEAD, SEARCH), creates (POST), updates (PATCH) or deletes (DELETE); `{collection}`
+   * where the path has its name. Documents show the route to callers with a permission for that.
+   */
+  readonly collection?: string;
+  /** The cookie with the refresh token identifies the caller as well. */
+  readonly readsCookie?: true;
   /** All parameters of the path, and no others. */
   readonly params?: Readonly<Record<string, ParameterDescription>>;
   readonly query?: Readonly<Record<string, ParameterDescription | ComponentReference>>;
@@ -166,8 +173,22 @@ export interface RouteMount {
    * well.
    */
   readonly path: string;
+  /** For API documents; they leave out a mount without it. */
+  readonly description?: MountDescription;
   /** `next` passes the request to the next mount of the same path. */
   handle(ctx: HttpContext, next: () => Promise<void>): Promise<void>;
+}
+
+/** What API documents say of a mount. */
+export interface MountDescription {
+  /** Name of the package that answers. */
+  readonly package: string;
+  /** Undefined where the code of the package decides. */
+  readonly access?: RouteAccess;
+  /** JSON Schema of a request, an object of `method`, `path` (below the mount), `query` and `body`; undefined: any. */
+  readonly input?: JsonSchema;
+  /** JSON Schema of an answer, an object of `status` and `body`; undefined: any. */
+  readonly output?: JsonSchema;
 }
 
 /**
@@ -224,8 +245,19 @@ export interface RoutingService {
   readForm(ctx: Context): Promise<Readonly<Record<string, string>>>;
   /** The address of the client of a request, behind trusted proxies the real one; null once its connection is closed. */
   clientAddressOf(ctx: Context): string | null;
-  /** All contributed routes without their code, in the order of the plugins, for API documents. */
+  /**
+   * All contributed routes without their code, in the order of the plugins, for API documents. The same list until a route is added or
+   * removed.
+   */
   describeRoutes(): readonly DescribedRoute[];
+  /** All mounts with a description. The same list until a mount is added or removed. */
+  describeMounts(): readonly DescribedMount[];
+}
+
+/** A mount without its code. */
+export interface DescribedMount {
+  readonly path: string;
+  readonly description: MountDescription;
 }
 
 /** A route without its code. */

@@ -79,7 +79,7 @@ export const describeCollectionRoutes = (subject: DocumentedCollection): Collect
 
 type ListDescriptions = Pick<CollectionRouteDescriptions, 'list' | 'search' | 'create' | 'updateMany' | 'deleteMany'>;
 type RowDescriptions = Omit<CollectionRouteDescriptions, keyof ListDescriptions>;
-type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'params' | 'components' | 'errors'>;
+type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'collection' | 'params' | 'components' | 'errors'>;
 
 function describeList(subject: DocumentedCollection): ListDescriptions {
   const { collection, plural, holds } = subject;
@@ -172,6 +172,7 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
 const describeBase = ({ collection, tag, holds }: DocumentedCollection): BaseDescription => ({
   tag,
   access: 'permissions',
+  collection,
   params: collection === '{collection}' ? { collection: describeParameter('The name of the collection.') } : {},
   components: queryOpenApiComponents,
   // Admins get ROUTE_NOT_FOUND where the collection does not exist.

@@ -1,0 +1,85 @@
+import type { DescribedRoute, JsonSchema, RouteAccess } from '../../http/contract.ts';
+import type { OpenApiOperation } from '../contract.ts';
+import { toOperationId, toPathTemplate } from './names.ts';
+import { renderParameters } from './parameters.ts';
+import type { ResponseRenderer } from './responses.ts';
+import type { ReplaceRows } from './schemas-of-rows.ts';
+import { tagNameOf } from './tags.ts';
+
+/** The methods that a path item of OpenAPI 3.1 has. */
+const STANDARD_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+const ACCESS_TEXTS: Readonly<Record<RouteAccess, string | undefined>> = {
+  public: undefined,
+  permissions: 'For callers with permissions.',
+  user: 'For signed-in users.',
+  app: 'For users with app access.',
+  admin: 'For admins.',
+};
+
+/** Schemes by which a caller may be known, beside none. */
+const SCHEMES = [{ Bearer: [] }, { Token: [] }];
+const COOKIE_SCHEME = { Cookie: [] };
+
+/** The security of operations without their own: anybody may call them, and a token says who calls. */
+export const DEFAULT_SECURITY: readonly JsonSchema[] = [{}, ...SCHEMES];
+
+export interface OperationParts {
+  readonly replaceRows: ReplaceRows;
+  readonly responses: ResponseRenderer;
+}
+
+/** What a document calls an operation, where not by its method and path. */
+export interface OperationNames {
+  readonly operationId?: string;
+  readonly tag?: string;
+}
+
+/** One operation of the document, made of the description of its route. */
+export function renderOperation(
+  route: Pick<DescribedRoute, 'method' | 'path' | 'description'>,
+  { replaceRows, responses }: OperationParts,
+  { operationId, tag }: OperationNames = {},
+): OpenApiOperation {
+  const { method, path, description } = route;
+  const parameters = renderParameters(description);
+  const accessText = ACCESS_TEXTS[description.access];
+  return {
+    operationId: operationId ?? toOperationId(operationMethodOf(method), toPathTemplate(path)),
+    tags: [tag ?? tagNameOf(route)],
+    summary: description.summary,
+    ...(accessText ? { description: accessText } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...renderBody(description, replaceRows),
+    responses: responses.render(route),
+    ...renderSecurity(description),
+  };
+}
+
+/** A route of any other method is documented as OPTIONS, the one that it may answer. */
+export const operationMethodOf = (method: DescribedRoute['method']): string => (method === '*' ? 'OPTIONS' : method);
+
+/** Adds an operation to a path item, under the name that OpenAPI 3.1 has for its method. */
+export function addOperation(item: Record<string, unknown>, method: string, operation: OpenApiOperation): void {
+  if (STANDARD_METHODS.includes(method)) {
+    item[method.toLowerCase()] = operation;
+    return;
+  }
+  const additional = (item['x-oai-additionalOperations'] ?? {}) as Record<string, unknown>;
+  item['x-oai-additionalOperations'] = { ...additional, [method]: operation };
+}
+
+function renderBody(
+  { body }: DescribedRoute['description'],
+  replaceRows: ReplaceRows,
+): Pick<OpenApiOperation, 'requestBody'> {
+  if (!body) return {};
+  const content = Object.entries(body.content).map(([type, schema]) => [type, { schema: replaceRows(schema, 'sent') }]);
+  return { requestBody: { required: body.required ?? true, content: Object.fromEntries(content) } };
+}
+
+function renderSecurity({ access, readsCookie }: DescribedRoute['description']): Pick<OpenApiOperation, 'security'> {
+  const isForUsers = access === 'user' || access === 'app' || access === 'admin';
+  if (!isForUsers && !readsCookie) return {};
+  return { security: [...(isForUsers ? [] : [{}]), ...SCHEMES, ...(readsCookie ? [COOKIE_SCHEME] : [])] };
+}
