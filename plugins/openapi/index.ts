@@ -6,6 +6,8 @@ import { schema } from '../schema/contract.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { createDocumentRoute } from './document-routes.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createPageFileLoader, createPageFileRoute } from './page/page-files.ts';
+import { createPageRoute } from './page/page-route.ts';
 
 interface Config {
   OPENAPI_ENABLED: boolean;
@@ -27,7 +29,13 @@ export default definePlugin<Config, Shared>({
       server: PUBLIC_URL.replace(/\/+$/, '') || '/',
       cookie: REFRESH_TOKEN_COOKIE_NAME,
     });
-    host.contribute(routes, createDocumentRoute(documents));
+    const loadPageFiles = createPageFileLoader();
+    for (const route of [
+      createDocumentRoute(documents),
+      createPageRoute(loadPageFiles),
+      createPageFileRoute(loadPageFiles),
+    ])
+      host.contribute(routes, route);
     host.contribute<ContributedGraphqlField>('graphql.fields', {
       scope: 'system',
       operation: 'query',

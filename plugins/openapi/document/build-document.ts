@@ -34,8 +34,8 @@ export interface DocumentSource {
 const COLLECTIONS_AT_ONCE = 10;
 
 const DESCRIPTION =
-  'The routes of this service, with the collections that the caller may read. Lists that a route documents say nothing about rights: ' +
-  'each request is checked by itself.';
+  'The routes of this service, and the collections that the caller may read. The document lists all other routes, also those that the ' +
+  'caller may not use.';
 
 /** Builds the document that callers with one set of permissions get. Other requests are served in between. */
 export async function buildDocument(source: DocumentSource): Promise<OpenApiDocument> {
