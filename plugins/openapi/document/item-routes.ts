@@ -2,6 +2,7 @@ import type { DescribedRoute, RouteDescription } from '../../http/contract.ts';
 import { describeParameter } from '../../http/library.ts';
 import { describeCollectionRoutes } from '../../items/library.ts';
 import type { ItemVerb } from '../../schema/contract.ts';
+import type { DocumentedRoute } from './documented-route.ts';
 import { rowSchemaName } from './names.ts';
 import { valueSchema } from './value-schema.ts';
 import type { VisibleCollection } from './visible-schema.ts';
@@ -16,7 +17,7 @@ export const verbOf = (method: string): ItemVerb => VERBS[method] ?? 'read';
 
 /** A route of one collection, and the name of its operation. */
 export interface CollectionRoute {
-  readonly route: Pick<DescribedRoute, 'method' | 'path' | 'description'>;
+  readonly route: DocumentedRoute;
   readonly operationId: string;
 }
 

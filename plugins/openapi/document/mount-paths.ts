@@ -1,5 +1,6 @@
 import type { DescribedMount, JsonSchema, RouteDescription } from '../../http/contract.ts';
 import { describeParameter } from '../../http/library.ts';
+import type { DocumentedRoute } from './documented-route.ts';
 import { toComponentName } from './names.ts';
 import { EXTENSIONS_TAG } from './tags.ts';
 
@@ -8,7 +9,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** An operation below a mount, as a route. */
 export interface MountRoute {
-  readonly route: { readonly method: string; readonly path: string; readonly description: RouteDescription };
+  readonly route: DocumentedRoute;
   readonly operationId: string;
 }
 

@@ -1,5 +1,6 @@
-import type { DescribedRoute, JsonSchema, RouteAccess } from '../../http/contract.ts';
+import type { JsonSchema, RouteAccess, RouteDescription } from '../../http/contract.ts';
 import type { OpenApiOperation } from '../contract.ts';
+import type { DocumentedRoute } from './documented-route.ts';
 import { toOperationId, toPathTemplate } from './names.ts';
 import { renderParameters } from './parameters.ts';
 import type { ResponseRenderer } from './responses.ts';
@@ -8,6 +9,9 @@ import { tagNameOf } from './tags.ts';
 
 /** The methods that a path item of OpenAPI 3.1 has. */
 const STANDARD_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Where a path item has the operations of other methods (extension registry of OpenAPI). */
+const ADDITIONAL = 'x-oai-additionalOperations';
 
 const ACCESS_TEXTS: Readonly<Record<RouteAccess, string | undefined>> = {
   public: undefined,
@@ -37,7 +41,7 @@ export interface OperationNames {
 
 /** One operation of the document, made of the description of its route. */
 export function renderOperation(
-  route: Pick<DescribedRoute, 'method' | 'path' | 'description'>,
+  route: DocumentedRoute,
   { replaceRows, responses }: OperationParts,
   { operationId, tag }: OperationNames = {},
 ): OpenApiOperation {
@@ -57,7 +61,7 @@ export function renderOperation(
 }
 
 /** A route of any other method is documented as OPTIONS, the one that it may answer. */
-export const operationMethodOf = (method: DescribedRoute['method']): string => (method === '*' ? 'OPTIONS' : method);
+export const operationMethodOf = (method: string): string => (method === '*' ? 'OPTIONS' : method);
 
 /** Adds an operation to a path item, under the name that OpenAPI 3.1 has for its method. */
 export function addOperation(item: Record<string, unknown>, method: string, operation: OpenApiOperation): void {
@@ -65,20 +69,21 @@ export function addOperation(item: Record<string, unknown>, method: string, oper
     item[method.toLowerCase()] = operation;
     return;
   }
-  const additional = (item['x-oai-additionalOperations'] ?? {}) as Record<string, unknown>;
-  item['x-oai-additionalOperations'] = { ...additional, [method]: operation };
+  const additional = (item[ADDITIONAL] ?? {}) as Record<string, unknown>;
+  item[ADDITIONAL] = { ...additional, [method]: operation };
 }
 
-function renderBody(
-  { body }: DescribedRoute['description'],
-  replaceRows: ReplaceRows,
-): Pick<OpenApiOperation, 'requestBody'> {
+/** Whether a path item has an operation of this method. */
+export const hasOperation = (item: Readonly<Record<string, unknown>>, method: string): boolean =>
+  method.toLowerCase() in item || method in ((item[ADDITIONAL] as object | undefined) ?? {});
+
+function renderBody({ body }: RouteDescription, replaceRows: ReplaceRows): Pick<OpenApiOperation, 'requestBody'> {
   if (!body) return {};
   const content = Object.entries(body.content).map(([type, schema]) => [type, { schema: replaceRows(schema, 'sent') }]);
   return { requestBody: { required: body.required ?? true, content: Object.fromEntries(content) } };
 }
 
-function renderSecurity({ access, readsCookie }: DescribedRoute['description']): Pick<OpenApiOperation, 'security'> {
+function renderSecurity({ access, readsCookie }: RouteDescription): Pick<OpenApiOperation, 'security'> {
   const isForUsers = access === 'user' || access === 'app' || access === 'admin';
   if (!isForUsers && !readsCookie) return {};
   return { security: [...(isForUsers ? [] : [{}]), ...SCHEMES, ...(readsCookie ? [COOKIE_SCHEME] : [])] };

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from '#kernel';
-import type { DescribedRoute, JsonSchema, SchemaByMediaType } from '../../http/contract.ts';
+import type { JsonSchema, SchemaByMediaType } from '../../http/contract.ts';
 import { errorCodesOf, schemaRef } from '../../http/library.ts';
+import type { DocumentedRoute } from './documented-route.ts';
 import { hashName } from './names.ts';
 import type { ReplaceRows } from './schemas-of-rows.ts';
 
@@ -35,14 +36,15 @@ export class ResponseRenderer {
   }
 
   /** Answers by status: those of the description, and its errors by the status of their codes. */
-  render(route: Pick<DescribedRoute, 'method' | 'description'>): Readonly<Record<string, JsonSchema>> {
+  render(route: Pick<DocumentedRoute, 'method' | 'description'>): Readonly<Record<string, JsonSchema>> {
     const { method, description } = route;
     const responses: Record<string, JsonSchema> = {};
     for (const [status, codes] of codesByStatus(errorCodesOf(route)))
       responses[status] = this.#errorReference(status, codes);
     for (const [status, content] of Object.entries(description.answers))
       responses[status] = this.#renderAnswer(Number(status), content);
-    if (method === 'GET' && JSON_TYPE in (description.answers[200] ?? {})) responses[304] = reference('NotModified');
+    const hasContent = Object.keys(description.answers[200] ?? {}).length > 0;
+    if (method === 'GET' && hasContent) responses[304] = reference('NotModified');
     return { ...responses, default: reference('OtherError') };
   }
 

@@ -1,5 +1,5 @@
-import type { DescribedRoute } from '../../http/contract.ts';
 import type { OpenApiTag } from '../contract.ts';
+import type { DocumentedRoute } from './documented-route.ts';
 import { rowSchemaName } from './names.ts';
 import type { VisibleSchema } from './visible-schema.ts';
 
@@ -16,7 +16,7 @@ const SPECIFIED: Readonly<Record<string, string>> = {
 export const EXTENSIONS_TAG = 'Extensions';
 
 /** The tag of a route: that of its description, else the first segment of its path, with a capital letter. */
-export function tagNameOf({ path, description }: Pick<DescribedRoute, 'path' | 'description'>): string {
+export function tagNameOf({ path, description }: Pick<DocumentedRoute, 'path' | 'description'>): string {
   const tag = description.tag ?? path.split('/')[1] ?? '';
   return SPECIFIED[tag] ?? tag.charAt(0).toUpperCase() + tag.slice(1);
 }
