@@ -15,7 +15,7 @@ export const TEST_ROUTE_DESCRIPTION: RouteDescription = {
 };
 
 /** Settings of core plugins that add or remove routes. */
-const SETTINGS = ['TUS_ENABLED', 'GRAPHQL_INTROSPECTION', 'AUTH_DISABLE_DEFAULT'] as const;
+const SETTINGS = ['TUS_ENABLED', 'GRAPHQL_INTROSPECTION', 'AUTH_DISABLE_DEFAULT', 'OPENAPI_ENABLED'] as const;
 type Environment = Readonly<Record<string, string>>;
 
 const known = new Map<string, Promise<RouteDescriptionValidator>>();
@@ -108,6 +108,7 @@ export function createAjv(): Ajv2020 {
   ajv.addVocabulary(['x-collection']);
   ajv.addFormat('date-time', (text) => !Number.isNaN(Date.parse(text)));
   ajv.addFormat('uri', (text) => URL.canParse(text));
+  ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   return ajv;
 }
 
