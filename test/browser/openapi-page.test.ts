@@ -35,7 +35,7 @@ describe('the page of the OpenAPI document in a browser', function () {
   async function open(width: number, colorScheme: 'light' | 'dark'): Promise<Page> {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: false });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(30_000);
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
     page.on('pageerror', (error) => problems.push(error.message));
     page.on('request', (request) => {
@@ -61,7 +61,7 @@ describe('the page of the OpenAPI document in a browser', function () {
         await enterToken(page);
         await page.fill('#search', 'items/track get');
         await page.click('#tags a >> nth=0');
-        await page.click('#document >> text="/items/track" >> nth=0');
+        await page.click('[data-path="/items/track"]');
         await page.waitForSelector('.parameters');
         expect(await page.textContent('#document')).to.include('The fields of the answer');
         const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
@@ -79,7 +79,7 @@ describe('the page of the OpenAPI document in a browser', function () {
     await enterToken(page);
     await page.goto(`${service.url}${PATH}#ItemsGenre`);
     await enterToken(page);
-    await page.click('#document >> text="/items/genre" >> nth=0');
+    await page.click('[data-path="/items/genre"]');
     await page.click('text="Try it out"');
     const answered = page.waitForResponse((response) => response.url().includes('/items/genre'));
     await page.click('.execute');

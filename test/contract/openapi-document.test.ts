@@ -149,7 +149,7 @@ describe('the OpenAPI document', function () {
         import { readItemsTrack, createItemsTrack, type ItemsTrack } from './client.ts';
         const nameOf = (one: ItemsTrack): string | undefined => one.name;
         const page = await readItemsTrack({ limit: 3, fields: ['name', 'album_id.title'], filter: { milliseconds: { _gt: 1000 } } });
-        if (page.status === 200 && !Array.isArray(page.data)) page.data.data.map(nameOf);
+        if (page.status === 200 && 'data' in page.data) page.data.data.map(nameOf);
         await createItemsTrack({ name: 'Naima', media_type_id: 1, milliseconds: 1, unit_price: '0.99' });
         // @ts-expect-error A name is a text.
         const wrong: ItemsTrack = { name: 1 };

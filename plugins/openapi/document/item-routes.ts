@@ -28,7 +28,7 @@ const DESCRIPTION_BY_METHOD = {
 
 /**
  * A route that serves any collection as the route of one: `GET /items/:collection` as `GET /items/track`. Undefined where the collection
- * does not have it: singletons have no rows by key, and tables without a key are not changed by key.
+ * does not have it: singletons have one row, and the rows of tables without a key cannot be named.
  */
 export function toCollectionRoute(
   { method, path }: Pick<DescribedRoute, 'method' | 'path'>,
@@ -37,7 +37,7 @@ export function toCollectionRoute(
   const { name, singleton, hasKey } = collection;
   const single = path.endsWith('/:id');
   if (singleton && (single || method === 'POST' || method === 'DELETE')) return undefined;
-  if (!singleton && !hasKey && (single || method === 'PATCH' || method === 'DELETE')) return undefined;
+  if (single && !hasKey) return undefined;
   const names: Readonly<Record<string, keyof ReturnType<typeof describeCollectionRoutes>>> =
     DESCRIPTION_BY_METHOD[single ? 'single' : 'list'];
   const described = names[method];

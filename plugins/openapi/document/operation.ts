@@ -25,7 +25,7 @@ const ACCESS_TEXTS: Readonly<Record<RouteAccess, string | undefined>> = {
 const SCHEMES = [{ Bearer: [] }, { Token: [] }];
 const COOKIE_SCHEME = { Cookie: [] };
 
-/** The security of operations without their own: anybody may call them, and a token says who calls. */
+/** The security of operations without their own: a token says who calls, and requests without one are of the Public role. */
 export const DEFAULT_SECURITY: readonly JsonSchema[] = [{}, ...SCHEMES];
 
 export interface OperationParts {

@@ -24,7 +24,7 @@ export class ResponseRenderer {
   readonly components: Record<string, JsonSchema> = {
     NotModified: { description: 'The client has this answer: its entity tag is that of `If-None-Match`.' },
     OtherError: {
-      description: 'Any other error, such as one of an extension that refuses the request.',
+      description: 'An error of an extension, which refuses the request with a status and a code of its own.',
       content: { [JSON_TYPE]: { schema: schemaRef('OtherError') } },
     },
   };

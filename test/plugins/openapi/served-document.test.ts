@@ -143,7 +143,7 @@ describe('GET /server/specs/oas', () => {
       fields: [{ field: 'title', type: 'string' }],
     });
     const document = await readDocument(service, service.admin.token);
-    expect(methodsAt(document, '/items/log')).to.deep.equal(['GET', 'POST', 'SEARCH']);
+    expect(methodsAt(document, '/items/log')).to.deep.equal(['DELETE', 'GET', 'PATCH', 'POST', 'SEARCH']);
     expect(methodsAt(document, '/items/titles')).to.deep.equal(['GET', 'SEARCH']);
     expect(methodsAt(document, '/items/front_page')).to.deep.equal(['GET', 'PATCH', 'SEARCH']);
     for (const name of ['log', 'titles', 'front_page'])

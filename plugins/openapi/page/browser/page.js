@@ -31,7 +31,8 @@ const plugin = () => ({
 });
 
 function show(tag) {
-  const spec = documentPart(content, tag);
+  // Requests go to the service that has sent the page, on whatever address.
+  const spec = { ...documentPart(content, tag), servers: [{ url: new URL('../..', address).href.replace(/\/$/, '') }] };
   place.hidden = false;
   if (viewer) viewer.specActions.updateSpec(JSON.stringify(spec));
   else
