@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
-import { ERRORS } from '../../kernel/errors.ts';
+import { ERRORS } from '#kernel';
 import { errorCodesOf } from '../../plugins/http/library.ts';
 import type { OpenApiDocument } from '../../plugins/openapi/contract.ts';
 import { createUserWithPermissions } from '../http/test-users.ts';

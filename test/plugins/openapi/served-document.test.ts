@@ -57,7 +57,9 @@ describe('GET /server/specs/oas', () => {
     const { headers, body } = await send(service.admin.token);
     const tag = headers.get('etag') as string;
     expect(headers.get('vary')).to.include('Authorization');
-    expect((await send(service.admin.token, { 'if-none-match': tag, 'cache-control': 'max-age=0' })).status).to.equal(304);
+    expect((await send(service.admin.token, { 'if-none-match': tag, 'cache-control': 'max-age=0' })).status).to.equal(
+      304,
+    );
     expect((await send(undefined, { 'if-none-match': tag, 'cache-control': 'max-age=0' })).status).to.equal(200);
     const plain = await fetch(service.url + PATH, { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).to.equal(null);
