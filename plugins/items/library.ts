@@ -7,11 +7,7 @@
 export { currentAnswerSources, isUuid } from '../query/library.ts';
 export { collectionRoutes } from './collection-routes.ts';
 /** Bodies and answers of the routes of a collection, for descriptions of other routes. */
-export {
-  describeCollectionRoutes,
-  itemSchema,
-  WRITE_ERROR_CODES,
-} from './descriptions/collection-route-descriptions.ts';
+export { itemSchema, WRITE_ERROR_CODES } from './descriptions/collection-route-descriptions.ts';
 export {
   ANSWER_SHAPE_QUERY_PARAMETER_REFS,
   LIST_QUERY_PARAMETER_REFS,

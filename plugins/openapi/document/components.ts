@@ -1,5 +1,4 @@
 import type { DescribedRoute, JsonSchema, ParameterDescription } from '../../http/contract.ts';
-import { queryOpenApiComponents } from '../../items/library.ts';
 import type { OpenApiDocument } from '../contract.ts';
 import type { DocumentPaths } from './document-paths.ts';
 import { renderParameterComponents } from './parameters.ts';
@@ -22,7 +21,7 @@ export const componentsOf = (
 
 const schemasOf = (routes: readonly DescribedRoute[]): Readonly<Record<string, JsonSchema>> =>
   Object.assign(
-    { [RELATED_CHANGES_NAME]: RELATED_CHANGES, ...queryOpenApiComponents.schemas },
+    { [RELATED_CHANGES_NAME]: RELATED_CHANGES },
     ...routes.map(({ description }) => description.components?.schemas),
   );
 

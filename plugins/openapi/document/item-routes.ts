@@ -1,6 +1,5 @@
 import type { DescribedRoute, RouteDescription } from '../../http/contract.ts';
 import { describeParameter } from '../../http/library.ts';
-import { describeCollectionRoutes } from '../../items/library.ts';
 import type { ItemVerb } from '../../schema/contract.ts';
 import type { DocumentedRoute } from './documented-route.ts';
 import { rowSchemaName } from './names.ts';
@@ -21,40 +20,44 @@ export interface CollectionRoute {
   readonly operationId: string;
 }
 
-const DESCRIPTION_BY_METHOD = {
-  list: { GET: 'list', SEARCH: 'search', POST: 'create', PATCH: 'updateMany', DELETE: 'deleteMany' },
-  single: { GET: 'readOne', PATCH: 'updateOne', DELETE: 'deleteOne' },
-} as const;
-
 /**
  * A route that serves any collection as the route of one: `GET /items/:collection` as `GET /items/track`. Undefined where the collection
  * does not have it: singletons have one row, and the rows of tables without a key cannot be named.
  */
 export function toCollectionRoute(
-  { method, path }: Pick<DescribedRoute, 'method' | 'path'>,
+  { method, path, description }: Pick<DescribedRoute, 'method' | 'path' | 'description'>,
   { collection }: VisibleCollection,
 ): CollectionRoute | undefined {
   const { name, singleton, hasKey } = collection;
-  const single = path.endsWith('/:id');
-  if (singleton && (single || method === 'POST' || method === 'DELETE')) return undefined;
-  if (single && !hasKey) return undefined;
-  const names: Readonly<Record<string, keyof ReturnType<typeof describeCollectionRoutes>>> =
-    DESCRIPTION_BY_METHOD[single ? 'single' : 'list'];
-  const described = names[method];
-  if (!described) return undefined;
-  const all = describeCollectionRoutes({
-    collection: name,
-    plural: `items of ${name}`,
-    tag: name,
-    holds: singleton ? 'one' : 'many',
-  });
+  const isSingle = path.endsWith('/:id');
+  if (isSingle && !hasKey) return undefined;
+  const form = description.byCollection?.[singleton ? 'singleton' : 'list'];
+  if (!form) return undefined;
+  const { collection: _ofPath, ...params } = form.params ?? {};
   return {
     route: {
       method,
       path: path.replace(':collection', encodeURIComponent(name)),
-      description: withKeyType(all[described], collection),
+      description: withKeyType(nameCollection({ ...form, params }, name), collection),
     },
-    operationId: `${OPERATIONS[method]}${single ? 'Single' : ''}${rowSchemaName(name)}`,
+    operationId: `${OPERATIONS[method]}${isSingle ? 'Single' : ''}${rowSchemaName(name)}`,
+  };
+}
+
+/** Puts the name of a collection in the place of `{collection}`. */
+function nameCollection(description: RouteDescription, name: string): RouteDescription {
+  const named = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(named);
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, named(one)]));
+    return value === ANY_COLLECTION ? name : value;
+  };
+  const { summary, body, answers } = description;
+  return {
+    ...description,
+    summary: summary.replace(ANY_COLLECTION, () => name),
+    ...(body ? { body: named(body) as typeof body } : {}),
+    answers: named(answers) as typeof answers,
   };
 }
 
