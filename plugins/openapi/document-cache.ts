@@ -71,31 +71,33 @@ export function createDocumentCache({ schema, access, routing, server, cookie }:
     return { source: { ...source, snapshot: snapshot.version }, rendered };
   }
 
-  return {
-    async get(caller) {
-      const [snapshot, set] = [await schema.snapshot(), await access.permissions(caller)];
-      const key = keyOf(set);
-      const source = {
-        snapshot: snapshot.version,
-        routes: routing.describeRoutes(),
-        mounts: routing.describeMounts(),
-      };
-      const cached = cache.get(key);
-      if (cached && isSameSource(cached.source, source)) return cached.rendered;
-      const waiting = running.get(key);
-      if (waiting) return (await waiting).rendered;
-      const building = last.then(() => build(set, source));
-      last = building.catch(() => undefined);
-      running.set(key, building);
-      try {
-        const built = await building;
-        cache.set(key, built);
-        return built.rendered;
-      } finally {
-        running.delete(key);
-      }
-    },
-  };
+  async function buildAlone(key: string, set: PermissionSet, source: Source): Promise<CachedDocument> {
+    const building = last.then(() => build(set, source));
+    last = building.catch(() => undefined);
+    running.set(key, building);
+    try {
+      const built = await building;
+      cache.set(key, built);
+      return built;
+    } finally {
+      running.delete(key);
+    }
+  }
+
+  async function get(caller: Caller): Promise<RenderedDocument> {
+    const [snapshot, set] = [await schema.snapshot(), await access.permissions(caller)];
+    const key = keyOf(set);
+    const source = { snapshot: snapshot.version, routes: routing.describeRoutes(), mounts: routing.describeMounts() };
+    const cached = cache.get(key);
+    if (cached && isSameSource(cached.source, source)) return cached.rendered;
+    const waiting = running.get(key);
+    if (!waiting) return (await buildAlone(key, set, source)).rendered;
+    const built = await waiting;
+    // The document may have been begun before a change that this caller has seen.
+    return isSameSource(built.source, source) ? built.rendered : get(caller);
+  }
+
+  return { get };
 }
 
 /** Callers with equal permissions have one document. All shares of a role and collection read the same fields. */

@@ -8,7 +8,7 @@ import { ERRORS } from '#kernel';
 import { errorCodesOf } from '../../plugins/http/library.ts';
 import type { OpenApiDocument } from '../../plugins/openapi/contract.ts';
 import { createUserWithPermissions } from '../http/test-users.ts';
-import { listOperations, readDocument } from '../plugins/openapi/document-check.ts';
+import { createSchemaCheck, listOperations, readDocument } from '../plugins/openapi/document-check.ts';
 import { type FreshDatabase, freshDatabase, runSqlFile } from '../support/database.ts';
 import { readCorePluginRoutes } from '../support/route-descriptions.ts';
 import { type InProcessService, startService } from '../support/service.ts';
@@ -127,6 +127,32 @@ describe('the OpenAPI document', function () {
         });
       expect(wrong).to.deep.equal([]);
     });
+  });
+
+  it('has schemas that the rows of every collection match, with related rows as well', async () => {
+    const check = createSchemaCheck(documents.admin);
+    const names = documents.admin.tags.flatMap(({ name, 'x-collection': collection }) =>
+      name.startsWith('Items') && collection ? [[name, collection] as const] : [],
+    );
+    expect(names).to.have.length(11);
+    const lists = [
+      ...names.map(([schema, collection]) => [schema, `/items/${collection}`] as const),
+      ['PlatformUsers', '/users'] as const,
+      ['PlatformRoles', '/roles'] as const,
+      ['PlatformPermissions', '/permissions'] as const,
+      ['PlatformActivity', '/activity'] as const,
+      ['PlatformRevisions', '/revisions'] as const,
+    ];
+    const wrong: string[] = [];
+    for (const [schema, path] of lists) {
+      const { body } = await service.request('GET', `${path}?fields=*,*.*&limit=50`, { token: service.admin.token });
+      expect(body.data, path).to.have.length.above(0);
+      for (const row of body.data) {
+        const mismatch = check(schema, row);
+        if (mismatch) wrong.push(`${path}: ${mismatch}`);
+      }
+    }
+    expect(wrong).to.deep.equal([]);
   });
 
   describe('in a public generator of clients', () => {
