@@ -130,6 +130,18 @@ describe('schemas of confined endpoints', function () {
     expect(listOperations(document).filter(({ path }) => path === '/plain')).to.have.length(5);
   });
 
+  it('a package cannot put names into the OpenAPI document that would break it', async () => {
+    const name = 'service-extension-odd';
+    const input = object({ method: { enum: ['summary', 'GET'] }, path: { enum: ['/{id}', 'x', '/:id', '/ok'] } });
+    const output = object({ status: { enum: ['many', 200] } });
+    await packages.put(name, endpoint({ input, output }), renderConfinedEndpoint('odd', '() => ({ body: 1 })'));
+    await reloadExtensions(service);
+    const document = await readDocument(service);
+    const found = listOperations(document).filter(({ path }) => path.startsWith('/odd'));
+    expect(found.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(['GET /odd/ok']);
+    expect(Object.keys(found[0]?.operation.responses ?? {})).not.to.include('many');
+  });
+
   for (const [title, declared, detail] of [
     [
       'a pattern',

@@ -7,6 +7,11 @@ import { EXTENSIONS_TAG } from './tags.ts';
 /** Methods of a mount that does not say which it answers. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
+const ALL_METHODS = /^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)$/;
+/** Paths without parameters, as they are sent. */
+const PLAIN_PATH = /^(?:\/|(?:\/[\w.~@-]+)+)$/;
+const STATUS = /^[2-5]\d\d$/;
+
 /** An operation below a mount, as a route. */
 export interface MountRoute {
   readonly route: DocumentedRoute;
@@ -31,21 +36,20 @@ interface RequestMembers {
 export function renderMountRoutes({ path, description }: DescribedMount): readonly MountRoute[] {
   const { package: name, access = 'public', input, output } = description;
   const members = (input?.properties ?? {}) as RequestMembers;
-  const methods = valuesOf(members.method) ?? METHODS;
-  const paths = valuesOf(members.path) ?? ['/'];
-  const isOpen = !valuesOf(members.path);
-  return paths.flatMap((below) =>
+  const methods = valuesOf(members.method, ALL_METHODS) ?? METHODS;
+  const below = valuesOf(members.path, PLAIN_PATH);
+  return (below ?? ['/']).flatMap((rest) =>
     methods.map((method): MountRoute => {
-      const full = below === '/' ? path : path + below;
+      const full = encodeMount(path) + (rest === '/' ? '' : rest);
       return {
-        operationId: `call${toComponentName(path.slice(1))}${below === '/' ? '' : `_${toComponentName(below.slice(1))}`}_${method.toLowerCase()}`,
+        operationId: `call${toComponentName(path.slice(1))}${rest === '/' ? '' : `_${toComponentName(rest.slice(1))}`}_${method.toLowerCase()}`,
         route: {
           method,
           path: full,
           description: {
             tag: EXTENSIONS_TAG,
             access,
-            summary: `Calls the extension ${name}${isOpen ? ', which also answers under paths below this one' : ''}.`,
+            summary: `Calls the extension ${name}${below ? '' : ', which also answers under paths below this one'}.`,
             ...renderQuery(members.query),
             ...renderBody(method, members, input),
             answers: renderAnswers(output),
@@ -84,12 +88,20 @@ function renderAnswers(output: JsonSchema | undefined): RouteDescription['answer
     readonly body?: JsonSchema;
   };
   if (!output) return { 200: { '*/*': {} } };
-  const statuses = valuesOf(status) ?? ['200'];
+  const statuses = valuesOf(status, STATUS) ?? ['200'];
   return Object.fromEntries(statuses.map((one) => [one, { 'application/json': body }]));
 }
 
-/** The values that `const` or `enum` of a schema names. */
-function valuesOf(schema: JsonSchema | undefined): readonly string[] | undefined {
-  if (schema?.const !== undefined) return [String(schema.const)];
-  return Array.isArray(schema?.enum) ? schema.enum.map(String) : undefined;
+/** The values that `const` or `enum` of a schema names, as far as a document can have them; undefined without any. */
+function valuesOf(schema: JsonSchema | undefined, allowed: RegExp): readonly string[] | undefined {
+  const named = Array.isArray(schema?.enum) ? schema.enum : schema?.const === undefined ? [] : [schema.const];
+  const values = named.map(String).filter((one) => allowed.test(one));
+  return values.length > 0 ? [...new Set(values)] : undefined;
 }
+
+/** Endpoints with full authority may have signs in their path that mean something in OpenAPI. */
+const encodeMount = (path: string): string =>
+  path
+    .split('/')
+    .map((segment) => encodeURIComponent(segment).replace('%40', '@'))
+    .join('/');
