@@ -82,7 +82,8 @@ function matchContribution(
     assertSameEvents(where, 'action', exportedEntry.actions, events.action);
   }
   const secretOptions = Object.keys(optionDelivery);
-  return { type, key: exportedEntry.key, id, capabilities, events, secretOptions, input, output };
+  const schemas = { ...(input ? { input } : {}), ...(output ? { output } : {}) };
+  return { type, key: exportedEntry.key, id, capabilities, events, secretOptions, ...schemas };
 }
 
 function assertSameEvents(
