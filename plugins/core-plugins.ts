@@ -75,6 +75,7 @@ export const CORE_PLUGIN_FLOORS = [
       'sign-in-pages',
       'explain',
       'graphql',
+      'openapi',
       'cache',
       'extensions',
       'extensions-app',

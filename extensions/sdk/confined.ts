@@ -37,7 +37,7 @@ export interface ConfinedContext<Host = ConfinedHost> {
   reject(status: number, code: string, message: string): never;
 }
 
-/** A request to a confined endpoint, without headers, cookies and raw bytes. */
+/** A request to a confined endpoint, without headers, cookies and raw bytes. It matches `input` of the manifest, where there is one. */
 export interface JsonRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
   /** The path below `/<id>`, as sent; `/` for `/<id>` itself. */
@@ -47,7 +47,10 @@ export interface JsonRequest {
   readonly body: Json;
 }
 
-/** The response: `body` is sent as JSON without an envelope. Any other member is an error. */
+/**
+ * The response: `body` is sent as JSON without an envelope. Any other member is an error, as is a response that does not match `output` of
+ * the manifest.
+ */
 export interface JsonResponse {
   /** 200 to 599. Default: 200. */
   readonly status?: number;

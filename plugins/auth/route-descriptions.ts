@@ -60,6 +60,7 @@ export const PROVIDER_LOGIN_ROUTE_DESCRIPTION: RouteDescription = {
 export const REFRESH_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Exchanges a refresh token, from the body or the cookie, for new tokens.',
+  readsCookie: true,
   body: describeJsonBody(schemaRef('RefreshToken'), { required: false }),
   answers: describeDataAnswer(schemaRef('Tokens')),
 };
@@ -67,6 +68,7 @@ export const REFRESH_ROUTE_DESCRIPTION: RouteDescription = {
 export const LOGOUT_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
   summary: 'Closes the session of a refresh token, from the body or the cookie.',
+  readsCookie: true,
   body: describeJsonBody(schemaRef('RefreshToken'), { required: false }),
   answers: NO_CONTENT_ANSWER_DESCRIPTION,
 };

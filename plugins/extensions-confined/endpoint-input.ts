@@ -1,6 +1,7 @@
 import { Failure, fail } from '#kernel';
 import type { HttpContext, RoutingService } from '../http/contract.ts';
 import { parsedQueryStringOf } from '../http/library.ts';
+import type { ExchangeValidator } from './exchange-validator.ts';
 
 export const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
@@ -13,12 +14,13 @@ const MAX_BODY = 1024 * 1024;
 /**
  * Renders the input of an endpoint's handler as JSON: `{ method, path, query, body }`, and nothing else of the request. `path` is
  * what follows the mount, as it was sent.
- * @throws INVALID_PAYLOAD for input outside of the limits; METHOD_NOT_ALLOWED.
+ * @throws INVALID_PAYLOAD for input outside of the limits or against the declared schema; METHOD_NOT_ALLOWED.
  */
 export async function renderEndpointInput(
   ctx: HttpContext,
   mount: string,
   readBody: RoutingService['readBody'],
+  validate: ExchangeValidator | undefined,
 ): Promise<string> {
   const { method } = ctx;
   if (!(ENDPOINT_METHODS as readonly string[]).includes(method)) {
@@ -26,9 +28,12 @@ export async function renderEndpointInput(
   }
   const path = cutMount(ctx.path, mount);
   const query = parseQuery(ctx);
-  const body = JSON.stringify((await readBodyAsJson(ctx, readBody)) ?? null);
+  const parsed = (await readBodyAsJson(ctx, readBody)) ?? null;
+  const body = JSON.stringify(parsed);
   const size = Buffer.byteLength(body);
   if (size > MAX_BODY) throw fail('INVALID_PAYLOAD', `The body has ${size} bytes, more than the ${MAX_BODY} allowed.`);
+  const mismatch = validate?.({ method, path, query, body: parsed });
+  if (mismatch) throw fail('INVALID_PAYLOAD', mismatch.message, { path: mismatch.path });
   return `{"method":"${method}","path":${JSON.stringify(path)},"query":${JSON.stringify(query)},"body":${body}}`;
 }
 

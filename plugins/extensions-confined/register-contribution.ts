@@ -91,15 +91,24 @@ const AUTHORITIES = {
   hook: (id: string): Authority => ({ verb: 'provides', object: `the hook ${id}` }),
 } as const;
 
+/** The levels of endpoints in the words of routes. */
+const ROUTE_ACCESS = { public: 'public', authenticated: 'user', app: 'app', admin: 'admin' } as const;
+
 function registerMount(
   owner: string,
-  { id, capabilities }: ConfinedContribution,
+  { id, capabilities, input, output }: ConfinedContribution,
   running: () => LoadedContribution,
   deps: ConfinedDeps,
 ): () => void {
   const path = `/${id}`;
-  const { access } = capabilities.endpoint as { readonly access: EndpointAccessLevel };
-  return deps.mounts.add({ path, owner, confined: true, handle: createEndpointHandler(access, path, running, deps) });
+  const { access: level } = capabilities.endpoint as { readonly access: EndpointAccessLevel };
+  return deps.mounts.add({
+    path,
+    owner,
+    confined: true,
+    description: { access: ROUTE_ACCESS[level], input, output },
+    handle: createEndpointHandler({ level, input, output }, path, running, deps),
+  });
 }
 
 function registerOperation(

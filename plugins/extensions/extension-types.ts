@@ -1,5 +1,5 @@
 import type { FlowOperationKind, FlowOperationRegistry } from '../flows/contract.ts';
-import type { RouteMount } from '../http/contract.ts';
+import type { JsonSchema, MountDescription, RouteMount } from '../http/contract.ts';
 
 export const APP_EXTENSION_TYPES = ['interface', 'display', 'layout', 'module', 'panel', 'item-view'] as const;
 
@@ -96,6 +96,8 @@ export interface BundleEntry {
   readonly capabilities?: Readonly<Record<string, unknown>>;
   readonly events?: ListenableEvents;
   readonly optionDelivery?: Readonly<Record<string, { readonly delivery: 'reference' }>>;
+  readonly input?: JsonSchema;
+  readonly output?: JsonSchema;
 }
 
 /** `service:extension` of a package of any type but `plugin` (conventions, "Manifest"). */
@@ -113,6 +115,10 @@ export interface ExtensionManifest {
   readonly capabilities?: Readonly<Record<string, unknown>>;
   readonly events?: ListenableEvents;
   readonly optionDelivery?: Readonly<Record<string, { readonly delivery: 'reference' }>>;
+  /** JSON Schema of what a confined endpoint receives: an object of `method`, `path`, `query` and `body`. */
+  readonly input?: JsonSchema;
+  /** JSON Schema of what a confined endpoint answers: an object of `status` and `body`. */
+  readonly output?: JsonSchema;
   readonly entries?: readonly BundleEntry[];
   /** Whether one context serves many calls, so that state is kept between callers. Confined runtime only; shown in the record. */
   readonly stateful?: true;
@@ -182,7 +188,9 @@ export interface LoadedExtension {
 }
 
 /** A path under which an extension answers requests that no route matches. */
-export interface ExtensionMount extends RouteMount {
+export interface ExtensionMount extends Omit<RouteMount, 'description'> {
+  /** Missing where the code of the extension decides everything. */
+  readonly description?: Omit<MountDescription, 'package'>;
   readonly owner: string;
   readonly confined: boolean;
 }

@@ -20,13 +20,13 @@ const COLLISIONS = {
  * authority answers the requests under a taken path that no earlier handler answers.
  */
 export const createPackageMountRegistry = ({ routing, contribute, log }: Deps): PackageMountRegistry => ({
-  add({ path, owner, confined, handle }) {
+  add({ path, owner, confined, handle, description }) {
     const name = path.toLowerCase().slice(1);
     const claim = routing.claimOf(path);
     if (confined && claim) throw new LoadFailure('ROUTE_COLLISION', COLLISIONS[claim](name));
     if (claim === 'route' || claim === 'mount') {
       log.warn({ extension: owner }, `"${name}" is taken: the extension answers only what no earlier handler answers`);
     }
-    return contribute({ path, handle });
+    return contribute({ path, handle, description: { ...description, package: owner } });
   },
 });

@@ -1,6 +1,21 @@
 import type { Context, ParameterizedContext } from 'koa';
 import { authorities, type Caller, type ErrorCode, facet, type RequestState, service } from '#kernel';
+import type { MountDescription, RouteDescription } from './route-description.ts';
 import type { RequestSettings } from './settings.ts';
+
+/** Descriptions of routes, for API documents. */
+export type {
+  BodyDescription,
+  CollectionForms,
+  ComponentReference,
+  JsonSchema,
+  MountDescription,
+  OpenApiComponents,
+  ParameterDescription,
+  RouteAccess,
+  RouteDescription,
+  SchemaByMediaType,
+} from './route-description.ts';
 
 /** Methods that routes can have. `SEARCH` is a read whose query is in the body. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
@@ -40,76 +55,6 @@ export interface Route {
    * @throws Failures, which are sent with the status of the table in `kernel/errors.ts`.
    */
   handle(ctx: HttpContext): Promise<void> | void;
-}
-
-/** JSON Schema 2020-12 as plain data. Shared shapes are references: `{ $ref: '#/components/schemas/<Name>' }`. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/**
- * `#/components/parameters/<name>` or `#/components/schemas/<Name>`, defined in `components` of the same description.
- */
-export interface ComponentReference {
-  readonly $ref: string;
-}
-
-/** One parameter of a path or of a query string. */
-export interface ParameterDescription {
-  /** One line of text. */
-  readonly description: string;
-  readonly schema: JsonSchema;
-  /** Whether a query parameter is required; default false. Path parameters are always required. */
-  readonly required?: boolean;
-}
-
-/**
- * Media type → schema of the whole body. A range (`image/*`) stands for all types in it; binary bodies have the schema
- * `{}`.
- */
-export type SchemaByMediaType = Readonly<Record<string, JsonSchema>>;
-
-/** The body of a request, by media type. */
-export interface BodyDescription {
-  readonly content: SchemaByMediaType;
-  /** Default true. */
-  readonly required?: boolean;
-}
-
-/**
- * The callers that a route serves: all, signed-in users, users with app access, admins, or callers with the right
- * permissions. All but `public` may answer FORBIDDEN.
- */
-export type RouteAccess = 'public' | 'user' | 'app' | 'admin' | 'permissions';
-
-/** Shared schemas and parameters by name. A name means the same in all descriptions of the service. */
-export interface OpenApiComponents {
-  readonly schemas?: Readonly<Record<string, JsonSchema>>;
-  readonly parameters?: Readonly<Record<string, ParameterDescription>>;
-}
-
-/**
- * Describes a route without its code. OpenAPI 3.1 documents are built from these descriptions alone. `library.ts` has
- * the parts that many descriptions share.
- */
-export interface RouteDescription {
-  /** One sentence. */
-  readonly summary: string;
-  /** The group of routes it belongs to; the first segment of the path without it. */
-  readonly tag?: string;
-  readonly access: RouteAccess;
-  /** All parameters of the path, and no others. */
-  readonly params?: Readonly<Record<string, ParameterDescription>>;
-  readonly query?: Readonly<Record<string, ParameterDescription | ComponentReference>>;
-  /** What the route accepts. The route itself enforces rules that a schema cannot state. */
-  readonly body?: BodyDescription;
-  /**
-   * Status → content of every answer that is no error of the table in `kernel/errors.ts`; `{}` is an answer without a
-   * body. `304` and the answers of `HEAD` follow from those of `GET`. Empty for routes that only refuse.
-   */
-  readonly answers: Readonly<Record<number, SchemaByMediaType>>;
-  /** Codes beyond those that follow from `access`, method and `COMMON_ERROR_CODES` (`errorCodesOf` in `library.ts`). */
-  readonly errors?: readonly ErrorCode[];
-  /** The targets of the references in this description. */
-  readonly components?: OpenApiComponents;
 }
 
 /** Codes that any route may answer: for the token, the path, the query string, rate limits, and the service itself. */
@@ -168,6 +113,8 @@ export interface RouteMount {
    * well.
    */
   readonly path: string;
+  /** For API documents; they leave out a mount without it. */
+  readonly description?: MountDescription;
   /** `next` passes the request to the next mount of the same path. */
   handle(ctx: HttpContext, next: () => Promise<void>): Promise<void>;
 }
@@ -228,8 +175,19 @@ export interface RoutingService {
   clientAddressOf(ctx: Context): string | null;
   /** Whether the route of a request declares `dependsOnHeaders`. */
   dependsOnHeaders(method: string, path: string): boolean;
-  /** All contributed routes without their code, in the order of the plugins, for API documents. */
+  /**
+   * All contributed routes without their code, in the order of the plugins, for API documents. The same list until a route is added or
+   * removed.
+   */
   describeRoutes(): readonly DescribedRoute[];
+  /** All mounts with a description. The same list until a mount is added or removed. */
+  describeMounts(): readonly DescribedMount[];
+}
+
+/** A mount without its code. */
+export interface DescribedMount {
+  readonly path: string;
+  readonly description: MountDescription;
 }
 
 /** A route without its code. */

@@ -6,7 +6,7 @@ import {
   type ComponentReference,
   type JsonSchema,
   type ParameterDescription,
-  type Route,
+  type RouteDescription,
   type SchemaByMediaType,
 } from './contract.ts';
 
@@ -97,7 +97,13 @@ export const errorsSchemaComponents = { schemas: { Errors: ERRORS_SCHEMA } } as 
 /**
  * All codes that a route may answer: its own, those of all routes, and those that follow from its method and access.
  */
-export function errorCodesOf({ method, description }: Pick<Route, 'method' | 'description'>): ReadonlySet<ErrorCode> {
+export function errorCodesOf({
+  method,
+  description,
+}: {
+  readonly method: string;
+  readonly description: RouteDescription;
+}): ReadonlySet<ErrorCode> {
   const { access, errors = [] } = description;
   const hasBody = method !== 'GET' && method !== 'HEAD';
   return new Set([

@@ -1,6 +1,6 @@
 import type { BodyReaders } from './body.ts';
 import { clientAddressOf } from './client-address-and-info.ts';
-import type { Route, RouteMount, RoutingService } from './contract.ts';
+import type { DescribedMount, DescribedRoute, Route, RouteMount, RoutingService } from './contract.ts';
 import { pathClaimOf } from './path-claims.ts';
 import type { FindRoute } from './router.ts';
 
@@ -34,6 +34,22 @@ export const createRoutingService = ({
   readForm: readers.readForm,
   clientAddressOf,
   dependsOnHeaders: (method, path) => findHeaderRoute(method, path) !== undefined,
-  describeRoutes: () =>
-    routes().map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),
+  describeRoutes: createListCache(routes, ({ owner, value: { method, path, description } }): DescribedRoute[] => [
+    { owner, method, path, description },
+  ]),
+  describeMounts: createListCache(mounts, ({ path, description }): DescribedMount[] =>
+    description ? [{ path, description }] : [],
+  ),
 });
+
+/** Maps a list once: again when `read` answers another list. */
+function createListCache<T, R>(read: () => readonly T[], map: (one: T) => readonly R[]): () => readonly R[] {
+  let source: readonly T[] | undefined;
+  let mapped: readonly R[] = [];
+  return () => {
+    const current = read();
+    if (current !== source) mapped = current.flatMap(map);
+    source = current;
+    return mapped;
+  };
+}

@@ -19,6 +19,8 @@ const STEPS = [
   'first start',
   'fields by REST',
   'introspection by GraphQL',
+  'OpenAPI document',
+  'OpenAPI document, kept',
   'a new field',
   'introspection after it',
 ] as const;
@@ -58,6 +60,8 @@ async function measured(tables: number): Promise<ReadonlyMap<Step, Cost>> {
       const field = { body: { field: 'added', type: 'string', schema: {} } };
       costs.set('fields by REST', await costOf(service, database, 'GET', '/fields'));
       costs.set('introspection by GraphQL', await costOf(service, database, 'POST', '/graphql', introspection));
+      costs.set('OpenAPI document', await costOf(service, database, 'GET', '/server/specs/oas'));
+      costs.set('OpenAPI document, kept', await costOf(service, database, 'GET', '/server/specs/oas'));
       costs.set('a new field', await costOf(service, database, 'POST', '/fields/entity_0001', field));
       costs.set('introspection after it', await costOf(service, database, 'POST', '/graphql', introspection));
       return costs;

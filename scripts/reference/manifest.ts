@@ -17,6 +17,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   runtime: '`confined-server`: runs in a process of its own; without it the package has full authority',
   stateful: 'one context for all calls, instead of one for each',
   optionDelivery: 'options of an operation that are passed as references to secrets',
+  input: 'JSON Schema of requests to a confined endpoint: an object of `method`, `path`, `query` and `body`',
+  output: 'JSON Schema of its answers: an object of `status` and `body`',
   entries: 'the extensions of a bundle',
   name: 'the name of the entry',
   provides: 'services it provides, with their versions',

@@ -196,6 +196,9 @@ async function exerciseAll(request: SendRequest, outside: string, provider: Open
   });
   // The service imports the graphql package with the first document.
   await ask('POST', '/graphql/system', { query: '{ server_ping }' });
+  await request('GET', '/server/specs/oas');
+  await request('GET', '/server/specs/oas/page');
+  await ask('POST', '/graphql/system', { query: '{ server_specs_oas }' });
   await exerciseProvider(request, provider);
   await exerciseSchema(ask);
   await exerciseFlows(ask);

@@ -71,7 +71,7 @@ describe('findRouteDescriptionMismatch()', () => {
   });
 
   for (const [title, wrong, text] of [
-    ['an undeclared status', exchange('GET', '/notes/1', 201, { data: {} }), '201: no such answer'],
+    ['an undeclared status', exchange('GET', '/notes/1', 201, { data: {} }), '201 is no answer of the document'],
     [
       'a body against its schema',
       exchange('GET', '/notes/1', 200, { data: { id: 'a' } }),

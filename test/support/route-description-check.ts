@@ -5,7 +5,7 @@ import { ERRORS_SCHEMA, errorCodesOf } from '../../plugins/http/library.ts';
 import { loadCoreRouteDescriptionValidator, type RouteDescriptionValidator } from './route-descriptions.ts';
 import type { HttpReply, RequestOptions, SendRequest } from './send.ts';
 
-/** Wraps `send` so that a request or response that contradicts the description of its route fails the test. */
+/** Wraps `send` so that a request or response that contradicts the operation of its route in the OpenAPI document fails the test. */
 export const createDescriptionCheckedSend =
   (send: SendRequest, environment: Readonly<Record<string, string>>): SendRequest =>
   async (method, path, options = {}) => {
@@ -27,7 +27,10 @@ export interface DescribedExchange {
   readonly reply: HttpReply;
 }
 
-/** How a request or response contradicts the description of its route; undefined where it fits, or no route matches. */
+/**
+ * How a request or response contradicts the operation that the OpenAPI document makes of its route; undefined where it fits, or no route
+ * matches.
+ */
 export function findRouteDescriptionMismatch(
   api: RouteDescriptionValidator,
   { method, path, options, reply }: DescribedExchange,
@@ -48,11 +51,28 @@ function answerMismatch(
   reply: HttpReply,
 ): string | undefined {
   const { status } = reply;
-  if (status === 304) return route.method === 'GET' ? undefined : 'it answers 304';
-  const content = route.description.answers[status];
-  if (!content) return errorMismatch(api, route, method, reply);
-  return method === 'HEAD' ? undefined : contentMismatch(api, content, reply);
+  const operation = api.operationOf(route);
+  if (!operation) return errorMismatch(api, route, method, reply);
+  const response = operation.responses[status];
+  if (!response) return hasOwnCodesOnly(reply) ? undefined : `${status} is no answer of the document`;
+  if (status === 304 || method === 'HEAD') return undefined;
+  const wrong = contentMismatch(api, schemasOf(response), reply);
+  return wrong ?? (route.description.answers[status] ? undefined : errorMismatch(api, route, method, reply));
 }
+
+/** Whether an answer is the error of an extension, whose status and codes no route declares. */
+const hasOwnCodesOnly = ({ body }: HttpReply): boolean =>
+  Array.isArray(body?.errors) &&
+  body.errors.every((one: { extensions?: { code?: string } }) => !((one.extensions?.code ?? '') in ERRORS));
+
+/** The schemas of a response or body of the document, by media type. */
+const schemasOf = ({ content = {} }: JsonSchema): SchemaByMediaType =>
+  Object.fromEntries(
+    Object.entries(content as Readonly<Record<string, { readonly schema: JsonSchema }>>).map(([type, one]) => [
+      type,
+      one.schema,
+    ]),
+  );
 
 function contentMismatch(
   api: RouteDescriptionValidator,
@@ -95,11 +115,11 @@ function requestMismatch(
   options: RequestOptions,
   { status }: HttpReply,
 ): string | undefined {
-  const { body: description } = route.description;
-  const schema = description?.content['application/json'];
-  if (!description || !schema || status >= 300) return undefined;
+  const described = api.operationOf(route)?.requestBody;
+  const schema = described && schemasOf(described)['application/json'];
+  if (!schema || status >= 300) return undefined;
   const { body } = options;
-  if (body === undefined) return description.required === false ? undefined : 'it accepts a request without a body';
+  if (body === undefined) return described.required === false ? undefined : 'it accepts a request without a body';
   const value = parseJsonBody(body);
   const wrong = value === undefined ? undefined : api.mismatch(schema, value);
   return wrong && `it accepts a body that does not fit: ${wrong} in ${renderValue(value)}`;

@@ -3,6 +3,8 @@ import { boot } from '#kernel/boot';
 import { listCorePlugins } from '../../plugins/core-plugins.ts';
 import { type DescribedRoute, type JsonSchema, type RouteDescription, routing } from '../../plugins/http/contract.ts';
 import { createRouteFinder } from '../../plugins/http/router.ts';
+import type { OpenApiOperation, OpenApiPathItem } from '../../plugins/openapi/contract.ts';
+import { documentRoutes } from '../../plugins/openapi/library.ts';
 import { silentSettings, writeTestPluginPackages } from './test-plugins.ts';
 
 /** A valid description for routes of test plugins. */
@@ -13,7 +15,7 @@ export const TEST_ROUTE_DESCRIPTION: RouteDescription = {
 };
 
 /** Settings of core plugins that add or remove routes. */
-const SETTINGS = ['TUS_ENABLED', 'GRAPHQL_INTROSPECTION', 'AUTH_DISABLE_DEFAULT'] as const;
+const SETTINGS = ['TUS_ENABLED', 'GRAPHQL_INTROSPECTION', 'AUTH_DISABLE_DEFAULT', 'OPENAPI_ENABLED'] as const;
 type Environment = Readonly<Record<string, string>>;
 
 const known = new Map<string, Promise<RouteDescriptionValidator>>();
@@ -57,6 +59,8 @@ export interface RouteDescriptionValidator {
   readonly routes: readonly DescribedRoute[];
   /** Finds the route of a request; undefined where no route matches. */
   find(method: string, path: string): DescribedRoute | undefined;
+  /** The operation of a route in the OpenAPI document, its response references resolved; undefined for a route that only refuses. */
+  operationOf(route: DescribedRoute): OpenApiOperation | undefined;
   /** Validates a value: undefined where it fits the schema, else the validation errors as text. */
   mismatch(schema: JsonSchema, value: unknown): string | undefined;
 }
@@ -65,11 +69,23 @@ const DOCUMENT = 'service:api';
 
 export function createRouteDescriptionValidator(routes: readonly DescribedRoute[]): RouteDescriptionValidator {
   const ajv = createAjv();
-  ajv.addSchema(absolute({ $id: DOCUMENT, $defs: schemasOf(routes) }) as JsonSchema);
+  const { paths, components } = documentRoutes(routes);
+  ajv.addSchema(absolute({ $id: DOCUMENT, $defs: components.schemas }) as JsonSchema);
   const router = createRouteFinder(routes.map((route) => ({ ...route, handle() {} })));
   const compiled = new WeakMap<JsonSchema, ValidateFunction>();
   return {
     routes,
+    operationOf({ method, path }) {
+      const operation = findOperation(paths[path.replace(/:(\w+)/g, '{$1}')], method === '*' ? 'OPTIONS' : method);
+      if (!operation) return undefined;
+      const responses = Object.entries(operation.responses).map(([status, response]) => [
+        status,
+        typeof response.$ref === 'string'
+          ? components.responses?.[response.$ref.replace('#/components/responses/', '')]
+          : response,
+      ]);
+      return { ...operation, responses: Object.fromEntries(responses) };
+    },
     find(method, path) {
       try {
         return router(method, path)?.route as unknown as DescribedRoute | undefined;
@@ -92,11 +108,15 @@ export function createAjv(): Ajv2020 {
   ajv.addVocabulary(['x-collection']);
   ajv.addFormat('date-time', (text) => !Number.isNaN(Date.parse(text)));
   ajv.addFormat('uri', (text) => URL.canParse(text));
+  ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   return ajv;
 }
 
-const schemasOf = (routes: readonly DescribedRoute[]): Readonly<Record<string, JsonSchema>> =>
-  Object.assign({}, ...routes.map(({ description }) => description.components?.schemas));
+/** The operation of a method in a path item of OpenAPI 3.1. */
+export const findOperation = (item: OpenApiPathItem | undefined, method: string): OpenApiOperation | undefined =>
+  (item?.[method.toLowerCase()] ?? (item?.['x-oai-additionalOperations'] as OpenApiPathItem | undefined)?.[method]) as
+    | OpenApiOperation
+    | undefined;
 
 /** Rewrites the references in a schema so that they lead into one document with the components of all routes. */
 const absolute = (schema: unknown): unknown =>

@@ -50,6 +50,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/sandbox/escape/forged-messages.test.ts',
   'test/http/permissions-graphql.test.ts',
   'test/contract/manifest-grants-ground-floor.test.ts',
+  'test/browser/openapi-page.test.ts',
   'test/browser/graphql-explorer.test.ts',
   'test/http/assets-concurrency.test.ts',
   'test/http/extensions-required.test.ts',

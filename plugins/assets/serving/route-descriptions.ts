@@ -19,6 +19,7 @@ const atLeast = (minimum: number, maximum?: number) => ({
 const id = describeParameter('The id of the file.');
 
 export const ASSET_ROUTE_DESCRIPTION: RouteDescription = {
+  readsCookie: true,
   summary: 'Sends the bytes of a file, whole or in ranges, or an image made of them.',
   tag: 'assets',
   access: 'permissions',

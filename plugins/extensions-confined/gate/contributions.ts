@@ -1,5 +1,6 @@
 import type { ExtensionManifest, ListenableEvents, ServerExtensionType } from '../../extensions/contract.ts';
 import { LoadFailure, listServerBundleEntries, stripExtensionNamePrefix } from '../../extensions/library.ts';
+import type { JsonSchema } from '../../http/contract.ts';
 import type { ArtifactExport } from '../../sandbox/contract.ts';
 
 /** A hook, endpoint or operation that runs confined, as its manifest declares it and its code exports it. */
@@ -13,6 +14,9 @@ export interface ConfinedContribution {
   readonly events: ListenableEvents;
   /** Options whose values the code receives as secret references only. */
   readonly secretOptions: readonly string[];
+  /** Schemas of what an endpoint receives and answers. */
+  readonly input?: JsonSchema;
+  readonly output?: JsonSchema;
 }
 
 /**
@@ -54,7 +58,7 @@ export function matchContributions(
   return [matchContribution(manifest as Declared, exportedEntry, exportedEntry.id, listAllowedContributionIds(name))];
 }
 
-type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDelivery'> & {
+type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDelivery' | 'input' | 'output'> & {
   readonly type: ServerExtensionType;
 };
 
@@ -64,7 +68,7 @@ function matchContribution(
   id: string | null,
   ids: readonly string[],
 ): ConfinedContribution {
-  const { type, capabilities = {}, events = {}, optionDelivery = {} } = declared;
+  const { type, capabilities = {}, events = {}, optionDelivery = {}, input, output } = declared;
   const where = exportedEntry.key === '' ? 'the built entry' : `"${exportedEntry.key}"`;
   if (type !== 'hook' && !exportedEntry.handler)
     throw createInvalidEntry(`${where} has no handler function; export { id, handler }`);
@@ -77,7 +81,9 @@ function matchContribution(
     assertSameEvents(where, 'filter', exportedEntry.filters, events.filter);
     assertSameEvents(where, 'action', exportedEntry.actions, events.action);
   }
-  return { type, key: exportedEntry.key, id, capabilities, events, secretOptions: Object.keys(optionDelivery) };
+  const secretOptions = Object.keys(optionDelivery);
+  const schemas = { ...(input ? { input } : {}), ...(output ? { output } : {}) };
+  return { type, key: exportedEntry.key, id, capabilities, events, secretOptions, ...schemas };
 }
 
 function assertSameEvents(

@@ -8,6 +8,8 @@ const halves = {
   properties: { app: text, api: text },
 } as const;
 const record = { type: 'object' } as const;
+/** Schemas of what an endpoint receives and answers; `endpoint-schemas.ts` checks them. */
+const exchange = { input: record, output: record } as const;
 
 /** Names of events, exact ones (conventions, "events"); segments are checked when the hook registers. */
 const names = {
@@ -62,7 +64,10 @@ const manifest = (type: object, properties: Record<string, object>, ...required:
 export const MANIFEST_SCHEMAS = {
   app: manifest({ enum: APP_EXTENSION_TYPES }, { path: text, source: text }),
   hook: manifest({ const: 'hook' }, { path: text, source: text, capabilities: record, events, ...confinement }),
-  endpoint: manifest({ const: 'endpoint' }, { path: text, source: text, capabilities: record, ...confinement }),
+  endpoint: manifest(
+    { const: 'endpoint' },
+    { path: text, source: text, capabilities: record, ...exchange, ...confinement },
+  ),
   operation: manifest(
     { const: 'operation' },
     { path: halves, source: halves, capabilities: record, optionDelivery, ...confinement },
@@ -83,7 +88,7 @@ const entry = (type: object, properties: Record<string, object>) =>
 export const BUNDLE_ENTRY_SCHEMAS = {
   app: entry({ enum: APP_EXTENSION_TYPES }, { source: text }),
   hook: entry({ const: 'hook' }, { source: text, capabilities: record, events }),
-  endpoint: entry({ const: 'endpoint' }, { source: text, capabilities: record }),
+  endpoint: entry({ const: 'endpoint' }, { source: text, capabilities: record, ...exchange }),
   operation: entry({ const: 'operation' }, { source: halves, capabilities: record, optionDelivery }),
 } as const;
 

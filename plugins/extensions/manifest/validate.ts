@@ -12,6 +12,7 @@ import {
 } from '../extension-types.ts';
 import type { ExtensionsConfig } from '../settings.ts';
 import { capabilityProblems } from './capabilities.ts';
+import { findEndpointSchemaProblems } from './endpoint-schemas.ts';
 import { BUNDLE_ENTRY_SCHEMAS, MANIFEST_SCHEMAS, PACKAGE_JSON_SCHEMA } from './schema.ts';
 
 /** What the validation of a manifest needs: known grants, the shape of settings, and how strict the host check is. */
@@ -32,7 +33,7 @@ export interface ValidatedPackage {
 type Raw = Readonly<Record<string, unknown>>;
 
 /** Keys of a manifest that are valid for confined code only. */
-const CONFINED = ['capabilities', 'events', 'optionDelivery', 'stateful'] as const;
+const CONFINED = ['capabilities', 'events', 'optionDelivery', 'stateful', 'input', 'output'] as const;
 const MAX_PROBLEMS = 3;
 
 /**
@@ -65,6 +66,7 @@ function declarationProblems(manifest: Raw, { subjects, settings }: ManifestDeps
   }
   if (manifest.capabilities !== undefined)
     found.push(...capabilityProblems(manifest.capabilities as Raw, '/capabilities', subjects));
+  found.push(...findEndpointSchemaProblems(manifest, ''));
   if (manifest.settings !== undefined) found.push(...settings.parseDeclaration(manifest.settings).problems);
   return found;
 }
@@ -84,8 +86,12 @@ function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly str
     const intent = CONFINED.find((key) => entry[key] !== undefined);
     if (intent !== undefined && manifest.runtime === undefined)
       return [`${where}/${intent} needs "runtime": "confined-server" at the bundle's root`];
-    if (entry.capabilities === undefined) return [];
-    return capabilityProblems(entry.capabilities as Raw, `${where}/capabilities`, subjects);
+    return [
+      ...findEndpointSchemaProblems(entry, where),
+      ...(entry.capabilities === undefined
+        ? []
+        : capabilityProblems(entry.capabilities as Raw, `${where}/capabilities`, subjects)),
+    ];
   });
 }
 

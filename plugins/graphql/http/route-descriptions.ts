@@ -41,8 +41,8 @@ const responseContent: SchemaByMediaType = {
   'application/json': schemaRef('GraphqlAnswer'),
   'application/graphql-response+json': schemaRef('GraphqlAnswer'),
 };
-/** 400 has codes of GraphQL, and `locations` in the document. */
-const responses = { 200: responseContent, 400: responseContent } as const;
+/** 400 has codes of GraphQL, and `locations` in the document. Errors of the route itself have its media type as well. */
+const responses = { 200: responseContent, 400: responseContent, 405: responseContent, 415: responseContent } as const;
 const pageContent: SchemaByMediaType = { 'text/html': TEXT_SCHEMA };
 
 export const GRAPHQL_GET_ROUTE_DESCRIPTION: RouteDescription = {

@@ -72,14 +72,34 @@ export interface DocumentedCollection {
 }
 
 /** Descriptions of the parameters, bodies and answers of the routes of a collection, independent of their path. */
-export const describeCollectionRoutes = (subject: DocumentedCollection): CollectionRouteDescriptions => ({
-  ...describeList(subject),
-  ...describeRow(subject),
-});
+export function describeCollectionRoutes(subject: DocumentedCollection): CollectionRouteDescriptions {
+  const all = { ...describeList(subject), ...describeRow(subject) };
+  if (subject.holds !== 'either') return all;
+  const describeForm = (holds: 'many' | 'one') =>
+    describeCollectionRoutes({ ...subject, plural: 'items of {collection}', holds });
+  const [many, one] = [describeForm('many'), describeForm('one')];
+  const withForms = (key: keyof CollectionRouteDescriptions): RouteDescription => ({
+    ...all[key],
+    byCollection: { list: many[key], ...(SINGLETON_ROUTES.includes(key) ? { singleton: one[key] } : {}) },
+  });
+  return {
+    list: withForms('list'),
+    search: withForms('search'),
+    create: withForms('create'),
+    updateMany: withForms('updateMany'),
+    deleteMany: withForms('deleteMany'),
+    readOne: withForms('readOne'),
+    updateOne: withForms('updateOne'),
+    deleteOne: withForms('deleteOne'),
+  };
+}
+
+/** The routes of a collection that singletons have as well. */
+const SINGLETON_ROUTES: readonly (keyof CollectionRouteDescriptions)[] = ['list', 'search', 'updateMany'];
 
 type ListDescriptions = Pick<CollectionRouteDescriptions, 'list' | 'search' | 'create' | 'updateMany' | 'deleteMany'>;
 type RowDescriptions = Omit<CollectionRouteDescriptions, keyof ListDescriptions>;
-type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'params' | 'components' | 'errors'>;
+type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'collection' | 'params' | 'components' | 'errors'>;
 
 function describeList(subject: DocumentedCollection): ListDescriptions {
   const { collection, plural, holds } = subject;
@@ -172,6 +192,7 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
 const describeBase = ({ collection, tag, holds }: DocumentedCollection): BaseDescription => ({
   tag,
   access: 'permissions',
+  collection,
   params: collection === '{collection}' ? { collection: describeParameter('The name of the collection.') } : {},
   components: queryOpenApiComponents,
   // Admins get ROUTE_NOT_FOUND where the collection does not exist.
