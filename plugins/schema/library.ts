@@ -1,5 +1,7 @@
 /** Kinds of columns. */
 export { isDatabaseGenerated, isRangeColumn, isSearchVector } from './column-kinds.ts';
+/** Whether the default of a column is an expression and no literal. */
+export { isExpressionDefault } from './default-value.ts';
 /** Failures for unknown names. */
 export { createCollectionNotFoundFailure, createUnknownSchemaNameFailure } from './not-found.ts';
 export { toCollectionRecord, toFieldRecord, toReadableFieldRecord, toRelationRecord } from './schema-api-records.ts';
