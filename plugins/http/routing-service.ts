@@ -22,6 +22,7 @@ export const createRoutingService = ({ readers, bodies, routes, mounts, reserved
     return reading;
   },
   readForm: readers.readForm,
+  readBytes: readers.readBytes,
   clientAddressOf,
   describeRoutes: () =>
     routes().map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),

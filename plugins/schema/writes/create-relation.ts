@@ -38,8 +38,9 @@ export async function createRelation(
   const one = typeof related === 'string' ? snapshot.collections.get(related) : undefined;
   if (related !== null && !one) throw createInvalidPayloadFailure(`There is no collection "${String(related)}".`);
   assertToManyAliasIsFree(snapshot, one, values, null);
-  if (one) await addForeignKey(deps, many, field, one, payload);
-  else assertManyToAnyMeta(snapshot, many, values);
+  const isUnconstrained = deps.exact && ownPayloadMember(payload, 'schema') === null;
+  if (one && !isUnconstrained) await addForeignKey(deps, many, field, one, payload);
+  else if (!one) assertManyToAnyMeta(snapshot, many, values);
   if (meta || !one || !canHaveConstraint(many, one)) {
     await upsertRegistryRow(
       deps,
