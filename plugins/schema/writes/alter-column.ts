@@ -59,7 +59,8 @@ export async function alterColumn(
   if ((changesType || changesDefault) && column.generated)
     throw createInvalidPayloadFailure(`Field "${field.name}" is computed by the database.`);
 
-  if (changesType) await changeType(target, type, schema, changesDefault ? requestedDefault : currentDefault, exactType);
+  if (changesType)
+    await changeType(target, type, schema, changesDefault ? requestedDefault : currentDefault, exactType);
   else if (changesDefault) await setDefault(target, type, requestedDefault, schema);
   if (isDifferent(schema, 'is_nullable', column.nullable)) await changeNullable(target, !column.nullable);
   if (isDifferent(schema, 'is_unique', column.unique)) await changeUnique(target, !column.unique);

@@ -6,11 +6,12 @@ import { createConversionCheck } from './conversion-check.ts';
 import { createCollection } from './create-collection.ts';
 import { createField } from './create-field.ts';
 import { createRelation } from './create-relation.ts';
+import { toSchemaChangeFailure } from './database-error.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { deleteField } from './delete-field.ts';
 import { deleteRelation } from './delete-relation.ts';
 import { renameField } from './rename-field.ts';
-import { runSchemaUnitOfWork } from './schema-unit-of-work.ts';
+import { isDeadlock, runSchemaUnitOfWork } from './schema-unit-of-work.ts';
 import { updateCollection } from './update-collection.ts';
 import { updateField } from './update-field.ts';
 import { updateRelation } from './update-relation.ts';
@@ -107,7 +108,11 @@ function createBatch(deps: BatchDeps, caller: Caller): SchemaBatch {
     async (...rest: Rest): Promise<T> => {
       if (before !== work || !INDEPENDENT.has(work)) deps.cache.forget();
       before = work;
-      return work(deps, caller, ...rest);
+      try {
+        return await work(deps, caller, ...rest);
+      } catch (error) {
+        throw isDeadlock(error) ? error : toSchemaChangeFailure(error);
+      }
     };
   return {
     createCollection: change(createCollection),

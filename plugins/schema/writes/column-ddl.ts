@@ -63,7 +63,8 @@ export async function renderNewColumn(db: Db, field: NewField): Promise<string> 
 
 function renderAutoIncrementType({ type, schema, exact }: NewField): string {
   const isGenerated = exact === true && schema.is_generated === true;
-  if (exact && schema.data_type === 'smallint') return isGenerated ? 'smallint generated always as identity' : 'smallserial';
+  if (exact && schema.data_type === 'smallint')
+    return isGenerated ? 'smallint generated always as identity' : 'smallserial';
   if (isGenerated) return `${type === 'integer' ? 'integer' : 'bigint'} generated always as identity`;
   return type === 'integer' ? 'serial' : 'bigserial';
 }

@@ -2,12 +2,7 @@ import type { Caller } from '#kernel';
 import type { Collection } from '../contract.ts';
 import { emitSchemaChangeAction } from './events.ts';
 import { addForeignKeyConstraint } from './foreign-key.ts';
-import {
-  createInvalidPayloadFailure,
-  ownPayloadMember,
-  type Payload,
-  parseObjectPayloadMember,
-} from './payload.ts';
+import { createInvalidPayloadFailure, ownPayloadMember, type Payload, parseObjectPayloadMember } from './payload.ts';
 import { parseRegistryMeta, upsertRegistryRow } from './registry-row.ts';
 import { parseReferentialAction, parseRequiredText } from './relation-input.ts';
 import type { SchemaWriteDeps } from './write-deps-and-guards.ts';
@@ -53,8 +48,16 @@ export async function createCompositeRelation(
   const meta = parseObjectPayloadMember(payload, 'meta');
   if (meta) {
     const key = { many_collection: many.name, many_field: name };
-    await upsertRegistryRow(deps, 'relations', key, { ...parseRegistryMeta('relations', meta), one_collection: one.name });
+    await upsertRegistryRow(deps, 'relations', key, {
+      ...parseRegistryMeta('relations', meta),
+      one_collection: one.name,
+    });
   }
-  emitSchemaChangeAction(deps, 'relations', 'create', payload, { caller, collection: many.name, key: name, keys: [name] });
+  emitSchemaChangeAction(deps, 'relations', 'create', payload, {
+    caller,
+    collection: many.name,
+    key: name,
+    keys: [name],
+  });
   return { collection: many.name, field: name };
 }

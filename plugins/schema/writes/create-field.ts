@@ -21,7 +21,10 @@ export async function createField(
     throw createInvalidPayloadFailure(`Field "${field.name}" already exists in collection "${collection}".`);
   if (field.type !== 'alias') await addColumn(deps, holder, field);
   if (field.row) {
-    const sort = deps.exact && field.row.sort === null ? null : (field.row.sort ?? (await nextSort(deps, collection, field.row.group ?? null)));
+    const sort =
+      deps.exact && field.row.sort === null
+        ? null
+        : (field.row.sort ?? (await nextSort(deps, collection, field.row.group ?? null)));
     await upsertRegistryRow(deps, 'fields', { collection, field: field.name }, { ...field.row, sort });
   }
   emitSchemaChangeAction(deps, 'fields', 'create', payload, {

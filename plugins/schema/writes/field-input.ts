@@ -47,7 +47,13 @@ export function parseNewField(input: unknown, exact = false): NewField {
   const flags = needsFlag ? withTypeSpecial(type, special) : special;
   const isRegistered = meta !== null || needsFlag;
   const row = { ...parseRegistryMeta('fields', meta ?? {}), ...(flags.length > 0 ? { special: flags.join(',') } : {}) };
-  return { name, type, schema: parseObjectPayloadMember(payload, 'schema') ?? {}, row: isRegistered ? row : null, exact };
+  return {
+    name,
+    type,
+    schema: parseObjectPayloadMember(payload, 'schema') ?? {},
+    row: isRegistered ? row : null,
+    exact,
+  };
 }
 
 export function parseSpecial(meta: Payload | null | undefined): readonly string[] | undefined {
