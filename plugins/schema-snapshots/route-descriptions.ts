@@ -21,25 +21,23 @@ const NAMES = anyOfSchema(TEXT_SCHEMA, listSchema(TEXT_SCHEMA));
 const FLAG = enumSchema('', 'true', 'false', '1', '0');
 const PART_LISTS = Object.fromEntries(SNAPSHOT_PARTS.map((name) => [name, listSchema(RECORD_SCHEMA)]));
 
-const COLLECTION = exactObjectSchema({
-  collection: TEXT_SCHEMA,
-  meta: nullableSchema(RECORD_SCHEMA),
-  schema: nullableSchema(RECORD_SCHEMA),
-});
-const FIELD = exactObjectSchema({
-  collection: TEXT_SCHEMA,
-  field: TEXT_SCHEMA,
-  type: TEXT_SCHEMA,
-  meta: nullableSchema(RECORD_SCHEMA),
-  schema: nullableSchema(RECORD_SCHEMA),
-});
-const RELATION = exactObjectSchema({
-  collection: TEXT_SCHEMA,
-  field: TEXT_SCHEMA,
-  related_collection: nullableSchema(TEXT_SCHEMA),
-  meta: nullableSchema(RECORD_SCHEMA),
-  schema: nullableSchema(RECORD_SCHEMA),
-});
+/** In a snapshot that the service writes every member is there; of one that a person wrote only the names are required. */
+const RECORDS = { meta: nullableSchema(RECORD_SCHEMA), schema: nullableSchema(RECORD_SCHEMA) };
+const COLLECTION = objectSchema({ collection: TEXT_SCHEMA, ...RECORDS }, ['collection']);
+const FIELD = objectSchema({ collection: TEXT_SCHEMA, field: TEXT_SCHEMA, type: TEXT_SCHEMA, ...RECORDS }, [
+  'collection',
+  'field',
+  'type',
+]);
+const RELATION = objectSchema(
+  {
+    collection: TEXT_SCHEMA,
+    field: TEXT_SCHEMA,
+    related_collection: nullableSchema(TEXT_SCHEMA),
+    ...RECORDS,
+  },
+  ['collection', 'field'],
+);
 
 const SNAPSHOT = objectSchema(
   {
@@ -52,7 +50,7 @@ const SNAPSHOT = objectSchema(
     relations: listSchema(RELATION),
     ...PART_LISTS,
   },
-  ['version', 'tenon', 'vendor', 'collections', 'fields', 'systemFields', 'relations'],
+  ['version', 'tenon', 'vendor', 'collections', 'fields', 'relations'],
 );
 
 const DIFFERENCE = objectSchema(

@@ -92,7 +92,8 @@ export function completeRelation(entry: RelationEntry): RelationEntry {
       constraint_name: `${collection}_${field}_foreign`,
       on_update: 'NO ACTION',
       on_delete: 'NO ACTION',
-      ...pickPresent(schema, ['table', 'column', 'foreign_key_table', 'foreign_key_column', 'constraint_name']),
+      // The table and column on the other side follow from the related collection.
+      ...pickPresent(schema, ['table', 'column', 'constraint_name']),
       ...pickPresent(schema, ['on_update', 'on_delete', 'columns', 'foreign_key_columns']),
     },
   };
