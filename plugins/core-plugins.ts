@@ -66,6 +66,7 @@ export const CORE_PLUGIN_FLOORS = [
       'flow-scripts',
       'extension-settings',
       'schema-snapshots',
+      'schema-types',
     ],
   },
   {
