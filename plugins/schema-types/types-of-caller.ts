@@ -17,16 +17,16 @@ interface Deps {
 export function createTypesOfCaller({ access, schema }: Deps): (caller: Caller) => Promise<string> {
   const files = new LRUCache<string, string>({ max: CACHED_FILES });
   return async (caller) => {
-    const [overview, permissions] = [await schema.snapshot(), await access.permissions(caller)];
-    const key = `${overview.version} ${permissions.admin} ${permissions.digest}`;
+    const [schemaSnapshot, permissions] = [await schema.snapshot(), await access.permissions(caller)];
+    const key = `${schemaSnapshot.version} ${permissions.admin} ${permissions.digest}`;
     const known = files.get(key);
     if (known !== undefined) return known;
     const readable = new Map<string, ReadonlySet<string>>();
-    for (const collection of overview.collections.values()) {
+    for (const collection of schemaSnapshot.collections.values()) {
       if (!hasReadableRows(collection) || !(await access.isAllowed(caller, 'read', collection.name))) continue;
       readable.set(collection.name, await access.readableFields(collection, caller));
     }
-    const text = renderTypes(typedSchemaOf(overview, readable as ReadableFields));
+    const text = renderTypes(typedSchemaOf(schemaSnapshot, readable as ReadableFields));
     files.set(key, text);
     return text;
   };

@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline/promises';
 import { buildPlan } from '../plan/build-plan.ts';
 import { renderPlan } from '../plan/render-plan.ts';
 import { parseArguments } from './command-arguments.ts';
+import { EXIT, type SchemaCommandDeps } from './command-deps.ts';
 import { CommandError } from './document-files.ts';
 import { missingDrops } from './plan-command.ts';
 import { readRequestedDiff } from './requested-diff.ts';
-import { EXIT, type SchemaCommandDeps } from './schema-commands.ts';
 
 /** `schema:apply`: shows the plan, asks on a terminal, and applies it in one transaction. */
 export async function runApply(deps: SchemaCommandDeps, args: readonly string[]): Promise<number> {

@@ -1,9 +1,9 @@
 import { buildPlan, type SchemaPlan } from '../plan/build-plan.ts';
 import { renderPlan } from '../plan/render-plan.ts';
 import { parseArguments } from './command-arguments.ts';
+import { EXIT, type SchemaCommandDeps } from './command-deps.ts';
 import { writeDocumentFile } from './document-files.ts';
 import { readRequestedDiff } from './requested-diff.ts';
-import { EXIT, type SchemaCommandDeps } from './schema-commands.ts';
 
 /** Drops that were not allowed by name. */
 export const missingDrops = ({ drops }: Pick<SchemaPlan, 'drops'>, allowed: ReadonlySet<string>): readonly string[] =>

@@ -1,21 +1,11 @@
-import { type Caller, Failure, Failures, type KernelCommand } from '#kernel';
+import { Failure, Failures, type KernelCommand } from '#kernel';
 import { renderFailure } from '../plan/build-plan.ts';
-import type { ReferenceDeps } from '../plan/references.ts';
-import type { SchemaState } from '../schema-state.ts';
 import { runApply } from './apply-command.ts';
 import { UsageError } from './command-arguments.ts';
+import { EXIT, type SchemaCommandDeps } from './command-deps.ts';
 import { CommandError } from './document-files.ts';
 import { runPlan } from './plan-command.ts';
 import { runSnapshot } from './snapshot-command.ts';
-
-export interface SchemaCommandDeps extends ReferenceDeps {
-  readonly state: SchemaState;
-  /** The caller that commands act as: an admin of the machine has no user. */
-  readonly system: () => Caller;
-}
-
-/** Exit codes, which programs may rely on. */
-export const EXIT = { done: 0, failed: 1, usage: 2, changes: 3, refused: 4 } as const;
 
 interface SchemaCommand {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { renderJson, renderYaml } from '../snapshot/render-document.ts';
 import { parseArguments } from './command-arguments.ts';
+import { EXIT, type SchemaCommandDeps } from './command-deps.ts';
 import { chooseFormat, writeDocumentFile } from './document-files.ts';
-import { EXIT, type SchemaCommandDeps } from './schema-commands.ts';
 
 /** `schema:snapshot`: the same document as `GET /schema/snapshot?export=…`. */
 export async function runSnapshot({ state, system }: SchemaCommandDeps, args: readonly string[]): Promise<number> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { CONCEALED_VALUE_MASK } from '../../access/contract.ts';
+import { CONCEALED_VALUE_MASK } from '../../extension-settings/contract.ts';
 import { isSecretKey } from '../../flows/library.ts';
 
 /** A value of a secret key that holds no secret itself: a template such as `Bearer {{ $env.TOKEN }}`. */

@@ -56,17 +56,17 @@ export const toDocument = (content: BareSnapshot, version: 1 | 2 = 1): SchemaSna
 const isInSnapshot = ({ system, kind }: Collection): boolean => !system && kind !== 'view';
 
 /** Builds the snapshot of a schema, without parts. */
-export function buildSnapshot(overview: SchemaOverview): BareSnapshot {
+export function buildSnapshot(source: SchemaOverview): BareSnapshot {
   const collections: CollectionEntry[] = [];
   const fields: FieldEntry[] = [];
   const systemFields: SystemFieldEntry[] = [];
-  for (const collection of overview.collections.values()) {
+  for (const collection of source.collections.values()) {
     const own = [...collection.fields.values()].filter((field) => isOwnField(field));
     if (isInSnapshot(collection)) {
       collections.push(toCollectionEntry(collection));
-      fields.push(...own.map((field) => toFieldEntry(field, overview)));
+      fields.push(...own.map((field) => toFieldEntry(field, source)));
     } else if (collection.system) {
-      fields.push(...own.filter(({ meta }) => !meta?.system).map((field) => toFieldEntry(field, overview)));
+      fields.push(...own.filter(({ meta }) => !meta?.system).map((field) => toFieldEntry(field, source)));
       const indexed = own.filter(({ meta, column }) => meta?.system && column?.indexed);
       systemFields.push(
         ...indexed.map(({ name }) => ({ collection: collection.name, field: name, schema: { is_indexed: true } })),
@@ -77,16 +77,16 @@ export function buildSnapshot(overview: SchemaOverview): BareSnapshot {
     collections: collections.sort(byName),
     fields: fields.sort(byName),
     systemFields: systemFields.sort(byName),
-    relations: buildRelations(overview).sort(byName),
+    relations: buildRelations(source).sort(byName),
   };
 }
 
 /** A field with a column or a registry row of its own; the field of a composite key has neither. */
 const isOwnField = ({ parts }: Field): boolean => parts === undefined;
 
-function buildRelations(overview: SchemaOverview): RelationEntry[] {
-  return overview.relations.flatMap(({ collection, field, related, meta, schema }): readonly RelationEntry[] => {
-    const many = overview.collections.get(collection);
+function buildRelations(source: SchemaOverview): RelationEntry[] {
+  return source.relations.flatMap(({ collection, field, related, meta, schema }): readonly RelationEntry[] => {
+    const many = source.collections.get(collection);
     if (!many || meta?.system || (!many.system && !isInSnapshot(many))) return [];
     if (many.system && many.fields.get(field)?.meta?.system) return [];
     return [
@@ -114,9 +114,9 @@ function toCollectionEntry({ name, meta, table, key }: Collection): CollectionEn
   };
 }
 
-function toFieldEntry(field: Field, overview: SchemaOverview): FieldEntry {
+function toFieldEntry(field: Field, source: SchemaOverview): FieldEntry {
   const { collection, name, type, meta, column } = field;
-  const record = toFieldRecord(field, overview).schema;
+  const record = toFieldRecord(field, source).schema;
   const schema = record && pickMembers(record, COLUMN_MEMBERS);
   return {
     collection,

@@ -51,8 +51,8 @@ export function completeField({ collection, field, type, meta, schema }: FieldEn
 
 function completeColumn(collection: string, field: string, type: string, schema: JsonObject | null): JsonObject {
   const [dataType = null, length = null, precision = null, scale = null] = COLUMNS[type] ?? [];
-  const given = schema ?? {};
-  const isNumeric = given.data_type === undefined || given.data_type === dataType;
+  const column = schema ?? {};
+  const isNumeric = column.data_type === undefined || column.data_type === dataType;
   return {
     name: field,
     table: collection,
@@ -61,19 +61,19 @@ function completeColumn(collection: string, field: string, type: string, schema:
     max_length: length,
     numeric_precision: isNumeric ? precision : null,
     numeric_scale: isNumeric ? scale : null,
-    is_nullable: given.is_primary_key !== true,
-    is_unique: given.is_primary_key === true,
+    is_nullable: column.is_primary_key !== true,
+    is_unique: column.is_primary_key === true,
     is_indexed: false,
     is_primary_key: false,
     is_generated: false,
     generation_expression: null,
     has_auto_increment: false,
-    ...pickPresent(given, [
+    ...pickPresent(column, [
       ...['name', 'table', 'data_type', 'default_value', 'max_length', 'numeric_precision', 'numeric_scale'],
       ...['is_nullable', 'is_unique', 'is_indexed', 'is_primary_key', 'is_generated', 'generation_expression'],
       ...['has_auto_increment', 'default_is_expression', 'comment', 'enum_values'],
     ]),
-    ...(given.has_auto_increment === true ? { default_value: null } : {}),
+    ...(column.has_auto_increment === true ? { default_value: null } : {}),
   };
 }
 

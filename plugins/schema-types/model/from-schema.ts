@@ -9,8 +9,8 @@ export const hasReadableRows = ({ kind, verbs }: Collection): boolean =>
   kind !== 'folder' && (verbs === undefined || verbs.includes('read'));
 
 /** What a caller may read of a schema. */
-export function typedSchemaOf(overview: SchemaOverview, readable: ReadableFields): readonly TypedCollection[] {
-  return [...overview.collections.values()].flatMap((collection) => {
+export function typedSchemaOf(schemaSnapshot: SchemaOverview, readable: ReadableFields): readonly TypedCollection[] {
+  return [...schemaSnapshot.collections.values()].flatMap((collection) => {
     const names = readable.get(collection.name);
     if (!names || !hasReadableRows(collection)) return [];
     const allowed = new Map(

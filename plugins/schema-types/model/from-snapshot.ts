@@ -4,7 +4,7 @@ import { parseChoices, type TypedCollection, type TypedField, type TypedRelation
 
 /** The schema of a snapshot, with the system collections as they are declared. */
 export function typedSchemaOfSnapshot(
-  snapshot: SchemaSnapshotDocument,
+  snapshot: Pick<SchemaSnapshotDocument, 'collections' | 'fields' | 'relations'>,
   declared: readonly SystemCollection[],
 ): readonly TypedCollection[] {
   const fields = Map.groupBy(snapshot.fields, ({ collection }) => collection);
@@ -17,7 +17,7 @@ export function typedSchemaOfSnapshot(
       return { ...typed, fields: [...typed.fields, ...custom] };
     });
   const own = snapshot.collections
-    .filter(({ schema }) => schema !== null)
+    .filter(({ schema }) => schema !== null && schema !== undefined)
     .map(({ collection, meta }): TypedCollection => {
       const entries = fields.get(collection) ?? [];
       const keys = entries.filter(({ schema }) => schema?.is_primary_key === true);
@@ -41,8 +41,8 @@ class SnapshotRelations {
     for (const relation of relations) {
       const { collection, field, related_collection: related, meta } = relation;
       this.#byField.set(`${collection}\0${field}`, relation);
-      if (related !== null && meta?.one_field) this.#byAlias.set(`${related}\0${String(meta.one_field)}`, relation);
-      if (related === null && meta?.one_collection_field)
+      if (related && meta?.one_field) this.#byAlias.set(`${related}\0${String(meta.one_field)}`, relation);
+      if (!related && meta?.one_collection_field)
         this.#allowed.set(`${collection}\0${String(meta.one_collection_field)}`, allowedOf(relation));
     }
   }
@@ -61,21 +61,24 @@ class SnapshotRelations {
   }
 }
 
-const allowedOf = ({ meta }: RelationEntry): readonly string[] =>
-  (meta?.one_allowed_collections as readonly string[] | null) ?? [];
+function allowedOf({ meta }: RelationEntry): readonly string[] {
+  const names = meta?.one_allowed_collections as readonly string[] | string | null | undefined;
+  return typeof names === 'string' ? names.split(',') : (names ?? []);
+}
 
 function toTypedField(
   { collection, field, type, meta, schema }: FieldEntry,
   relations: SnapshotRelations,
 ): TypedField[] {
   const relation = relations.of(collection, field);
-  if (schema === null && !relation) return [];
+  const hasColumn = type !== 'alias' && schema !== null;
+  if (!hasColumn && !relation) return [];
   const enumValues = schema?.enum_values as readonly string[] | null | undefined;
   return [
     {
       name: field,
       type: type as FieldType,
-      isNullable: schema?.is_nullable === true && schema.is_primary_key !== true,
+      isNullable: hasColumn && schema?.is_nullable !== false && schema?.is_primary_key !== true,
       choices: relations.namesIn(collection, field) ?? enumValues ?? parseChoices(meta),
       relation,
     },

@@ -35,8 +35,8 @@ export async function compileWithTypes(
     );
     const before = PROLOGUE.split('\n').length - 1;
     const found = [...stdout.matchAll(/^program\.ts\((\d+),/gm)].map(([, line]) => Number(line) - before);
-    const elsewhere = [...stdout.matchAll(/^schema\.ts\(\d+,/gm)].map(() => 0);
-    return { failing: [...new Set([...elsewhere, ...found])], output: stdout };
+    const inTypes = [...stdout.matchAll(/^schema\.ts\(\d+,/gm)].map(() => 0);
+    return { failing: [...new Set([...inTypes, ...found])], output: stdout };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,14 +1,16 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createUserWithPermissions } from '../../http/test-users.ts';
-import { runCli } from '../../support/service.ts';
 import { createRichSchema, key } from '../schema-snapshots/rich-schema.ts';
 import { type SnapshotService, startChinook, startSnapshotService } from '../schema-snapshots/snapshot-fixture.ts';
 import { compileWithTypes } from './compile-types.ts';
 
 const PATH = '/server/specs/types';
+const SCRIPT = fileURLToPath(new URL('../../../scripts/types.ts', import.meta.url));
 
 /** Asserts that the right lines compile, and that each wrong line does not. */
 async function expectCompiled(types: string, right: readonly string[], wrong: readonly string[]): Promise<void> {
@@ -74,7 +76,7 @@ describe('types of the collections', function () {
       expect([status, /track/i.test(empty)]).to.deep.equal([200, false]);
     });
 
-    it('the command types makes the same file of a running service and of a snapshot', async () => {
+    it('npm run types makes the same file of a running service and of a snapshot', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'tenon-types-'));
       const env = {
         LOG_LEVEL: 'silent',
@@ -86,10 +88,13 @@ describe('types of the collections', function () {
         DB_USER: 'none',
         DB_PASSWORD: 'none',
       };
-      const run = async (...args: readonly string[]) => {
-        const command = runCli(['types', ...args], env);
-        return { code: await command.ended, text: command.standardOutput(), all: command.output() };
-      };
+      const run = (...args: readonly string[]) =>
+        new Promise<{ code: number; text: string; all: string }>((resolve) => {
+          const options = { env: { PATH: process.env.PATH, ...env } };
+          execFile(process.execPath, [SCRIPT, ...args], options, (error, text, errors) =>
+            resolve({ code: Number(error?.code ?? 0), text, all: text + errors }),
+          );
+        });
       try {
         const { url, admin } = chinook.service;
         const served = await run('--url', url, '--token', admin.token);
