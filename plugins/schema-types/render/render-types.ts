@@ -64,7 +64,9 @@ interface Context {
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1);
 
 function renderInterface({ name, fields }: TypedCollection, context: Context): string {
-  const lines = fields.map((field) => `  ${renderKey(field.name)}: ${renderFieldType(field, context)};\n`);
+  const lines = fields
+    .toSorted(byName)
+    .map((field) => `  ${renderKey(field.name)}: ${renderFieldType(field, context)};\n`);
   return `/** A row of ${JSON.stringify(name).replaceAll('*/', '*\\\\/')}. */\nexport interface ${context.names.get(name)} {\n${lines.join('')}}\n`;
 }
 

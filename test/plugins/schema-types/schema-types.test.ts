@@ -69,7 +69,7 @@ describe('types of the collections', function () {
       ]);
       const { body } = await chinook.service.request('GET', PATH, { token: reader.token });
       expect(body).to.contain(
-        'export interface Track {\n  track_id: number;\n  name: string;\n  album_id: number | null;\n}',
+        'export interface Track {\n  album_id: number | null;\n  name: string;\n  track_id: number;\n}',
       );
       expect(body).to.not.match(/album\b:|composer|PlatformUsers/);
       const { status, body: empty } = await chinook.service.request('GET', PATH);
@@ -108,8 +108,7 @@ describe('types of the collections', function () {
         const stored = await run('--snapshot', join(folder, 'snapshot.yaml'), '--out', out);
         expect(stored.code, stored.all).to.equal(0);
         await expectCompiled(await readFile(out, 'utf8'), RIGHT, WRONG);
-        const members = (text: string) => [...text.matchAll(/^ {2}(\S+: .*);$/gm)].map(([, line]) => line).sort();
-        expect(members(await readFile(out, 'utf8'))).to.deep.equal(members(served.text));
+        expect(await readFile(out, 'utf8')).to.equal(served.text);
         for (const args of [[], ['--url', url, '--snapshot', 'x'], ['--token', 'x', '--snapshot', 'x']])
           expect((await run(...args)).code, args.join(' ')).to.equal(2);
         expect((await run('--snapshot', join(folder, 'missing.yaml'))).code).to.equal(1);
