@@ -2,6 +2,7 @@ import type { JsonSchema, RouteDescription } from '../http/contract.ts';
 import {
   ANY_VALUE_SCHEMA,
   anyOfSchema,
+  dataEnvelopeSchema,
   describeDataAnswer,
   describeParameter,
   enumSchema,
@@ -105,7 +106,14 @@ export const SNAPSHOT_ROUTE_DESCRIPTION: RouteDescription = {
     with: describeParameter(`Further parts: ${SNAPSHOT_PARTS.join(', ')}.`, NAMES),
   },
   answers: {
-    200: { ...describeDataAnswer(schemaRef('SchemaSnapshot'))[200], 'text/yaml': {} },
+    200: {
+      'application/json': anyOfSchema(
+        dataEnvelopeSchema(schemaRef('SchemaSnapshot')),
+        // With `export=json`.
+        schemaRef('SchemaSnapshot'),
+      ),
+      'text/yaml': {},
+    },
   },
   components: { schemas: { SchemaSnapshot: SNAPSHOT } },
 };

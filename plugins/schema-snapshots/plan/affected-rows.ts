@@ -1,5 +1,6 @@
 import type { Caller } from '#kernel';
 import type { ItemsEngine } from '../../items/contract.ts';
+import type { Drop } from './drops.ts';
 
 /** What is deleted, with the number of rows that it has now. */
 export interface AffectedRows {
@@ -11,17 +12,18 @@ export interface AffectedRows {
 export async function countAffectedRows(
   items: Pick<ItemsEngine, 'rows'>,
   caller: Caller,
-  drops: readonly string[],
+  drops: readonly Drop[],
 ): Promise<readonly AffectedRows[]> {
   const counted: AffectedRows[] = [];
-  for (const name of drops.filter((drop) => !drop.includes(':'))) {
-    // Names of collections and fields have no dot.
-    const [collection = '', field] = name.split('.');
-    const [row] = await items.rows<{ count: number | string | Record<string, number | string> }>(caller, collection, {
-      aggregate: { count: field ?? '*' },
-    });
-    const count = row?.count;
-    counted.push({ name, rows: Number(typeof count === 'object' ? count[field ?? '*'] : (count ?? 0)) });
+  for (const { name, collection, field = '*' } of drops) {
+    if (collection === undefined) continue;
+    const aggregate = { count: field };
+    const [row] = await items.rows<{ count: Counts }>(caller, collection, { aggregate });
+    const count = row?.count ?? 0;
+    counted.push({ name, rows: Number(typeof count === 'object' ? count[field] : count) });
   }
   return counted;
 }
+
+/** The number of all rows, or numbers by field. */
+type Counts = number | string | Readonly<Record<string, number | string>>;

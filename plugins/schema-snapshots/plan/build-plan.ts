@@ -55,7 +55,7 @@ export async function buildPlan(
   return {
     ...diff,
     ...trial,
-    drops,
+    drops: drops.map(({ name }) => name),
     affectedRows: await countAffectedRows(deps.items, caller, drops),
     possibleRenames: findPossibleRenames(diff.diff),
     references: await findReferences(deps, caller, current, changedNamesOf(diff, current)),

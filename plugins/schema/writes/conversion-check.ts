@@ -1,4 +1,4 @@
-import type { Db } from '../../database/contract.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL } from '../../database/contract.ts';
 import { quoteLiteral } from '../../database/library.ts';
 import type { ConversionCheck } from '../contract.ts';
 import type { ColumnConversion } from './write-deps-and-guards.ts';
@@ -12,6 +12,7 @@ export const createConversionCheck =
   async (conversion: ColumnConversion): Promise<boolean> => {
     const { collection, field, table, column, from, to, cast } = conversion;
     await db.ddl(renderConversionFunction(conversion));
+    await db.query(DISABLE_STATEMENT_TIMEOUT_SQL);
     const { rows } = await db.query<{ filled: string; failing: string }>(
       `select count(${column}) as filled, count(${column}) filter (where not pg_temp.platform_converts(${column})) as failing from ${table}`,
     );

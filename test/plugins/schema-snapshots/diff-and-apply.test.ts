@@ -70,6 +70,36 @@ describe('/schema/diff and /schema/apply', function () {
     expect(await one.diff(snapshot)).to.equal(undefined);
   });
 
+  it('lists that grow, shrink and change are elements of kind A and E, and come out as the snapshot says', async () => {
+    const { meta } = fieldOf(snapshot, 'track', 'name');
+    for (const choices of [[1, 2, 3, 4], [2], [2, { value: ['a', 'b'] }, 5], [{ value: ['b', 'c', 'd'] }], []]) {
+      meta.options = { choices, __proto__: null };
+      expect((await one.become(snapshot)).status).to.equal(204);
+      const { data } = (await one.send('GET', '/fields/track/name')).body;
+      expect(data.meta.options).to.deep.equal({ choices });
+    }
+    meta.options = { choices: [1, 2] };
+    await one.become(snapshot);
+    meta.options = { choices: [3] };
+    const [entry] = (await one.diff(snapshot)).diff.fields;
+    const path = ['meta', 'options', 'choices'];
+    expect(entry.diff).to.deep.equal([
+      { kind: 'A', path, index: 1, item: { kind: 'D', lhs: 2 } },
+      { kind: 'E', path: [...path, 0], lhs: 1, rhs: 3 },
+    ]);
+  });
+
+  it('a comment of a table and of a column is changed and removed', async () => {
+    const [collection] = snapshot.collections;
+    for (const comment of ["It's one", undefined]) {
+      collection.schema.comment = comment;
+      fieldOf(snapshot, 'artist', 'name').schema.comment = comment;
+      expect((await one.become(snapshot)).status).to.equal(204);
+      expect((await one.snapshot()).collections[0].schema.comment).to.equal(comment);
+      expect(fieldOf(await one.snapshot(), 'artist', 'name').schema.comment).to.equal(comment);
+    }
+  });
+
   it('new and deleted entries are differences of the whole entry', async () => {
     snapshot.fields = snapshot.fields.filter((entry: Snapshot) => entry.field !== 'length');
     snapshot.fields.push(field('track', 'year', 'integer'));
@@ -181,6 +211,7 @@ describe('/schema/diff and /schema/apply', function () {
       'attachment; filename="snapshot.yaml"',
     ]);
     expect(parse(body)).to.deep.equal(snapshot);
+    expect((await one.send('GET', '/schema/snapshot?export=json')).body).to.deep.equal(snapshot);
     const headersOfAdmin = { Authorization: `Bearer ${one.service.admin.token}` };
     const url = `${one.service.url}/schema/diff`;
     const text = body.replace('name: name', 'name: name').replace('note: null', 'note: changed');
