@@ -38,7 +38,7 @@ export function createSnapshotRoutes({ state, routing, maxBytes }: Deps): readon
     ctx.status = 200;
     ctx.attachment(`snapshot.${format}`);
     ctx.type = format === 'yaml' ? 'text/yaml; charset=utf-8' : 'application/json; charset=utf-8';
-    ctx.body = format === 'yaml' ? renderYaml(document) : JSON.stringify(document);
+    ctx.body = format === 'yaml' ? await renderYaml(document) : JSON.stringify(document);
   }
 
   async function sendDiff(ctx: HttpContext): Promise<void> {

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { parse } from 'yaml';
 import { Failure, type KernelCommand } from '#kernel';
 import type { SystemCollection } from '../schema/contract.ts';
 import { typedSchemaOfSnapshot } from './model/from-snapshot.ts';
@@ -51,6 +50,7 @@ function parseOptions(args: readonly string[]): TypesOptions {
 }
 
 async function typesOfFile(file: string, declared: readonly SystemCollection[]): Promise<string> {
+  const { parse } = await import('yaml');
   const document: unknown = parse(await readFile(file, 'utf8'), { schema: 'core', maxAliasCount: 100 });
   return renderTypes(typedSchemaOfSnapshot(requireSnapshotDocument(document), declared));
 }

@@ -7,7 +7,7 @@ import { chooseFormat, writeDocumentFile } from './document-files.ts';
 export async function runSnapshot({ state, system }: SchemaCommandDeps, args: readonly string[]): Promise<number> {
   const { file, parts = [], format, flags } = parseArguments(args, ['with', 'format', 'yes']);
   const document = await state.read(system(), parts);
-  const text = chooseFormat(format, file) === 'json' ? renderJson(document) : renderYaml(document);
+  const text = chooseFormat(format, file) === 'json' ? renderJson(document) : await renderYaml(document);
   await writeDocumentFile(file, text, flags.has('yes'));
   return EXIT.done;
 }

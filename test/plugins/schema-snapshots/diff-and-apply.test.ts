@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { createUserWithPermissions } from '../../http/test-users.ts';
 import { clientLibrary, createAdminClient } from '../../support/client-library.ts';
-import { spawnService } from '../../support/service.ts';
+import { type InProcessService, spawnService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { key } from './rich-schema.ts';
 import { type Snapshot, type SnapshotService, startSnapshotService } from './snapshot-fixture.ts';
@@ -335,5 +335,65 @@ describe('/schema/diff and /schema/apply', function () {
     expect((await one.become(written)).status).to.equal(204);
     expect(await one.diff(written)).to.equal(undefined);
     expect((await one.send('GET', '/items/track')).status).to.equal(200);
+  });
+});
+
+describe('the document of a request to /schema/diff', function () {
+  this.timeout(60_000);
+  let service: InProcessService;
+  before(async () => {
+    service = await startService({ env: { SCHEMA_SNAPSHOT_MAX_SIZE: '64kb', MAX_PAYLOAD_SIZE: '16kb' } });
+  });
+  after(() => service?.stop());
+  const send = async (body: string | FormData, type?: string) => {
+    const headers = { Authorization: `Bearer ${service.admin.token}`, ...(type ? { 'Content-Type': type } : {}) };
+    const reply = await fetch(`${service.url}/schema/diff`, { method: 'POST', headers, body });
+    const text = await reply.text();
+    const error = text === '' ? undefined : (JSON.parse(text) as Snapshot).errors?.[0];
+    return { status: reply.status, code: error?.extensions.code, message: error?.message as string };
+  };
+  const formWith = (text: string) => {
+    const form = new FormData();
+    form.set('file', new File([text], 'snapshot.yaml'));
+    return form;
+  };
+
+  it('may be larger than MAX_PAYLOAD_SIZE, and over SCHEMA_SNAPSHOT_MAX_SIZE is 413 in every form', async () => {
+    const { body } = await service.request('GET', '/schema/snapshot', { token: service.admin.token });
+    const text = JSON.stringify(body.data);
+    expect((await send(text + ' '.repeat(30_000), 'application/json')).status).to.equal(204);
+    for (const [large, type] of [
+      [' '.repeat(70_000), 'application/json'],
+      ['#'.repeat(70_000), 'text/yaml'],
+      [formWith('#'.repeat(70_000)), undefined],
+    ] as const) {
+      const { status, code, message } = await send(large, type);
+      expect([status, code]).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
+      expect(message).to.contain('SCHEMA_SNAPSHOT_MAX_SIZE');
+    }
+  });
+
+  it('is refused where it is malformed, a bomb of aliases, no form with a file, or of another type', async () => {
+    const levels = ['a: &a [x, x, x, x, x, x, x, x, x, x]'];
+    for (let at = 1; at < 9; at++) {
+      const [name, inner] = ['abcdefghij'[at], 'abcdefghij'[at - 1]];
+      levels.push(`${name}: &${name} [${Array(10).fill(`*${inner}`).join(', ')}]`);
+    }
+    for (const [body, type] of [
+      ['{', 'application/json'],
+      ['', 'application/json'],
+      ['a: [', 'text/yaml'],
+      [levels.join('\n'), 'text/yaml'],
+      [`a: &a ${'x'.repeat(1000)}\nb: *a`, 'text/yaml'],
+      ['"\\0"', 'text/yaml'],
+      ['version: 1\n__proto__: {}', 'application/yaml'],
+      ['"\\u0000"', 'application/json'],
+      ['x', 'multipart/form-data; boundary=x'],
+      [new FormData(), undefined],
+    ] as const) {
+      const { status, code } = await send(body, type);
+      expect([status, code], String(body).slice(0, 40)).to.deep.equal([400, 'INVALID_PAYLOAD']);
+    }
+    expect((await send('x', 'text/plain')).code).to.equal('UNSUPPORTED_MEDIA_TYPE');
   });
 });
