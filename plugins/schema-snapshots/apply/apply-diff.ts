@@ -55,13 +55,25 @@ class SchemaDiffRun {
   readonly #diff: SnapshotDiff;
   /** Fields whose new relation brings their index. */
   readonly #indexedByRelation = new Set<string>();
+  /** Collections that the diff creates. */
   readonly #created: ReadonlySet<string>;
+  /** Fields of which the diff makes foreign keys. */
+  readonly #newForeignKeys: ReadonlySet<string>;
 
   constructor(batch: SchemaBatch, current: SchemaSnapshotDocument, diff: SnapshotDiff) {
     this.#batch = batch;
     this.#current = current;
     this.#diff = diff;
     this.#created = new Set(this.#whole('collections', 'N').map(({ entry }) => entry.collection));
+    this.#newForeignKeys = new Set(
+      this.#whole('relations', 'N')
+        .map(({ entry }) => entry)
+        .filter(({ diff: [first] }) => {
+          const relation = first?.rhs as JsonObject | undefined;
+          return relation?.related_collection && relation.schema !== null;
+        })
+        .map(({ collection, field }) => `${collection}\0${field}`),
+    );
   }
 
   #changes(list: ListName): readonly Change[] {
@@ -98,12 +110,9 @@ class SchemaDiffRun {
 
   /** The index of a foreign key is made with its relation, since that one also has the primary key. */
   #toNewField(field: FieldEntry): JsonObject {
-    const isForeignKey = this.#whole('relations', 'N').some(
-      ({ entry }) =>
-        entry.collection === field.collection && entry.field === field.field && entry.related_collection !== null,
-    );
-    const isIndexed = field.schema?.is_indexed === true && isForeignKey;
-    if (isIndexed) this.#indexedByRelation.add(`${field.collection}\0${field.field}`);
+    const key = `${field.collection}\0${field.field}`;
+    const isIndexed = field.schema?.is_indexed === true && this.#newForeignKeys.has(key);
+    if (isIndexed) this.#indexedByRelation.add(key);
     const schema = field.schema && { ...field.schema, ...(isIndexed ? { is_indexed: false } : {}) };
     return { field: field.field, type: field.type, meta: field.meta, schema };
   }

@@ -77,6 +77,22 @@ describe('a snapshot of one service applied to another', function () {
     }
   });
 
+  it('the snapshot of a new service removes everything from another, custom fields of users too', async () => {
+    const nothing = await empty.snapshot();
+    for (const start of [startChinook, startRich]) {
+      const source = await start();
+      try {
+        const reply = await source.become(nothing);
+        expect(reply.status, JSON.stringify(reply.body)).to.equal(204);
+        expect(await source.diff(nothing)).to.equal(undefined);
+        expect(await source.snapshot()).to.deep.equal(nothing);
+        expect((await source.send('GET', '/users/me')).status).to.equal(200);
+      } finally {
+        await source.stop();
+      }
+    }
+  });
+
   it('tables made by SQL keep types, comments, composite keys, circular references and names of constraints', async () => {
     const database = await freshDatabase('adopted');
     await database.query(ADOPTED);
@@ -120,6 +136,12 @@ describe('a snapshot of one service applied to another', function () {
     }
   });
 });
+
+async function startRich(): Promise<SnapshotService> {
+  const source = await startSnapshotService();
+  await createRichSchema(source);
+  return source;
+}
 
 /** Statements that create tables with keys, unique columns, indexes, comments and two foreign keys each. */
 const generatedTables = (first: number, count: number): readonly string[] =>
