@@ -66,6 +66,8 @@ export const CORE_PLUGIN_FLOORS = [
       'flows',
       'flow-scripts',
       'extension-settings',
+      'schema-snapshots',
+      'schema-types',
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { service } from '#kernel';
+import { type Caller, service } from '#kernel';
 
 /** One setting that a manifest declares, with defaults filled in. */
 export interface SettingDeclaration {
@@ -67,6 +67,36 @@ export interface ExtensionSettings {
 
 /** For `extensions` and the loaders of its kinds. */
 export const extensionSettings = service<ExtensionSettings>('extensionSettings', { version: '1.0.0' });
+
+/** A stored value of a setting, as `/extension-settings` names it. */
+export interface ExtensionSettingValue {
+  /** The name of the package. */
+  readonly subject: string;
+  /** `global` or `collection`. */
+  readonly scope: string;
+  /** A collection in the scope `collection`, else empty. */
+  readonly scope_key: string;
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/** Values of all packages, without secrets, for the plugin that copies them between databases. */
+export interface ExtensionSettingValues {
+  /** Ordered by package, scope, scope key and key. @throws SERVICE_UNAVAILABLE if the database cannot be reached. */
+  list(): Promise<readonly ExtensionSettingValue[]>;
+  /**
+   * Stores a value. Where the package is installed it is checked like a request.
+   * @throws INVALID_PAYLOAD for a secret, and for a wrong key, scope or value.
+   */
+  put(caller: Caller, setting: ExtensionSettingValue): Promise<void>;
+}
+
+/** For the plugin `schema-snapshots`. */
+export const extensionSettingValues = service<ExtensionSettingValues>('extension-setting-values', {
+  version: '1.0.0',
+  callers: { put: 0 },
+  coreOnly: true,
+});
 
 /** The text that is shown instead of a secret. */
 export { CONCEALED_VALUE_MASK } from '../access/contract.ts';

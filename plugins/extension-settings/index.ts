@@ -8,13 +8,14 @@ import { schema, systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import { createSettingsCapability, remoteSettingsMethods } from './capability.ts';
 import { extensionSettingsCollection } from './collections.ts';
-import { extensionSettings } from './contract.ts';
+import { extensionSettings, extensionSettingValues } from './contract.ts';
 import { parseSettingsDeclaration } from './declaration.ts';
 import { createSettingsOwnerRegistry } from './owners.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createReadSettingValue } from './reader.ts';
 import { createExtensionSettingsRoutes } from './routes.ts';
 import { createSettingStore } from './store.ts';
+import { createExtensionSettingValues } from './transfer.ts';
 import { createSettingValueCodec } from './value-codec.ts';
 
 interface Settings {
@@ -41,6 +42,7 @@ export default definePlugin<Settings>({
         get: async (key, options) => (owners.isAvailable(id) ? read(name, declaration, key, options) : null),
       }),
     });
+    host.provide(extensionSettingValues, createExtensionSettingValues({ ...used, db, owners, store, values }));
     for (const route of createExtensionSettingsRoutes({ ...used, db, owners, store, values }))
       host.contribute(routes, route);
     // A new collection of the same name must start without these settings.

@@ -23,6 +23,8 @@ export interface SettingFilter {
 export interface SettingStore {
   /** Values of a package that match the filter, ordered by scope, scope key and key. */
   list(extension: string, filter?: SettingFilter): Promise<readonly StoredSetting[]>;
+  /** Values of all packages, ordered by package, scope, scope key and key. */
+  listAll(): Promise<readonly StoredSetting[]>;
   find(location: SettingRowIdentity): Promise<string | undefined>;
   put(setting: StoredSetting): Promise<void>;
   /** Answers the number of removed values. */
@@ -49,6 +51,12 @@ export function createSettingStore(db: Pick<Db, 'table'>): SettingStore {
       const target = { extension, ...(scope === undefined ? {} : { scope }) };
       return hasNulCharacter(target) || hasNulCharacter(scopeKeys ?? []) ? [] : select(target, scopeKeys);
     },
+    listAll: () =>
+      runStatement<StoredSetting[]>(
+        table()
+          .select(...LOCATION_COLUMNS, 'value')
+          .orderBy([...LOCATION_COLUMNS]),
+      ),
     find: async (location) => (hasNulCharacter(location) ? undefined : (await select(location))[0]?.value),
     async put({ value, ...location }) {
       const row = table().insert({ ...location, value });

@@ -20,7 +20,7 @@ const UNCOUNTED_BYTES = 16_384;
 const COMPRESSED_ENCODINGS: readonly string[] = ['gzip', 'deflate', 'br'];
 const METHODS_WITH_BODY: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
 
-export type BodyReaders = Pick<RoutingService, 'readBody' | 'readForm'>;
+export type BodyReaders = Pick<RoutingService, 'readBody' | 'readForm' | 'readBytes'>;
 /** Types by which koa-body parses: forms are read as text, since its parser makes objects of names with brackets. */
 type ParsedType = 'application/json' | 'text/*';
 interface ParsedBody {
@@ -65,7 +65,8 @@ export function createBodyReaders(limits: BodyLimits): BodyReaders {
     } catch (error) {
       // The service discards the rest of the body after the response (lingering-close.ts).
       ctx.req.unpipe();
-      throw toFailure(error, limits.maxBytes, ctx.req.headers['content-length']);
+      const limit = { maxBytes: limits.maxBytes, setting: 'MAX_PAYLOAD_SIZE' };
+      throw toFailure(error, limit, ctx.req.headers['content-length']);
     }
     return request;
   }
@@ -77,6 +78,17 @@ export function createBodyReaders(limits: BodyLimits): BodyReaders {
       if (rawBody === '' || rawBody === undefined) return undefined;
       assertJsonBody(body, rawBody, scalars);
       return body;
+    },
+
+    async readBytes(ctx, { maxBytes, setting }) {
+      if (!hasBody(ctx)) return Buffer.alloc(0);
+      try {
+        limits.memory.assertAvailable(clientAddressOf(ctx), contentLengthOf(ctx.req));
+        return await readCountedBytes(ctx, { ...limits, maxBytes });
+      } catch (error) {
+        ctx.req.unpipe();
+        throw toFailure(error, { maxBytes, setting }, ctx.req.headers['content-length']);
+      }
     },
 
     async readForm(ctx) {
@@ -121,10 +133,15 @@ async function parseBeforeDeadline(
  * and when the memory is needed for other bodies. The parts stay buffers: the garbage collector would copy a long text.
  */
 async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySource> {
+  const bytes = await readCountedBytes(ctx, limits);
+  return Object.assign(Readable.from([bytes]), { headers: headersWithoutEncoding(ctx.req) });
+}
+
+async function readCountedBytes(ctx: Context, limits: BodyLimits): Promise<Buffer> {
   const { req } = ctx;
   const { idleTimeout, deadline = DEFAULT_DEADLINE, memory, maxBytes } = limits;
-  const { stream, headers, cost } = decompress(req);
-  if (stream === req && Number(headers['content-length'] ?? 0) > maxBytes) throw createTooLargeError();
+  const { stream, cost } = decompress(req);
+  if (stream === req && Number(req.headers['content-length'] ?? 0) > maxBytes) throw createTooLargeError();
   const ended = Promise.withResolvers<void>();
   const expire = (duration: number) => ended.reject(createTimeoutFailure(duration));
   const abortRead = () => ended.reject(new Error('request aborted'));
@@ -148,7 +165,7 @@ async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySo
     stream.once('end', ended.resolve).once('error', ended.reject).on('data', collectPart);
     req.on('data', progress);
     await ended.promise;
-    return Object.assign(Readable.from([Buffer.concat(parts)]), { headers });
+    return Buffer.concat(parts);
   } finally {
     clearTimeout(deadlineTimer);
     clearTimeout(idleTimer);
@@ -164,15 +181,17 @@ async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySo
 type BodySource = Readable & Pick<IncomingMessage, 'headers'>;
 
 /** Decompresses here and not in the parser, so that the memory counts. The parser refuses other encodings. */
-function decompress(req: IncomingMessage): { stream: Readable; headers: IncomingMessage['headers']; cost: number } {
-  const encoding = req.headers['content-encoding'];
-  if (!isCompressed(req)) return { stream: req, headers: req.headers, cost: 0 };
+function decompress(req: IncomingMessage): { stream: Readable; cost: number } {
+  if (!isCompressed(req)) return { stream: req, cost: 0 };
+  const isBrotli = req.headers['content-encoding'] === 'br';
+  return { stream: req.pipe(isBrotli ? createBrotliDecompress() : createUnzip()), cost: DECOMPRESSOR_BYTES };
+}
+
+/** The headers of a body that was decompressed here. */
+function headersWithoutEncoding(req: IncomingMessage): IncomingMessage['headers'] {
+  if (!isCompressed(req)) return req.headers;
   const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = req.headers;
-  return {
-    stream: req.pipe(encoding === 'br' ? createBrotliDecompress() : createUnzip()),
-    headers,
-    cost: DECOMPRESSOR_BYTES,
-  };
+  return headers;
 }
 
 const isCompressed = ({ headers }: IncomingMessage): boolean =>
@@ -203,13 +222,17 @@ const toPost = (type: ParsedType, req: BodySource, request: object): Context =>
 /** The error that koa-body throws for a body over its limit. */
 const createTooLargeError = () => Object.assign(new Error('too large'), { status: 413 });
 
-function toFailure(error: unknown, limit: number, length: string | undefined) {
+function toFailure(
+  error: unknown,
+  { maxBytes: limit, setting }: { readonly maxBytes: number; readonly setting: string },
+  length: string | undefined,
+) {
   if (error instanceof Failure) return error;
   const { status, message } = error as { status?: number; message?: string };
   if (status === 413) {
     // A compressed or chunked body has no Content-Length of its text, so the message names no size.
     const size = Number(length) > limit ? `has ${Number(length)} bytes, more than` : 'is larger than';
-    return fail('CONTENT_TOO_LARGE', `The body ${size} the ${limit} allowed (MAX_PAYLOAD_SIZE).`, { limit });
+    return fail('CONTENT_TOO_LARGE', `The body ${size} the ${limit} allowed (${setting}).`, { limit });
   }
   if (status === 415) return fail('UNSUPPORTED_MEDIA_TYPE', message, { where: 'body' });
   return fail('INVALID_PAYLOAD', message);

@@ -171,6 +171,12 @@ export interface RoutingService {
    * @throws INVALID_PAYLOAD for more than 100 fields or a NUL character, and as `readBody`.
    */
   readForm(ctx: Context): Promise<Readonly<Record<string, string>>>;
+  /**
+   * The body of a request of any type as bytes, decompressed, for routes whose body is `unread` and may be larger than
+   * MAX_PAYLOAD_SIZE. Its memory counts like that of other bodies.
+   * @throws CONTENT_TOO_LARGE over `maxBytes`, with the name of its setting, OUT_OF_TIME, SERVICE_UNAVAILABLE.
+   */
+  readBytes(ctx: Context, limit: { readonly maxBytes: number; readonly setting: string }): Promise<Buffer>;
   /** The address of the client of a request, behind trusted proxies the real one; null once its connection is closed. */
   clientAddressOf(ctx: Context): string | null;
   /** Whether the route of a request declares `dependsOnHeaders`. */

@@ -32,6 +32,7 @@ export const createRoutingService = ({
     return reading;
   },
   readForm: readers.readForm,
+  readBytes: readers.readBytes,
   clientAddressOf,
   dependsOnHeaders: (method, path) => findHeaderRoute(method, path) !== undefined,
   describeRoutes: createListCache(routes, ({ owner, value: { method, path, description } }): DescribedRoute[] => [

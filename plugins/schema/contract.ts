@@ -37,6 +37,8 @@ export interface SchemaService {
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
   refresh(): Promise<SchemaOverview>;
+  /** The declarations of all system collections, internal ones left out; usable without a database. */
+  systemCollections(): readonly SystemCollection[];
   /**
    * Tables that no request can read. Runs a statement each time: for admins, and where a collection is not found.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
@@ -138,6 +140,18 @@ export interface SchemaWrites {
    */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /**
+   * Runs many changes as one unit of work, with the statements that changed tables. Their input are records of a schema snapshot,
+   * with columns as they are in another database: `schema.data_type`, comments, composite keys and names of constraints count, and
+   * nothing is added to them. With `trial` the unit is rolled back: no listener runs, no other process hears of it, and a change of a
+   * type whose rows do not convert is counted in place of being run. The tables stay locked until the end of the trial.
+   * @throws FORBIDDEN for callers that are not admins, and what `work` throws.
+   */
+  batch<T>(
+    caller: Caller,
+    work: (batch: SchemaBatch) => Promise<T>,
+    options?: { readonly trial?: boolean },
+  ): Promise<SchemaBatchResult<T>>;
+  /**
    * Creates a table with its fields, or a folder. Answers the name.
    * @throws FORBIDDEN for callers that are not admins, INVALID_PAYLOAD, VALUE_TOO_LONG.
    */
@@ -192,10 +206,52 @@ export interface SchemaWrites {
   deleteRelation(caller: Caller, collection: string, field: string): Promise<void>;
 }
 
+/** The changes of a batch: those of `SchemaWrites`, with their errors, for the caller of the batch. */
+export interface SchemaBatch {
+  createCollection(input: unknown): Promise<string>;
+  updateCollection(collection: string, input: unknown): Promise<void>;
+  deleteCollection(collection: string): Promise<void>;
+  createField(collection: string, input: unknown): Promise<string>;
+  updateField(collection: string, field: string, input: unknown): Promise<void>;
+  /**
+   * Renames a field with its column; values, indexes and foreign keys stay. Permissions and other rows that name it do not change.
+   * @throws ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD for a name that is taken or invalid, and for a system field.
+   */
+  renameField(collection: string, field: string, name: string): Promise<void>;
+  deleteField(collection: string, field: string): Promise<void>;
+  createRelation(input: unknown): Promise<{ readonly collection: string; readonly field: string }>;
+  updateRelation(collection: string, field: string, input: unknown): Promise<void>;
+  deleteRelation(collection: string, field: string): Promise<void>;
+  /** The schema snapshot with the changes so far. */
+  snapshot(): Promise<SchemaOverview>;
+}
+
+/** What a batch answers. */
+export interface SchemaBatchResult<T> {
+  readonly value: T;
+  /** The statements that created, changed and dropped tables, in their order. */
+  readonly statements: readonly string[];
+  /** Changes of types; counted in a trial only. */
+  readonly conversions: readonly ConversionCheck[];
+}
+
+/** A column that would get another type. */
+export interface ConversionCheck {
+  readonly collection: string;
+  readonly field: string;
+  /** Types of PostgreSQL. */
+  readonly from: string;
+  readonly to: string;
+  /** Rows with a value, and how many of them do not convert. */
+  readonly rows: number;
+  readonly failing: number;
+}
+
 /** Key of the service for plugins that change the schema on behalf of admins. */
 export const schemaWrites = service<SchemaWrites>('schemaWrites', {
   version: '1.0.0',
   callers: {
+    batch: 0,
     createCollection: 0,
     updateCollection: 0,
     deleteCollection: 0,

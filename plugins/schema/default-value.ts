@@ -29,6 +29,14 @@ export function parseColumnDefault(type: FieldType, column: Column): unknown {
   }
 }
 
+/** Whether the default of a column is an expression, such as `now()`, and no literal. */
+export function isExpressionDefault({ default: text, autoIncrement }: Column): boolean {
+  if (text === null || autoIncrement || text === 'true' || text === 'false' || /^null(::.+)?$/i.test(text))
+    return false;
+  const inner = /^\((.*)\)(?:::.+)?$/s.exec(text)?.[1] ?? text;
+  return !QUOTED.test(inner) && !NUMBER.test(inner.replace(/::[\w ]+(\(\d+(,\d+)?\))?$/, ''));
+}
+
 function unquote([, escaped, body = '']: RegExpExecArray): string {
   const text = body.replaceAll("''", "'");
   return escaped ? text.replaceAll('\\\\', '\\') : text;

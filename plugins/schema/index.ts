@@ -53,6 +53,7 @@ export default definePlugin<Config>({
       refresh: cache.refresh,
       onChange: cache.onChange,
       unservedTables,
+      systemCollections: () => [...declared().values()].filter(({ internal }) => !internal),
     };
     host.provide(schema, service);
     host.provide(rowChanges, createRowChanges({ db, bus: messages, log }));

@@ -23,6 +23,7 @@ export interface CapabilityDenial {
 /** The command of a plugin that uses a grant which no request uses, with its arguments. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   'account-commands': ['sessions:end', '--email', FIRST_ADMIN_CREDENTIALS.email],
+  'schema-snapshots': ['schema:snapshot', '/dev/null', '--yes'],
   'two-factor': ['users:tfa-reset', FIRST_ADMIN_CREDENTIALS.email],
 };
 

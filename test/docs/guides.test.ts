@@ -11,6 +11,7 @@ const DOCUMENTS = [
   'docs/guides/extension-authors.md',
   'docs/guides/admins.md',
   'docs/guides/auditors.md',
+  'docs/guides/schema-as-code.md',
 ];
 
 /** The database address in the guides, which readers replace by their own. */

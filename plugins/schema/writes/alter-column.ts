@@ -5,8 +5,9 @@ import { renderColumnType } from '../column-type-sql.ts';
 import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Column, Field, FieldType } from '../contract.ts';
 import { parseColumnDefault } from '../default-value.ts';
-import { parseColumnTypeOptions, renderAddIndex, renderAddUnique } from './column-ddl.ts';
+import { parseColumnTypeOptions, renderAddIndex, renderAddUnique, renderColumnComment } from './column-ddl.ts';
 import { renderDefaultSql } from './default-sql.ts';
+import { renderCurrentColumnType, renderExactColumnType, renderExactDefault } from './exact-column.ts';
 import { createInvalidPayloadFailure, ownPayloadMember, type Payload, parseBooleanPayloadMember } from './payload.ts';
 import { quoteTable, type SchemaWriteDeps } from './write-deps-and-guards.ts';
 
@@ -32,7 +33,10 @@ export async function alterColumn(
   schema: Payload,
 ): Promise<void> {
   const column = field.column as Column;
-  const changesType = type !== field.type || (await isSizeChange(deps, field, type, schema));
+  const exactType = deps.exact ? renderExactColumnType(type, schema) : undefined;
+  const changesType = exactType
+    ? exactType !== renderCurrentColumnType(field)
+    : type !== field.type || (await isSizeChange(deps, field, type, schema));
   const requestedDefault = ownPayloadMember(schema, 'default_value');
   const currentDefault = parseColumnDefault(field.type, column);
   const changesDefault = requestedDefault !== undefined && !isDeepStrictEqual(requestedDefault, currentDefault);
@@ -55,11 +59,15 @@ export async function alterColumn(
   if ((changesType || changesDefault) && column.generated)
     throw createInvalidPayloadFailure(`Field "${field.name}" is computed by the database.`);
 
-  if (changesType) await changeType(target, type, schema, changesDefault ? requestedDefault : currentDefault);
-  else if (changesDefault) await setDefault(target, type, requestedDefault);
+  if (changesType)
+    await changeType(target, type, schema, changesDefault ? requestedDefault : currentDefault, exactType);
+  else if (changesDefault) await setDefault(target, type, requestedDefault, schema);
   if (isDifferent(schema, 'is_nullable', column.nullable)) await changeNullable(target, !column.nullable);
   if (isDifferent(schema, 'is_unique', column.unique)) await changeUnique(target, !column.unique);
   if (isDifferent(schema, 'is_indexed', column.indexed)) await changeIndex(target, !column.indexed);
+  const comment = ownPayloadMember(schema, 'comment') ?? null;
+  if (deps.exact && 'data_type' in schema && comment !== column.comment)
+    await deps.db.ddl(renderColumnComment(table, column.name, comment as string | null));
 }
 
 const isDifferent = (schema: Payload, key: string, now: boolean): boolean =>
@@ -87,16 +95,24 @@ async function isSizeChange({ db }: SchemaWriteDeps, field: Field, type: FieldTy
   return (precision ?? column.precision) !== column.precision || (scale ?? column.scale) !== column.scale;
 }
 
-async function changeType(target: ColumnTarget, type: FieldType, schema: Payload, fallback: unknown): Promise<void> {
-  const { deps, field, column, alter } = target;
+async function changeType(
+  target: ColumnTarget,
+  type: FieldType,
+  schema: Payload,
+  fallback: unknown,
+  exactType: string | undefined,
+): Promise<void> {
+  const { deps, field, column, table, alter } = target;
   const requested = await parseColumnTypeOptions(deps.db, type, schema);
   const keepsType = type === field.type;
-  const sql = renderColumnType(type, {
-    maxLength: requested.maxLength ?? (keepsType ? column.maxLength : undefined),
-    precision: requested.precision ?? (keepsType ? column.precision : undefined),
-    scale: requested.scale ?? (keepsType ? column.scale : undefined),
-    geometrySchema: requested.geometrySchema,
-  });
+  const sql =
+    exactType ??
+    renderColumnType(type, {
+      maxLength: requested.maxLength ?? (keepsType ? column.maxLength : undefined),
+      precision: requested.precision ?? (keepsType ? column.precision : undefined),
+      scale: requested.scale ?? (keepsType ? column.scale : undefined),
+      geometrySchema: requested.geometrySchema,
+    });
   // The default of an auto-increment column stays while the type is an integer; any other default is set again for the
   // new type.
   const staysAutoIncrement = column.autoIncrement && (type === 'integer' || type === 'bigInteger');
@@ -104,15 +120,26 @@ async function changeType(target: ColumnTarget, type: FieldType, schema: Payload
   // A cast to text and an assignment fail for values that are too long; an explicit cast to varchar(n) would truncate
   // them.
   const cast = sql === 'text' || sql.startsWith('varchar') ? 'text' : sql;
-  await deps.db.ddl(`${alter} type ${sql} using ${quoteIdentifier(column.name)}::${cast}`);
-  if (!column.autoIncrement) await setDefault(target, type, fallback);
+  const quoted = quoteIdentifier(column.name);
+  const { collection, name } = field;
+  const conversion = { collection, field: name, table, column: quoted, from: column.sqlType, to: sql, cast };
+  if (deps.tryConversion && !(await deps.tryConversion(conversion))) return;
+  await deps.db.ddl(`${alter} type ${sql} using ${quoted}::${cast}`);
+  if (!column.autoIncrement) await setDefault(target, type, fallback, schema);
 }
 
-async function setDefault({ deps, column, alter }: ColumnTarget, type: FieldType, value: unknown): Promise<void> {
+async function setDefault(
+  { deps, field, column, alter }: ColumnTarget,
+  type: FieldType,
+  value: unknown,
+  schema: Payload,
+): Promise<void> {
   if (column.identityAlways || (column.autoIncrement && column.default === null)) {
     throw createInvalidPayloadFailure('A field that increments by itself has no other default.');
   }
-  const sql = renderDefaultSql(type, value);
+  const sql =
+    (deps.exact ? renderExactDefault(field.name, type, { ...schema, default_value: value }) : undefined) ??
+    renderDefaultSql(type, value);
   await deps.db.ddl(sql === null ? `${alter} drop default` : `${alter} set default ${sql}`);
 }
 

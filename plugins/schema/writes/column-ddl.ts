@@ -1,9 +1,10 @@
 import type { Db } from '../../database/contract.ts';
-import { quoteIdentifier } from '../../database/library.ts';
+import { quoteIdentifier, quoteLiteral } from '../../database/library.ts';
 import { type ColumnTypeOptions, renderColumnType } from '../column-type-sql.ts';
 import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { FieldType } from '../contract.ts';
 import { renderDefaultSql } from './default-sql.ts';
+import { renderExactColumnType, renderExactDefault } from './exact-column.ts';
 import type { NewField } from './field-input.ts';
 import {
   createInvalidPayloadFailure,
@@ -44,11 +45,13 @@ export async function renderNewColumn(db: Db, field: NewField): Promise<string> 
   if (isAutoIncrement && type !== 'integer' && type !== 'bigInteger')
     throw createInvalidPayloadFailure('Only whole numbers can increment by themselves.');
   const sql = isAutoIncrement
-    ? type === 'integer'
-      ? 'serial'
-      : 'bigserial'
-    : renderColumnType(type, await parseColumnTypeOptions(db, type, schema));
-  const fallback = isAutoIncrement ? null : renderDefaultSql(type, ownPayloadMember(schema, 'default_value'));
+    ? renderAutoIncrementType(field)
+    : ((field.exact ? renderExactColumnType(type, schema) : undefined) ??
+      renderColumnType(type, await parseColumnTypeOptions(db, type, schema)));
+  const value = ownPayloadMember(schema, 'default_value');
+  const fallback = isAutoIncrement
+    ? null
+    : ((field.exact ? renderExactDefault(name, type, schema) : undefined) ?? renderDefaultSql(type, value));
   const isNotNull = isKey || parseBooleanPayloadMember(schema, 'is_nullable') === false;
   return [
     quoteIdentifier(name),
@@ -58,13 +61,26 @@ export async function renderNewColumn(db: Db, field: NewField): Promise<string> 
   ].join(' ');
 }
 
+function renderAutoIncrementType({ type, schema, exact }: NewField): string {
+  const isGenerated = exact === true && schema.is_generated === true;
+  if (exact && schema.data_type === 'smallint')
+    return isGenerated ? 'smallint generated always as identity' : 'smallserial';
+  if (isGenerated) return `${type === 'integer' ? 'integer' : 'bigint'} generated always as identity`;
+  return type === 'integer' ? 'serial' : 'bigserial';
+}
+
 /** Creates the unique constraint and the index of a new column. */
 export async function createColumnIndexes(db: Db, table: string, tableName: string, field: NewField): Promise<void> {
   if (parseBooleanPayloadMember(field.schema, 'is_unique') && !isNewPrimaryKeyField(field))
     await db.ddl(renderAddUnique(table, tableName, field.name));
   if (parseBooleanPayloadMember(field.schema, 'is_indexed'))
     await db.ddl(renderAddIndex(table, tableName, [field.name]));
+  if (field.exact && typeof field.schema.comment === 'string')
+    await db.ddl(renderColumnComment(table, field.name, field.schema.comment));
 }
+
+export const renderColumnComment = (table: string, column: string, comment: string | null): string =>
+  `comment on column ${table}.${quoteIdentifier(column)} is ${comment === null ? 'null' : quoteLiteral(comment)}`;
 
 export const renderAddUnique = (table: string, tableName: string, column: string): string =>
   `alter table ${table} add constraint ${quoteIdentifier(buildConstraintOrIndexName(tableName, column, 'unique'))} unique (${quoteIdentifier(column)})`;

@@ -1,11 +1,12 @@
 import type { Caller } from '#kernel';
-import { quoteIdentifier } from '../../database/library.ts';
+import { quoteIdentifier, quoteLiteral } from '../../database/library.ts';
 import { createColumnIndexes, isNewPrimaryKeyField, renderNewColumn } from './column-ddl.ts';
 import { createCollectionEventMeta, emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { type NewField, parseNewField } from './field-input.ts';
 import {
   createInvalidPayloadFailure,
   ownPayloadMember,
+  type Payload,
   parseCollectionOrFieldName,
   parseObjectPayloadMember,
 } from './payload.ts';
@@ -31,8 +32,8 @@ export async function createCollection(deps: SchemaWriteDeps, caller: Caller, in
   const snapshot = await deps.cache.snapshot();
   if (snapshot.collections.has(name) || (await isTaken(deps, name)))
     throw createInvalidPayloadFailure(`Collection "${name}" already exists.`);
-  const fields = parseFields(ownPayloadMember(payload, 'fields'));
-  if (schema) await createTable(deps, name, fields);
+  const fields = parseFields(ownPayloadMember(payload, 'fields'), deps.exact === true);
+  if (schema) await createTable(deps, name, fields, schema);
   else if (fields.length > 0) throw createInvalidPayloadFailure('Fields need a table: pass "schema": {}.');
   else if (meta === null) throw createInvalidPayloadFailure('A collection needs "schema", "meta" or both.');
   if (meta !== null)
@@ -44,20 +45,29 @@ export async function createCollection(deps: SchemaWriteDeps, caller: Caller, in
   return name;
 }
 
-async function createTable(deps: SchemaWriteDeps, name: string, requested: readonly NewField[]): Promise<void> {
+async function createTable(
+  deps: SchemaWriteDeps,
+  name: string,
+  requested: readonly NewField[],
+  schema: Payload,
+): Promise<void> {
   const { db } = deps;
   const keys = requested.filter(isNewPrimaryKeyField);
-  if (keys.length > 1) throw createInvalidPayloadFailure('Only one field can be the primary key.');
-  if (keys.length === 0 && requested.some((field) => field.name === DEFAULT_ID_FIELD.name)) {
+  if (keys.length > 1 && !deps.exact) throw createInvalidPayloadFailure('Only one field can be the primary key.');
+  if (keys.length === 0 && !deps.exact && requested.some((field) => field.name === DEFAULT_ID_FIELD.name)) {
     throw createInvalidPayloadFailure('A field "id" that is not the primary key needs another field that is.');
   }
-  const fields = keys.length === 0 ? [DEFAULT_ID_FIELD, ...requested] : requested;
-  const key = keys[0] ?? DEFAULT_ID_FIELD;
+  const isWithoutKey = deps.exact && keys.length === 0 && requested.some(({ type }) => type !== 'alias');
+  const fields = keys.length === 0 && !isWithoutKey ? [DEFAULT_ID_FIELD, ...requested] : requested;
+  const key = keys.length > 1 ? orderKey(keys, schema) : isWithoutKey ? [] : [keys[0] ?? DEFAULT_ID_FIELD];
   const columns = fields.filter(({ type }) => type !== 'alias');
   const table = `${quoteIdentifier(db.schemas[0] as string)}.${quoteIdentifier(name)}`;
   const lines: string[] = [];
   for (const field of columns) lines.push(await renderNewColumn(db, field));
-  await db.ddl(`create table ${table} (${[...lines, `primary key (${quoteIdentifier(key.name)})`].join(', ')})`);
+  if (key.length > 0) lines.push(`primary key (${key.map((field) => quoteIdentifier(field.name)).join(', ')})`);
+  await db.ddl(`create table ${table} (${lines.join(', ')})`);
+  if (deps.exact && typeof schema.comment === 'string')
+    await db.ddl(`comment on table ${table} is ${quoteLiteral(schema.comment)}`);
   for (const field of columns) await createColumnIndexes(db, table, name, field);
   for (const [at, field] of fields.entries()) {
     if (field.row)
@@ -65,10 +75,17 @@ async function createTable(deps: SchemaWriteDeps, name: string, requested: reado
   }
 }
 
-function parseFields(value: unknown): readonly NewField[] {
+/** The fields of a composite key in the order that the snapshot names. */
+function orderKey(keys: readonly NewField[], schema: Payload): readonly NewField[] {
+  const order = ownPayloadMember(schema, 'primary_key');
+  if (!Array.isArray(order)) return keys;
+  return keys.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+}
+
+function parseFields(value: unknown, exact: boolean): readonly NewField[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw createInvalidPayloadFailure('"fields" must be a list.');
-  const fields = value.map(parseNewField);
+  const fields = value.map((one) => parseNewField(one, exact));
   const seen = new Set<string>();
   for (const { name } of fields) {
     if (seen.has(name)) throw createInvalidPayloadFailure(`Field "${name}" is listed twice.`);

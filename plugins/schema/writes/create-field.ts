@@ -16,12 +16,15 @@ export async function createField(
 ): Promise<string> {
   const holder = requireCollection(await deps.cache.snapshot(), collection);
   const payload = await runSchemaChangeFilters(deps, 'fields', 'create', input, { caller, collection });
-  const field = parseNewField(payload);
+  const field = parseNewField(payload, deps.exact === true);
   if (holder.fields.has(field.name))
     throw createInvalidPayloadFailure(`Field "${field.name}" already exists in collection "${collection}".`);
   if (field.type !== 'alias') await addColumn(deps, holder, field);
   if (field.row) {
-    const sort = field.row.sort ?? (await nextSort(deps, collection, field.row.group ?? null));
+    const sort =
+      deps.exact && field.row.sort === null
+        ? null
+        : (field.row.sort ?? (await nextSort(deps, collection, field.row.group ?? null)));
     await upsertRegistryRow(deps, 'fields', { collection, field: field.name }, { ...field.row, sort });
   }
   emitSchemaChangeAction(deps, 'fields', 'create', payload, {

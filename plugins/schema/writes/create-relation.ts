@@ -2,6 +2,7 @@ import type { Caller } from '#kernel';
 import { buildConstraintOrIndexName } from '../constraint-names.ts';
 import type { Collection, Field } from '../contract.ts';
 import { renderAddIndex } from './column-ddl.ts';
+import { createCompositeRelation, isCompositeRelation, parseConstraintName } from './create-composite-relation.ts';
 import { emitSchemaChangeAction, runSchemaChangeFilters } from './events.ts';
 import { addForeignKeyConstraint } from './foreign-key.ts';
 import { createInvalidPayloadFailure, ownPayloadMember, type Payload, parseObjectPayloadMember } from './payload.ts';
@@ -21,9 +22,10 @@ export async function createRelation(
   const [collection, name] = [parseRequiredText(payload, 'collection'), parseRequiredText(payload, 'field')];
   const many = snapshot.collections.get(collection);
   const field = many?.fields.get(name);
+  if (deps.exact && many && isCompositeRelation(payload)) return createCompositeRelation(deps, caller, many, payload);
   if (!many || !field?.column)
     throw createInvalidPayloadFailure(`Collection "${collection}" has no field "${name}" with a column.`);
-  if (field.column.primary)
+  if (field.column.primary && !deps.exact)
     throw createInvalidPayloadFailure(`Field "${name}" is the primary key and cannot refer to another collection.`);
   if (isSystemField(field))
     throw createInvalidPayloadFailure(`Field "${name}" belongs to the service and cannot be changed.`);
@@ -36,8 +38,9 @@ export async function createRelation(
   const one = typeof related === 'string' ? snapshot.collections.get(related) : undefined;
   if (related !== null && !one) throw createInvalidPayloadFailure(`There is no collection "${String(related)}".`);
   assertToManyAliasIsFree(snapshot, one, values, null);
-  if (one) await addForeignKey(deps, many, field, one, payload);
-  else assertManyToAnyMeta(snapshot, many, values);
+  const isUnconstrained = deps.exact && ownPayloadMember(payload, 'schema') === null;
+  if (one && !isUnconstrained) await addForeignKey(deps, many, field, one, payload);
+  else if (!one) assertManyToAnyMeta(snapshot, many, values);
   if (meta || !one || !canHaveConstraint(many, one)) {
     await upsertRegistryRow(
       deps,
@@ -67,7 +70,9 @@ async function addForeignKey(
   if (onDelete === 'SET NULL' && !field.column?.nullable)
     throw createInvalidPayloadFailure('"on_delete" cannot be SET NULL: the field is never null.');
   const tableName = many.table?.name ?? many.name;
-  const name = buildConstraintOrIndexName(tableName, field.name, 'foreign');
+  const name =
+    (deps.exact ? parseConstraintName(schema) : undefined) ??
+    buildConstraintOrIndexName(tableName, field.name, 'foreign');
   await addForeignKeyConstraint(deps, {
     many,
     one,
@@ -77,7 +82,8 @@ async function addForeignKey(
     onUpdate: parseReferentialAction(schema, 'on_update') ?? 'NO ACTION',
   });
   // A read of the other side looks up the rows of one foreign key value, sorted by their primary key.
-  if (!field.column?.indexed)
+  const isIndexed = deps.exact ? schema?.is_indexed === true : true;
+  if (isIndexed && !field.column?.indexed)
     await deps.db.ddl(
       renderAddIndex(quoteTable(many), tableName, [field.name, ...(many.primary ? [many.primary] : [])]),
     );

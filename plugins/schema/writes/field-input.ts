@@ -18,13 +18,15 @@ export interface NewField {
   readonly schema: Payload;
   /** Values of the registry row; null without one. */
   readonly row: RegistryRowValues | null;
+  /** See `SchemaWriteDeps.exact`. */
+  readonly exact?: boolean;
 }
 
 /** Values of `special` that a column needs to be read as this type. */
 const REQUIRED_FLAGS: Partial<Record<FieldType, string>> = { hash: 'hash', csv: 'cast-csv', json: 'cast-json' };
 const TYPE_FLAGS: readonly string[] = ['hash', 'cast-csv', 'csv', 'cast-json'];
 
-export function parseNewField(input: unknown): NewField {
+export function parseNewField(input: unknown, exact = false): NewField {
   const payload = requirePayloadObject(input, 'A field');
   const name = parseCollectionOrFieldName(payload, 'field');
   const meta = parseObjectPayloadMember(payload, 'meta');
@@ -40,10 +42,18 @@ export function parseNewField(input: unknown): NewField {
     const row = parseRegistryMeta('fields', meta ?? {});
     return { name, type, schema: {}, row: isAlias ? row : { ...row, special: [...special, 'alias'].join(',') } };
   }
-  const flags = withTypeSpecial(type, special);
-  const isRegistered = meta !== null || REQUIRED_FLAGS[type] !== undefined;
+  // A column of JSON is read as such without a flag.
+  const needsFlag = REQUIRED_FLAGS[type] !== undefined && !(exact && type === 'json');
+  const flags = needsFlag ? withTypeSpecial(type, special) : special;
+  const isRegistered = meta !== null || needsFlag;
   const row = { ...parseRegistryMeta('fields', meta ?? {}), ...(flags.length > 0 ? { special: flags.join(',') } : {}) };
-  return { name, type, schema: parseObjectPayloadMember(payload, 'schema') ?? {}, row: isRegistered ? row : null };
+  return {
+    name,
+    type,
+    schema: parseObjectPayloadMember(payload, 'schema') ?? {},
+    row: isRegistered ? row : null,
+    exact,
+  };
 }
 
 export function parseSpecial(meta: Payload | null | undefined): readonly string[] | undefined {

@@ -1,5 +1,6 @@
 import type { Caller } from '#kernel';
 import type { SchemaWrites } from '../contract.ts';
+import { runSchemaBatch } from './batch.ts';
 import { createCollection } from './create-collection.ts';
 import { createField } from './create-field.ts';
 import { createRelation } from './create-relation.ts';
@@ -22,6 +23,7 @@ export function createSchemaWrites(deps: SchemaWriteDeps): SchemaWrites {
     };
   return {
     transaction: (work) => runSchemaUnitOfWork(deps, work),
+    batch: (caller, work, options) => runSchemaBatch(deps, caller, work, options),
     createCollection: verb(createCollection),
     updateCollection: verb(updateCollection),
     deleteCollection: verb(deleteCollection),

@@ -10,7 +10,7 @@ const LOCK_TIMEOUT = '5s';
  * two transactions.
  */
 const ATTEMPTS = 4;
-const isDeadlock = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '40P01';
+export const isDeadlock = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '40P01';
 
 /**
  * Runs schema changes in a unit of work, one at a time over all processes. When an outermost unit resolves, this

@@ -70,7 +70,8 @@ async function changeMeta(
       throw createInvalidPayloadFailure(`Field "${field.name}" has only its registry row; delete the field instead.`);
     return deleteMatchingRegistryRows(deps, 'fields', key);
   }
-  const special = mergeSpecial(field, type, parseSpecial(meta));
+  const requested = parseSpecial(meta);
+  const special = deps.exact && requested ? requested : mergeSpecial(field, type, requested);
   const values: RegistryRowValues = {
     ...parseRegistryMeta('fields', meta ?? {}),
     ...(special ? { special: special.length > 0 ? special.join(',') : null } : {}),

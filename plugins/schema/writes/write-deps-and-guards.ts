@@ -12,6 +12,28 @@ export interface SchemaWriteDeps {
   readonly events: Pick<EventsApi, 'filter' | 'action'>;
   readonly bus: Pick<InterProcessBus, 'publish' | 'waitForConfirmation'>;
   readonly inUnit: () => boolean;
+  /**
+   * Input is a record of a schema snapshot, which describes a column as it is in another database: `data_type`, comments, composite
+   * keys and names of constraints count, and nothing is added to it.
+   */
+  readonly exact?: true;
+  /** Called in a trial before a column gets another type. False: rows do not convert, and the statement is not run. */
+  readonly tryConversion?: (conversion: ColumnConversion) => Promise<boolean>;
+}
+
+/** A column that gets another type. */
+export interface ColumnConversion {
+  readonly collection: string;
+  readonly field: string;
+  /** The quoted name of the table. */
+  readonly table: string;
+  /** The quoted name of the column. */
+  readonly column: string;
+  /** The current type, and the new one, as they stand in casts. */
+  readonly from: string;
+  readonly to: string;
+  /** The type of the explicit cast, before the value is assigned to the column. */
+  readonly cast: string;
 }
 
 /** The quoted name of a registry table. */

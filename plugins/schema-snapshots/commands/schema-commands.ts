@@ -1,0 +1,62 @@
+import { Failure, Failures, type KernelCommand } from '#kernel';
+import { renderFailure } from '../plan/build-plan.ts';
+import { runApply } from './apply-command.ts';
+import { UsageError } from './command-arguments.ts';
+import { EXIT, type SchemaCommandDeps } from './command-deps.ts';
+import { CommandError } from './document-files.ts';
+import { runPlan } from './plan-command.ts';
+import { runSnapshot } from './snapshot-command.ts';
+
+interface SchemaCommand {
+  readonly name: string;
+  readonly about: string;
+  readonly usage: string;
+  run(deps: SchemaCommandDeps, args: readonly string[]): Promise<number>;
+}
+
+const COMMANDS: readonly SchemaCommand[] = [
+  {
+    name: 'schema:snapshot',
+    about: 'prints a snapshot of the schema, or writes it to a file',
+    usage: '[file] [--with roles,permissions,flows,dashboards,settings] [--format yaml|json] [--yes]',
+    run: runSnapshot,
+  },
+  {
+    name: 'schema:plan',
+    about:
+      'shows what turns the schema into that of a snapshot; ends with 3 where there are changes, 4 where they would be refused',
+    usage: '<file> [--rename a.b=a.c] [--merge] [--allow-drop a.b,c] [--save plan.json] [--json] [--force]',
+    run: runPlan,
+  },
+  {
+    name: 'schema:apply',
+    about: 'turns the schema into that of a snapshot, or applies a saved plan, in one transaction',
+    usage: '<file> [--rename a.b=a.c] [--merge] [--allow-drop a.b,c] [--yes] [--dry-run] [--force]',
+    run: runApply,
+  },
+];
+
+const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** The commands `schema snapshot`, `schema plan` and `schema apply`. */
+export const createSchemaCommands = (deps: SchemaCommandDeps): readonly KernelCommand[] =>
+  COMMANDS.map(({ name, about, usage, run }) => ({
+    name,
+    about: `${about}: ${name} ${usage}`,
+    needs: 'start',
+    async run(args) {
+      try {
+        return await run(deps, args);
+      } catch (error) {
+        if (error instanceof UsageError) {
+          printError(error.message);
+          printError(`Usage: ${name} ${usage}`);
+          return EXIT.usage;
+        }
+        if (error instanceof Failure || error instanceof Failures) printError(renderFailure(error));
+        else if (error instanceof CommandError) printError(error.message);
+        else throw error;
+        return EXIT.failed;
+      }
+    },
+  }));
