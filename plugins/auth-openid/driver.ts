@@ -4,6 +4,7 @@ import type { OAuth2Client } from '../auth-oauth2/contract.ts';
 import { parseAuthorizationParameters } from '../auth-oauth2/library.ts';
 import type { ProviderCall, ProviderSettings, RedirectProviderDriver } from '../auth-providers/contract.ts';
 import { profileOfClaims } from '../auth-providers/library.ts';
+import { checkOpenIdProvider } from './check.ts';
 import { createServerMetadataCache } from './server-metadata.ts';
 
 /** Signatures by public keys. With a shared secret or without one, every client could sign ID tokens. */
@@ -85,6 +86,8 @@ export async function openOpenIdDriver(
       if (!config.serverMetadata().end_session_endpoint) return undefined;
       return client.buildEndSessionUrl(config, redirect ? { post_logout_redirect_uri: redirect.href } : {});
     },
+
+    check: (call) => checkOpenIdProvider({ provider, oauth2, parameters, configure, algorithms: ALGORITHMS }, call),
 
     refresh: async (tokens, call) => oauth2.exchangeRefreshToken(await configure(call), provider, tokens),
   };

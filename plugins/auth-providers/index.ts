@@ -1,4 +1,4 @@
-import { definePlugin, fail } from '#kernel';
+import { commands, definePlugin, fail } from '#kernel';
 import { type AuthenticatedUser, authDrivers, authProviderVariables, linkTokens, sessions } from '../auth/contract.ts';
 import '../database/contract.ts';
 import { type HttpContext, routes } from '../http/contract.ts';
@@ -7,6 +7,9 @@ import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import { accountStatements } from './account-statements.ts';
 import { createProviderAccounts } from './accounts.ts';
+import { checkProvider } from './check/check-provider.ts';
+import { createCheckStatements } from './check/check-statements.ts';
+import { createCheckCommand } from './check/command.ts';
 import { usedSignInsCollection } from './collections.ts';
 import { authProviders, type ProviderProfile, providerSignIns } from './contract.ts';
 import { createFailureLog } from './failure-log.ts';
@@ -18,7 +21,7 @@ import { assertContributed, type OpenProvider, openProvider } from './providers.
 import { providerRoutes } from './routes.ts';
 import { createSignInFlow } from './sign-in-flow.ts';
 import { createUseOnce } from './single-use.ts';
-import { parseProviderVariables } from './variables.ts';
+import { type ProviderVariables, parseProviderVariables } from './variables.ts';
 
 interface Shared {
   readonly PUBLIC_URL: string;
@@ -43,12 +46,13 @@ export default definePlugin<Record<never, never>, Shared>({
     async function resolve({ rules }: OpenProvider, profile: ProviderProfile): Promise<AuthenticatedUser> {
       const user = await accounts.resolve(rules, profile);
       await tokens.store(user, profile.tokens);
-      return { user };
+      return { user, isSecondFactorVerified: rules.trustsSecondFactor };
     }
 
+    const open = (variables: ProviderVariables) =>
+      openProvider(variables, { declarations, publicUrl, useOnce, tokens, resolve, logFailure });
     const registry = createProviderRegistry({
-      openProvider: (variables) =>
-        openProvider(variables, { declarations, publicUrl, useOnce, tokens, resolve, logFailure }),
+      openProvider: open,
       declarations,
       contribute: (driver) => host.contribute(authDrivers, driver),
       log,
@@ -72,8 +76,13 @@ export default definePlugin<Record<never, never>, Shared>({
     host.provide(providerSignIns, { complete: flow.complete });
     for (const route of providerRoutes({ flow, assertCallback })) host.contribute(routes, route);
 
+    const readVariables = () => parseProviderVariables(used.authProviderVariables);
+    const checkDeps = { openProvider: open, statements: createCheckStatements(db, statements) };
+    const check = checkProvider.bind(undefined, checkDeps);
+    host.contribute(commands, createCheckCommand({ readVariables, check }));
+
     host.onStart(async () => {
-      const { providers, strays } = parseProviderVariables(used.authProviderVariables);
+      const { providers, strays } = readVariables();
       if (strays.length > 0)
         log.warn({ settings: strays }, 'settings that begin with AUTH_ belong to no sign-in provider');
       await registry.start(providers);
