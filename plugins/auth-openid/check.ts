@@ -7,6 +7,8 @@ interface Parts {
   readonly provider: ProviderSettings;
   readonly oauth2: OAuth2Client;
   readonly parameters: Readonly<Record<string, string>>;
+  /** The discovery document as the provider answers it. */
+  readonly discover: (call: ProviderCall) => Promise<client.ServerMetadata>;
   readonly configure: (call: ProviderCall) => Promise<client.Configuration>;
   /** Algorithms of signatures that are accepted. */
   readonly algorithms: readonly string[];
@@ -14,16 +16,15 @@ interface Parts {
 
 /** Looks at a provider of OpenID Connect: its document, its keys, this client at it. */
 export async function* checkOpenIdProvider(parts: Parts, call: ProviderCall): AsyncIterable<ProviderFinding> {
-  const { provider, oauth2, parameters, configure, algorithms } = parts;
+  const { provider, oauth2, parameters, discover, configure, algorithms } = parts;
   const issuer = provider.value<string>('ISSUER_URL');
   const remedy = `open the document in a browser, and correct ${provider.variableOf('ISSUER_URL')}: it is the issuer that the document names, letter by letter`;
-  const discovered = await attemptCheck('discovery document', remedy, () => configure(call));
+  const discovered = await attemptCheck('discovery document', remedy, () => discover(call));
   if (!discovered.value) {
     yield discovered.failure as ProviderFinding;
     return;
   }
-  const config = discovered.value;
-  const server = config.serverMetadata();
+  const server = discovered.value;
   yield { check: 'discovery document', status: 'ok', text: `of the issuer ${server.issuer}` };
   if (!issuer.startsWith('https:')) {
     const text = 'the issuer is no address of https: any machine on the way can sign in as any user';
@@ -31,6 +32,7 @@ export async function* checkOpenIdProvider(parts: Parts, call: ProviderCall): As
   }
   yield* describeOffers(provider, server, algorithms);
   yield await checkKeys(server, call);
+  const config = await configure(call);
   yield await oauth2.checkAuthorization(provider, parameters, config, call);
   yield await oauth2.checkTokenEndpoint(config, provider);
   yield describeSignOut(server);

@@ -87,7 +87,11 @@ export async function openOpenIdDriver(
       return client.buildEndSessionUrl(config, redirect ? { post_logout_redirect_uri: redirect.href } : {});
     },
 
-    check: (call) => checkOpenIdProvider({ provider, oauth2, parameters, configure, algorithms: ALGORITHMS }, call),
+    check: (call) =>
+      checkOpenIdProvider(
+        { provider, oauth2, parameters, discover: (one) => servers.current(one), configure, algorithms: ALGORITHMS },
+        call,
+      ),
 
     refresh: async (tokens, call) => oauth2.exchangeRefreshToken(await configure(call), provider, tokens),
   };
