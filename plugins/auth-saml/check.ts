@@ -107,10 +107,16 @@ async function checkSignInPage({ sp, beginSignIn }: Parts, call: ProviderCall): 
   const remedy = `have the identity provider read the metadata of this service, whose entityID is ${sp.entityId}`;
   const attempt = await attemptCheck(check, 'see whether the address can be reached from this machine', async () => {
     const location = await beginSignIn(call);
-    return { address: `${location.origin}${location.pathname}`, status: (await call.fetch(location)).status };
+    const answer = await call.fetch(location);
+    return { address: `${location.origin}${location.pathname}`, status: answer.status, page: await answer.text() };
   });
   if (!attempt.value) return attempt.failure as ProviderFinding;
-  const { address, status } = attempt.value;
-  if (status < 400) return { check, status: 'ok', text: `${address} takes a request of this service` };
-  return { check, status: 'fail', text: `${address} answers ${status} to a request of this service`, remedy };
+  const { address, status, page } = attempt.value;
+  if (status >= 400)
+    return { check, status: 'fail', text: `${address} answers ${status} to a request of this service`, remedy };
+  // Some show errors with the status 200.
+  if (!page.includes(sp.entityId) || /type=["']?password/i.test(page))
+    return { check, status: 'ok', text: `${address} takes a request of this service` };
+  const text = `${address} answers a page that names this service and asks for no password: it may be an error`;
+  return { check, status: 'warn', text, remedy: `sign in by a browser; ${remedy}` };
 }
