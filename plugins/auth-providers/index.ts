@@ -1,7 +1,14 @@
 import { commands, definePlugin, fail } from '#kernel';
-import { type AuthenticatedUser, authDrivers, authProviderVariables, linkTokens, sessions } from '../auth/contract.ts';
+import {
+  type AuthenticatedUser,
+  authDrivers,
+  authProviderVariables,
+  linkTokens,
+  sealedValues,
+  sessions,
+} from '../auth/contract.ts';
 import '../database/contract.ts';
-import { type HttpContext, routes } from '../http/contract.ts';
+import { type HttpContext, internalRequests, routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
@@ -19,8 +26,9 @@ import { createProviderRegistry } from './provider-registry.ts';
 import { createProviderTokenStore } from './provider-tokens.ts';
 import { assertContributed, type OpenProvider, openProvider } from './providers.ts';
 import { providerRoutes } from './routes.ts';
+import { CODE_PAGE } from './second-factor.ts';
 import { createSignInFlow } from './sign-in-flow.ts';
-import { createUseOnce } from './single-use.ts';
+import { createSingleUse } from './single-use.ts';
 import { type ProviderVariables, parseProviderVariables } from './variables.ts';
 
 interface Shared {
@@ -31,7 +39,15 @@ export default definePlugin<Record<never, never>, Shared>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
-    const used = host.use({ authProviderVariables, items, linkTokens, secrets, sessions });
+    const used = host.use({
+      authProviderVariables,
+      internalRequests,
+      items,
+      linkTokens,
+      sealedValues,
+      secrets,
+      sessions,
+    });
     host.define(authProviders);
     host.contribute(systemCollections, usedSignInsCollection);
     const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
@@ -39,7 +55,7 @@ export default definePlugin<Record<never, never>, Shared>({
     const systemCaller = () => host.asSystem('users of sign-in providers are registered and kept up to date');
     const accounts = createProviderAccounts({ db, statements, items: used.items, events, log, systemCaller });
     const tokens = createProviderTokenStore({ db, statements, secrets: used.secrets, log });
-    const useOnce = createUseOnce(db);
+    const singleUse = createSingleUse(db);
     const logFailure = createFailureLog(log);
     const declarations = () => host.read(authProviders);
 
@@ -50,7 +66,7 @@ export default definePlugin<Record<never, never>, Shared>({
     }
 
     const open = (variables: ProviderVariables) =>
-      openProvider(variables, { declarations, publicUrl, useOnce, tokens, resolve, logFailure });
+      openProvider(variables, { declarations, publicUrl, useOnce: singleUse.use, tokens, resolve, logFailure });
     const registry = createProviderRegistry({
       openProvider: open,
       declarations,
@@ -72,7 +88,8 @@ export default definePlugin<Record<never, never>, Shared>({
         throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
     }
 
-    const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure, events });
+    const hasCodePage = () => used.internalRequests.has('GET', CODE_PAGE);
+    const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure, events, singleUse, hasCodePage });
     host.provide(providerSignIns, { complete: flow.complete });
     for (const route of providerRoutes({ flow, assertCallback })) host.contribute(routes, route);
 

@@ -13,7 +13,7 @@ import { COMMON_PROVIDER_KEYS, REDIRECT_PROVIDER_KEYS } from './provider-keys.ts
 import { type OpenProviderSettings, readProviderSettings } from './provider-settings.ts';
 import type { ProviderTokenStore } from './provider-tokens.ts';
 import { parseProviderRoles } from './role-mapping.ts';
-import type { UseOnce } from './single-use.ts';
+import type { SingleUse } from './single-use.ts';
 import { reasonOf } from './unavailable.ts';
 import { createProviderBootFailure, type ProviderVariables } from './variables.ts';
 
@@ -30,7 +30,7 @@ export interface OpenProvider {
 interface Deps {
   readonly declarations: () => ReadonlyMap<string, ProviderDriverDeclaration>;
   readonly publicUrl: string;
-  readonly useOnce: UseOnce;
+  readonly useOnce: SingleUse['use'];
   readonly tokens: ProviderTokenStore;
   readonly logFailure: ThrottledLog;
   /** Finds or registers the user of a provider. */

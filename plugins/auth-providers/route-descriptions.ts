@@ -2,10 +2,12 @@ import type { ErrorCode } from '#kernel';
 import type { RouteDescription } from '../http/contract.ts';
 import {
   describeDataAnswer,
+  describeJsonBody,
   describeParameter,
   enumSchema,
   exactObjectSchema,
   INTEGER_SCHEMA,
+  nullableSchema,
   objectSchema,
   TEXT_SCHEMA,
 } from '../http/library.ts';
@@ -68,6 +70,20 @@ export const FORM_CALLBACK_ROUTE_DESCRIPTION: RouteDescription = {
   body: { content: { 'application/x-www-form-urlencoded': objectSchema({}) } },
   answers: { 303: {} },
   errors: ['ROUTE_NOT_FOUND', 'INVALID_PROVIDER', 'OUT_OF_TIME'],
+};
+
+export const CODE_ROUTE_DESCRIPTION: RouteDescription = {
+  ...base,
+  summary:
+    'Completes a sign-in by a provider whose user has a second factor: takes the ticket that the callback answered, or that the browser has as a cookie.',
+  body: describeJsonBody(objectSchema({ otp: TEXT_SCHEMA, ticket: nullableSchema(TEXT_SCHEMA) }, ['otp'])),
+  answers: describeDataAnswer(
+    exactObjectSchema(
+      { access_token: TEXT_SCHEMA, expires: INTEGER_SCHEMA },
+      { refresh_token: TEXT_SCHEMA, redirect: TEXT_SCHEMA },
+    ),
+  ),
+  errors: ['ROUTE_NOT_FOUND', 'INVALID_PROVIDER', 'INVALID_OTP'],
 };
 
 export const LOGOUT_ROUTE_DESCRIPTION: RouteDescription = {
