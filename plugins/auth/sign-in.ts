@@ -152,7 +152,7 @@ async function readCredential(
   signedIn: AuthenticatedUser,
   terms: AuthDriverInfo,
 ): Promise<VerifiedCredential> {
-  const account = await accounts.bySignedIn(signedIn);
+  const account = await accounts.bySignedIn(signedIn, terms.provider);
   if (!account) throw invalidCredentials('the authenticated user does not exist');
   // Only a driver that declares it may answer for a second factor.
   const isSecondFactorVerified = terms.verifiesSecondFactor === true && signedIn.isSecondFactorVerified === true;

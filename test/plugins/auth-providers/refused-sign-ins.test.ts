@@ -294,7 +294,7 @@ describe('sign-ins that a provider cannot prove', () => {
       expect(codes).to.deep.equal(['INVALID_TOKEN', 'INVALID_TOKEN']);
     });
 
-    it(`${provider}: refuses the e-mail address and the identifier of a user of another provider with INVALID_PROVIDER`, async () => {
+    it(`${provider}: refuses the e-mail address of a user of another provider with INVALID_PROVIDER`, async () => {
       const victim = nextUser();
       fixture.server.user = victim;
       await fixture.signIn('other');
@@ -302,13 +302,22 @@ describe('sign-ins that a provider cannot prove', () => {
       const byEmail = await fixture.signIn(provider);
       fixture.server.user = { ...nextUser(), email: fixture.service.admin.email };
       const admin = await fixture.signIn(provider);
+      const codes = [byEmail.code, admin.code];
+      table.push(`${provider.padEnd(8)}${'e-mail taken over from another provider'.padEnd(58)}401 ${codes.join(', ')}`);
+      expect(codes).to.deep.equal(Array(2).fill('INVALID_PROVIDER'));
+    });
+
+    it(`${provider}: makes another user of an identifier that a user of another provider has`, async () => {
+      const victim = nextUser();
+      fixture.server.user = victim;
+      await fixture.signIn('other');
       fixture.server.user = { ...nextUser(), sub: victim.sub };
-      const byIdentifier = await fixture.signIn(provider);
-      const codes = [byEmail.code, admin.code, byIdentifier.code];
-      table.push(
-        `${provider.padEnd(8)}${'e-mail address or identifier of another provider'.padEnd(58)}401 ${codes.join(', ')}`,
-      );
-      expect(codes).to.deep.equal(Array(3).fill('INVALID_PROVIDER'));
+      expect((await fixture.signIn(provider)).status).to.equal(200);
+      const sql = 'select provider from platform_users where external_identifier = $1 order by provider';
+      expect(await fixture.service.database.query(sql, [victim.sub])).to.have.deep.members([
+        { provider: 'other' },
+        { provider },
+      ]);
     });
   }
 
