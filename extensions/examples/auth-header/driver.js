@@ -44,8 +44,8 @@ export function openHeaderDriver(provider) {
       return {
         identifier,
         email: headerOf(callback, 'EMAIL_HEADER'),
-        // The proxy knows its users: their addresses are theirs.
-        emailVerified: true,
+        // Users whom an admin prepared are linked by a verified address.
+        emailVerified: provider.value('EMAIL_IS_VERIFIED') ? true : undefined,
         groups: groups.split(',').map((group) => group.trim()),
       };
     },

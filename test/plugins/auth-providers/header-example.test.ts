@@ -2,6 +2,7 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { type AuthDriverKit, describeAuthDriver, readPackageDriver } from '../../support/auth-driver-suite.ts';
 import { createCookieBrowser } from '../../support/cookie-browser.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
@@ -11,6 +12,33 @@ import { problemsOf, reportOf, runAuthCheck, textOf } from './check-run.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/auth-header/', import.meta.url));
 const SECRET = 'a text that the proxy and the service know';
+
+const headersOf = (user: string, groups: string) => ({
+  'x-proxy-secret': SECRET,
+  'x-forwarded-user': user,
+  'x-forwarded-email': `${user}@example.com`,
+  'x-forwarded-groups': groups,
+});
+
+describeAuthDriver(
+  'header of the example',
+  'redirect',
+  async (): Promise<AuthDriverKit> => ({
+    declaration: readPackageDriver((await import(join(EXAMPLE, 'index.js'))).default),
+    settings: { SECRET },
+    secrets: [SECRET],
+    knowsVerifiedEmail: false,
+    visit: async (location) => location.searchParams,
+    headersOf: (user) => headersOf(user, user === 'ann' ? 'editors, staff' : 'staff'),
+    forgedHeaders: [
+      { ...headersOf('ann', ''), 'x-proxy-secret': 'another' },
+      { ...headersOf('ann', ''), 'x-proxy-secret': '' },
+      { ...headersOf('', '') },
+    ],
+    stop: async () => {},
+  }),
+  { hasProvider: false },
+);
 
 /** Tests a copy of the example in an EXTENSIONS_PATH outside of the repository, as its README says to install it. */
 describe('example extension auth-header', function () {
