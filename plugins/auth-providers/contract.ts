@@ -17,6 +17,17 @@ export interface ProviderProfile {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Tokens to refresh with the session of the user; stored encrypted, and only where SECRETS_ENCRYPTION_KEY is set. */
   readonly tokens?: ProviderTokens | undefined;
+  /** For the sign-out at the provider, and for sign-outs that the provider begins. */
+  readonly signOut?: ProviderSignOut | undefined;
+}
+
+/** What a sign-in leaves for its sign-out. */
+export interface ProviderSignOut {
+  /** What the provider calls the user, and its own session, in a sign-out that it begins. */
+  readonly subject: string;
+  readonly session?: string | undefined;
+  /** What `logout` receives in the browser that signed in, such as an ID token: no secret. One of more than 3,900 bytes is not kept. */
+  readonly hint?: string | undefined;
 }
 
 /** Tokens that a provider issued for a user. */
@@ -155,7 +166,18 @@ export interface RedirectProviderDriver extends ProviderDriverMethods {
   /** @throws INVALID_CREDENTIALS for everything that proves no identity, SERVICE_UNAVAILABLE. */
   finish(callback: SignInCallback): Promise<ProviderProfile>;
   /** The address that ends the session at the provider and returns to `redirect`; undefined where the provider has none. */
-  logout?(redirect: URL | undefined, call: ProviderCall): Promise<URL | undefined>;
+  logout?(
+    redirect: URL | undefined,
+    call: ProviderCall & { readonly hint: string | undefined },
+  ): Promise<URL | undefined>;
+  /**
+   * Verifies a message that the provider posts to `/auth/login/<provider>/backchannel-logout`: `session` is over, or all sessions of
+   * `subject`, as `signOut` of the profile named them. @throws INVALID_CREDENTIALS for what proves nothing, SERVICE_UNAVAILABLE
+   */
+  readSignOut?(
+    message: URLSearchParams,
+    call: ProviderCall,
+  ): Promise<{ readonly subject?: string | undefined; readonly session?: string | undefined }>;
 }
 
 interface ProviderDriverTerms {

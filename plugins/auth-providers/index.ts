@@ -1,10 +1,10 @@
 import { commands, definePlugin, fail } from '#kernel';
 import {
-  type AuthenticatedUser,
   authDrivers,
   authProviderVariables,
   linkTokens,
   sealedValues,
+  sessionDirectory,
   sessions,
 } from '../auth/contract.ts';
 import '../database/contract.ts';
@@ -14,20 +14,22 @@ import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import { accountStatements } from './account-statements.ts';
 import { createProviderAccounts } from './accounts.ts';
+import { backchannelLogoutRoute } from './backchannel-logout-route.ts';
 import { checkProvider } from './check/check-provider.ts';
 import { createCheckStatements } from './check/check-statements.ts';
 import { createCheckCommand } from './check/command.ts';
-import { usedSignInsCollection } from './collections.ts';
+import { providerSessionsCollection, usedSignInsCollection } from './collections.ts';
 import { authProviders, type ProviderProfile, providerSignIns } from './contract.ts';
 import { createFailureLog } from './failure-log.ts';
 import { warnOfMissingRoles } from './missing-roles.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createProviderRegistry } from './provider-registry.ts';
+import { createProviderSessions } from './provider-sessions.ts';
 import { createProviderTokenStore } from './provider-tokens.ts';
 import { assertContributed, type OpenProvider, openProvider } from './providers.ts';
 import { providerRoutes } from './routes.ts';
 import { CODE_PAGE } from './second-factor.ts';
-import { createSignInFlow } from './sign-in-flow.ts';
+import { createSignInFlow, type ResolvedUser } from './sign-in-flow.ts';
 import { createSingleUse } from './single-use.ts';
 import { type ProviderVariables, parseProviderVariables } from './variables.ts';
 
@@ -45,11 +47,12 @@ export default definePlugin<Record<never, never>, Shared>({
       items,
       linkTokens,
       sealedValues,
+      sessionDirectory,
       secrets,
       sessions,
     });
     host.define(authProviders);
-    host.contribute(systemCollections, usedSignInsCollection);
+    for (const one of [providerSessionsCollection, usedSignInsCollection]) host.contribute(systemCollections, one);
     const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
     const statements = accountStatements(db);
     const systemCaller = () => host.asSystem('users of sign-in providers are registered and kept up to date');
@@ -59,7 +62,7 @@ export default definePlugin<Record<never, never>, Shared>({
     const logFailure = createFailureLog(log);
     const declarations = () => host.read(authProviders);
 
-    async function resolve({ rules }: OpenProvider, profile: ProviderProfile): Promise<AuthenticatedUser> {
+    async function resolve({ rules }: OpenProvider, profile: ProviderProfile): Promise<ResolvedUser> {
       const user = await accounts.resolve(rules, profile);
       await tokens.store(user, profile.tokens);
       return { user, isSecondFactorVerified: rules.trustsSecondFactor };
@@ -88,9 +91,25 @@ export default definePlugin<Record<never, never>, Shared>({
         throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
     }
 
+    const providerSessions = createProviderSessions({
+      db,
+      directory: used.sessionDirectory,
+      systemCaller: () => host.asSystem('sign-in providers end sessions of their users'),
+    });
     const hasCodePage = () => used.internalRequests.has('GET', CODE_PAGE);
-    const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure, events, singleUse, hasCodePage });
+    const flow = createSignInFlow({
+      ...used,
+      find,
+      resolve,
+      publicUrl,
+      logFailure,
+      events,
+      singleUse,
+      hasCodePage,
+      providerSessions,
+    });
     host.provide(providerSignIns, { complete: flow.complete });
+    host.contribute(routes, backchannelLogoutRoute({ find, providerSessions, logFailure }));
     for (const route of providerRoutes({ flow, assertCallback })) host.contribute(routes, route);
 
     const readVariables = () => parseProviderVariables(used.authProviderVariables);

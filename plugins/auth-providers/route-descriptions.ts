@@ -7,6 +7,7 @@ import {
   enumSchema,
   exactObjectSchema,
   INTEGER_SCHEMA,
+  NO_CONTENT_ANSWER_DESCRIPTION,
   nullableSchema,
   objectSchema,
   TEXT_SCHEMA,
@@ -84,6 +85,16 @@ export const CODE_ROUTE_DESCRIPTION: RouteDescription = {
     ),
   ),
   errors: ['ROUTE_NOT_FOUND', 'INVALID_PROVIDER', 'INVALID_OTP'],
+};
+
+export const BACKCHANNEL_LOGOUT_ROUTE_DESCRIPTION: RouteDescription = {
+  ...base,
+  summary: 'Ends the sessions that a logout token of the provider names (OpenID Connect Back-Channel Logout).',
+  body: {
+    content: { 'application/x-www-form-urlencoded': objectSchema({ logout_token: TEXT_SCHEMA }, ['logout_token']) },
+  },
+  answers: NO_CONTENT_ANSWER_DESCRIPTION,
+  errors: ['ROUTE_NOT_FOUND', 'INVALID_PROVIDER', 'OUT_OF_TIME'],
 };
 
 export const LOGOUT_ROUTE_DESCRIPTION: RouteDescription = {

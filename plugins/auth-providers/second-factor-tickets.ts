@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fail } from '#kernel';
 import type { SealedValues } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
+import type { ProviderSignOut } from './contract.ts';
 
 /** A sign-in whose user the provider has proven, and which waits for a code of the second factor. */
 export interface AwaitedCode {
@@ -12,6 +13,8 @@ export interface AwaitedCode {
   readonly mode: 'json' | 'cookie';
   /** Where the sign-in ends. */
   readonly redirect: string | undefined;
+  /** What the provider calls the user and its session. */
+  readonly signOut: Pick<ProviderSignOut, 'subject' | 'session'> | undefined;
 }
 
 /** Milliseconds that a user has to enter a code. */

@@ -1,6 +1,8 @@
 import { fail } from '#kernel';
 import type { SealedValues, SessionService, SessionTokens } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
+import type { ProviderSignOut } from './contract.ts';
+import type { ProviderSessions } from './provider-sessions.ts';
 import type { OpenProvider } from './providers.ts';
 import { sendRedirect } from './redirect-response.ts';
 import { type AwaitedCode, createSecondFactorTickets, TICKET_LIFETIME } from './second-factor-tickets.ts';
@@ -15,6 +17,7 @@ export interface SecondFactorDeps {
   /** Whether there is a page that asks for codes, at `CODE_PAGE`. */
   readonly hasCodePage: () => boolean;
   readonly publicUrl: string;
+  readonly providerSessions: Pick<ProviderSessions, 'remember'>;
 }
 
 /** The tokens of a sign-in as an answer; in the mode `cookie` the refresh token is in the cookie alone. */
@@ -55,6 +58,18 @@ export function awaitCode(
   });
 }
 
+/** Keeps what the provider calls user and session of a session that was opened. */
+export async function rememberOrigin(
+  { providerSessions }: Pick<SecondFactorDeps, 'providerSessions'>,
+  { settings }: OpenProvider,
+  { user, signOut }: { readonly user: string; readonly signOut: ProviderSignOut | undefined },
+  { session }: SessionTokens,
+): Promise<void> {
+  if (!signOut || session === undefined) return;
+  const { subject, session: providerSession } = signOut;
+  await providerSessions.remember(session, { provider: settings.name, user, subject, session: providerSession });
+}
+
 export function answerOf(
   { sessions }: SecondFactorDeps,
   ctx: HttpContext,
@@ -80,6 +95,7 @@ export async function completeWithCode(
   if (!(await deps.singleUse.use(name, use, TICKET_LIFETIME))) throw fail('INVALID_TOKEN', 'the ticket is used');
   try {
     const tokens = await sessions.open(ctx.state.caller, provider.authDriver, { user }, { otp });
+    await rememberOrigin(deps, provider, { user, signOut: pending.signOut }, tokens);
     if (pending.mode === 'cookie') tickets.clear(ctx);
     const { redirect } = pending;
     return { ...answerOf(deps, ctx, pending, tokens), ...(redirect === undefined ? {} : { redirect }) };

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type EventsApi, fail } from '#kernel';
-import type { AuthenticatedUser, LinkTokens } from '../auth/contract.ts';
+import type { LinkTokens } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import { clientInfoOf, sendData } from '../http/library.ts';
 import { toClientNetworkKey } from '../outbound/library.ts';
-import type { ProviderProfile, ProviderSignIns, RedirectProviderDriver } from './contract.ts';
+import type { ProviderProfile, ProviderSignIns, ProviderSignOut, RedirectProviderDriver } from './contract.ts';
 import { withFailedSignInEvent } from './failed-sign-in-event.ts';
 import { codeOf, type ThrottledLog } from './failure-log.ts';
 import type { OpenProvider } from './providers.ts';
@@ -15,16 +15,25 @@ import {
   awaitCode,
   completeWithCode,
   isSecure,
+  rememberOrigin,
   type SecondFactorDeps,
   type SignInAnswer,
 } from './second-factor.ts';
 import { createSignInCookie, type PendingSignIn, SIGN_IN_LIFETIME } from './sign-in-cookie.ts';
+import { createSignOutCookie } from './sign-out-cookie.ts';
 
 interface Deps extends SecondFactorDeps {
-  readonly resolve: (provider: OpenProvider, profile: ProviderProfile) => Promise<AuthenticatedUser>;
+  readonly resolve: (provider: OpenProvider, profile: ProviderProfile) => Promise<ResolvedUser>;
   readonly linkTokens: LinkTokens;
   readonly logFailure: ThrottledLog;
   readonly events: Pick<EventsApi, 'action'>;
+}
+
+/** The user whom a provider means. */
+export interface ResolvedUser {
+  /** Key of the user. */
+  readonly user: string;
+  readonly isSecondFactorVerified: boolean;
 }
 
 /** The query of a request that begins a sign-in. */
@@ -79,12 +88,15 @@ export function createSignInFlow(deps: Deps): SignInFlow {
       // The address was checked at the begin, and the cookie is signed.
       const target = pending.redirect === undefined ? undefined : new URL(pending.redirect);
       try {
-        const user = await proveUser(deps, ctx, provider, pending, parameters);
+        const { user, signOut } = await proveUser(deps, ctx, provider, pending, parameters);
+        if (signOut?.hint !== undefined) signOutCookieOf(provider).write(ctx, signOut.hint);
         const tokens = await sessions.open(ctx.state.caller, provider.authDriver, user).catch((error) => {
-          if (codeOf(error) !== 'INVALID_OTP' || !('user' in user)) throw error;
-          awaitCode(deps, ctx, provider, { user: user.user, mode: pending.mode, redirect: pending.redirect });
+          if (codeOf(error) !== 'INVALID_OTP') throw error;
+          const { mode, redirect } = pending;
+          awaitCode(deps, ctx, provider, { user: user.user, mode, redirect, signOut: namesOf(signOut) });
         });
         if (!tokens) return;
+        await rememberOrigin(deps, provider, { user: user.user, signOut }, tokens);
         const answer = answerOf(deps, ctx, pending, tokens);
         if (target) return sendRedirect(ctx, target);
         sendData(ctx, answer);
@@ -98,8 +110,9 @@ export function createSignInFlow(deps: Deps): SignInFlow {
     async logout(ctx, name, redirect) {
       const provider = find(ctx, name);
       const target = targetOf(deps, provider, redirect);
+      const hint = signOutCookieOf(provider).take(ctx);
       const location = await provider.settings.boundedCall(
-        async (call) => redirectDriverOf(provider).logout?.(target, call),
+        async (call) => redirectDriverOf(provider).logout?.(target, { ...call, hint }),
         clientOf(ctx),
       );
       const end = location ?? target;
@@ -109,9 +122,9 @@ export function createSignInFlow(deps: Deps): SignInFlow {
   };
 }
 
-const redirectDriverOf = ({ driver }: OpenProvider): RedirectProviderDriver => driver as RedirectProviderDriver;
+export const redirectDriverOf = ({ driver }: OpenProvider): RedirectProviderDriver => driver as RedirectProviderDriver;
 
-const clientOf = (ctx: HttpContext): string => toClientNetworkKey(clientInfoOf(ctx).ip);
+export const clientOf = (ctx: HttpContext): string => toClientNetworkKey(clientInfoOf(ctx).ip);
 
 const headerReader =
   ({ req }: HttpContext) =>
@@ -132,6 +145,13 @@ function cookieOf({ linkTokens }: Deps, provider: OpenProvider) {
   });
 }
 
+const signOutCookieOf = (provider: OpenProvider) =>
+  createSignOutCookie(provider.settings.name, provider.settings.urlOf('logout'), isSecure(provider));
+
+/** What a ticket keeps of it. */
+const namesOf = (signOut: ProviderSignOut | undefined) =>
+  signOut && { subject: signOut.subject, session: signOut.session };
+
 const targetOf = ({ publicUrl }: Deps, { settings }: OpenProvider, redirect: unknown) =>
   parseRedirectTarget(redirect, publicUrl, settings.value<readonly string[]>('REDIRECT_ALLOW_LIST'));
 
@@ -151,7 +171,7 @@ async function proveUser(
   provider: OpenProvider,
   { state, keep }: PendingSignIn,
   parameters: URLSearchParams,
-): Promise<AuthenticatedUser> {
+): Promise<{ readonly user: ResolvedUser; readonly signOut: ProviderSignOut | undefined }> {
   const { settings } = provider;
   const { caller } = ctx.state;
   return withFailedSignInEvent(events, { caller, provider: settings.name }, async () => {
@@ -162,7 +182,7 @@ async function proveUser(
       (call) => redirectDriverOf(provider).finish({ ...call, parameters, state, keep, header: headerReader(ctx) }),
       clientOf(ctx),
     );
-    return resolve(provider, profile);
+    return { user: await resolve(provider, profile), signOut: profile.signOut };
   });
 }
 
