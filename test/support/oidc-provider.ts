@@ -39,6 +39,8 @@ export async function startOidcProvider(service: string, name: string): Promise<
     cookies: { keys: ['a key for cookies'] },
     claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'], profile: ['given_name', 'family_name'] },
     features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+    // Its own requests reach no address of this machine.
+    fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined } as RequestInit),
     pkce: { required: () => true },
     findAccount: (_ctx, id) => ({
       accountId: id,
