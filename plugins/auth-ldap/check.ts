@@ -20,7 +20,7 @@ export async function* checkDirectory(
   let isConnected = false;
   const attempt = await attemptCheck('connection', connectionRemedy(directory), () =>
     useLdapConnection(directory, signal, async (client, connection) => {
-      // Every directory describes itself to anybody.
+      // Every directory describes itself without a bind.
       const root = await client.search('', { scope: 'base', attributes: ['*'], timeLimit: TIME_LIMIT });
       isConnected = true;
       findings.push({ check: 'connection', status: 'ok', text: `${url.host} answers` });

@@ -20,13 +20,13 @@ export const createCheckStart = (call: ProviderCall): SignInStart => ({
 export async function checkAuthorization(
   provider: ProviderSettings,
   location: URL,
-  { fetch }: ProviderCall,
+  call: ProviderCall,
 ): Promise<ProviderFinding> {
   const check = 'authorization';
   const callback = provider.urlOf('callback');
   const remedy = `register ${callback} as a callback of this client at the provider, and check ${provider.variableOf('CLIENT_ID')}`;
   const { value: answer, failure } = await attemptCheck(check, 'see whether the provider answers', () =>
-    fetch(location),
+    call.fetch(location),
   );
   if (!answer) return failure as ProviderFinding;
   const target = URL.parse(answer.headers.get('location') ?? '', location.href);

@@ -82,11 +82,13 @@ export function openOAuth2Driver(provider: ProviderSettings): RedirectProviderDr
 async function checkProfileUrl(
   { variableOf }: ProviderSettings,
   url: URL,
-  { fetch }: ProviderCall,
+  call: ProviderCall,
 ): Promise<ProviderFinding> {
   const check = 'profile';
   const remedy = `correct ${variableOf('PROFILE_URL')}`;
-  const { value: answer, failure } = await attemptCheck(check, remedy, () => fetch(url, { headers: PROFILE_HEADERS }));
+  const { value: answer, failure } = await attemptCheck(check, remedy, () =>
+    call.fetch(url, { headers: PROFILE_HEADERS }),
+  );
   if (!answer) return failure as ProviderFinding;
   const { status } = answer;
   if (status === 404 || status >= 500) return { check, status: 'fail', text: `${url.href} answers ${status}`, remedy };

@@ -75,12 +75,12 @@ function describeClaim(key: string, variable: string, server: client.ServerMetad
   return { check: 'identifier', status: 'warn', text, remedy: `correct ${variable}, or try a sign-in` };
 }
 
-async function checkKeys(server: client.ServerMetadata, { fetch }: ProviderCall): Promise<ProviderFinding> {
+async function checkKeys(server: client.ServerMetadata, call: ProviderCall): Promise<ProviderFinding> {
   const check = 'keys';
   const address = String(server.jwks_uri);
   const remedy = 'see whether the address answers a key set from this machine';
   const attempt = await attemptCheck(check, remedy, async () => {
-    const answer = await fetch(address);
+    const answer = await call.fetch(address);
     if (answer.status !== 200) throw new Error(`${address} answers ${answer.status}`);
     const { keys } = Object((await answer.json().catch(() => undefined)) as unknown) as { keys?: unknown };
     if (!Array.isArray(keys)) throw new Error(`${address} answers no key set`);

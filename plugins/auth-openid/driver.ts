@@ -2,7 +2,12 @@ import * as client from 'openid-client';
 import { fail } from '#kernel';
 import type { OAuth2Client } from '../auth-oauth2/contract.ts';
 import { parseAuthorizationParameters } from '../auth-oauth2/library.ts';
-import type { ProviderCall, ProviderSettings, RedirectProviderDriver } from '../auth-providers/contract.ts';
+import type {
+  ProviderCall,
+  ProviderSettings,
+  ProviderSignOut,
+  RedirectProviderDriver,
+} from '../auth-providers/contract.ts';
 import { profileOfClaims } from '../auth-providers/library.ts';
 import { checkOpenIdProvider } from './check.ts';
 import { createLogoutTokenVerifier } from './logout-token.ts';
@@ -77,12 +82,8 @@ export async function openOpenIdDriver(
       const config = await configure(callback);
       try {
         const tokens = await oauth2.exchangeCode(config, provider, callback);
-        const { sub: subject, sid } = Object(tokens.claims()) as { sub: string; sid?: unknown };
-        return {
-          ...profileOfClaims(provider, await claimsOf(config, tokens)),
-          tokens: oauth2.tokensOf(tokens),
-          signOut: { subject, session: typeof sid === 'string' ? sid : undefined, hint: tokens.id_token },
-        };
+        const profile = profileOfClaims(provider, await claimsOf(config, tokens));
+        return { ...profile, tokens: oauth2.tokensOf(tokens), signOut: signOutOf(tokens) };
       } finally {
         keys = client.getJwksCache(config) ?? keys;
       }
@@ -108,4 +109,10 @@ export async function openOpenIdDriver(
 
     refresh: async (tokens, call) => oauth2.exchangeRefreshToken(await configure(call), provider, tokens),
   };
+}
+
+/** What a sign-out names: user and session by the ID token, and the token itself. */
+function signOutOf(tokens: Awaited<ReturnType<OAuth2Client['exchangeCode']>>): ProviderSignOut {
+  const { sub: subject, sid } = Object(tokens.claims()) as { readonly sub: string; readonly sid?: unknown };
+  return { subject, session: typeof sid === 'string' ? sid : undefined, hint: tokens.id_token };
 }

@@ -30,8 +30,8 @@ interface Options {
 export function createLogoutTokenVerifier({ provider, algorithms }: Options): VerifyLogoutToken {
   let known: { readonly keys: JSONWebKeySet; readonly at: number } | undefined;
 
-  async function fetchKeys(address: string, { fetch }: ProviderCall): Promise<JSONWebKeySet> {
-    const answer = await fetch(address);
+  async function fetchKeys(address: string, call: ProviderCall): Promise<JSONWebKeySet> {
+    const answer = await call.fetch(address);
     const body = (await answer.json().catch(() => undefined)) as JSONWebKeySet | undefined;
     if (answer.status !== 200 || !Array.isArray(body?.keys))
       throw fail('SERVICE_UNAVAILABLE', 'The sign-in provider cannot be used.');

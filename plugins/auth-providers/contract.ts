@@ -109,7 +109,7 @@ interface ProviderDriverMethods {
    */
   refresh?(tokens: ProviderTokens, call: ProviderCall): Promise<ProviderTokens>;
   /**
-   * Looks at the provider for `auth check`, without signing anybody in: whether it is there and does what a sign-in needs. Findings are
+   * Looks at the provider for `auth check`, without a sign-in: whether it is there and does what a sign-in needs. Findings are
    * printed as they come. What it throws is a finding, too, and the last one. All of it has AUTH_<NAME>_TIMEOUT.
    */
   check?(call: ProviderCall): AsyncIterable<ProviderFinding>;

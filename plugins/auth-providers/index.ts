@@ -1,4 +1,4 @@
-import { commands, definePlugin, fail } from '#kernel';
+import { commands, definePlugin } from '#kernel';
 import {
   authDrivers,
   authProviderVariables,
@@ -8,25 +8,25 @@ import {
   sessions,
 } from '../auth/contract.ts';
 import '../database/contract.ts';
-import { type HttpContext, internalRequests, routes } from '../http/contract.ts';
+import { internalRequests, routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
 import { accountStatements } from './account-statements.ts';
 import { createProviderAccounts } from './accounts.ts';
 import { backchannelLogoutRoute } from './backchannel-logout-route.ts';
-import { checkProvider } from './check/check-provider.ts';
 import { createCheckStatements } from './check/check-statements.ts';
 import { createCheckCommand } from './check/command.ts';
 import { providerSessionsCollection, usedSignInsCollection } from './collections.ts';
 import { authProviders, type ProviderProfile, providerSignIns } from './contract.ts';
 import { createFailureLog } from './failure-log.ts';
+import { createProviderFinder } from './find-provider.ts';
 import { warnOfMissingRoles } from './missing-roles.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createProviderRegistry } from './provider-registry.ts';
 import { createProviderSessions } from './provider-sessions.ts';
 import { createProviderTokenStore } from './provider-tokens.ts';
-import { assertContributed, type OpenProvider, openProvider } from './providers.ts';
+import { type OpenProvider, openProvider } from './providers.ts';
 import { providerRoutes } from './routes.ts';
 import { CODE_PAGE } from './second-factor.ts';
 import { createSignInFlow, type ResolvedUser } from './sign-in-flow.ts';
@@ -77,20 +77,7 @@ export default definePlugin<Record<never, never>, Shared>({
       log,
     });
 
-    function find(ctx: HttpContext, name: string): OpenProvider {
-      const provider = registry.get(name);
-      if (provider?.declaration.kind !== 'redirect')
-        throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
-      assertContributed(provider, declarations());
-      return provider;
-    }
-
-    function assertCallback(ctx: HttpContext, name: string): void {
-      const { declaration } = find(ctx, name);
-      if (declaration.kind === 'redirect' && declaration.ownCallback)
-        throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
-    }
-
+    const { find, assertCallback } = createProviderFinder(registry, declarations);
     const providerSessions = createProviderSessions({
       db,
       directory: used.sessionDirectory,
@@ -113,9 +100,8 @@ export default definePlugin<Record<never, never>, Shared>({
     for (const route of providerRoutes({ flow, assertCallback })) host.contribute(routes, route);
 
     const readVariables = () => parseProviderVariables(used.authProviderVariables);
-    const checkDeps = { openProvider: open, statements: createCheckStatements(db, statements) };
-    const check = checkProvider.bind(undefined, checkDeps);
-    host.contribute(commands, createCheckCommand({ readVariables, check }));
+    const checkDeps = { openProvider: open, statements: createCheckStatements(db, statements), readVariables };
+    host.contribute(commands, createCheckCommand(checkDeps));
 
     host.onStart(async () => {
       const { providers, strays } = readVariables();

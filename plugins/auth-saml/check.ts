@@ -81,14 +81,10 @@ function* describeAddresses({ value, variableOf }: ProviderSettings, sp: Service
   };
 }
 
-async function checkOwnMetadata(
-  sp: ServiceProvider,
-  address: string,
-  { fetch }: ProviderCall,
-): Promise<ProviderFinding> {
+async function checkOwnMetadata(sp: ServiceProvider, address: string, call: ProviderCall): Promise<ProviderFinding> {
   const check = 'own metadata';
   const attempt = await attemptCheck(check, 'start the service, or correct PUBLIC_URL', async () => {
-    const answer = await fetch(address);
+    const answer = await call.fetch(address);
     const text = await answer.text();
     if (answer.status !== 200 || !text.includes('EntityDescriptor'))
       throw new Error(`something else answers at ${address}, with status ${answer.status}`);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What became of the sign-ins: how many ended with each answer, and how long the slowest took, in milliseconds. */
+/** Outcomes of sign-ins: how many ended with each answer, and how long the slowest took, in milliseconds. */
 export interface SignInOutcomes {
   readonly answers: Readonly<Record<string, number>>;
   readonly slowest: number;

@@ -27,7 +27,7 @@ function describeAddress(callback: string): ProviderFinding {
 async function requestCallback({ call }: OpenProvider['settings'], callback: string): Promise<ProviderFinding> {
   const check = 'callback answers';
   try {
-    const answer = await call(({ fetch }) => fetch(callback));
+    const answer = await call((one) => one.fetch(callback));
     const text = await answer.text();
     if (answer.status === 403 && text.includes('INVALID_TOKEN'))
       return { check, status: 'ok', text: 'the service answers there' };

@@ -77,7 +77,7 @@ async function checkByDriver({ settings, declaration, driver }: OpenProvider, re
     await settings.boundedCall(async ({ signal, fetch }: ProviderCall) => {
       observed = observeFetch(fetch);
       for await (const finding of driver.check?.({ signal, fetch: observed.fetch }) ?? []) {
-        // After the deadline nobody waits for the rest.
+        // After the deadline the command does not wait for the rest.
         signal.throwIfAborted();
         report(finding);
       }

@@ -2,7 +2,7 @@ import type { ProviderFinding } from '../contract.ts';
 import type { OpenProvider } from '../providers.ts';
 import type { CheckStatements } from './check-statements.ts';
 
-/** Whether the roles of the settings exist, and what becomes of unknown users. */
+/** Whether the roles of the settings exist, and whether unknown users are registered. */
 export async function checkRoles(
   statements: Pick<CheckStatements, 'readRoleNames'>,
   { settings, rules }: OpenProvider,

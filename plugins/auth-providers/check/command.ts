@@ -1,17 +1,12 @@
 import { parseArgs } from 'node:util';
 import type { KernelCommand } from '#kernel';
 import type { ProviderFinding } from '../contract.ts';
-import type { ParsedProviderVariables, ProviderVariables } from '../variables.ts';
-import type { UserQuestion } from './explain-user.ts';
+import type { ParsedProviderVariables } from '../variables.ts';
+import { checkProvider, type ProviderCheckDeps } from './check-provider.ts';
 
-interface Deps {
+interface Deps extends ProviderCheckDeps {
   /** @throws BootFailure for names that cannot be */
   readonly readVariables: () => ParsedProviderVariables;
-  readonly check: (
-    variables: ProviderVariables,
-    question: UserQuestion | undefined,
-    report: (finding: ProviderFinding) => void,
-  ) => Promise<void>;
 }
 
 const USAGE = 'auth:check [<provider>] [--user <name>] [--group <name>]… [--json]';
@@ -23,7 +18,7 @@ const OPTIONS = {
 } as const;
 
 /** `auth:check`: looks at the sign-in providers. It ends with 1 where something fails, with 2 for arguments that make no sense. */
-export const createCheckCommand = ({ readVariables, check }: Deps): KernelCommand => ({
+export const createCheckCommand = (deps: Deps): KernelCommand => ({
   name: 'auth:check',
   about: `looks at the sign-in providers, and says what to correct: ${USAGE}`,
   needs: 'migrate',
@@ -31,7 +26,7 @@ export const createCheckCommand = ({ readVariables, check }: Deps): KernelComman
     const parsed = parseArguments(args);
     if (typeof parsed === 'string') return refuse(parsed);
     const { values, positionals } = parsed;
-    const { providers } = readVariables();
+    const { providers } = deps.readVariables();
     const [name] = positionals;
     const chosen = name === undefined ? providers : providers.filter((one) => one.name === name);
     if (chosen.length === 0) {
@@ -44,7 +39,7 @@ export const createCheckCommand = ({ readVariables, check }: Deps): KernelComman
       const report = { provider: one.name, driver: one.texts.get('DRIVER') ?? null, findings: [] as ProviderFinding[] };
       reports.push(report);
       if (!values.json) print(`${one.name} (${report.driver})`);
-      await check(one, question, (finding) => {
+      await checkProvider(deps, one, question, (finding) => {
         report.findings.push(finding);
         if (!values.json) print(renderFinding(finding));
       });

@@ -62,15 +62,15 @@ async function readProfile(
 
 function describeProfile(
   { identifier, email, emailVerified, groups }: CheckedProfile,
-  isAsked: boolean,
+  isLookedUp: boolean,
 ): ProviderFinding {
   const verified = emailVerified === true ? ', verified' : emailVerified === false ? ', not verified' : '';
   const text = [
     `identifier ${identifier}`,
-    email === undefined ? 'no e-mail address' : `e-mail address ${email}${isAsked ? verified : ''}`,
+    email === undefined ? 'no e-mail address' : `e-mail address ${email}${isLookedUp ? verified : ''}`,
     groups.length === 0 ? 'no groups' : `groups ${groups.join(', ')}`,
   ].join('; ');
-  if (isAsked) return { check: 'user', status: 'ok', text: `the provider says: ${text}` };
+  if (isLookedUp) return { check: 'user', status: 'ok', text: `the provider says: ${text}` };
   return {
     check: 'user',
     status: 'ok',

@@ -18,12 +18,12 @@ export interface ObservedFetch {
 /** Milliseconds within which a date header is exact: it has no fractions of seconds. */
 const DATE_PRECISION = 1000;
 
-export function observeFetch(fetch: ProviderFetch): ObservedFetch {
+export function observeFetch(request: ProviderFetch): ObservedFetch {
   const observations: Observation[] = [];
   return {
-    async fetch(url, init) {
+    fetch: async (url, init) => {
       const begun = Date.now();
-      const answer = await fetch(url, init);
+      const answer = await request(url, init);
       const ended = Date.now();
       const date = Date.parse(answer.headers.get('date') ?? '');
       // The answer was dated at some moment between.

@@ -78,8 +78,7 @@ export function loginRoutes(tools: PageTools): readonly Route[] {
       if (text === undefined && notice === undefined && (await identity.ofSessionCookie(ctx)))
         return redirectTo(ctx, targetOf(ctx) ?? `${rootOf(ctx)}/admin`);
       const problem = text === undefined ? undefined : { text };
-      const page = createLoginPage({ ...viewOf(ctx), problem, notice });
-      await sendPage(ctx, page);
+      await sendPage(ctx, createLoginPage({ ...viewOf(ctx), problem, notice }));
     },
   };
 

@@ -26,7 +26,7 @@ const NEVER = '9223372036854775807';
 /** What is refused for the provider `corp`, whose directory is in order. */
 const REFUSED: readonly (readonly [what: string, credentials: Credentials, refusal: string])[] = [
   ['a wrong password', { identifier: 'Ann', password: 'wrong' }, INVALID],
-  ['an unknown user', { identifier: 'Nobody' }, INVALID],
+  ['an unknown user', { identifier: 'Unknown' }, INVALID],
   ['empty password bind', { identifier: 'Ann', password: '' }, INVALID],
   ['a password of spaces', { identifier: 'Ann', password: '   ' }, INVALID],
   ['no password', { identifier: 'Ann', password: undefined }, '400 INVALID_PAYLOAD'],

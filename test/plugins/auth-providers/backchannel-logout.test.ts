@@ -95,10 +95,10 @@ describe('back-channel logout of OpenID Connect', function () {
   it('ends all sessions of the user where no session is named', async () => {
     const sub = nextSub();
     const all = [await signIn(sub, 'one'), await signIn(sub, 'two'), await signIn(sub, undefined)];
-    const stranger = await signIn(nextSub(), 'one');
+    const neighbour = await signIn(nextSub(), 'one');
     expect(await post(tokenOf({ sub }))).to.equal('204');
     for (const one of all) expect(await isOpen(one)).to.equal(false);
-    expect(await isOpen(stranger)).to.equal(true);
+    expect(await isOpen(neighbour)).to.equal(true);
   });
 
   it('ends by the session alone, and of a provider that named none at the sign-in, by its user', async () => {

@@ -57,7 +57,7 @@ describe('auth check, of providers of OpenID Connect and OAuth2', function () {
         ...settingsOf('good', { CLOCK_TOLERANCE: '10s' }),
         // The provider knows the callback of `good` only.
         ...settingsOf('elsewhere'),
-        ...settingsOf('stranger', { CLIENT_ID: 'unknown' }),
+        ...settingsOf('unregistered', { CLIENT_ID: 'unknown' }),
         ...settingsOf('locked', { CLIENT_SECRET: SECRET }),
         ...settingsOf('scope', { SCOPE: 'openid email calendar' }),
       });
@@ -86,9 +86,9 @@ describe('auth check, of providers of OpenID Connect and OAuth2', function () {
       );
     });
     it('finds a client that the provider does not know', () => {
-      const problems = problemsOf(report, 'stranger');
+      const problems = problemsOf(report, 'unregistered');
       expect(problems).to.deep.equal([...ORDINARY, 'fail authorization', 'fail token endpoint']);
-      expect(textOf(report, 'stranger', 'token endpoint')).to.contain('check AUTH_STRANGER_CLIENT_ID');
+      expect(textOf(report, 'unregistered', 'token endpoint')).to.contain('check AUTH_UNREGISTERED_CLIENT_ID');
     });
     it('finds a wrong secret, and does not print it', () => {
       expect(problemsOf(report, 'locked')).to.include('fail token endpoint');

@@ -183,8 +183,8 @@ describe('a sign-in by redirect of a user with a second factor', function () {
 
     it('shows the page again while too many codes are checked, and the begin where the ticket is used or not there', async () => {
       const { client, page } = await openPage('?redirect=/admin');
-      const stranger = new PageClient(fixture.service.url);
-      const foreign = await stranger.submit(await stranger.get(PAGE), PAGE, { otp: codeOf(user.secret) });
+      const otherBrowser = new PageClient(fixture.service.url);
+      const foreign = await otherBrowser.submit(await otherBrowser.get(PAGE), PAGE, { otp: codeOf(user.secret) });
       expect([foreign.status, foreign.title]).to.deep.equal([403, 'Please sign in again']);
       const cookies = new Map(client.cookies);
       await client.submit(page, PAGE, { otp: codeOf(user.secret) });
