@@ -67,8 +67,12 @@ export async function checkTokenEndpoint(
     });
   } catch (error) {
     const isAnswer = error instanceof client.ResponseBodyError;
-    if (isAnswer && ['invalid_grant', 'invalid_request'].includes(error.error))
+    if (isAnswer && error.error === 'invalid_grant')
       return { check, status: 'ok', text: `${address} knows this client` };
+    if (isAnswer && error.error === 'invalid_request') {
+      const text = `${address} answers invalid_request to a code that does not exist, so it may not have looked at the client`;
+      return { check, status: 'warn', text, remedy: 'try a sign-in' };
+    }
     const failure = toSignInFailure(error, provider.name);
     const isConfig = failure.code === 'INVALID_CONFIG';
     const remedy = isConfig
