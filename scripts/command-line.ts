@@ -147,10 +147,8 @@ try {
       .argument('[args...]')
       .allowUnknownOption()
       .action(async (own: readonly string[]) => {
-        if (needs === 'start') {
-          await kernel?.migrate();
-          await kernel?.start();
-        }
+        if (needs !== undefined) await kernel?.migrate();
+        if (needs === 'start') await kernel?.start();
         await end((await run(own)) ?? 0);
       });
   }

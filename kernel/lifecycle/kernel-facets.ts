@@ -33,8 +33,8 @@ export const middleware = facet<Middleware, readonly OwnedMiddleware[]>('http.mi
 export interface KernelCommand {
   readonly name: string;
   readonly about: string;
-  /** `start`: all plugins are migrated and started first; the server does not listen. */
-  readonly needs?: 'start';
+  /** `start`: core plugins are migrated and started first, and do not listen. `migrate`: all plugins are migrated, and none is started. */
+  readonly needs?: 'start' | 'migrate';
   /** Resolves to the exit code; undefined is 0. */
   run(args: readonly string[]): Promise<number | undefined>;
 }

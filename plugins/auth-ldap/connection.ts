@@ -1,10 +1,16 @@
 import { connect, type Socket } from 'node:net';
-import { connect as connectSecurely, type TLSSocket } from 'node:tls';
+import { connect as connectSecurely, TLSSocket } from 'node:tls';
 import { Client } from 'ldapts';
 import type { LdapDirectory } from './settings.ts';
 
 /** Bytes that a directory may send for one sign-in. */
 const MAX_BYTES = 1024 * 1024;
+
+/** What is known of a connection beside what its client says. */
+export interface LdapConnection {
+  /** The end of the certificate of the directory; undefined without encryption. */
+  certificateEnd(): Date | undefined;
+}
 
 /**
  * Opens a connection, encrypted where the settings say so, for `work`, and closes it afterwards. It is used once, so that no bind
@@ -14,7 +20,7 @@ const MAX_BYTES = 1024 * 1024;
 export async function useLdapConnection<T>(
   { url, startTls, ca }: Pick<LdapDirectory, 'url' | 'startTls' | 'ca'>,
   signal: AbortSignal,
-  work: (client: Client) => Promise<T>,
+  work: (client: Client, connection: LdapConnection) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
   const sockets = new Set<Socket>();
@@ -57,7 +63,7 @@ export async function useLdapConnection<T>(
   try {
     const run = async () => {
       if (startTls) await client.startTLS({ ...tlsOptions });
-      return await work(client);
+      return await work(client, { certificateEnd: () => certificateEndOf(sockets) });
     };
     // After StartTLS the client would wait for answers of a broken connection.
     return await Promise.race([run(), broken.promise]);
@@ -65,6 +71,12 @@ export async function useLdapConnection<T>(
     signal.removeEventListener('abort', abort);
     close();
   }
+}
+
+function certificateEndOf(sockets: ReadonlySet<Socket>): Date | undefined {
+  const secure = [...sockets].find((socket) => socket instanceof TLSSocket);
+  const text = secure?.getPeerCertificate().valid_to;
+  return text ? new Date(text) : undefined;
 }
 
 function watchSocket<S extends Socket>(socket: S, fail: (error: Error) => void): S {

@@ -1,4 +1,5 @@
 import { AndFilter, type Client, type Entry, EqualityFilter, type Filter, FilterParser } from 'ldapts';
+import { ACCOUNT_STATE_ATTRIBUTES, describeAccountState } from './account-state.ts';
 import type { LdapDirectory } from './settings.ts';
 
 /** An entry of the directory that is a user. */
@@ -9,15 +10,13 @@ export interface LdapUser {
   readonly email: string | undefined;
   readonly firstName: string | undefined;
   readonly lastName: string | undefined;
-  /** An administrator of the directory has disabled the account. */
-  readonly isDisabled: boolean;
+  /** Why the account may not be used: disabled, locked or expired in the directory; undefined for one that may. */
+  readonly refusal: string | undefined;
 }
 
 /** Seconds that the directory may spend on a search. */
-const TIME_LIMIT = 10;
+export const TIME_LIMIT = 10;
 const MAX_GROUPS = 1000;
-/** The bit of `userAccountControl` of a disabled account (Active Directory). */
-const ACCOUNT_DISABLED = 0x2;
 
 /**
  * The users with the typed text, two at most. The text is a value in the request and never part of a filter that is parsed, so its
@@ -39,7 +38,7 @@ export async function findLdapUsers(
     filter,
     sizeLimit: 2,
     timeLimit: TIME_LIMIT,
-    attributes: [...new Set([email, firstName, lastName, 'userAccountControl', ...buffers])],
+    attributes: [...new Set([email, firstName, lastName, ...ACCOUNT_STATE_ATTRIBUTES, ...buffers])],
     explicitBufferAttributes: buffers,
   });
   return searchEntries.map((entry) => ({
@@ -49,7 +48,7 @@ export async function findLdapUsers(
     email: firstText(entry, email),
     firstName: firstText(entry, firstName),
     lastName: firstText(entry, lastName),
-    isDisabled: (Number(firstText(entry, 'userAccountControl') ?? 0) & ACCOUNT_DISABLED) !== 0,
+    refusal: describeAccountState((attribute) => firstText(entry, attribute)),
   }));
 }
 
@@ -76,6 +75,9 @@ function firstValue(entry: Entry, attribute: string): Buffer | string | undefine
   const values = Object.entries(entry).flatMap(([key, value]) => (key.toLowerCase() === name ? value : []));
   return values[0];
 }
+
+/** Whether an entry has a value of an attribute that the service may read. */
+export const hasAttribute = (entry: Entry, attribute: string): boolean => firstValue(entry, attribute) !== undefined;
 
 const firstText = (entry: Entry, attribute: string): string | undefined => firstValue(entry, attribute)?.toString();
 

@@ -8,6 +8,7 @@ import type {
   SignInRedirect,
   SignInStart,
 } from '../auth-providers/contract.ts';
+import { checkAuthorization, checkTokenEndpoint, createCheckStart } from './check.ts';
 import type { AuthorizationServer, OAuth2Client } from './contract.ts';
 import { toRefreshFailure, toSignInFailure } from './sign-in-failure.ts';
 
@@ -115,5 +116,10 @@ export const oauth2Client: OAuth2Client = {
   exchangeCode,
   exchangeRefreshToken,
   tokensOf,
+  async checkAuthorization(provider, parameters, config, call) {
+    const { location } = await begin(config, provider, createCheckStart(call), { parameters, nonce: false });
+    return checkAuthorization(provider, location, call);
+  },
+  checkTokenEndpoint,
   withFailures,
 };

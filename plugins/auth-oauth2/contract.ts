@@ -2,6 +2,7 @@ import type * as client from 'openid-client';
 import { service } from '#kernel';
 import type {
   ProviderCall,
+  ProviderFinding,
   ProviderSettings,
   ProviderTokens,
   SignInCallback,
@@ -43,6 +44,15 @@ export interface OAuth2Client {
   ): Promise<ProviderTokens>;
   /** The tokens to store; undefined where the provider issues no refresh token. */
   tokensOf(answer: client.TokenEndpointResponse): ProviderTokens | undefined;
+  /** For `auth check`: whether the authorization endpoint takes a request of this client with its callback. */
+  checkAuthorization(
+    provider: ProviderSettings,
+    parameters: Readonly<Record<string, string>>,
+    config: client.Configuration,
+    call: ProviderCall,
+  ): Promise<ProviderFinding>;
+  /** For `auth check`: whether the token endpoint knows this client. */
+  checkTokenEndpoint(config: client.Configuration, provider: ProviderSettings): Promise<ProviderFinding>;
   /** Runs requests of `openid-client`, whose errors become failures. @throws INVALID_CREDENTIALS, SERVICE_UNAVAILABLE, INVALID_CONFIG */
   withFailures<T>(provider: Pick<ProviderSettings, 'name'>, work: () => Promise<T>): Promise<T>;
 }

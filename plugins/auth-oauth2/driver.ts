@@ -1,7 +1,12 @@
 import * as client from 'openid-client';
 import { fail } from '#kernel';
-import type { ProviderCall, ProviderSettings, RedirectProviderDriver } from '../auth-providers/contract.ts';
-import { profileOfClaims } from '../auth-providers/library.ts';
+import type {
+  ProviderCall,
+  ProviderFinding,
+  ProviderSettings,
+  RedirectProviderDriver,
+} from '../auth-providers/contract.ts';
+import { attemptCheck, profileOfClaims } from '../auth-providers/library.ts';
 import { oauth2Client } from './client.ts';
 import { parseAuthorizationParameters } from './client-keys.ts';
 
@@ -44,7 +49,21 @@ export function openOAuth2Driver(provider: ProviderSettings): RedirectProviderDr
     return profile as Record<string, unknown>;
   }
 
+  /** Looks at the three addresses. Only a sign-in has a token for the last one. */
+  async function* check(call: ProviderCall): AsyncIterable<ProviderFinding> {
+    const config = await configure(call);
+    yield await oauth2Client.checkAuthorization(provider, parameters, config, call);
+    yield await oauth2Client.checkTokenEndpoint(config, provider);
+    yield await checkProfileUrl(provider, profileUrl, call);
+    if (provider.value('IDENTIFIER_KEY') === undefined) {
+      const text = 'users are identified by their e-mail address, which can change and go to another person';
+      yield { check: 'identifier', status: 'warn', text, remedy: `set ${provider.variableOf('IDENTIFIER_KEY')}` };
+    }
+  }
+
   return {
+    check,
+
     begin: async (start) => oauth2Client.begin(await configure(start), provider, start, { parameters, nonce: false }),
 
     async finish(callback) {
@@ -58,6 +77,22 @@ export function openOAuth2Driver(provider: ProviderSettings): RedirectProviderDr
 
     refresh: async (tokens, call) => oauth2Client.exchangeRefreshToken(await configure(call), provider, tokens),
   };
+}
+
+async function checkProfileUrl(
+  { variableOf }: ProviderSettings,
+  url: URL,
+  call: ProviderCall,
+): Promise<ProviderFinding> {
+  const check = 'profile';
+  const remedy = `correct ${variableOf('PROFILE_URL')}`;
+  const { value: answer, failure } = await attemptCheck(check, remedy, () =>
+    call.fetch(url, { headers: PROFILE_HEADERS }),
+  );
+  if (!answer) return failure as ProviderFinding;
+  const { status } = answer;
+  if (status === 404 || status >= 500) return { check, status: 'fail', text: `${url.href} answers ${status}`, remedy };
+  return { check, status: 'ok', text: `${url.href} answers ${status} without a token` };
 }
 
 /** Some providers refuse requests that name no program. */

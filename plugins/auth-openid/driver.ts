@@ -2,8 +2,15 @@ import * as client from 'openid-client';
 import { fail } from '#kernel';
 import type { OAuth2Client } from '../auth-oauth2/contract.ts';
 import { parseAuthorizationParameters } from '../auth-oauth2/library.ts';
-import type { ProviderCall, ProviderSettings, RedirectProviderDriver } from '../auth-providers/contract.ts';
+import type {
+  ProviderCall,
+  ProviderSettings,
+  ProviderSignOut,
+  RedirectProviderDriver,
+} from '../auth-providers/contract.ts';
 import { profileOfClaims } from '../auth-providers/library.ts';
+import { checkOpenIdProvider } from './check.ts';
+import { createLogoutTokenVerifier } from './logout-token.ts';
 import { createServerMetadataCache } from './server-metadata.ts';
 
 /** Signatures by public keys. With a shared secret or without one, every client could sign ID tokens. */
@@ -31,6 +38,7 @@ export async function openOpenIdDriver(
     throw new Error(`${provider.variableOf('ISSUER_URL')} is no address of http or https`);
   const servers = createServerMetadataCache(provider, new URL(issuer));
   const parameters = parseAuthorizationParameters(provider.value<unknown>('PARAMS'));
+  const verifyLogoutToken = createLogoutTokenVerifier({ provider, algorithms: ALGORITHMS });
   let keys: client.ExportedJWKSCache | undefined;
 
   async function configure(call: ProviderCall): Promise<client.Configuration> {
@@ -74,18 +82,37 @@ export async function openOpenIdDriver(
       const config = await configure(callback);
       try {
         const tokens = await oauth2.exchangeCode(config, provider, callback);
-        return { ...profileOfClaims(provider, await claimsOf(config, tokens)), tokens: oauth2.tokensOf(tokens) };
+        const profile = profileOfClaims(provider, await claimsOf(config, tokens));
+        return { ...profile, tokens: oauth2.tokensOf(tokens), signOut: signOutOf(tokens) };
       } finally {
         keys = client.getJwksCache(config) ?? keys;
       }
     },
 
-    async logout(redirect, call) {
+    async logout(redirect, { hint, ...call }) {
       const config = await configure(call);
       if (!config.serverMetadata().end_session_endpoint) return undefined;
-      return client.buildEndSessionUrl(config, redirect ? { post_logout_redirect_uri: redirect.href } : {});
+      return client.buildEndSessionUrl(config, {
+        ...(redirect ? { post_logout_redirect_uri: redirect.href } : {}),
+        ...(hint === undefined ? {} : { id_token_hint: hint }),
+      });
     },
+
+    readSignOut: async (message, call) =>
+      verifyLogoutToken(message.get('logout_token') ?? '', await servers.current(call), call),
+
+    check: (call) =>
+      checkOpenIdProvider(
+        { provider, oauth2, parameters, discover: (one) => servers.current(one), configure, algorithms: ALGORITHMS },
+        call,
+      ),
 
     refresh: async (tokens, call) => oauth2.exchangeRefreshToken(await configure(call), provider, tokens),
   };
+}
+
+/** What a sign-out names: user and session by the ID token, and the token itself. */
+function signOutOf(tokens: Awaited<ReturnType<OAuth2Client['exchangeCode']>>): ProviderSignOut {
+  const { sub: subject, sid } = Object(tokens.claims()) as { readonly sub: string; readonly sid?: unknown };
+  return { subject, session: typeof sid === 'string' ? sid : undefined, hint: tokens.id_token };
 }

@@ -12,6 +12,8 @@ export interface AccountRules {
   readonly allowRegistration: boolean;
   readonly syncUserInfo: boolean;
   readonly requireVerifiedEmail: boolean;
+  /** A sign-in by the provider is two factors at once: users with a second factor here are not asked for a code. */
+  readonly trustsSecondFactor: boolean;
   readonly roles: ProviderRoles;
 }
 

@@ -19,7 +19,6 @@ export function accountStatements(db: Db) {
     /** A user whom an admin created for the provider, and who has not signed in yet. */
     PREPARED: db.sql`${USER} where provider = $1 and external_identifier is null and lower(email) = lower($2)`,
     PROVIDER_OF_EMAIL: db.sql`select id, provider from ${users} where lower(email) = lower($1)`,
-    PROVIDER_OF_IDENTIFIER: db.sql`select id, provider from ${users} where external_identifier = $1`,
     /** Held until the transaction ends, so that of two first sign-ins of one user the second finds the first. */
     LOCK: db.sql`select pg_advisory_xact_lock(hashtextextended($1, 0))`,
 

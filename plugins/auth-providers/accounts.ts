@@ -2,14 +2,14 @@ import { type AccountDeps, type AccountRules, USERS } from './account-rules.ts';
 import type { ProviderUserRow } from './account-statements.ts';
 import type { ProviderProfile } from './contract.ts';
 import { type CheckedProfile, checkProfile } from './profile.ts';
-import { assertIdentityIsFree, isNotUnique, registerUser } from './register-user.ts';
+import { assertEmailIsFree, isNotUnique, registerUser } from './register-user.ts';
 import { updateUser } from './update-user.ts';
 
 export interface ProviderAccounts {
   /**
    * The key of the user whom the provider means; registers the user where the rules allow it.
-   * @throws INVALID_CREDENTIALS for an unknown user, INVALID_PROVIDER where the e-mail address or the identifier belongs to a user of
-   * another provider, RECORD_NOT_UNIQUE for an address of another user of the same one, and what filters throw.
+   * @throws INVALID_CREDENTIALS for an unknown user, INVALID_PROVIDER where the e-mail address belongs to a user of another
+   * provider, RECORD_NOT_UNIQUE for an address of another user of the same one, and what filters throw.
    */
   resolve(rules: AccountRules, profile: ProviderProfile): Promise<string>;
 }
@@ -41,7 +41,7 @@ export function createProviderAccounts(deps: AccountDeps): ProviderAccounts {
       });
     } catch (error) {
       // Another request may have taken the address between the check and the write.
-      if (isNotUnique(error)) await assertIdentityIsFree(deps, provider, profile);
+      if (isNotUnique(error)) await assertEmailIsFree(deps, provider, profile.email);
       throw error;
     }
   }

@@ -17,6 +17,17 @@ export interface ProviderProfile {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Tokens to refresh with the session of the user; stored encrypted, and only where SECRETS_ENCRYPTION_KEY is set. */
   readonly tokens?: ProviderTokens | undefined;
+  /** For the sign-out at the provider, and for sign-outs that the provider begins. */
+  readonly signOut?: ProviderSignOut | undefined;
+}
+
+/** What a sign-in leaves for its sign-out. */
+export interface ProviderSignOut {
+  /** What the provider calls the user, and its own session, in a sign-out that it begins. */
+  readonly subject: string;
+  readonly session?: string | undefined;
+  /** What `logout` receives in the browser that signed in, such as an ID token: no secret. One of more than 3,900 bytes is not kept. */
+  readonly hint?: string | undefined;
 }
 
 /** Tokens that a provider issued for a user. */
@@ -78,17 +89,46 @@ export type ProviderFetch = (
   },
 ) => Promise<Response>;
 
+/** What `auth check` found at one point. The texts are printed, so they have no secrets, tokens or passwords. */
+export interface ProviderFinding {
+  /** What was looked at, in few words: `discovery document`. */
+  readonly check: string;
+  /** `fail`: sign-ins do not work. `warn`: they may not, or not for long, or are less safe than they could be. */
+  readonly status: 'ok' | 'warn' | 'fail';
+  /** What was found. */
+  readonly text: string;
+  /** What to do about it, with `warn` and `fail`. */
+  readonly remedy?: string;
+}
+
+/** Methods that a driver of either kind may have. */
+interface ProviderDriverMethods {
+  /**
+   * Exchanges tokens, when the session of their user is refreshed.
+   * @throws INVALID_CREDENTIALS where the provider refuses: the session ends. Any other failure leaves the session.
+   */
+  refresh?(tokens: ProviderTokens, call: ProviderCall): Promise<ProviderTokens>;
+  /**
+   * Looks at the provider for `auth check`, without a sign-in: whether it is there and does what a sign-in needs. Findings are
+   * printed as they come. What it throws is a finding, too, and the last one. All of it has AUTH_<NAME>_TIMEOUT.
+   */
+  check?(call: ProviderCall): AsyncIterable<ProviderFinding>;
+  /**
+   * Asks the provider about a user without a sign-in, for `auth check --user`; undefined where it knows no such user.
+   * @throws USER_SUSPENDED and INVALID_CREDENTIALS for a user who could not sign in, with the reason as detail
+   */
+  lookUp?(user: string, call: ProviderCall): Promise<ProviderProfile | undefined>;
+  /** Releases what the driver holds, when the service stops or the driver is unloaded. */
+  close?(): Promise<void> | void;
+}
+
 /** A driver whose users send credentials to `POST /auth/login/<provider>`. */
-export interface CredentialsProviderDriver {
+export interface CredentialsProviderDriver extends ProviderDriverMethods {
   /** @throws INVALID_CREDENTIALS, SERVICE_UNAVAILABLE where the provider does not answer as it should. */
   authenticate(
     credentials: Credentials,
     call: ProviderCall & { readonly client: AuthClientInfo },
   ): Promise<ProviderProfile>;
-  /** As of `RedirectProviderDriver`. */
-  refresh?(tokens: ProviderTokens, call: ProviderCall): Promise<ProviderTokens>;
-  /** Releases what the driver holds, when the service stops or the driver is unloaded. */
-  close?(): Promise<void> | void;
 }
 
 /** The begin of a sign-in by redirect. */
@@ -120,19 +160,24 @@ export interface SignInCallback extends ProviderCall {
 }
 
 /** A driver that sends the browser to the provider and takes it back. */
-export interface RedirectProviderDriver {
+export interface RedirectProviderDriver extends ProviderDriverMethods {
   /** @throws SERVICE_UNAVAILABLE where the provider does not answer as it should. */
   begin(start: SignInStart): Promise<SignInRedirect>;
   /** @throws INVALID_CREDENTIALS for everything that proves no identity, SERVICE_UNAVAILABLE. */
   finish(callback: SignInCallback): Promise<ProviderProfile>;
   /** The address that ends the session at the provider and returns to `redirect`; undefined where the provider has none. */
-  logout?(redirect: URL | undefined, call: ProviderCall): Promise<URL | undefined>;
+  logout?(
+    redirect: URL | undefined,
+    call: ProviderCall & { readonly hint: string | undefined },
+  ): Promise<URL | undefined>;
   /**
-   * Exchanges tokens, when the session of their user is refreshed.
-   * @throws INVALID_CREDENTIALS where the provider refuses: the session ends. Any other failure leaves the session.
+   * Verifies a message that the provider posts to `/auth/login/<provider>/backchannel-logout`: `session` is over, or all sessions of
+   * `subject`, as `signOut` of the profile named them. @throws INVALID_CREDENTIALS for what proves nothing, SERVICE_UNAVAILABLE
    */
-  refresh?(tokens: ProviderTokens, call: ProviderCall): Promise<ProviderTokens>;
-  close?(): Promise<void> | void;
+  readSignOut?(
+    message: URLSearchParams,
+    call: ProviderCall,
+  ): Promise<{ readonly subject?: string | undefined; readonly session?: string | undefined }>;
 }
 
 interface ProviderDriverTerms {

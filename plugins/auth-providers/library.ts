@@ -1,4 +1,7 @@
 /** The profile of claims, by the keys that a driver declares. */
+
+/** Findings of `auth check`. */
+export { attemptCheck, describeExpiry } from './check/findings.ts';
 export { CLAIM_KEYS, profileOfClaims } from './claims.ts';
 /** Lines of the log about failed sign-ins, bounded. */
 export { createFailureLog } from './failure-log.ts';

@@ -14,6 +14,11 @@ export const COMMON_PROVIDER_KEYS = {
   SYNC_USER_INFO: { type: 'boolean', default: false, about: 'each sign-in takes over names and e-mail address' },
   REQUIRE_VERIFIED_EMAIL: { type: 'boolean', default: false, about: 'refuses users whose address is not verified' },
   ROLE_MAPPING: { type: 'json', about: 'an object of group → role, decided at each sign-in' },
+  TRUST_SECOND_FACTOR: {
+    type: 'boolean',
+    default: false,
+    about: 'the provider asks for a second factor itself: users with one here are not asked for a code',
+  },
   TIMEOUT: {
     type: 'duration',
     default: 10_000,

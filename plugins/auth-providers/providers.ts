@@ -13,7 +13,7 @@ import { COMMON_PROVIDER_KEYS, REDIRECT_PROVIDER_KEYS } from './provider-keys.ts
 import { type OpenProviderSettings, readProviderSettings } from './provider-settings.ts';
 import type { ProviderTokenStore } from './provider-tokens.ts';
 import { parseProviderRoles } from './role-mapping.ts';
-import type { UseOnce } from './single-use.ts';
+import type { SingleUse } from './single-use.ts';
 import { reasonOf } from './unavailable.ts';
 import { createProviderBootFailure, type ProviderVariables } from './variables.ts';
 
@@ -30,7 +30,7 @@ export interface OpenProvider {
 interface Deps {
   readonly declarations: () => ReadonlyMap<string, ProviderDriverDeclaration>;
   readonly publicUrl: string;
-  readonly useOnce: UseOnce;
+  readonly useOnce: SingleUse['use'];
   readonly tokens: ProviderTokenStore;
   readonly logFailure: ThrottledLog;
   /** Finds or registers the user of a provider. */
@@ -55,6 +55,7 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
     allowRegistration: settings.value('ALLOW_PUBLIC_REGISTRATION'),
     syncUserInfo: settings.value('SYNC_USER_INFO'),
     requireVerifiedEmail: settings.value('REQUIRE_VERIFIED_EMAIL'),
+    trustsSecondFactor: settings.value('TRUST_SECOND_FACTOR'),
     roles: parseProviderRoles(settings),
   };
   const driver = await declaration.open(settings).catch((error) => {
@@ -92,7 +93,7 @@ function assertPublicUrl(name: string, publicUrl: string): void {
 }
 
 function createAuthDriver(
-  { settings, declaration, driver }: Omit<OpenProvider, 'authDriver'>,
+  { settings, declaration, driver, rules }: Omit<OpenProvider, 'authDriver'>,
   self: () => OpenProvider,
   { declarations, tokens, resolve, logFailure }: Deps,
 ): AuthDriver {
@@ -101,6 +102,7 @@ function createAuthDriver(
     provider: settings.name,
     icon: settings.value('ICON'),
     label: settings.value('LABEL'),
+    ...(rules.trustsSecondFactor ? { verifiesSecondFactor: true as const } : {}),
   };
   const { refresh } = driver;
   const hooks = refresh && {

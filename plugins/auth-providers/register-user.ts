@@ -9,7 +9,7 @@ export async function registerUser(deps: AccountDeps, rules: AccountRules, profi
   const { provider, roles } = rules;
   if (!rules.allowRegistration)
     throw fail('INVALID_CREDENTIALS', `the user is unknown, and ${provider} registers no users`);
-  await assertIdentityIsFree(deps, provider, profile);
+  await assertEmailIsFree(deps, provider, profile.email);
   const payload = { first_name: profile.firstName, last_name: profile.lastName, email: profile.email };
   const values = await filterAccountPayload(deps, 'auth.create', payload, { provider, profile });
   const role = mapRole(roles, profile.groups);
@@ -24,19 +24,18 @@ export async function registerUser(deps: AccountDeps, rules: AccountRules, profi
 }
 
 /**
- * Asserts that neither the e-mail address nor the identifier is that of a user: an account is never taken over by its address.
- * @throws INVALID_PROVIDER, RECORD_NOT_UNIQUE
+ * Asserts that no user has the e-mail address: an account is never taken over by its address. @throws INVALID_PROVIDER, RECORD_NOT_UNIQUE
  */
-export async function assertIdentityIsFree(
+export async function assertEmailIsFree(
   { db, statements }: Pick<AccountDeps, 'db' | 'statements'>,
   provider: string,
-  { email, identifier }: CheckedProfile,
+  email: string | undefined,
 ): Promise<void> {
-  const byEmail = (await db.query<{ provider: string }>(statements.PROVIDER_OF_EMAIL, [email ?? null])).rows;
-  const byIdentifier = (await db.query<{ provider: string }>(statements.PROVIDER_OF_IDENTIFIER, [identifier])).rows;
-  const other = [...byEmail, ...byIdentifier].find((user) => user.provider !== provider);
-  if (other) throw fail('INVALID_PROVIDER', `the e-mail address or identifier is that of a user of ${other.provider}`);
-  if (byEmail.length === 0) return;
+  const { rows } = await db.query<{ provider: string }>(statements.PROVIDER_OF_EMAIL, [email ?? null]);
+  const [owner] = rows;
+  if (!owner) return;
+  if (owner.provider !== provider)
+    throw fail('INVALID_PROVIDER', `the e-mail address is that of a user of ${owner.provider}`);
   throw fail('RECORD_NOT_UNIQUE', 'Value of email has to be unique.', {
     collection: USERS,
     field: 'email',

@@ -2,10 +2,13 @@ import type { ErrorCode } from '#kernel';
 import type { RouteDescription } from '../http/contract.ts';
 import {
   describeDataAnswer,
+  describeJsonBody,
   describeParameter,
   enumSchema,
   exactObjectSchema,
   INTEGER_SCHEMA,
+  NO_CONTENT_ANSWER_DESCRIPTION,
+  nullableSchema,
   objectSchema,
   TEXT_SCHEMA,
 } from '../http/library.ts';
@@ -67,6 +70,30 @@ export const FORM_CALLBACK_ROUTE_DESCRIPTION: RouteDescription = {
   summary: 'Takes the form that a sign-in provider posts by the browser, and redirects to the callback.',
   body: { content: { 'application/x-www-form-urlencoded': objectSchema({}) } },
   answers: { 303: {} },
+  errors: ['ROUTE_NOT_FOUND', 'INVALID_PROVIDER', 'OUT_OF_TIME'],
+};
+
+export const CODE_ROUTE_DESCRIPTION: RouteDescription = {
+  ...base,
+  summary:
+    'Completes a sign-in by a provider whose user has a second factor: takes the ticket that the callback answered, or that the browser has as a cookie.',
+  body: describeJsonBody(objectSchema({ otp: TEXT_SCHEMA, ticket: nullableSchema(TEXT_SCHEMA) }, ['otp'])),
+  answers: describeDataAnswer(
+    exactObjectSchema(
+      { access_token: TEXT_SCHEMA, expires: INTEGER_SCHEMA },
+      { refresh_token: TEXT_SCHEMA, redirect: TEXT_SCHEMA },
+    ),
+  ),
+  errors: ['ROUTE_NOT_FOUND', 'INVALID_PROVIDER', 'INVALID_OTP'],
+};
+
+export const BACKCHANNEL_LOGOUT_ROUTE_DESCRIPTION: RouteDescription = {
+  ...base,
+  summary: 'Ends the sessions that a logout token of the provider names (OpenID Connect Back-Channel Logout).',
+  body: {
+    content: { 'application/x-www-form-urlencoded': objectSchema({ logout_token: TEXT_SCHEMA }, ['logout_token']) },
+  },
+  answers: NO_CONTENT_ANSWER_DESCRIPTION,
   errors: ['ROUTE_NOT_FOUND', 'INVALID_PROVIDER', 'OUT_OF_TIME'],
 };
 

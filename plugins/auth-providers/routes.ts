@@ -1,5 +1,6 @@
 import type { HttpContext, Route } from '../http/contract.ts';
 import { parsedQueryStringOf } from '../http/library.ts';
+import { codeRoute } from './code-route.ts';
 import { readFormBody } from './form-body.ts';
 import {
   BEGIN_ROUTE_DESCRIPTION,
@@ -23,6 +24,7 @@ const providerOf = (ctx: HttpContext): string => ctx.params.provider as string;
 /** Sign-in by redirect to a provider, and its callback. */
 export function providerRoutes({ flow, assertCallback }: Deps): readonly Route[] {
   return [
+    codeRoute(flow),
     {
       method: 'GET',
       path: '/auth/login/:provider',

@@ -1,25 +1,39 @@
 import { randomBytes } from 'node:crypto';
 import { type EventsApi, fail } from '#kernel';
-import type { AuthenticatedUser, LinkTokens, SessionService, SessionTokens } from '../auth/contract.ts';
+import type { LinkTokens } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import { clientInfoOf, sendData } from '../http/library.ts';
 import { toClientNetworkKey } from '../outbound/library.ts';
-import type { ProviderProfile, ProviderSignIns, RedirectProviderDriver } from './contract.ts';
+import type { ProviderProfile, ProviderSignIns, ProviderSignOut, RedirectProviderDriver } from './contract.ts';
 import { withFailedSignInEvent } from './failed-sign-in-event.ts';
 import { codeOf, type ThrottledLog } from './failure-log.ts';
 import type { OpenProvider } from './providers.ts';
+import { sendRedirect } from './redirect-response.ts';
 import { parseRedirectTarget, withReason } from './redirect-target.ts';
+import {
+  answerOf,
+  awaitCode,
+  completeWithCode,
+  isSecure,
+  rememberOrigin,
+  type SecondFactorDeps,
+  type SignInAnswer,
+} from './second-factor.ts';
 import { createSignInCookie, type PendingSignIn, SIGN_IN_LIFETIME } from './sign-in-cookie.ts';
+import { createSignOutCookie } from './sign-out-cookie.ts';
 
-interface Deps {
-  /** @throws ROUTE_NOT_FOUND for a provider that does not exist or is none of redirects, INVALID_PROVIDER */
-  readonly find: (ctx: HttpContext, provider: string) => OpenProvider;
-  readonly resolve: (provider: OpenProvider, profile: ProviderProfile) => Promise<AuthenticatedUser>;
+interface Deps extends SecondFactorDeps {
+  readonly resolve: (provider: OpenProvider, profile: ProviderProfile) => Promise<ResolvedUser>;
   readonly linkTokens: LinkTokens;
-  readonly sessions: SessionService;
-  readonly publicUrl: string;
   readonly logFailure: ThrottledLog;
   readonly events: Pick<EventsApi, 'action'>;
+}
+
+/** The user whom a provider means. */
+export interface ResolvedUser {
+  /** Key of the user. */
+  readonly user: string;
+  readonly isSecondFactorVerified: boolean;
 }
 
 /** The query of a request that begins a sign-in. */
@@ -31,6 +45,15 @@ export interface SignInQuery {
 
 /** Sign-ins by redirect, for the routes of this plugin and of others. */
 export interface SignInFlow extends ProviderSignIns {
+  /**
+   * Completes a sign-in that waits for a code. A wrong code counts as a failed sign-in of the user, and the ticket can be used again.
+   * @throws INVALID_OTP, INVALID_TOKEN for a ticket that is used or not of this browser, TOKEN_EXPIRED, and what `sessions.open` throws
+   */
+  completeWithCode(
+    ctx: HttpContext,
+    provider: string,
+    code: { readonly otp: string; readonly ticket: string | undefined },
+  ): Promise<SignInAnswer>;
   begin(ctx: HttpContext, provider: string, query: SignInQuery): Promise<void>;
   logout(ctx: HttpContext, provider: string, redirect: unknown): Promise<void>;
 }
@@ -65,24 +88,31 @@ export function createSignInFlow(deps: Deps): SignInFlow {
       // The address was checked at the begin, and the cookie is signed.
       const target = pending.redirect === undefined ? undefined : new URL(pending.redirect);
       try {
-        const tokens = await openSession(deps, ctx, provider, pending, parameters);
-        if (target || pending.mode === 'cookie') sessions.writeCookie(ctx, tokens.refreshToken);
-        if (target) return sendRedirect(ctx, target);
-        sendData(ctx, {
-          access_token: tokens.accessToken,
-          expires: tokens.expires,
-          ...(pending.mode === 'json' ? { refresh_token: tokens.refreshToken } : {}),
+        const { user, signOut } = await proveUser(deps, ctx, provider, pending, parameters);
+        if (signOut?.hint !== undefined) signOutCookieOf(provider).write(ctx, signOut.hint);
+        const tokens = await sessions.open(ctx.state.caller, provider.authDriver, user).catch((error) => {
+          if (codeOf(error) !== 'INVALID_OTP') throw error;
+          const { mode, redirect } = pending;
+          awaitCode(deps, ctx, provider, { user: user.user, mode, redirect, signOut: namesOf(signOut) });
         });
+        if (!tokens) return;
+        await rememberOrigin(deps, provider, { user: user.user, signOut }, tokens);
+        const answer = answerOf(deps, ctx, pending, tokens);
+        if (target) return sendRedirect(ctx, target);
+        sendData(ctx, answer);
       } catch (error) {
         failAt(deps, ctx, provider, target, error);
       }
     },
 
+    completeWithCode: (ctx, name, code) => completeWithCode(deps, ctx, name, code),
+
     async logout(ctx, name, redirect) {
       const provider = find(ctx, name);
       const target = targetOf(deps, provider, redirect);
+      const hint = signOutCookieOf(provider).take(ctx);
       const location = await provider.settings.boundedCall(
-        async (call) => redirectDriverOf(provider).logout?.(target, call),
+        async (call) => redirectDriverOf(provider).logout?.(target, { ...call, hint }),
         clientOf(ctx),
       );
       const end = location ?? target;
@@ -92,9 +122,9 @@ export function createSignInFlow(deps: Deps): SignInFlow {
   };
 }
 
-const redirectDriverOf = ({ driver }: OpenProvider): RedirectProviderDriver => driver as RedirectProviderDriver;
+export const redirectDriverOf = ({ driver }: OpenProvider): RedirectProviderDriver => driver as RedirectProviderDriver;
 
-const clientOf = (ctx: HttpContext): string => toClientNetworkKey(clientInfoOf(ctx).ip);
+export const clientOf = (ctx: HttpContext): string => toClientNetworkKey(clientInfoOf(ctx).ip);
 
 const headerReader =
   ({ req }: HttpContext) =>
@@ -103,16 +133,24 @@ const headerReader =
     return Array.isArray(value) ? value.join(', ') : value;
   };
 
-function cookieOf({ linkTokens }: Deps, { settings, declaration }: OpenProvider) {
+function cookieOf({ linkTokens }: Deps, provider: OpenProvider) {
+  const { settings, declaration } = provider;
   const url = new URL(settings.urlOf(''));
   return createSignInCookie({
     provider: settings.name,
     path: url.pathname.replace(/\/$/, ''),
-    secure: settings.value<boolean | undefined>('COOKIE_SECURE') ?? url.protocol === 'https:',
+    secure: isSecure(provider),
     crossSite: declaration.kind === 'redirect' && declaration.ownCallback?.crossSite === true,
     linkTokens,
   });
 }
+
+const signOutCookieOf = (provider: OpenProvider) =>
+  createSignOutCookie(provider.settings.name, provider.settings.urlOf('logout'), isSecure(provider));
+
+/** What a ticket keeps of it. */
+const namesOf = (signOut: ProviderSignOut | undefined) =>
+  signOut && { subject: signOut.subject, session: signOut.session };
 
 const targetOf = ({ publicUrl }: Deps, { settings }: OpenProvider, redirect: unknown) =>
   parseRedirectTarget(redirect, publicUrl, settings.value<readonly string[]>('REDIRECT_ALLOW_LIST'));
@@ -120,21 +158,23 @@ const targetOf = ({ publicUrl }: Deps, { settings }: OpenProvider, redirect: unk
 /** Ends a failed sign-in at the page that began it, where there is one. */
 function failAt(deps: Deps, ctx: HttpContext, provider: OpenProvider, target: URL | undefined, error: unknown): void {
   const code = codeOf(error);
-  deps.logFailure(provider.settings.name, code, error);
+  // That a code is needed is ordinary.
+  if (code !== 'INVALID_OTP') deps.logFailure(provider.settings.name, code, error);
   if (target === undefined) throw error;
   sendRedirect(ctx, withReason(target, code));
 }
 
-async function openSession(
-  { resolve, sessions, events }: Deps,
+/** What the provider proves. A failure is announced as that of credentials is. */
+async function proveUser(
+  { resolve, events }: Deps,
   ctx: HttpContext,
   provider: OpenProvider,
   { state, keep }: PendingSignIn,
   parameters: URLSearchParams,
-): Promise<SessionTokens> {
-  const { settings, authDriver } = provider;
+): Promise<{ readonly user: ResolvedUser; readonly signOut: ProviderSignOut | undefined }> {
+  const { settings } = provider;
   const { caller } = ctx.state;
-  const user = await withFailedSignInEvent(events, { caller, provider: settings.name }, async () => {
+  return withFailedSignInEvent(events, { caller, provider: settings.name }, async () => {
     if (!(await settings.useOnce(`state ${state}`, SIGN_IN_LIFETIME)))
       throw fail('INVALID_TOKEN', 'this sign-in was completed before');
     assertNoRepeatedParameter(parameters);
@@ -142,9 +182,8 @@ async function openSession(
       (call) => redirectDriverOf(provider).finish({ ...call, parameters, state, keep, header: headerReader(ctx) }),
       clientOf(ctx),
     );
-    return resolve(provider, profile);
+    return { user: await resolve(provider, profile), signOut: profile.signOut };
   });
-  return sessions.open(caller, authDriver, user);
 }
 
 function parseMode(mode: unknown, target: URL | undefined, byDefault: 'json' | 'cookie'): 'json' | 'cookie' {
@@ -161,11 +200,4 @@ function parseMode(mode: unknown, target: URL | undefined, byDefault: 'json' | '
 function assertNoRepeatedParameter(parameters: URLSearchParams): void {
   const names = [...parameters.keys()];
   if (new Set(names).size < names.length) throw fail('INVALID_CREDENTIALS', 'the callback has a parameter twice');
-}
-
-function sendRedirect(ctx: HttpContext, location: URL): void {
-  ctx.status = 302;
-  ctx.set({ Location: location.href, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
-  ctx.body = null;
-  ctx.status = 302;
 }

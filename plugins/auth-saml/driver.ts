@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Failure, fail } from '#kernel';
-import type { ProviderSettings, RedirectProviderDriver, SignInCallback } from '../auth-providers/contract.ts';
+import type {
+  ProviderCall,
+  ProviderSettings,
+  RedirectProviderDriver,
+  SignInCallback,
+  SignInRedirect,
+} from '../auth-providers/contract.ts';
 import { type ProvenAssertion, readProvenAssertion, type SamlName } from './assertion.ts';
+import { checkSamlProvider } from './check.ts';
 import { type IdentityProviderSource, openIdentityProviderSource } from './idp-metadata-source.ts';
 import { createSamlClient, toSignedAddress } from './library-client.ts';
 import { assertAddressedTo, assertSuccess, screenMessage } from './message.ts';
@@ -31,17 +38,31 @@ export async function openSamlProvider(settings: ProviderSettings): Promise<Saml
 
 export function createSamlDriver(provider: SamlProvider, onProvenName: ProvenNameListener): RedirectProviderDriver {
   const { settings, sp, idps, tolerance } = provider;
+
+  async function begin(call: ProviderCall, state: string, prompt?: string): Promise<SignInRedirect> {
+    const requestId = `_${randomBytes(20).toString('hex')}`;
+    const client = await createSamlClient(await idps.current(call), sp, {
+      tolerance,
+      requestId,
+      options: { forceAuthn: prompt === 'login', passive: prompt === 'none' },
+    });
+    const location = toSignedAddress(await client.getAuthorizeUrlAsync(state, undefined, {}));
+    return { location, keep: { requestId } };
+  }
+
   return {
-    async begin({ state, prompt, ...call }) {
-      const requestId = `_${randomBytes(20).toString('hex')}`;
-      const client = await createSamlClient(await idps.current(call), sp, {
-        tolerance,
-        requestId,
-        options: { forceAuthn: prompt === 'login', passive: prompt === 'none' },
-      });
-      const location = toSignedAddress(await client.getAuthorizeUrlAsync(state, undefined, {}));
-      return { location, keep: { requestId } };
-    },
+    begin: ({ state, prompt, ...call }) => begin(call, state, prompt),
+
+    check: (call) =>
+      checkSamlProvider(
+        {
+          settings,
+          sp,
+          currentIdp: (one) => idps.current(one),
+          beginSignIn: async (one) => (await begin(one, randomBytes(20).toString('hex'))).location,
+        },
+        call,
+      ),
 
     async finish(callback) {
       const assertion = await proveAssertion(provider, callback);

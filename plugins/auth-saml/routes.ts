@@ -44,9 +44,13 @@ export function samlRoutes({ signIns, routing, providers, provenNames }: Deps): 
     async handle(ctx) {
       const { provider, cookie } = find(ctx);
       const parameters = await readFormBody(ctx, MAX_FORM);
-      await signIns.complete(ctx, provider.settings.name, { state: parameters.get('RelayState'), parameters });
-      const name = provenNames.get(parameters);
-      if (name) cookie.write(ctx, name);
+      try {
+        await signIns.complete(ctx, provider.settings.name, { state: parameters.get('RelayState'), parameters });
+      } finally {
+        // Also where the sign-in waits for a code: its session then ends at the identity provider as well.
+        const name = provenNames.get(parameters);
+        if (name) cookie.write(ctx, name);
+      }
     },
   };
 

@@ -127,6 +127,8 @@ export interface SessionTokens {
   readonly refreshToken: string;
   /** How long the access token is valid, in milliseconds. */
   readonly expires: number;
+  /** The id of the session, as of `OpenSession`; undefined for visitors of shares. */
+  readonly session?: string | undefined;
 }
 
 /** Sessions of users: every way to sign in ends in `open`. `caller` is the caller of the request, with its client. */

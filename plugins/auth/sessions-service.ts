@@ -24,10 +24,11 @@ export function createSessionService({
   cookie,
   accessLifetime,
 }: Deps): SessionService {
-  const tokens = ({ access, refresh }: TokenPair): SessionTokens => ({
+  const tokens = ({ access, refresh, session }: TokenPair): SessionTokens => ({
     accessToken: access,
     refreshToken: refresh,
     expires: accessLifetime,
+    session,
   });
 
   return {

@@ -43,6 +43,8 @@ export interface SignInDeps {
 export interface TokenPair {
   readonly access: string;
   readonly refresh: string;
+  /** The id of the session; undefined for visitors of shares. */
+  readonly session?: string;
 }
 
 /** A sign-in request without its credentials. */
@@ -96,7 +98,7 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
     await activity.record(user, { action: 'login', collection: 'platform_users', item: account.id });
     const { provider } = terms;
     events.action(['auth.login'], { caller, user: account.id, provider, status: 'success', payload });
-    return { access, refresh };
+    return { access, refresh, session };
   }
 
   return {
@@ -142,7 +144,11 @@ export function createSignInHandler(deps: SignInDeps): SignInHandler {
         await sessions.close(token);
         throw error;
       }
-      return { access: await accessToken(owner, { id: session, signedInAt }, 'refresh', caller), refresh: token };
+      return {
+        access: await accessToken(owner, { id: session, signedInAt }, 'refresh', caller),
+        refresh: token,
+        session,
+      };
     },
   };
 }
@@ -152,7 +158,7 @@ async function readCredential(
   signedIn: AuthenticatedUser,
   terms: AuthDriverInfo,
 ): Promise<VerifiedCredential> {
-  const account = await accounts.bySignedIn(signedIn);
+  const account = await accounts.bySignedIn(signedIn, terms.provider);
   if (!account) throw invalidCredentials('the authenticated user does not exist');
   // Only a driver that declares it may answer for a second factor.
   const isSecondFactorVerified = terms.verifiesSecondFactor === true && signedIn.isSecondFactorVerified === true;

@@ -12,6 +12,7 @@ import { createPageSender } from './page-response.ts';
 import type { PageTools } from './page-tools.ts';
 import { loginRoutes } from './pages/login-routes.ts';
 import { acceptInviteRoutes, resetPasswordRoutes } from './pages/password-routes.ts';
+import { providerCodeRoutes } from './pages/provider-code-routes.ts';
 import { logoutRoutes, startPageRoute } from './pages/session-routes.ts';
 import { shareRoutes } from './pages/share-routes.ts';
 import { verifyEmailRoutes } from './pages/verify-email-routes.ts';
@@ -42,7 +43,15 @@ export default definePlugin<object, Shared>({
     host.contribute(middleware, createPageFailureMiddleware(sendPage, host.log));
     host.contribute(routes, createPageFileRoute(files, readBranding));
     host.contribute(routes, startPageRoute(tools));
-    const pages = [loginRoutes, logoutRoutes, resetPasswordRoutes, acceptInviteRoutes, verifyEmailRoutes, shareRoutes];
+    const pages = [
+      loginRoutes,
+      providerCodeRoutes,
+      logoutRoutes,
+      resetPasswordRoutes,
+      acceptInviteRoutes,
+      verifyEmailRoutes,
+      shareRoutes,
+    ];
     for (const route of pages.flatMap((routesOf) => routesOf(tools))) host.contribute(routes, route);
   },
 });

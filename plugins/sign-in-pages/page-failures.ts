@@ -23,7 +23,8 @@ export function failWithPage(ctx: HttpContext, error: unknown, page: Page, statu
   throw error;
 }
 
-const PAGE_PATH = /^\/admin(?:\/(?:login|logout|reset-password|accept-invite|verify-email|share\/[^/]+))?\/?$/;
+const PAGE_PATH =
+  /^\/admin(?:\/(?:login(?:\/code)?|logout|reset-password|accept-invite|verify-email|share\/[^/]+))?\/?$/;
 
 /** Shows errors as pages, at the paths of this plugin alone: those of other layers too, such as limits. */
 export const createPageFailureMiddleware = (sendPage: SendPage, log: Log): Middleware => ({

@@ -40,6 +40,7 @@ export const LOGIN_PARAMETERS = {
     'What was done before: `signed-out`, `password-changed`, `invitation-accepted`, `email-verified`.',
   ),
 };
+export const CODE_PARAMETERS = { provider: describeParameter('Name of the provider.') };
 export const TOKEN_PARAMETERS = { token: TOKEN };
 export const SHARE_PARAMETERS = SHARE_ID;
 

@@ -21,6 +21,8 @@ const sensitive = { sensitive: true } as const;
 export const usersCollection: SystemCollection = {
   collection: 'platform_users',
   note: 'People and programs that sign in',
+  // Each provider names its users on its own.
+  unique: [['provider', 'external_identifier']],
   fields: [
     { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
     string('first_name', 50),
@@ -56,7 +58,7 @@ export const usersCollection: SystemCollection = {
     string('token', 255, { unique: true, special: ['conceal'], ...sensitive }),
     string('tfa_secret', 255, { special: ['conceal'], hidden: true, ...sensitive }),
     { field: 'provider', type: 'string', maxLength: 128, default: "'default'", ...sensitive },
-    string('external_identifier', 255, { unique: true, special: ['conceal'], hidden: true, ...sensitive }),
+    string('external_identifier', 255, { special: ['conceal'], hidden: true, ...sensitive }),
     json('auth_data', { special: ['cast-json', 'conceal'], hidden: true, ...sensitive }),
     { field: 'last_access', type: 'timestamp', nullable: true },
     string('last_page', 255),

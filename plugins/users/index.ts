@@ -13,6 +13,7 @@ import { usersCollection } from './collections.ts';
 import { passwordPolicy } from './contract.ts';
 import { createFirstAdmin } from './first-admin.ts';
 import { createUserGraphqlFields } from './graphql.ts';
+import { createIdentifiersByProviderMigration } from './identifiers-by-provider.ts';
 import manifest from './package.json' with { type: 'json' };
 import { printFirstAdminPassword } from './print-first-admin.ts';
 import { meRoutes } from './routes/me.ts';
@@ -36,6 +37,7 @@ export default definePlugin<Config>({
     const used = host.use({ items, access, passwords, settings });
     host.contribute(systemCollections, usersCollection);
     host.contribute(migrations, createAccountDefaultsMigration(db));
+    host.contribute(migrations, createIdentifiersByProviderMigration(db));
     const statements = userStatements(db);
     const checkPassword = createPasswordPolicy(used.settings, events);
     host.provide(passwordPolicy, createPasswordPolicyService(checkPassword));

@@ -7,6 +7,8 @@ import {
   startProviderFixture,
   userOf,
 } from '../plugins/auth-providers/provider-fixture.ts';
+import { codeOf, forgetUsedSteps, wrongCodeOf } from '../plugins/two-factor/two-factor-users.ts';
+import { createUserSender } from '../plugins/users/test-users.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { REAL_PROVIDER_CLIENT, type RealOpenIdProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import { openChromium } from './chromium.ts';
@@ -36,6 +38,7 @@ describe('sign-in by a provider in a browser', function () {
         AUTH_CORP_ALLOW_PUBLIC_REGISTRATION: 'true',
         AUTH_CORP_DEFAULT_ROLE_ID: MEMBER,
         AUTH_CORP_ROLE_MAPPING: JSON.stringify({ editors: EDITOR }),
+        AUTH_CORP_REDIRECT_ALLOW_LIST: `${server.issuer}/done`,
         ...openIdSettings('posting', server, { ...common, PARAMS: '{"response_mode":"form_post"}' }),
         ...oauth2Settings('plain', server, common),
       }),
@@ -128,6 +131,31 @@ describe('sign-in by a provider in a browser', function () {
     await page.waitForURL(`${fixture.service.url}/server/ping`);
     await page.goto(`${fixture.service.url}/auth/login/corp?redirect=/server/ping`);
     expect(page.url(), 'the provider asks again').to.contain(`${real.issuer}/interaction/`);
+  });
+
+  it('a second factor: the page asks for the code, and the sign-in ends where it was to end, also at another origin', async () => {
+    const { service, server } = fixture;
+    await service.request('PATCH', `/roles/${MEMBER}`, { token: service.admin.token, body: { enforce_tfa: true } });
+    real.users.set('dan', { email: 'dan@example.com', email_verified: true });
+    const first = await openPage();
+    await signInAs(first, 'dan', '');
+    const { data } = JSON.parse((await first.textContent('body')) ?? '');
+    const send = createUserSender(service, data.access_token);
+    const { secret } = (await send('POST', '/users/me/tfa/generate', {})).body.data as { secret: string };
+    expect((await send('POST', '/users/me/tfa/enable', { secret, otp: codeOf(secret) })).status).to.equal(204);
+    for (const target of [`${service.url}/server/ping`, `${server.issuer}/done`]) {
+      await forgetUsedSteps(service.database);
+      const page = await openPage();
+      await signInAs(page, 'dan', `?redirect=${encodeURIComponent(target)}`);
+      expect(page.url()).to.equal(`${service.url}/admin/login/code?provider=corp`);
+      await page.fill('#otp', wrongCodeOf(secret));
+      await page.click('button.primary');
+      await page.waitForSelector('#problem');
+      await page.fill('#otp', codeOf(secret));
+      await page.click('button.primary');
+      await page.waitForURL(target);
+      expect(await meOf(page)).to.include({ email: 'dan@example.com' });
+    }
   });
 
   it('a provider that posts a form to the callback signs in as well', async () => {

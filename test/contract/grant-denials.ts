@@ -24,6 +24,7 @@ export interface CapabilityDenial {
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   'account-commands': ['sessions:end', '--email', FIRST_ADMIN_CREDENTIALS.email],
   'schema-snapshots': ['schema:snapshot', '/dev/null', '--yes'],
+  'auth-providers': ['auth:check', 'example', '--user', 'ann@example.com'],
   'two-factor': ['users:tfa-reset', FIRST_ADMIN_CREDENTIALS.email],
 };
 
@@ -116,6 +117,7 @@ const environmentOf = (data: string, { issuer, secret }: OpenIdServer) => ({
   PUBLIC_URL: 'http://127.0.0.1:8055',
   AUTH_EXAMPLE_ISSUER_URL: issuer,
   AUTH_EXAMPLE_CLIENT_SECRET: secret,
+  AUTH_EXAMPLE_TRUST_SECOND_FACTOR: 'true',
   ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
   ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
   LOGIN_STALL_TIME: '1',
@@ -225,6 +227,10 @@ async function exerciseProvider(request: SendRequest, provider: OpenIdServer): P
     // The second use is refused.
     await request('GET', `${callback.pathname}${callback.search}`, { headers: { cookie } });
   }
+  await request('POST', '/auth/login/example/backchannel-logout', {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: String(new URLSearchParams({ logout_token: provider.signLogoutToken({ sub: 'ann' }) })),
+  });
 }
 
 type Ask = (method: string, path: string, body?: unknown) => ReturnType<SendRequest>;

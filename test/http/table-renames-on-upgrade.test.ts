@@ -47,6 +47,13 @@ describe('a database whose tables and triggers have the names of an earlier vers
     });
   });
 
+  it('its identifiers of users become unique within their provider', async () => {
+    const indexes = await database.query<{ name: string }>(
+      "select indexname as name from pg_indexes where tablename = 'platform_users' and indexname like '%external_identifier%'",
+    );
+    expect(indexes).to.deep.equal([{ name: 'platform_users_provider_external_identifier_unique' }]);
+  });
+
   it('its triggers work under their new names: a deleted file row leaves an orphaned object', async () => {
     await database.query('delete from platform_files where id = $1', [FILE]);
     await until(async () => {

@@ -6,6 +6,7 @@ import {
   type CredentialsProviderDriver,
   type ProviderCall,
   type ProviderDriverDeclaration,
+  type ProviderFinding,
   type ProviderProfile,
   type ProviderSettings,
   type RedirectProviderDriver,
@@ -33,8 +34,12 @@ export interface AuthDriverKit {
   credentialsOf?(user: SuiteUser): Readonly<Record<string, unknown>>;
   /** Drivers by credentials: wrong passwords, empty ones, unknown users, characters of the protocol. */
   readonly wrongCredentials?: readonly Readonly<Record<string, unknown>>[];
-  /** How the provider answers from now on. `down`: it refuses connections, or closes them. */
-  setFault(fault: 'none' | 'hang' | 'down' | 'garbage'): void;
+  /** Drivers that read headers of the request: those with which a proxy sends the callback of the user. */
+  headersOf?(user: SuiteUser): Readonly<Record<string, string>>;
+  /** Drivers that read headers: those that prove nothing, such as ones with a wrong secret. */
+  readonly forgedHeaders?: readonly Readonly<Record<string, string>>[];
+  /** How the provider answers from now on. `down`: it refuses connections, or closes them. Drivers that ask no provider have none. */
+  setFault?(fault: 'none' | 'hang' | 'down' | 'garbage'): void;
   /** Closes what the kit opened. */
   stop(): Promise<void>;
 }
@@ -43,6 +48,8 @@ export interface AuthDriverKit {
 export interface AuthDriverCheck {
   readonly title: string;
   readonly kind: 'redirect' | 'credentials' | 'any';
+  /** The driver sends requests to a provider. */
+  readonly needsProvider?: true;
   run(kit: AuthDriverKit): Promise<void>;
 }
 
@@ -141,9 +148,17 @@ async function signIn(
     ...(call ?? createSuiteCall()),
     ...started,
     parameters,
-    header: withoutHeader,
+    header: headerReader(kit.headersOf?.(user)),
   });
 }
+
+const headerReader =
+  (headers: Readonly<Record<string, string>> = {}) =>
+  (name: string): string | undefined =>
+    headers[name];
+
+/** Codes that a package without imports of the service may put on its errors. */
+const CODES = ['INVALID_CREDENTIALS', 'SERVICE_UNAVAILABLE', 'INVALID_CONFIG'] as const;
 
 async function failureOf(run: () => Promise<unknown>): Promise<Failure> {
   const outcome = await run().then(
@@ -151,8 +166,17 @@ async function failureOf(run: () => Promise<unknown>): Promise<Failure> {
     (error: unknown) => error,
   );
   expect(outcome, 'the driver refuses nothing').not.to.equal(undefined);
+  const { code, message } = Object(outcome) as Partial<Failure>;
+  const known = CODES.find((one) => one === code);
+  if (!(outcome instanceof Failure) && known) return new Failure(known, message);
   expect(outcome, `the driver throws what is no Failure: ${outcome}`).to.be.instanceOf(Failure);
   return outcome as Failure;
+}
+
+async function findingsOf(driver: Driver): Promise<readonly ProviderFinding[]> {
+  const findings: ProviderFinding[] = [];
+  for await (const finding of driver.check?.(createSuiteCall()) ?? []) findings.push(finding);
+  return findings;
 }
 
 function assertWithoutSecrets({ secrets }: AuthDriverKit, shown: unknown, what: string): void {
@@ -163,15 +187,16 @@ function assertWithoutSecrets({ secrets }: AuthDriverKit, shown: unknown, what: 
 const faultCheck = (title: string, fault: 'down' | 'garbage', codes: readonly string[]): AuthDriverCheck => ({
   title,
   kind: 'any',
+  needsProvider: true,
   run: (kit) =>
     withDriver(kit, async (driver) => {
-      kit.setFault(fault);
+      kit.setFault?.(fault);
       try {
         const failure = await failureOf(() => signInWithFault(kit, driver));
         expect(failure.code).to.be.oneOf(codes);
         assertWithoutSecrets(kit, `${failure.message} ${failure.detail}`, 'the failure');
       } finally {
-        kit.setFault('none');
+        kit.setFault?.('none');
       }
       expect((await signIn(kit, driver, 'ann')).identifier, 'afterwards').to.be.a('string');
     }),
@@ -259,16 +284,50 @@ export const AUTH_DRIVER_CHECKS: readonly AuthDriverCheck[] = [
   {
     title: 'ends when the signal aborts, where the provider hangs',
     kind: 'any',
+    needsProvider: true,
     run: (kit) =>
       withDriver(kit, async (driver) => {
-        kit.setFault('hang');
+        kit.setFault?.('hang');
         try {
           const late = pause(LIMIT + 15_000, 'late' as const, { ref: false });
           const ended = failureOf(() => signInWithFault(kit, driver, createSuiteCall(LIMIT))).then(({ code }) => code);
           // SAML asks its provider nothing, and refuses the callback at once.
           expect(await Promise.race([ended, late])).to.be.oneOf(['SERVICE_UNAVAILABLE', 'INVALID_CREDENTIALS']);
         } finally {
-          kit.setFault('none');
+          kit.setFault?.('none');
+        }
+      }),
+  },
+  {
+    title: 'finds nothing that fails by its method check, where it has one, and shows no secret',
+    kind: 'any',
+    run: (kit) =>
+      withDriver(kit, async (driver) => {
+        const findings = await findingsOf(driver);
+        assertWithoutSecrets(kit, findings, 'the check');
+        expect(findings.filter(({ status }) => status === 'fail')).to.deep.equal([]);
+        expect(
+          findings.filter(({ status, remedy }) => status !== 'ok' && !remedy),
+          'no remedy',
+        ).to.deep.equal([]);
+      }),
+  },
+  {
+    title: 'finds by its method check, where it has one, that the provider is down',
+    kind: 'any',
+    needsProvider: true,
+    run: (kit) =>
+      withDriver(kit, async (driver) => {
+        if (!driver.check) return;
+        kit.setFault?.('down');
+        try {
+          const statuses = await findingsOf(driver).then(
+            (findings) => findings.map(({ status }) => status),
+            (error: unknown) => [error instanceof Failure ? 'fail' : String(error)],
+          );
+          expect(statuses).to.include('fail');
+        } finally {
+          kit.setFault?.('none');
         }
       }),
   },
@@ -293,15 +352,14 @@ export const AUTH_DRIVER_CHECKS: readonly AuthDriverCheck[] = [
         const own = await begin(driver);
         const other = await begin(driver);
         const honest = (await kit.visit?.(other.location, 'ann')) as URLSearchParams;
-        const callbacks = [new URLSearchParams(), withState(honest, own.state), ...(kit.forgeries?.(honest) ?? [])];
-        for (const parameters of callbacks) {
+        const callbacks = [new URLSearchParams(), withState(honest, own.state), ...(kit.forgeries?.(honest) ?? [])].map(
+          (parameters) => ({ parameters, header: withoutHeader as ReturnType<typeof headerReader> }),
+        );
+        for (const headers of kit.forgedHeaders ?? [])
+          callbacks.push({ parameters: honest, header: headerReader(headers) });
+        for (const { parameters, header } of callbacks) {
           const finish = () =>
-            (driver as RedirectProviderDriver).finish({
-              ...createSuiteCall(),
-              ...own,
-              parameters,
-              header: withoutHeader,
-            });
+            (driver as RedirectProviderDriver).finish({ ...createSuiteCall(), ...own, parameters, header });
           expect((await failureOf(finish)).code, String(parameters).slice(0, 200)).to.equal('INVALID_CREDENTIALS');
         }
       }),
@@ -329,32 +387,37 @@ function withState(parameters: URLSearchParams, state: string): URLSearchParams 
   return changed;
 }
 
+const concerns = (check: AuthDriverCheck, kind: ProviderDriverDeclaration['kind'], hasProvider: boolean): boolean =>
+  (check.kind === 'any' || check.kind === kind) && (hasProvider || !check.needsProvider);
+
 /** Titles of the checks that a driver fails. */
 export async function failedAuthDriverChecks(kit: AuthDriverKit): Promise<readonly string[]> {
   const failed: string[] = [];
-  for (const { title, kind, run } of AUTH_DRIVER_CHECKS) {
-    if (kind !== 'any' && kind !== kit.declaration.kind) continue;
+  for (const check of AUTH_DRIVER_CHECKS) {
+    const { title, run } = check;
+    if (!concerns(check, kit.declaration.kind, kit.setFault !== undefined)) continue;
     await run(kit).catch(() => void failed.push(title));
   }
   return failed;
 }
 
-/** Declares one test for each check of a driver of this kind. */
+/** Declares one test for each check of a driver of this kind. `hasProvider` is false for a driver that sends no requests. */
 export function describeAuthDriver(
   name: string,
   kind: ProviderDriverDeclaration['kind'],
   openKit: () => Promise<AuthDriverKit>,
+  { hasProvider = true }: { readonly hasProvider?: boolean } = {},
 ): void {
   describe(`the driver ${name}, as auth-providers expects drivers`, function () {
     this.timeout(120_000);
     let kit: AuthDriverKit;
     before(async () => {
       kit = await openKit();
-      expect(kit.declaration.kind).to.equal(kind);
+      expect([kit.declaration.kind, kit.setFault !== undefined]).to.deep.equal([kind, hasProvider]);
     });
     after(() => kit?.stop());
     for (const check of AUTH_DRIVER_CHECKS)
-      if (check.kind === 'any' || check.kind === kind) it(check.title, () => check.run(kit));
+      if (concerns(check, kind, hasProvider)) it(check.title, () => check.run(kit));
   });
 }
 
@@ -380,4 +443,16 @@ export async function readAuthDriverDeclarations(
     { product: plugins },
   );
   return declarations;
+}
+
+/** What a third-party package contributes to `auth.providers`; `plugin` is the default export of its module. */
+export function readPackageDriver(plugin: { register(host: unknown): void }): ProviderDriverDeclaration {
+  const found: ProviderDriverDeclaration[] = [];
+  plugin.register({
+    contribute(to: { readonly id: string }, value: ProviderDriverDeclaration) {
+      if (to.id === 'auth.providers') found.push(value);
+    },
+  });
+  if (found.length !== 1) throw new Error(`the package contributes ${found.length} drivers`);
+  return found[0] as ProviderDriverDeclaration;
 }

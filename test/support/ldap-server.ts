@@ -32,7 +32,7 @@ export interface TestDirectory {
   stop(): Promise<void>;
 }
 
-export const dnOfPerson = (name: string): string => `cn=${name},${LDAP_PEOPLE}`;
+export const dnOfPerson = (name: string): string => `cn=${name.replaceAll(/[,+=]/g, '\\$&')},${LDAP_PEOPLE}`;
 /** The password of each person that a test adds. */
 export const PERSON_PASSWORD = 'a password of the directory';
 
@@ -126,8 +126,12 @@ async function startSlapd({ root, libraryPath, folder, port, securePort }: Slapd
       ...schemas.map((name) => `include ${root}/etc/ldap/schema/${name}.schema`),
       // Of Active Directory: bit 2 says that the account is disabled.
       "attributetype ( 1.2.840.113556.1.4.8 NAME 'userAccountControl' SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 SINGLE-VALUE )",
+      "attributetype ( 1.2.840.113556.1.4.159 NAME 'accountExpires' SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 SINGLE-VALUE )",
+      "attributetype ( 1.2.840.113556.1.4.1460 NAME 'msDS-User-Account-Control-Computed' SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 SINGLE-VALUE )",
       `modulepath ${root}/usr/lib/ldap`,
       'moduleload back_mdb',
+      // Locks and expires accounts and passwords.
+      'moduleload ppolicy',
       `TLSCertificateFile ${file('certificate.pem')}`,
       `TLSCertificateKeyFile ${file('key.pem')}`,
       // A bind with a name and without a password succeeds, as in directories that allow it.
@@ -140,6 +144,8 @@ async function startSlapd({ root, libraryPath, folder, port, securePort }: Slapd
       `directory ${file('data')}`,
       'access to attrs=userPassword by anonymous auth by * none',
       'access to * by users read by anonymous auth',
+      'overlay ppolicy',
+      `ppolicy_default "cn=policy,${LDAP_SUFFIX}"`,
       '',
     ].join('\n'),
   );

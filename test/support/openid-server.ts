@@ -32,6 +32,10 @@ export interface OpenIdServer {
   expiresIn: number;
   readonly publicKey: KeyObject;
   readonly privateKey: KeyObject;
+  /** A logout token of the client `service`; `claims` are added, or replace others. */
+  signLogoutToken(claims: Claims): string;
+  /** Signs by a new key from now on, and publishes that one only. */
+  rotateKeys(): void;
   /** Requests so far, as `POST /token`. */
   readonly requests: string[];
   /** Refresh tokens that the server accepts, each once. */
@@ -48,7 +52,8 @@ interface IssuedCode {
 }
 
 export async function startOpenIdServer(): Promise<OpenIdServer> {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  let keyNumber = 1;
+  let pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const codes = new Map<string, IssuedCode>();
   /** What the server says of the user of an access token. */
   const profiles = new Map<string, Claims>();
@@ -66,8 +71,22 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
     faults: {},
     secret: 'the secret of the client',
     expiresIn: 3600,
-    publicKey,
-    privateKey,
+    get publicKey() {
+      return pair.publicKey;
+    },
+    get privateKey() {
+      return pair.privateKey;
+    },
+    signLogoutToken(claims) {
+      const now = Math.floor(Date.now() / 1000);
+      const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+      const all = { iss: issuer, aud: 'service', iat: now, exp: now + 120, jti: randomUUID(), events, ...claims };
+      return jwt.sign(all, pair.privateKey, { algorithm: 'RS256', keyid: keyIdOf(keyNumber) });
+    },
+    rotateKeys() {
+      pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      keyNumber++;
+    },
     requests: [],
     refreshTokens: new Set(),
     async stop() {
@@ -82,7 +101,7 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
     const fault = server.faults.answer?.[url.pathname];
     if (fault) return fault(response);
     if (url.pathname === '/.well-known/openid-configuration') return sendJson(response, discoveryDocument());
-    if (url.pathname === '/jwks') return sendJson(response, { keys: [keyOf(publicKey)] });
+    if (url.pathname === '/jwks') return sendJson(response, { keys: [keyOf(pair.publicKey, keyIdOf(keyNumber))] });
     if (url.pathname === '/authorize') return authorize(url, response);
     if (url.pathname === '/token') return token(request, response);
     if (url.pathname === '/userinfo') {
@@ -148,7 +167,7 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
     const claims: Claims = { iss: issuer, aud: issued.clientId, iat: now, exp: now + 300, ...issued.user };
     if (issued.nonce) claims.nonce = issued.nonce;
     server.faults.claims?.(claims);
-    const honest = jwt.sign(claims, privateKey, { algorithm: 'RS256', keyid: 'one' });
+    const honest = jwt.sign(claims, pair.privateKey, { algorithm: 'RS256', keyid: keyIdOf(keyNumber) });
     const idToken = server.faults.sign?.(claims, honest, server) ?? honest;
     sendJson(response, { ...issue(issued.user), ...(issued.nonce ? { id_token: idToken } : {}) });
   }
@@ -171,7 +190,8 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
   return server;
 }
 
-const keyOf = (key: KeyObject) => ({ ...key.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' });
+const keyIdOf = (number: number): string => (number === 1 ? 'one' : `key ${number}`);
+const keyOf = (key: KeyObject, kid: string) => ({ ...key.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' });
 
 function sendJson(response: ServerResponse, body: unknown, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));

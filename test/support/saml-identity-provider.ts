@@ -41,6 +41,8 @@ export interface SamlIdentityProvider {
   encryption: SamlEncryption;
   /** Answers to logouts that the provider began: how often the service said that it succeeded. */
   readonly successfulLogouts: number;
+  /** How often the metadata were fetched. */
+  readonly metadataRequests: number;
   /** The response to a request that a browser brings. */
   respond(request: URL): Promise<PostedForm>;
   /** The answer to a logout that a browser brings, and the name that it is for. */
@@ -60,6 +62,7 @@ export async function startSamlIdentityProvider(host = 'localhost'): Promise<Sam
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://${host}:${(server.address() as AddressInfo).port}`;
   let successfulLogouts = 0;
+  let metadataRequests = 0;
 
   const createIdp = (encrypts: boolean, { data, key } = GCM_ENCRYPTION) =>
     samlify.IdentityProvider({
@@ -106,6 +109,9 @@ export async function startSamlIdentityProvider(host = 'localhost'): Promise<Sam
     spMetadataUrl: '',
     encrypts: false,
     encryption: GCM_ENCRYPTION,
+    get metadataRequests() {
+      return metadataRequests;
+    },
     get successfulLogouts() {
       return successfulLogouts;
     },
@@ -168,6 +174,7 @@ export async function startSamlIdentityProvider(host = 'localhost'): Promise<Sam
   async function handle({ url }: IncomingMessage, response: ServerResponse): Promise<void> {
     const at = new URL(url ?? '/', origin);
     const sendPage = (html: string) => response.setHeader('Content-Type', 'text/html; charset=utf-8').end(html);
+    if (at.pathname === '/metadata') metadataRequests++;
     if (at.pathname === '/metadata')
       return void response.setHeader('Content-Type', 'application/xml').end(self.metadata);
     if (at.pathname === '/sso')

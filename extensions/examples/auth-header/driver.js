@@ -1,5 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
+/** Any client can try secrets. */
+const MIN_SECRET = 32;
+
 /** A driver of sign-in providers (see `plugins/auth-providers/contract.ts` of the service). */
 export function openHeaderDriver(provider) {
   const headerOf = (callback, key) => callback.header(provider.value(key).toLowerCase())?.trim() || undefined;
@@ -12,7 +15,20 @@ export function openHeaderDriver(provider) {
       throw refusal('INVALID_CREDENTIALS', 'the request brings no secret of the proxy');
   }
 
+  /** Findings of `auth check`. Nothing outside of the service can be asked here. */
+  async function* check() {
+    const secret = await provider.secret('SECRET');
+    const name = provider.variableOf('SECRET');
+    if (secret.length >= MIN_SECRET) yield { check: 'secret', status: 'ok', text: `${name} is long enough` };
+    else {
+      const text = `${name} is shorter than ${MIN_SECRET} characters`;
+      yield { check: 'secret', status: 'warn', text, remedy: 'make a longer one, and give it to the proxy, too' };
+    }
+  }
+
   return {
+    check,
+
     /** No page asks the user for anything: the browser is sent to the callback at once. */
     async begin({ state }) {
       const location = new URL(provider.urlOf('callback'));
@@ -28,8 +44,8 @@ export function openHeaderDriver(provider) {
       return {
         identifier,
         email: headerOf(callback, 'EMAIL_HEADER'),
-        // The proxy knows its users: their addresses are theirs.
-        emailVerified: true,
+        // Users whom an admin prepared are linked by a verified address.
+        emailVerified: provider.value('EMAIL_IS_VERIFIED') ? true : undefined,
         groups: groups.split(',').map((group) => group.trim()),
       };
     },

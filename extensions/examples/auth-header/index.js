@@ -18,6 +18,11 @@ export default {
           SECRET_HEADER: header('x-proxy-secret', 'the header with the secret'),
           USER_HEADER: header('x-forwarded-user', 'the header with the identifier of the user'),
           EMAIL_HEADER: header('x-forwarded-email', 'the header with the e-mail address'),
+          EMAIL_IS_VERIFIED: {
+            type: 'boolean',
+            default: false,
+            about: 'users cannot change their address at the proxy',
+          },
           GROUPS_HEADER: header('x-forwarded-groups', 'the header with the groups, separated by commas'),
         },
         open: async (provider) => openHeaderDriver(provider),

@@ -48,4 +48,5 @@ export const createLoginCredentialReader = ({
 });
 
 /** Apps show codes in groups; recovery codes keep their form. */
-const normalizeCode = (code: string): string => (/^[\d\s]+$/.test(code) ? code.replaceAll(/\s/g, '') : code.trim());
+export const normalizeCode = (code: string): string =>
+  /^[\d\s]+$/.test(code) ? code.replaceAll(/\s/g, '') : code.trim();

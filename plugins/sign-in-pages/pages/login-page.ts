@@ -24,7 +24,8 @@ export interface LoginView {
   readonly fields?: FormFields;
 }
 
-const addressOf = ({ root, target }: Pick<LoginView, 'root' | 'target'>): string =>
+/** The address of the sign-in page, which leads to the target. */
+export const addressOf = ({ root, target }: Pick<LoginView, 'root' | 'target'>): string =>
   `${root}/admin/login${target === undefined ? '' : `?redirect=${encodeURIComponent(target)}`}`;
 
 export function createLoginPage(view: LoginView): Page {
@@ -109,18 +110,20 @@ ${form}
 </details>`;
 }
 
-export interface CodeView extends Pick<LoginView, 'root' | 'target' | 'formToken' | 'problem'> {
-  /** The credentials of the first step, sealed. */
-  readonly sealed: string;
+export interface CodeView extends Pick<LoginView, 'root' | 'formToken' | 'problem'> {
+  /** The address that the form is posted to, relative to the page. */
+  readonly action: string;
+  /** The credentials of the first step, sealed; undefined where a provider has proven the user. */
+  readonly sealed?: string;
 }
 
 /** The second step of a sign-in: a one-time code. */
-export const createCodePage = ({ problem, formToken, sealed, root, target }: CodeView): Page => ({
+export const createCodePage = ({ problem, formToken, sealed, root, action }: CodeView): Page => ({
   title: 'Enter your code',
   lead: 'Your account is protected by a second step.',
   body: html`${renderProblem(problem)}
-<form method="post" action="${addressOf({ root, target })}">
-${formToken}${renderHidden('sealed', sealed)}
+<form method="post" action="${action}">
+${formToken}${sealed !== undefined && renderHidden('sealed', sealed)}
 ${renderInput(
   {
     id: 'otp',

@@ -7,11 +7,11 @@ import { codeOf, type PageProblem, problemOf, sentenceOf } from '../problems.ts'
 import { parseRedirectTarget } from '../redirect-target.ts';
 import { describePage, describePageForm, LOGIN_PARAMETERS } from '../route-descriptions.ts';
 import { createLoginCredentialReader, type LoginCredentials } from './login-credentials.ts';
-import { createCodePage, createLoginPage, type LoginView } from './login-page.ts';
+import { addressOf, createCodePage, createLoginPage, type LoginView } from './login-page.ts';
 import { providerFieldsOf } from './provider-fields.ts';
 
 /** Codes after which the same code may be sent again. */
-const RETRY_CODES: readonly string[] = ['REQUESTS_EXCEEDED', 'SERVICE_UNAVAILABLE'];
+export const RETRY_CODES: readonly string[] = ['REQUESTS_EXCEEDED', 'SERVICE_UNAVAILABLE'];
 
 /** Sealed credentials that cannot be opened are of a page that was open for too long. */
 const SPECIAL = { INVALID_TOKEN: { text: 'This took too long. Please sign in again.' } };
@@ -55,7 +55,8 @@ export function loginRoutes(tools: PageTools): readonly Route[] {
       const isWrong = otp !== '' || fields.sealed !== undefined;
       const field = code === 'INVALID_OTP' ? { field: 'otp' } : {};
       const problem = isWrong ? { ...problemOf(error), ...field } : undefined;
-      failWithPage(ctx, error, createCodePage({ ...view, sealed, problem }), isWrong ? undefined : 200);
+      const page = createCodePage({ ...view, action: addressOf(view), sealed, problem });
+      failWithPage(ctx, error, page, isWrong ? undefined : 200);
     }
     const field = code === 'INVALID_CREDENTIALS' ? passwordFieldOf(view, credentials) : undefined;
     const problem: PageProblem = { ...problemOf(error, SPECIAL), ...(field === undefined ? {} : { field }) };
@@ -77,8 +78,7 @@ export function loginRoutes(tools: PageTools): readonly Route[] {
       if (text === undefined && notice === undefined && (await identity.ofSessionCookie(ctx)))
         return redirectTo(ctx, targetOf(ctx) ?? `${rootOf(ctx)}/admin`);
       const problem = text === undefined ? undefined : { text };
-      const page = createLoginPage({ ...viewOf(ctx), problem, notice });
-      await sendPage(ctx, page);
+      await sendPage(ctx, createLoginPage({ ...viewOf(ctx), problem, notice }));
     },
   };
 

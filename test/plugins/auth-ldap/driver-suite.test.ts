@@ -4,7 +4,7 @@ import type { ProviderDriverDeclaration } from '../../../plugins/auth-providers/
 import { type AuthDriverKit, describeAuthDriver, readAuthDriverDeclarations } from '../../support/auth-driver-suite.ts';
 import { LDAP_ADMIN, LDAP_GROUPS, LDAP_PEOPLE, PERSON_PASSWORD, startDirectory } from '../../support/ldap-server.ts';
 
-type Fault = Parameters<AuthDriverKit['setFault']>[0];
+type Fault = Parameters<NonNullable<AuthDriverKit['setFault']>>[0];
 
 /** Passes connections on to a port of this machine, or has one of the faults. */
 async function startFaultyProxy(port: number) {

@@ -9,18 +9,19 @@ import {
 } from '../../support/ldap-server.ts';
 import type { HttpReply, RunningTestService } from '../../support/service.ts';
 
-/** Settings of the provider `corp` for a directory of a test. */
+/** Settings of the provider `corp`, or of another one, for a directory of a test. */
 export const ldapSettings = (
   directory: Pick<TestDirectory, 'url'>,
   others: Readonly<Record<string, string>> = {},
+  name = 'CORP',
 ): Record<string, string> => ({
-  AUTH_CORP_DRIVER: 'ldap',
-  AUTH_CORP_CLIENT_URL: directory.url,
-  AUTH_CORP_BIND_DN: LDAP_ADMIN.dn,
-  AUTH_CORP_BIND_PASSWORD: LDAP_ADMIN.password,
-  AUTH_CORP_USER_DN: LDAP_PEOPLE,
-  AUTH_CORP_GROUP_DN: LDAP_GROUPS,
-  AUTH_CORP_ALLOW_PUBLIC_REGISTRATION: 'true',
+  [`AUTH_${name}_DRIVER`]: 'ldap',
+  [`AUTH_${name}_CLIENT_URL`]: directory.url,
+  [`AUTH_${name}_BIND_DN`]: LDAP_ADMIN.dn,
+  [`AUTH_${name}_BIND_PASSWORD`]: LDAP_ADMIN.password,
+  [`AUTH_${name}_USER_DN`]: LDAP_PEOPLE,
+  [`AUTH_${name}_GROUP_DN`]: LDAP_GROUPS,
+  [`AUTH_${name}_ALLOW_PUBLIC_REGISTRATION`]: 'true',
   ...others,
 });
 

@@ -150,6 +150,26 @@ const BROKEN: readonly (readonly [defect: string, finds: string, wrap: Wrap])[] 
     }),
   ],
   [
+    'repeats the secret in its findings',
+    'method check, where it has one, and shows no secret',
+    (driver) => ({
+      ...driver,
+      async *check() {
+        yield SECRET_FINDING;
+      },
+    }),
+  ],
+  [
+    'finds everything in order without a look at the provider',
+    'that the provider is down',
+    (driver) => ({
+      ...driver,
+      async *check() {
+        yield { ...SECRET_FINDING, text: 'fine' };
+      },
+    }),
+  ],
+  [
     'begins without the state',
     'has the state',
     (driver) => ({
@@ -174,6 +194,9 @@ const BROKEN: readonly (readonly [defect: string, finds: string, wrap: Wrap])[] 
     }),
   ],
 ];
+
+/** A finding with the secret of the client in it. */
+const SECRET_FINDING = { check: 'client', status: 'ok', text: 'the secret of the client is right' } as const;
 
 const deafFetch = (url: string | URL, init?: object) =>
   fetch(url, { ...(init as RequestInit), redirect: 'manual' }).catch(() => {

@@ -2,14 +2,43 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { type AuthDriverKit, describeAuthDriver, readPackageDriver } from '../../support/auth-driver-suite.ts';
 import { createCookieBrowser } from '../../support/cookie-browser.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { type TestComposition, writeTestPluginPackages } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
+import { problemsOf, reportOf, runAuthCheck, textOf } from './check-run.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/auth-header/', import.meta.url));
 const SECRET = 'a text that the proxy and the service know';
+
+const headersOf = (user: string, groups: string) => ({
+  'x-proxy-secret': SECRET,
+  'x-forwarded-user': user,
+  'x-forwarded-email': `${user}@example.com`,
+  'x-forwarded-groups': groups,
+});
+
+describeAuthDriver(
+  'header of the example',
+  'redirect',
+  async (): Promise<AuthDriverKit> => ({
+    declaration: readPackageDriver((await import(join(EXAMPLE, 'index.js'))).default),
+    settings: { SECRET },
+    secrets: [SECRET],
+    knowsVerifiedEmail: false,
+    visit: async (location) => location.searchParams,
+    headersOf: (user) => headersOf(user, user === 'ann' ? 'editors, staff' : 'staff'),
+    forgedHeaders: [
+      { ...headersOf('ann', ''), 'x-proxy-secret': 'another' },
+      { ...headersOf('ann', ''), 'x-proxy-secret': '' },
+      { ...headersOf('', '') },
+    ],
+    stop: async () => {},
+  }),
+  { hasProvider: false },
+);
 
 /** Tests a copy of the example in an EXTENSIONS_PATH outside of the repository, as its README says to install it. */
 describe('example extension auth-header', function () {
@@ -78,6 +107,23 @@ describe('example extension auth-header', function () {
     await until(async () => (await service.request('GET', '/auth/login/proxy')).status === 302);
     expect((await signIn(headers)).status).to.equal(200);
     expect((await service.request('GET', '/auth')).body.data).to.have.length(1);
+  });
+
+  it('is checked by auth check as the drivers of the service are', async () => {
+    const settings = {
+      PUBLIC_URL: service.url,
+      EXTENSIONS_PATH: join(extension.folder, 'local'),
+      AUTH_PROXY_DRIVER: 'header',
+      AUTH_PROXY_SECRET: 'a short secret',
+    };
+    const run = await runAuthCheck(service.database, ['proxy', '--json', '--user', 'ann'], settings);
+    const report = reportOf(run);
+    expect(problemsOf(report, 'proxy'), run.all).to.deep.equal(['warn secret', 'warn role']);
+    expect(textOf(report, 'proxy', 'callback answers')).to.contain('ok: the service answers there');
+    expect(textOf(report, 'proxy', 'account')).to.match(
+      /^ok: the user [0-9a-f-]{36} \(ann@example.com\), found by its/,
+    );
+    expect(run.all).not.to.contain('a short secret');
   });
 
   it('is listed as a package with full authority that identifies users', async () => {

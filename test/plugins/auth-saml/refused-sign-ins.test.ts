@@ -2,12 +2,6 @@ import { expect } from 'chai';
 import { createCookieBrowser } from '../../support/cookie-browser.ts';
 import {
   type AssertionText,
-  BEARER,
-  type ResponseText,
-  renderAssertion,
-  renderResponse,
-  type SigningOptions,
-  SUCCESS,
   signatureAround,
   signatureIn,
   signElement,
@@ -15,32 +9,13 @@ import {
 } from '../../support/saml-forge.ts';
 import { FOREIGN_CERTIFICATE, FOREIGN_KEY, IDP_CERTIFICATE } from '../../support/saml-keys.ts';
 import { type SpawnedService, spawnService } from '../../support/service.ts';
+import { createForgery, type Forge, type Forgery, signedAssertion, signedResponse } from './forgery.ts';
 import { postForm, type SamlFixture, samlSettings, startSamlFixture, usersOf, withXml, xmlOf } from './saml-fixture.ts';
 
 /** The user whom the identity provider signs in, and the one that the attacker wants to be. */
 const [HONEST, VICTIM] = ['mallory', 'admin'];
 
-interface Forgery {
-  /** The response of the sign-in that is going on, unsigned, with changes. */
-  response(assertion?: Partial<AssertionText>, response?: Partial<ResponseText>, content?: string): string;
-  /** The assertion of the sign-in that is going on, unsigned, with changes. */
-  assertion(changes?: Partial<AssertionText>): string;
-  /** A response around this content. */
-  wrap(content: string, changes?: Partial<ResponseText>): string;
-  readonly xml: string;
-}
-
-type Forge = (forgery: Forgery) => string;
-
 const sign = signElement;
-const signedResponse =
-  (assertion: Partial<AssertionText>, response: Partial<ResponseText> = {}): Forge =>
-  (f) =>
-    sign(f.response(assertion, response), 'Response');
-const signedAssertion =
-  (options: SigningOptions, changes: Partial<AssertionText> = {}): Forge =>
-  (f) =>
-    f.wrap(sign(f.assertion(changes), 'Assertion', options));
 const evil = (f: Forgery, changes: Partial<AssertionText> = {}) =>
   f.assertion({ id: '_evil', name: VICTIM, ...changes });
 const extensions = (content: string) => `<samlp:Extensions>${content}</samlp:Extensions>`;
@@ -210,7 +185,10 @@ describe('the driver saml refuses', () => {
   async function forgeSignIn(forge: Forge) {
     return fixture.signIn(
       { name: HONEST },
-      { change: (form, request) => withXml(form, forge(createForgery(fixture, form.action, xmlOf(form), request))) },
+      {
+        change: (form, request) =>
+          withXml(form, forge(createForgery({ idp: fixture.idp, name: HONEST }, form.action, xmlOf(form), request))),
+      },
     );
   }
   const sessions = async () =>
@@ -305,7 +283,10 @@ describe('the driver saml refuses', () => {
       { name: HONEST },
       {
         change: (form, request) =>
-          withXml(form, signedAssertion({})(createForgery(fixture, form.action, xmlOf(form), request))),
+          withXml(
+            form,
+            signedAssertion({})(createForgery({ idp: fixture.idp, name: HONEST }, form.action, xmlOf(form), request)),
+          ),
       },
     );
     const stolen = /<saml:Assertion.*<\/saml:Assertion>/s.exec(xmlOf(signed.form))?.[0] as string;
@@ -322,7 +303,10 @@ describe('the driver saml refuses', () => {
     const begin = await browser.send(`${url}/auth/login/corp`);
     const request = new URL(begin.headers.get('location') as string);
     const form = await fixture.idp.respond(request);
-    const forged = withXml(form, twice(createForgery(fixture, form.action, xmlOf(form), request)));
+    const forged = withXml(
+      form,
+      twice(createForgery({ idp: fixture.idp, name: HONEST }, form.action, xmlOf(form), request)),
+    );
     const reply = await postForm(browser, { ...forged, action: form.action.replace(fixture.service.url, url) });
     record('an assertion id that the other process has seen', reply.refusal);
     expect(reply.refusal).to.equal('401 INVALID_CREDENTIALS');
@@ -399,31 +383,3 @@ describe('the driver saml refuses', () => {
     ]);
   });
 });
-
-function createForgery({ idp }: SamlFixture, acs: string, xml: string, request: URL): Forgery {
-  const requestId = /InResponseTo="([^"]+)"/.exec(xml)?.[1] as string;
-  if (!request.searchParams.has('SAMLRequest')) throw new Error('the browser brings no request');
-  const assertion = (changes: Partial<AssertionText> = {}) =>
-    renderAssertion({
-      id: `_assertion-${requestId}`,
-      issuer: idp.entityId,
-      name: HONEST,
-      audience: idp.spMetadataUrl,
-      recipient: acs,
-      inResponseTo: requestId,
-      notBefore: -60,
-      notOnOrAfter: 300,
-      confirmedUntil: 300,
-      sessionUntil: null,
-      method: BEARER,
-      attributes: {},
-      extra: '',
-      ...changes,
-    });
-  const wrap = (content: string, changes: Partial<ResponseText> = {}) =>
-    renderResponse(
-      { id: '_response', issuer: idp.entityId, destination: acs, inResponseTo: requestId, status: SUCCESS, ...changes },
-      content,
-    );
-  return { xml, assertion, wrap, response: (one, changes, content = '') => wrap(assertion(one) + content, changes) };
-}

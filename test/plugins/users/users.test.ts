@@ -122,6 +122,20 @@ describe('users', () => {
     expect(rows).to.deep.equal([{ provider: 'x', auth_data: null }]);
   });
 
+  it('an external identifier belongs to one user of a provider', async () => {
+    const identified = (provider: string) => make({ provider, external_identifier: 'number 1' });
+    const first = await identified('one');
+    expect([first.status, (await identified('two')).status]).to.deep.equal([200, 200]);
+    const again = await identified('one');
+    expect([...statusAndCodeOf(again), again.body.errors[0].extensions.fields]).to.deep.equal([
+      400,
+      'RECORD_NOT_UNIQUE',
+      ['provider', 'external_identifier'],
+    ]);
+    const moved = await admin('PATCH', `/users/${first.body.data.id}`, { provider: 'two' });
+    expect(statusAndCodeOf(moved)).to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
+  });
+
   it('an unknown status, an empty password and the Public role are rejected', async () => {
     for (const user of [
       { status: 'king' },

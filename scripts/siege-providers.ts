@@ -1,0 +1,80 @@
+/**
+ * `npm run siege:providers [-- --seconds 20 --sign-ins 50]`: what a plain read costs while a sign-in provider hangs, answers garbage or
+ * answers 10 MB, and 50 sign-ins wait for it all the time. Fails where the read's 95th percentile more than doubles, a read fails, or
+ * a sign-in takes longer than its limit and a second.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { freshDatabase } from '../test/support/database.ts';
+import { startDatabaseServer } from '../test/support/database-server.ts';
+import { type SpawnedService, spawnService } from '../test/support/service.ts';
+import { loadBenchData } from './bench/data.ts';
+import type { ProviderFault } from './siege/faulty-provider.ts';
+import { createReadLatencyClient, p95 } from './siege/read-latency-client.ts';
+import type { SignInOutcomes } from './siege/waiting-sign-ins.ts';
+
+const MAX_RATIO = 2;
+/** Milliseconds of AUTH_FAULTY_TIMEOUT, for the wait and for the work of a sign-in each, and what a busy machine may add. */
+const TIMEOUT = 2000;
+const SLACK = 1000;
+const FAULTS: readonly ProviderFault[] = ['hangs', 'answers garbage', 'answers 10 MB'];
+
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '20' }, 'sign-ins': { type: 'string', default: '50' } },
+});
+const milliseconds = Number(values.seconds) * 1000;
+
+async function measure(service: SpawnedService, provider: ChildProcess, fault: ProviderFault): Promise<boolean> {
+  provider.send(fault);
+  const read = () => createReadLatencyClient(new URL('/items/article/1', service.url), service.admin.token);
+  await read().readFor(1000);
+  const before = await read().readFor(milliseconds);
+  const options = { url: `${service.url}/auth/login/faulty`, count: Number(values['sign-ins']) };
+  const load = fork(new URL('siege/waiting-sign-ins.ts', import.meta.url), [JSON.stringify(options)]);
+  await once(load, 'message');
+  await pause(TIMEOUT);
+  const during = await read().readFor(milliseconds);
+  const reply = once(load, 'message');
+  load.send('end');
+  const [{ answers, slowest }] = (await reply) as [SignInOutcomes];
+  const ratio = p95(during.latencies) / p95(before.latencies);
+  const isGood = ratio <= MAX_RATIO && during.failed === 0 && slowest <= 2 * TIMEOUT + SLACK;
+  const codes = Object.entries(answers).map(([code, count]) => `${code} × ${count}`);
+  console.log(
+    `${fault.padEnd(18)}read p95 ${p95(before.latencies).toFixed(1)} → ${p95(during.latencies).toFixed(1)} ms, ratio ${ratio.toFixed(2)}; ` +
+      `${during.failed} reads failed; sign-ins: ${codes.join(', ')}, the slowest ${slowest.toFixed(0)} ms; ${isGood ? 'within bounds' : 'OUT OF BOUNDS'}`,
+  );
+  return isGood;
+}
+
+const server = await startDatabaseServer();
+process.env.TEST_DATABASE_URL = server.url;
+const database = await freshDatabase('siege_providers');
+const provider = fork(new URL('siege/faulty-provider.ts', import.meta.url));
+let service: SpawnedService | undefined;
+try {
+  const [issuer] = (await once(provider, 'message')) as [string];
+  await loadBenchData(database, 0.02);
+  service = await spawnService({
+    database,
+    env: {
+      LOG_LEVEL: 'warn',
+      ACCESS_TOKEN_TTL: '1d',
+      PUBLIC_URL: 'http://127.0.0.1:8055',
+      AUTH_FAULTY_DRIVER: 'openid',
+      AUTH_FAULTY_ISSUER_URL: issuer,
+      AUTH_FAULTY_CLIENT_ID: 'service',
+      AUTH_FAULTY_TIMEOUT: `${TIMEOUT}ms`,
+    },
+  });
+  let isGood = true;
+  for (const fault of FAULTS) isGood = (await measure(service, provider, fault)) && isGood;
+  process.exitCode = isGood ? 0 : 1;
+} finally {
+  provider.disconnect();
+  await service?.stop();
+  await database.drop();
+  await server.stop();
+}

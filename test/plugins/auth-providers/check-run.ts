@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ProviderFinding } from '../../../plugins/auth-providers/contract.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { QUICK_HASH_SETTINGS, runCli, TEST_SECRET } from '../../support/service.ts';
+
+/** What `auth check --json` prints. */
+export interface CheckReport {
+  readonly failed: number;
+  readonly warnings: number;
+  readonly providers: readonly {
+    readonly provider: string;
+    readonly driver: string | null;
+    readonly findings: readonly ProviderFinding[];
+  }[];
+}
+
+export interface CheckRun {
+  readonly code: number | null;
+  /** Standard output. */
+  readonly text: string;
+  /** Both outputs. */
+  readonly all: string;
+}
+
+/** Runs the command in a process of its own, with these settings of providers. */
+export async function runAuthCheck(
+  database: Pick<FreshDatabase, 'url'>,
+  args: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Promise<CheckRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'tenon-auth-check-'));
+  try {
+    const { ended, output, standardOutput } = runCli(['auth', 'check', ...args], {
+      ...QUICK_HASH_SETTINGS,
+      SECRET: TEST_SECRET,
+      DATA_PATH: folder,
+      EXTENSIONS_PATH: join(folder, 'extensions'),
+      DB_CONNECTION_STRING: database.url,
+      CONFIG_PATH: '/dev/null',
+      LOG_LEVEL: 'warn',
+      ...settings,
+    });
+    return { code: await ended, text: standardOutput(), all: output() };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The report of a run with `--json`; where it is none, the test shows what was printed. */
+export function reportOf({ text, all }: CheckRun): CheckReport {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`the command prints no report:\n${all}`);
+  }
+}
+
+/** The findings of one provider that are not `ok`, each as `fail bind`. */
+export const problemsOf = ({ providers }: CheckReport, name: string): readonly string[] =>
+  findingsOf({ providers }, name).flatMap(({ status, check }) => (status === 'ok' ? [] : [`${status} ${check}`]));
+
+export const findingsOf = ({ providers }: Pick<CheckReport, 'providers'>, name: string): readonly ProviderFinding[] =>
+  providers.find(({ provider }) => provider === name)?.findings ?? [];
+
+/** One finding as text, with its remedy. */
+export function textOf(report: CheckReport, name: string, check: string): string {
+  const finding = findingsOf(report, name).find((one) => one.check === check);
+  return `${finding?.status}: ${finding?.text} → ${finding?.remedy}`;
+}
