@@ -47,6 +47,7 @@ export const CORE_PLUGIN_FLOORS = [
       'auth-openid',
       'auth-ldap',
       'auth-saml',
+      'scim',
       'folders',
       'settings',
       'files',

@@ -8,7 +8,7 @@ import { secrets } from '../secrets/contract.ts';
 import { accountStatements } from './account-statements.ts';
 import { createProviderAccounts } from './accounts.ts';
 import { usedSignInsCollection } from './collections.ts';
-import { authProviders, type ProviderProfile, providerSignIns } from './contract.ts';
+import { authProviders, type ProviderProfile, providerDirectory, providerKeys, providerSignIns } from './contract.ts';
 import { createFailureLog } from './failure-log.ts';
 import { warnOfMissingRoles } from './missing-roles.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -30,6 +30,7 @@ export default definePlugin<Record<never, never>, Shared>({
     const { config, db, events, log } = host;
     const used = host.use({ authProviderVariables, items, linkTokens, secrets, sessions });
     host.define(authProviders);
+    host.define(providerKeys);
     host.contribute(systemCollections, usedSignInsCollection);
     const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
     const statements = accountStatements(db);
@@ -48,7 +49,15 @@ export default definePlugin<Record<never, never>, Shared>({
 
     const registry = createProviderRegistry({
       openProvider: (variables) =>
-        openProvider(variables, { declarations, publicUrl, useOnce, tokens, resolve, logFailure }),
+        openProvider(variables, {
+          declarations,
+          providerKeys: () => host.read(providerKeys),
+          publicUrl,
+          useOnce,
+          tokens,
+          resolve,
+          logFailure,
+        }),
       declarations,
       contribute: (driver) => host.contribute(authDrivers, driver),
       log,
@@ -70,6 +79,9 @@ export default definePlugin<Record<never, never>, Shared>({
 
     const flow = createSignInFlow({ ...used, find, resolve, publicUrl, logFailure, events });
     host.provide(providerSignIns, { complete: flow.complete });
+    host.provide(providerDirectory, {
+      list: () => registry.list().map(({ settings, roles }) => ({ settings, roles })),
+    });
     for (const route of providerRoutes({ flow, assertCallback })) host.contribute(routes, route);
 
     host.onStart(async () => {

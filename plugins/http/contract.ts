@@ -3,7 +3,7 @@ import { authorities, type Caller, type ErrorCode, facet, type RequestState, ser
 import type { RequestSettings } from './settings.ts';
 
 /** Methods that routes can have. `SEARCH` is a read whose query is in the body. */
-export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'SEARCH';
 
 /**
  * A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined, `usesStaticToken` is true where a static
@@ -73,10 +73,10 @@ export interface BodyDescription {
 }
 
 /**
- * The callers that a route serves: all, signed-in users, users with app access, admins, or callers with the right
- * permissions. All but `public` may answer FORBIDDEN.
+ * The callers that a route serves: all, signed-in users, users with app access, admins, callers with the right permissions, or
+ * programs whose token the plugin of the route verifies itself. All but `public` may answer FORBIDDEN.
  */
-export type RouteAccess = 'public' | 'user' | 'app' | 'admin' | 'permissions';
+export type RouteAccess = 'public' | 'user' | 'app' | 'admin' | 'permissions' | 'own-token';
 
 /** Shared schemas and parameters by name. A name means the same in all descriptions of the service. */
 export interface OpenApiComponents {

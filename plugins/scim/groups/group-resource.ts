@@ -1,0 +1,76 @@
+import type { Db } from '../../database/contract.ts';
+import { createSingleValue } from '../filter/attributes.ts';
+import type { ResourceSql } from '../resource-sql.ts';
+import { GROUP_SCHEMA } from '../scim-schemas.ts';
+import { renderTime } from '../times.ts';
+
+/** Groups of a provider as SQL: `g` is the group, `m` one of its members. */
+export function createGroupResource(db: Db): ResourceSql {
+  const groups = db.read('platform_scim_groups');
+  const members = db.read('platform_scim_members');
+  const ofGroup = db.sql`from ${members} m where m."group" = g.id`;
+  const location = db.sql`$2::text || '/Groups/' || g.id`;
+  // The number changes with a user who is deleted, which changes no column of the group.
+  const version = db.sql`md5(json_build_array(g.id, g.name, g.external_id, g.modified, (select count(*) ${ofGroup}))::text)`;
+  return {
+    from: db.sql`${groups} g`,
+    where: db.sql`g.provider = $1 and $2::text is not null`,
+    key: db.sql`g.id`,
+    version,
+    members: [
+      { name: 'schemas', sql: db.sql`json_build_array(${db.literal(GROUP_SCHEMA)}::text)` },
+      { name: 'id', sql: db.sql`g.id` },
+      { name: 'externalId', sql: db.sql`g.external_id` },
+      { name: 'displayName', sql: db.sql`g.name` },
+      {
+        name: 'members',
+        members: [
+          { name: 'value', sql: db.sql`m."user"` },
+          { name: 'type', sql: db.sql`'User'::text` },
+          { name: '$ref', sql: db.sql`$2::text || '/Users/' || m."user"` },
+        ],
+        wrap: (object) => db.sql`(select json_agg(${object} order by m."user") ${ofGroup})`,
+      },
+      {
+        name: 'meta',
+        members: [
+          { name: 'resourceType', sql: db.sql`'Group'::text` },
+          { name: 'created', sql: renderTime(db, db.sql`g.created`) },
+          { name: 'lastModified', sql: renderTime(db, db.sql`g.modified`) },
+          { name: 'location', sql: location },
+          { name: 'version', sql: db.sql`'W/"' || ${version} || '"'` },
+        ],
+      },
+    ],
+    attributes: {
+      schema: GROUP_SCHEMA,
+      notKept: new Set(),
+      known: {
+        schemas: { type: 'exact', sql: db.sql`${db.literal(GROUP_SCHEMA)}::text` },
+        id: { type: 'key', sql: db.sql`g.id` },
+        externalid: { type: 'exact', sql: db.sql`g.external_id` },
+        displayname: { type: 'text', sql: db.sql`g.name` },
+        members: {
+          isSingle: false,
+          main: 'value',
+          subs: {
+            value: { type: 'key', sql: db.sql`m."user"` },
+            type: { type: 'text', sql: db.sql`'User'::text` },
+          },
+          wrap: (condition) => db.sql`exists (select 1 ${ofGroup} and ${condition})`,
+        },
+        meta: createSingleValue(
+          db,
+          {
+            resourcetype: { type: 'exact', sql: db.sql`'Group'::text` },
+            created: { type: 'time', sql: db.sql`g.created` },
+            lastmodified: { type: 'time', sql: db.sql`g.modified` },
+            version: { type: 'exact', sql: db.sql`'W/"' || ${version} || '"'` },
+            location: { type: 'exact', sql: location },
+          },
+          db.sql`true`,
+        ),
+      },
+    },
+  };
+}
