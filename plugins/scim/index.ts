@@ -1,7 +1,7 @@
 import { definePlugin, middleware } from '#kernel';
 import { authProviderVariables, ownTokenPaths } from '../auth/contract.ts';
 import { providerDirectory, providerKeys } from '../auth-providers/contract.ts';
-import '../database/contract.ts';
+import { migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
@@ -9,6 +9,7 @@ import * as collections from './collections.ts';
 import { createScimErrorMiddleware, SCIM_PATH } from './error-middleware.ts';
 import { createGroupResource } from './groups/group-resource.ts';
 import { groupStatements } from './groups/group-statements.ts';
+import { createModificationTrigger } from './migrations.ts';
 import { createRequestOpener } from './open-request.ts';
 import manifest from './package.json' with { type: 'json' };
 import { isScimConfigured, scimProviderKeys } from './provider-keys.ts';
@@ -33,6 +34,7 @@ export default definePlugin<Record<never, never>, Shared>({
       collections.scimMembersCollection,
     ])
       host.contribute(systemCollections, one);
+    host.contribute(migrations, createModificationTrigger(db));
     host.contribute(providerKeys, scimProviderKeys);
     if (!isScimConfigured(used.authProviderVariables.variables)) return;
 

@@ -26,8 +26,8 @@ export function groupStatements(db: Db, version: ReturnType<Db['sql']>) {
     LOCK: db.sql`select pg_advisory_xact_lock(hashtextextended($1, 0))`,
     BY_ID: db.sql`select g.id, g.name, g.external_id as "externalId", ${version} as version from ${groups} g
       where g.provider = $1 and g.id = $2::uuid`,
-    CREATE: db.sql`insert into ${groups} (provider, name, name_key, external_id) values ($1, $2, lower($2), $3) returning id`,
-    UPDATE: db.sql`update ${groups} set name = $2, name_key = lower($2), external_id = $3, modified = clock_timestamp() where id = $1`,
+    CREATE: db.sql`insert into ${groups} (provider, name, name_key, external_id) values ($1, $2::text, lower($2::text), $3) returning id`,
+    UPDATE: db.sql`update ${groups} set name = $2::text, name_key = lower($2::text), external_id = $3, modified = clock_timestamp() where id = $1`,
     DELETE: db.sql`delete from ${groups} where id = $1`,
     MEMBERS: db.sql`select "user" from ${members} where "group" = $1`,
     /** Keys that are no user of the provider. */

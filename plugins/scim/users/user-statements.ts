@@ -36,7 +36,7 @@ export function userStatements(db: Db, version: ReturnType<Db['sql']>) {
     LOCAL_BY_EMAIL: db.sql`${USER} where u.provider = 'default' and lower(u.email) = lower($1)`,
     HAS_USER_NAME: db.sql`select 1 from ${from} where u.provider = $1 and lower(${userName}) = lower($2) and u.id is distinct from $3::uuid`,
     STORE: db.sql`insert into ${accounts} ("user", provider, user_name, user_name_key, display_name)
-      values ($1, $2, $3, lower($3), $4)
+      values ($1, $2, $3::text, lower($3::text), $4)
       on conflict ("user") do update set provider = excluded.provider, user_name = excluded.user_name,
         user_name_key = excluded.user_name_key, display_name = excluded.display_name, modified = clock_timestamp()`,
     IS_ADMIN_ROLE: db.sql`select 1 from ${roles} where id = $1::uuid and admin_access`,
