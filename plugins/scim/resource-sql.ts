@@ -87,7 +87,7 @@ export async function readResourceList(
       select key, place from matching where place >= $4::integer order by place limit $5::integer
     ), resources as (
       select page.place, ${compileResource(db, resource, request.selection)} as resource
-      from page join (${from}) on ${key} = page.key
+      from ${from} join page on ${key} = page.key
     )
     select json_build_object('schemas', json_build_array(${db.literal(LIST_SCHEMA)}::text),
       'totalResults', (select count(*) from matching), 'startIndex', $4::integer,
