@@ -2,9 +2,13 @@ import { invalidSyntax, isObject, lowerCaseMembers, parseScimBody } from './body
 import type { PatchPath } from './filter/filter-tree.ts';
 import { parsePatchPath } from './filter/parse-filter.ts';
 import { scimFailure } from './scim-error.ts';
+import { ENTERPRISE_USER_SCHEMA, GROUP_SCHEMA, USER_SCHEMA } from './scim-schemas.ts';
 
 export const PATCH_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const MAX_OPERATIONS = 1000;
+const SCHEMAS: ReadonlySet<string> = new Set(
+  [USER_SCHEMA, ENTERPRISE_USER_SCHEMA, GROUP_SCHEMA].map((one) => one.toLowerCase()),
+);
 
 /** One change of one attribute. An operation without a path is one for each member of its value. */
 export interface PatchOperation {
@@ -46,7 +50,7 @@ function parseOperation(operation: unknown): readonly PatchOperation[] {
 
 /** A member of a value without a path: an attribute, a path, or the URN of a schema with an object of attributes. */
 function parseMember(op: 'add' | 'replace', name: string, value: unknown): readonly PatchOperation[] {
-  if (/^urn:/i.test(name) && isObject(value))
+  if (SCHEMAS.has(name.toLowerCase()) && isObject(value))
     return Object.entries(value).map(([sub, one]) => ({ op, path: parsePatchPath(`${name}:${sub}`), value: one }));
   return [{ op, path: parsePatchPath(name), value }];
 }
