@@ -47,7 +47,6 @@ export const CORE_PLUGIN_FLOORS = [
       'auth-openid',
       'auth-ldap',
       'auth-saml',
-      'scim',
       'folders',
       'settings',
       'files',
@@ -66,6 +65,7 @@ export const CORE_PLUGIN_FLOORS = [
       'flows',
       'flow-scripts',
       'extension-settings',
+      'scim',
     ],
   },
   {

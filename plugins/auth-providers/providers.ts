@@ -69,7 +69,7 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
     allowRegistration: settings.value('ALLOW_PUBLIC_REGISTRATION'),
     syncUserInfo: settings.value('SYNC_USER_INFO'),
     requireVerifiedEmail: settings.value('REQUIRE_VERIFIED_EMAIL'),
-    roles: (await isMappedElsewhere(settings, further)) ? { ...roles, mapping: undefined } : roles,
+    roles: (await hasRolesOfOtherPlugin(settings, further)) ? { ...roles, mapping: undefined } : roles,
   };
   const driver = await declaration.open(settings).catch((error) => {
     if (error?.name === 'BootFailure') throw error;
@@ -84,7 +84,7 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
   return provider;
 }
 
-async function isMappedElsewhere(settings: ProviderSettings, further: readonly ProviderKeys[]): Promise<boolean> {
+async function hasRolesOfOtherPlugin(settings: ProviderSettings, further: readonly ProviderKeys[]): Promise<boolean> {
   for (const one of further) if (await one.decidesRoles(settings)) return true;
   return false;
 }

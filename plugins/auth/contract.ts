@@ -134,7 +134,7 @@ export const ownTokenPaths = facet<string, readonly string[]>('auth.own-token-pa
     properties: { prefixes: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^/[a-z0-9/_-]+$' } } },
   },
   validate: (path, declared) => declared.prefixes.includes(path) || `${path} is not declared`,
-  describe: ({ prefixes }) => authorities('verifies tokens of its own for', prefixes),
+  describe: ({ prefixes }) => authorities('serves', prefixes, 'with tokens that it verifies itself'),
   coreOnly: true,
 });
 

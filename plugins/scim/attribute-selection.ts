@@ -15,10 +15,10 @@ export const ALL_ATTRIBUTES: AttributeSelection = { has: () => true };
 
 /** @throws 400 `invalidValue` for both lists together, and for names that are no attributes */
 export function parseAttributeSelection(attributes: unknown, excludedAttributes: unknown): AttributeSelection {
-  const wanted = parseNames('attributes', attributes);
+  const included = parseNames('attributes', attributes);
   const excluded = parseNames('excludedAttributes', excludedAttributes);
-  if (wanted && excluded) throw invalid('"attributes" and "excludedAttributes" exclude each other.');
-  if (wanted) return createInclusion(wanted);
+  if (included && excluded) throw invalid('"attributes" and "excludedAttributes" exclude each other.');
+  if (included) return createInclusion(included);
   if (!excluded) return ALL_ATTRIBUTES;
   return {
     has(name, sub) {
@@ -29,13 +29,13 @@ export function parseAttributeSelection(attributes: unknown, excludedAttributes:
   };
 }
 
-function createInclusion(wanted: ReadonlySet<string>): AttributeSelection {
-  const parents = new Set([...wanted].map((one) => one.split('.')[0]));
+function createInclusion(included: ReadonlySet<string>): AttributeSelection {
+  const parents = new Set([...included].map((one) => one.split('.')[0]));
   return {
     has(name, sub) {
       const lower = name.toLowerCase();
-      if (ALWAYS.has(lower) || wanted.has(lower)) return true;
-      return sub === undefined ? parents.has(lower) : wanted.has(`${lower}.${sub.toLowerCase()}`);
+      if (ALWAYS.has(lower) || included.has(lower)) return true;
+      return sub === undefined ? parents.has(lower) : included.has(`${lower}.${sub.toLowerCase()}`);
     },
   };
 }

@@ -15,7 +15,7 @@ export type ScimType =
 
 type ScimStatus = 400 | 403 | 404 | 409 | 412;
 
-/** The nearest code of the service, for those who look at the kind of a failure, as limits of requests do. */
+/** The nearest code of the service, for code that checks the kind of a failure. */
 const NEAREST_CODE: Readonly<Record<ScimStatus, ErrorCode>> = {
   400: 'INVALID_PAYLOAD',
   403: 'FORBIDDEN',
@@ -37,7 +37,8 @@ export const refuse = (detail: string) => scimFailure(403, detail);
 const OF_CODE: Partial<Record<ErrorCode, { readonly status?: number; readonly scimType?: ScimType }>> = {
   RECORD_NOT_UNIQUE: { status: 409, scimType: 'uniqueness' },
   FAILED_VALIDATION: { scimType: 'invalidValue' },
-  INVALID_FOREIGN_KEY: { scimType: 'invalidValue' },
+  // Rows refer to a user that is deleted, or a role of the settings does not exist.
+  INVALID_FOREIGN_KEY: { status: 409 },
   NOT_NULL_VIOLATION: { scimType: 'invalidValue' },
   VALUE_OUT_OF_RANGE: { scimType: 'invalidValue' },
   VALUE_TOO_LONG: { scimType: 'invalidValue' },

@@ -197,6 +197,7 @@ async function exerciseAll(request: SendRequest, outside: string, provider: Open
   // The service imports the graphql package with the first document.
   await ask('POST', '/graphql/system', { query: '{ server_ping }' });
   await exerciseProvider(request, provider);
+  await exerciseScim(request);
   await exerciseSchema(ask);
   await exerciseFlows(ask);
   await exerciseUsers(ask, request);
@@ -221,6 +222,21 @@ async function exerciseProvider(request: SendRequest, provider: OpenIdServer): P
     // The second use is refused.
     await request('GET', `${callback.pathname}${callback.search}`, { headers: { cookie } });
   }
+}
+
+/** Manages a user and a group as the provider does. */
+async function exerciseScim(request: SendRequest): Promise<void> {
+  const send = (method: string, path: string, kind?: string, body: object = {}) =>
+    request(method, `/scim/v2${path}`, {
+      token: OPTIONAL_FEATURES.AUTH_EXAMPLE_SCIM_TOKEN,
+      body: kind && { schemas: [`urn:ietf:params:scim:${kind}`], ...body },
+    });
+  const user = (await send('POST', '/Users', 'schemas:core:2.0:User', { userName: 'managed' })).body?.id;
+  await send('POST', '/Groups', 'schemas:core:2.0:Group', { displayName: 'g', members: [{ value: user }] });
+  await send('GET', '/Groups');
+  const Operations = [{ op: 'replace', path: 'title', value: 'x' }];
+  await send('PATCH', `/Users/${user}`, 'api:messages:2.0:PatchOp', { Operations });
+  await send('DELETE', `/Users/${user}`);
 }
 
 type Ask = (method: string, path: string, body?: unknown) => ReturnType<SendRequest>;

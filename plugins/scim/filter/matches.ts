@@ -15,22 +15,22 @@ export function matchesFilter(filter: ScimFilter, value: Readonly<Record<string,
       return (value[filter.path.name] ?? null) !== null;
     default: {
       const known = toText(value[filter.path.name] ?? null);
-      const wanted = toText(filter.value);
-      return compareTexts(filter.operator, known, wanted);
+      const expected = toText(filter.value);
+      return compareTexts(filter.operator, known, expected);
     }
   }
 }
 
 const toText = (value: FilterValue): string | null => (value === null ? null : String(value).toLowerCase());
 
-function compareTexts(operator: string, known: string | null, wanted: string | null): boolean {
-  if (operator === 'eq') return known === wanted;
-  if (operator === 'ne') return known !== wanted;
-  if (known === null || wanted === null) return false;
-  if (operator === 'co') return known.includes(wanted);
-  if (operator === 'sw') return known.startsWith(wanted);
-  if (operator === 'ew') return known.endsWith(wanted);
-  if (operator === 'gt') return known > wanted;
-  if (operator === 'ge') return known >= wanted;
-  return operator === 'lt' ? known < wanted : known <= wanted;
+function compareTexts(operator: string, known: string | null, expected: string | null): boolean {
+  if (operator === 'eq') return known === expected;
+  if (operator === 'ne') return known !== expected;
+  if (known === null || expected === null) return false;
+  if (operator === 'co') return known.includes(expected);
+  if (operator === 'sw') return known.startsWith(expected);
+  if (operator === 'ew') return known.endsWith(expected);
+  if (operator === 'gt') return known > expected;
+  if (operator === 'ge') return known >= expected;
+  return operator === 'lt' ? known < expected : known <= expected;
 }

@@ -1,8 +1,7 @@
 import type { Db } from '../../database/contract.ts';
-import { createSingleValue } from '../filter/attributes.ts';
+import { metaAttribute, metaMember } from '../meta.ts';
 import type { ResourceSql } from '../resource-sql.ts';
 import { GROUP_SCHEMA } from '../scim-schemas.ts';
-import { renderTime } from '../times.ts';
 
 /** Groups of a provider as SQL: `g` is the group, `m` one of its members. */
 export function createGroupResource(db: Db): ResourceSql {
@@ -12,6 +11,7 @@ export function createGroupResource(db: Db): ResourceSql {
   const location = db.sql`$2::text || '/Groups/' || g.id`;
   // The number changes with a user who is deleted, which changes no column of the group.
   const version = db.sql`md5(json_build_array(g.id, g.name, g.external_id, g.modified, (select count(*) ${ofGroup}))::text)`;
+  const meta = { created: db.sql`g.created`, modified: db.sql`g.modified`, location, version };
   return {
     from: db.sql`${groups} g`,
     where: db.sql`g.provider = $1 and $2::text is not null`,
@@ -31,16 +31,7 @@ export function createGroupResource(db: Db): ResourceSql {
         ],
         wrap: (object) => db.sql`(select json_agg(${object} order by m."user") ${ofGroup})`,
       },
-      {
-        name: 'meta',
-        members: [
-          { name: 'resourceType', sql: db.sql`'Group'::text` },
-          { name: 'created', sql: renderTime(db, db.sql`g.created`) },
-          { name: 'lastModified', sql: renderTime(db, db.sql`g.modified`) },
-          { name: 'location', sql: location },
-          { name: 'version', sql: db.sql`'W/"' || ${version} || '"'` },
-        ],
-      },
+      metaMember(db, 'Group', meta),
     ],
     attributes: {
       schema: GROUP_SCHEMA,
@@ -59,17 +50,7 @@ export function createGroupResource(db: Db): ResourceSql {
           },
           wrap: (condition) => db.sql`exists (select 1 ${ofGroup} and ${condition})`,
         },
-        meta: createSingleValue(
-          db,
-          {
-            resourcetype: { type: 'exact', sql: db.sql`'Group'::text` },
-            created: { type: 'time', sql: db.sql`g.created` },
-            lastmodified: { type: 'time', sql: db.sql`g.modified` },
-            version: { type: 'exact', sql: db.sql`'W/"' || ${version} || '"'` },
-            location: { type: 'exact', sql: location },
-          },
-          db.sql`true`,
-        ),
+        meta: metaAttribute(db, 'Group', meta),
       },
     },
   };

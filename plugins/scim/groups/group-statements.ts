@@ -31,9 +31,9 @@ export function groupStatements(db: Db, version: ReturnType<Db['sql']>) {
     DELETE: db.sql`delete from ${groups} where id = $1`,
     MEMBERS: db.sql`select "user" from ${members} where "group" = $1`,
     /** Keys that are no user of the provider. */
-    UNKNOWN_USERS: db.sql`select id from unnest($2::uuid[]) as wanted (id)
-      where not exists (select 1 from ${users} u where u.id = wanted.id and u.provider = $1) limit 1`,
-    ADD: db.sql`insert into ${members} ("group", "user") select $1, id from unnest($2::uuid[]) as wanted (id)
+    UNKNOWN_USERS: db.sql`select id from unnest($2::uuid[]) as requested (id)
+      where not exists (select 1 from ${users} u where u.id = requested.id and u.provider = $1) limit 1`,
+    ADD: db.sql`insert into ${members} ("group", "user") select $1, id from unnest($2::uuid[]) as requested (id)
       on conflict ("group", "user") do nothing returning "user"`,
     REMOVE: db.sql`delete from ${members} where "group" = $1 and "user" = any($2::uuid[]) returning "user"`,
     REMOVE_OTHERS: db.sql`delete from ${members} where "group" = $1 and not "user" = any($2::uuid[]) returning "user"`,
@@ -41,7 +41,7 @@ export function groupStatements(db: Db, version: ReturnType<Db['sql']>) {
      * Users of the provider $1, among $2, whose role is not the one of the first entry of the mapping ($3 groups, $4 roles) of which they are
      * a member, by the name or the external id of the group, else the default $5.
      */
-    ROLE_CHANGES: db.sql`with wanted as (
+    ROLE_CHANGES: db.sql`with requested as (
         select u.id, u.role, (
           select mapping.role from unnest($3::text[], $4::uuid[]) with ordinality as mapping (name, role, place)
           where exists (select 1 from ${members} m join ${groups} g on g.id = m."group"
@@ -52,7 +52,7 @@ export function groupStatements(db: Db, version: ReturnType<Db['sql']>) {
       )
       select w.id as "user", coalesce(w.mapped, $5::uuid) as role,
         exists (select 1 from ${roles} r where r.id in (w.role, coalesce(w.mapped, $5::uuid)) and r.admin_access) as "isAdmin"
-      from wanted w where w.role is distinct from coalesce(w.mapped, $5::uuid) order by w.id`,
+      from requested w where w.role is distinct from coalesce(w.mapped, $5::uuid) order by w.id`,
   };
 }
 

@@ -139,6 +139,7 @@ async function findLocalUser(
   email: string | null | undefined,
 ): Promise<StoredUser | undefined> {
   if (!provider.linksLocalUsers || !email) return undefined;
+  await db.query(statements.LOCK, [JSON.stringify(['scim local user', email.toLowerCase()])]);
   const [local] = (await db.query<StoredUser>(statements.LOCAL_BY_EMAIL, [email])).rows;
   if (local?.isAdmin && !provider.allowsAdmin) throw refuseAdmin(provider);
   return local;

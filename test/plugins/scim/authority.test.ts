@@ -26,7 +26,7 @@ describe('the token of SCIM', function () {
     folder = await mkdtemp(join(tmpdir(), 'tenon-scim-'));
     await writeFile(join(folder, 'token'), `${CORP_TOKEN}\n`);
     fixture = await startScimFixture({
-      env: { AUTH_CORP_SCIM_TOKEN: '', AUTH_CORP_SCIM_TOKEN_FILE: join(folder, 'token') },
+      env: { CACHE_ENABLED: 'true', AUTH_CORP_SCIM_TOKEN: '', AUTH_CORP_SCIM_TOKEN_FILE: join(folder, 'token') },
     });
   });
   after(async () => {
@@ -78,7 +78,7 @@ describe('the token of SCIM', function () {
       expect((await scim('DELETE', `/Users/${id}`)).status).to.equal(404);
       expect((await fixture.row(id))?.status).to.equal('active');
     }
-    const filter = encodeURIComponent(`id eq "${other}" or not (userName eq "nobody")`);
+    const filter = encodeURIComponent(`id eq "${other}" or not (userName eq "unknown")`);
     const found = (await scim('GET', `/Users?filter=${filter}`)).body.Resources;
     expect(
       found.every((one: { meta: { location: string }; id: string }) => one.id !== other && one.id !== local),

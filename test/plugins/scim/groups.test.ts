@@ -98,7 +98,7 @@ describe('SCIM /Groups', function () {
     await fixture.scim('DELETE', `/Groups/${id}`);
   });
 
-  it('takes the ways in which members are removed', async () => {
+  it('takes each form in which members are removed', async () => {
     const users = [await createUser(), await createUser(), await createUser(), await createUser()] as const;
     const id = await createGroup('Removals', users);
     const left = async () =>
@@ -114,7 +114,7 @@ describe('SCIM /Groups', function () {
   });
 
   it('refuses members that are no users of the provider, and stores nothing of the request', async () => {
-    const stranger = await fixture.scim(
+    const other = await fixture.scim(
       'POST',
       '/Users',
       { schemas: [USER], userName: 'x@other.example' },
@@ -122,7 +122,7 @@ describe('SCIM /Groups', function () {
     );
     const ann = await createUser();
     const id = await createGroup('Strict');
-    for (const value of [stranger.body.id, '00000000-0000-4000-8000-00000000ffff', 'no key', 5]) {
+    for (const value of [other.body.id, '00000000-0000-4000-8000-00000000ffff', 'no key', 5]) {
       const { status, body } = await patch(id, { op: 'add', path: 'members', value: [{ value: ann }, { value }] });
       expect([status, body.scimType]).to.deep.equal([400, 'invalidValue']);
     }
