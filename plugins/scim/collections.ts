@@ -36,6 +36,8 @@ export const scimGroupsCollection: SystemCollection = {
     { field: 'name', type: 'string', maxLength: MAX_NAME },
     { field: 'name_key', type: 'string', maxLength: MAX_NAME },
     { field: 'external_id', type: 'string', maxLength: MAX_NAME, nullable: true },
+    // Whether ROLE_MAPPING named the group when roles were last given by it.
+    { field: 'is_mapped', type: 'boolean', default: 'false' },
     ...times,
   ],
   unique: [['provider', 'name_key']],

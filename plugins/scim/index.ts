@@ -9,11 +9,12 @@ import * as collections from './collections.ts';
 import { createScimErrorMiddleware, SCIM_PATH } from './error-middleware.ts';
 import { createGroupResource } from './groups/group-resource.ts';
 import { groupStatements } from './groups/group-statements.ts';
+import { applyMapping } from './groups/groups.ts';
 import { createModificationTrigger } from './migrations.ts';
-import { createRequestOpener } from './open-request.ts';
 import manifest from './package.json' with { type: 'json' };
 import { isScimConfigured, scimProviderKeys } from './provider-keys.ts';
 import { openScimProviders, type ScimProviders } from './providers.ts';
+import { bearerTokenOf, createRequests } from './requests.ts';
 import { createGroupHandlers, createUserHandlers } from './resource-handlers.ts';
 import { scimRoutes } from './routes.ts';
 import { createUserResource } from './users/user-resource.ts';
@@ -44,22 +45,26 @@ export default definePlugin<Record<never, never>, Shared>({
     });
     const [usersWithGroups, usersAlone] = [createUserResource(db, true), createUserResource(db, false)];
     const groups = createGroupResource(db);
+    const groupDeps = { db, items: used.items, statements: groupStatements(db, groups.version), resource: groups };
+    const requests = createRequests({
+      publicUrl: config.PUBLIC_URL,
+      callerOf: (client) => host.asSystem('identity providers manage their users and groups by SCIM', client),
+    });
+    host.events.onAction('server.start', async () => {
+      for (const provider of providers?.all ?? []) {
+        if (!provider.hasGroups) continue;
+        await applyMapping(groupDeps, requests.ofProvider(provider)).catch((error) =>
+          log.error({ err: error, provider: provider.name }, 'the roles of groups of SCIM are not up to date'),
+        );
+      }
+    });
     const all = scimRoutes({
-      open: createRequestOpener({
-        providers: () => providers as ScimProviders,
-        publicUrl: config.PUBLIC_URL,
-        callerOf: (client) => host.asSystem('identity providers manage their users and groups by SCIM', client),
-      }),
+      open: async (ctx) => requests.ofContext(ctx, await (providers as ScimProviders).ofToken(bearerTokenOf(ctx))),
       users: createUserHandlers(
         { db, items: used.items, statements: userStatements(db, usersAlone.version) },
         ({ provider }) => (provider.hasGroups ? usersWithGroups : usersAlone),
       ),
-      groups: createGroupHandlers({
-        db,
-        items: used.items,
-        statements: groupStatements(db, groups.version),
-        resource: groups,
-      }),
+      groups: createGroupHandlers(groupDeps),
     });
     for (const route of all) host.contribute(routes, route);
     host.contribute(middleware, createScimErrorMiddleware(log));

@@ -32,8 +32,9 @@ export const metaAttribute = (db: Db, resourceType: string, meta: MetaSql): Comp
     db,
     {
       resourcetype: { type: 'exact', sql: db.sql`${db.literal(resourceType)}::text` },
-      created: { type: 'time', sql: meta.created },
-      lastmodified: { type: 'time', sql: meta.modified },
+      // Answers show milliseconds, and a client compares with what it was shown.
+      created: { type: 'time', sql: db.sql`date_trunc('milliseconds', ${meta.created})` },
+      lastmodified: { type: 'time', sql: db.sql`date_trunc('milliseconds', ${meta.modified})` },
       location: { type: 'exact', sql: meta.location },
       version: { type: 'exact', sql: tagOf(db, meta.version) },
     },

@@ -20,6 +20,7 @@ interface Entry {
 }
 
 export interface ScimProviders {
+  readonly all: readonly ScimProvider[];
   /** Finds the provider of a token. @throws INVALID_CREDENTIALS; INVALID_CONFIG where no token fits and the file of one cannot be read */
   ofToken(token: string | undefined): Promise<ScimProvider>;
 }
@@ -46,7 +47,7 @@ export async function openScimProviders(configured: readonly ConfiguredProvider[
       },
     });
   }
-  return { ofToken: (token) => findProvider(entries, token) };
+  return { all: entries.map(({ provider }) => provider), ofToken: (token) => findProvider(entries, token) };
 }
 
 /** Compares with all tokens, so that the time shows neither which provider nor how much of a token fits. */

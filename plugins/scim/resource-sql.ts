@@ -1,6 +1,6 @@
 import type { Db, GrantedSqlStatement } from '../database/contract.ts';
 import type { AttributeSelection } from './attribute-selection.ts';
-import { isComplex, isOfSchema, type ResourceAttributes } from './filter/attributes.ts';
+import { findAttribute, findOwn, isComplex, type ResourceAttributes } from './filter/attributes.ts';
 import { compileScimFilter, FilterValues } from './filter/compile-filter.ts';
 import type { AttributePath } from './filter/filter-tree.ts';
 import { LIST_SCHEMA, type ListRequest } from './list-request.ts';
@@ -119,9 +119,10 @@ function compileOrder(
 
 /** Undefined for an attribute that no resource has a value of. */
 function findSortAttribute(path: AttributePath, attributes: ResourceAttributes) {
-  const attribute = isOfSchema(path, attributes) ? attributes.known[path.name] : undefined;
+  const attribute = findAttribute(path, attributes);
   if (!attribute && attributes.notKept.has(path.name)) return undefined;
-  const simple = attribute && isComplex(attribute) ? attribute.subs[path.sub ?? attribute.main ?? ''] : attribute;
+  const simple =
+    attribute && isComplex(attribute) ? findOwn(attribute.subs, path.sub ?? attribute.main ?? '') : attribute;
   const isSingle = attribute && (!isComplex(attribute) || attribute.isSingle);
   if (!simple || !isSingle) throw scimFailure(400, 'There is no attribute of this name to sort by.', 'invalidValue');
   return simple;

@@ -33,6 +33,14 @@ export interface ResourceAttributes {
 
 export const isComplex = (attribute: FilterAttribute): attribute is ComplexAttribute => 'subs' in attribute;
 
+/** Names come from requests, and `constructor` is a member of every object. */
+export const findOwn = <T>(all: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(all, name) ? all[name] : undefined;
+
+/** The attribute of a path; undefined for an unknown one, and for one of another schema. */
+export const findAttribute = (path: AttributePath, attributes: ResourceAttributes): FilterAttribute | undefined =>
+  isOfSchema(path, attributes) ? findOwn(attributes.known, path.name) : undefined;
+
 /** Whether the path belongs to the schema of the resource. */
 export const isOfSchema = ({ schema }: AttributePath, attributes: ResourceAttributes): boolean =>
   schema === undefined || schema === attributes.schema.toLowerCase();

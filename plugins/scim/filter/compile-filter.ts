@@ -1,6 +1,13 @@
 import type { Db, GrantedSqlStatement } from '../../database/contract.ts';
 import { scimFailure } from '../scim-error.ts';
-import { isComplex, isOfSchema, type ResourceAttributes, type SimpleAttribute } from './attributes.ts';
+import {
+  findAttribute,
+  findOwn,
+  isComplex,
+  isOfSchema,
+  type ResourceAttributes,
+  type SimpleAttribute,
+} from './attributes.ts';
 import type { AttributePath, ComparisonOperator, FilterValue, ScimFilter } from './filter-tree.ts';
 
 type Comparison = Extract<ScimFilter, { kind: 'compare' }>;
@@ -54,7 +61,7 @@ export function compileScimFilter(
   };
 
   function compileSome({ path, of }: Extract<ScimFilter, { kind: 'some' }>): GrantedSqlStatement {
-    const attribute = isOfSchema(path, attributes) ? attributes.known[path.name] : undefined;
+    const attribute = findAttribute(path, attributes);
     if (attribute && isComplex(attribute) && path.sub === undefined) {
       const inner = { ...attributes, known: attribute.subs, notKept: NOTHING };
       return attribute.wrap(compileScimFilter(db, of, inner, values));
@@ -65,7 +72,7 @@ export function compileScimFilter(
 
   function compileLeaf(leaf: Extract<ScimFilter, { kind: 'compare' | 'present' }>): GrantedSqlStatement {
     const { path } = leaf;
-    const attribute = isOfSchema(path, attributes) ? attributes.known[path.name] : undefined;
+    const attribute = findAttribute(path, attributes);
     if (!attribute) {
       if (!attributes.notKept.has(path.name) && isOfSchema(path, attributes)) throw unknownAttribute(path);
       return leaf.kind === 'compare' && isMatchOfNoValue(leaf) ? db.sql`true` : db.sql`false`;
@@ -77,7 +84,7 @@ export function compileScimFilter(
       return compileOne(attribute);
     }
     if (path.sub === undefined && leaf.kind === 'present') return attribute.wrap(db.sql`true`);
-    const sub = attribute.subs[path.sub ?? attribute.main ?? ''];
+    const sub = findOwn(attribute.subs, path.sub ?? attribute.main ?? '');
     if (!sub) throw unknownAttribute(path);
     // Of several values none may be equal for `ne`, and a resource without a value has none that is.
     if (leaf.kind === 'compare' && isMatchOfNoValue(leaf)) {

@@ -1,3 +1,4 @@
+import { findOwn } from './attributes.ts';
 import type { FilterValue, ScimFilter } from './filter-tree.ts';
 
 /** Whether a value of an attribute, by its sub-attributes in lower case, matches a filter of PATCH. Texts are compared without regard to case. */
@@ -12,9 +13,9 @@ export function matchesFilter(filter: ScimFilter, value: Readonly<Record<string,
     case 'some':
       return false;
     case 'present':
-      return (value[filter.path.name] ?? null) !== null;
+      return (findOwn(value, filter.path.name) ?? null) !== null;
     default: {
-      const known = toText(value[filter.path.name] ?? null);
+      const known = toText(findOwn(value, filter.path.name) ?? null);
       const expected = toText(filter.value);
       return compareTexts(filter.operator, known, expected);
     }

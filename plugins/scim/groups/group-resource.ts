@@ -7,7 +7,9 @@ import { GROUP_SCHEMA } from '../scim-schemas.ts';
 export function createGroupResource(db: Db): ResourceSql {
   const groups = db.read('platform_scim_groups');
   const members = db.read('platform_scim_members');
-  const ofGroup = db.sql`from ${members} m where m."group" = g.id`;
+  // A user whom an admin gave to another provider is none of the members that this one sees.
+  const ofGroup = db.sql`from ${members} m join ${db.read('platform_users')} mu on mu.id = m."user" and mu.provider = g.provider
+    where m."group" = g.id`;
   const location = db.sql`$2::text || '/Groups/' || g.id`;
   // The number changes with a user who is deleted, which changes no column of the group.
   const version = db.sql`md5(json_build_array(g.id, g.name, g.external_id, g.modified, (select count(*) ${ofGroup}))::text)`;

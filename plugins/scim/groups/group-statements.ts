@@ -26,9 +26,15 @@ export function groupStatements(db: Db, version: ReturnType<Db['sql']>) {
     LOCK: db.sql`select pg_advisory_xact_lock(hashtextextended($1, 0))`,
     BY_ID: db.sql`select g.id, g.name, g.external_id as "externalId", ${version} as version from ${groups} g
       where g.provider = $1 and g.id = $2::uuid`,
-    CREATE: db.sql`insert into ${groups} (provider, name, name_key, external_id) values ($1, $2::text, lower($2::text), $3) returning id`,
-    UPDATE: db.sql`update ${groups} set name = $2::text, name_key = lower($2::text), external_id = $3, modified = clock_timestamp() where id = $1`,
+    CREATE: db.sql`insert into ${groups} (provider, name, name_key, external_id, is_mapped)
+      values ($1, $2::text, lower($2::text), $3, $4) returning id`,
+    UPDATE: db.sql`update ${groups} set name = $2::text, name_key = lower($2::text), external_id = $3, is_mapped = $4, modified = clock_timestamp() where id = $1`,
     DELETE: db.sql`delete from ${groups} where id = $1`,
+    /** Members of the groups of the provider $1 that the mapping names ($2), or named before. */
+    MEMBERS_OF_MAPPED: db.sql`select distinct m."user" from ${groups} g join ${members} m on m."group" = g.id
+      where g.provider = $1 and (g.is_mapped or g.name = any($2::text[]) or g.external_id = any($2::text[]))`,
+    STORE_MAPPED: db.sql`update ${groups} set is_mapped = not is_mapped where provider = $1
+      and is_mapped is distinct from (name = any($2::text[]) or coalesce(external_id = any($2::text[]), false))`,
     MEMBERS: db.sql`select "user" from ${members} where "group" = $1`,
     /** Keys that are no user of the provider. */
     UNKNOWN_USERS: db.sql`select id from unnest($2::uuid[]) as requested (id)

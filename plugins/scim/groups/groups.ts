@@ -20,11 +20,12 @@ export interface GroupDeps extends GroupRoleDeps {
 export const createGroup = (deps: GroupDeps, request: ScimRequest, group: GroupContent): Promise<string> =>
   inGroupsOfProvider(deps, request, async () => {
     const { name, externalId = null, members } = group;
-    const values = [request.provider.name, name, externalId];
+    const hasRole = isMapped(request.provider, { name, externalId });
+    const values = [request.provider.name, name, externalId, hasRole];
     const [created] = (await deps.db.query<{ id: string }>(deps.statements.CREATE, values)).rows;
     const id = created?.id as string;
     const added = await addMembers(deps, request, id, members);
-    await applyRoles(deps, request, isMapped(request.provider, { name, externalId }) ? added : []);
+    await applyRoles(deps, request, hasRole ? added : []);
     return id;
   });
 
@@ -46,9 +47,10 @@ export const changeGroup = (
     }
     const hasNewName = after.name !== before.name || after.externalId !== before.externalId;
     if (!hasNewName && affected.size === 0) return;
-    await deps.db.query(deps.statements.UPDATE, [id, after.name, after.externalId]);
     const { provider } = request;
-    if (!isMapped(provider, before) && !isMapped(provider, after)) return;
+    const hasRole = isMapped(provider, after);
+    await deps.db.query(deps.statements.UPDATE, [id, after.name, after.externalId, hasRole]);
+    if (!isMapped(provider, before) && !hasRole) return;
     const all = hasNewName ? [...affected, ...(await readMembers(deps, id))] : [...affected];
     await applyRoles(deps, request, all);
   });
@@ -68,6 +70,16 @@ export const toGroupChanges = ({ name, externalId, members }: GroupContent): rea
   ...(externalId === undefined ? [] : [{ kind: 'externalId', externalId } as const]),
   { kind: 'replace', members },
 ];
+
+/** Gives members of groups the roles of a mapping that has changed since roles were last given. @throws 403 */
+export const applyMapping = (deps: GroupDeps, request: ScimRequest): Promise<void> =>
+  inGroupsOfProvider(deps, request, async () => {
+    const { db, statements } = deps;
+    const { name, roles } = request.provider;
+    const values = [name, (roles.mapping ?? []).map(([group]) => group)];
+    await applyRoles(deps, request, usersOf(await db.query<UserRow>(statements.MEMBERS_OF_MAPPED, values)));
+    await db.query(statements.STORE_MAPPED, values);
+  });
 
 function inGroupsOfProvider<T>({ db, statements }: GroupDeps, { provider }: ScimRequest, work: () => Promise<T>) {
   return withUniqueNames('displayName', () =>

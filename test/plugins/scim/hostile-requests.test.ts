@@ -25,6 +25,8 @@ describe('hostile requests of SCIM', function () {
     ['with an unknown operator', 'userName like "a%"'],
     ['with something behind its end', 'userName pr userName pr'],
     ['with an unknown attribute', 'shoeSize eq "1"'],
+    ['with the name of a member of every object', 'constructor eq "x"'],
+    ['with a sub-attribute of that name', 'name.constructor pr'],
     ['with an unknown sub-attribute', 'name.nick eq "1"'],
     ['with a column of the table', 'password pr or token pr'],
     ['with a NUL character', 'userName eq "a\\u0000b"'],

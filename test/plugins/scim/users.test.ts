@@ -271,6 +271,14 @@ describe('SCIM /Users', function () {
     expect(Date.parse(after.lastModified)).to.be.at.least(Date.parse(before.lastModified));
     const filter = encodeURIComponent(`id eq "${id}" and meta.lastModified gt "${before.created}"`);
     expect((await fixture.scim('GET', `/Users?filter=${filter}`)).body.totalResults).to.equal(1);
+    for (const [operator, count] of [
+      ['eq', 1],
+      ['ge', 1],
+      ['gt', 0],
+    ] as const) {
+      const shown = encodeURIComponent(`id eq "${id}" and meta.lastModified ${operator} "${after.lastModified}"`);
+      expect((await fixture.scim('GET', `/Users?filter=${shown}`)).body.totalResults, operator).to.equal(count);
+    }
   });
 
   it('deletes a user once', async () => {
