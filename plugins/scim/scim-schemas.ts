@@ -51,7 +51,7 @@ const USER_ATTRIBUTES: readonly AttributeDefinition[] = [
       define('familyName', 'The family name.'),
     ],
   }),
-  define('displayName', 'The name to show; given and family name where the provider sends none.'),
+  define('displayName', 'The name to show at the provider.'),
   define('title', 'The title of the user.'),
   define('preferredLanguage', 'The language of the user, such as en-US.'),
   define('active', 'Whether the user may sign in.', { type: 'boolean' }),

@@ -10,7 +10,6 @@ type Sql = GrantedSqlStatement;
 interface UserSql {
   readonly userName: Sql;
   readonly formatted: Sql;
-  readonly displayName: Sql;
   readonly isActive: Sql;
   readonly version: Sql;
   readonly location: Sql;
@@ -41,7 +40,6 @@ function createUserSql(db: Db): UserSql {
   return {
     userName,
     formatted,
-    displayName: db.sql`coalesce(s.display_name, ${formatted})`,
     isActive: db.sql`(u.status = 'active')`,
     version: db.sql`md5(json_build_array(${userName}, u.external_identifier, u.first_name, u.last_name, s.display_name,
       u.title, u.language, u.email, u.status, s.created, s.modified)::text)`,
@@ -51,7 +49,7 @@ function createUserSql(db: Db): UserSql {
 }
 
 function createMembers(db: Db, parts: UserSql, hasGroups: boolean): readonly ResourceMember[] {
-  const { userName, formatted, displayName, isActive, version, location, ofGroups } = parts;
+  const { userName, formatted, isActive, version, location, ofGroups } = parts;
   const groups: ResourceMember = {
     name: 'groups',
     members: [
@@ -85,7 +83,7 @@ function createMembers(db: Db, parts: UserSql, hasGroups: boolean): readonly Res
     { name: 'externalId', sql: db.sql`u.external_identifier` },
     { name: 'userName', sql: userName },
     name,
-    { name: 'displayName', sql: displayName },
+    { name: 'displayName', sql: db.sql`s.display_name` },
     { name: 'title', sql: db.sql`u.title` },
     { name: 'preferredLanguage', sql: db.sql`u.language` },
     { name: 'active', sql: isActive },
@@ -96,7 +94,7 @@ function createMembers(db: Db, parts: UserSql, hasGroups: boolean): readonly Res
 }
 
 function createAttributes(db: Db, parts: UserSql): ResourceAttributes['known'] {
-  const { userName, formatted, displayName, isActive, version, location, ofGroups } = parts;
+  const { userName, formatted, isActive, version, location, ofGroups } = parts;
   const text = (sql: Sql) => ({ type: 'text', sql }) as const;
   const names = {
     formatted: text(formatted),
@@ -113,7 +111,7 @@ function createAttributes(db: Db, parts: UserSql): ResourceAttributes['known'] {
     id: { type: 'key', sql: db.sql`u.id` },
     externalid: { type: 'exact', sql: db.sql`u.external_identifier` },
     username: text(userName),
-    displayname: text(displayName),
+    displayname: text(db.sql`s.display_name`),
     title: text(db.sql`u.title`),
     preferredlanguage: text(db.sql`u.language`),
     active: { type: 'boolean', sql: isActive },

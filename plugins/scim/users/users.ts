@@ -28,8 +28,10 @@ export async function createUser(deps: UserDeps, request: ScimRequest, user: New
       const role = provider.roles.byDefault;
       await assertRoleAllowed(deps, provider, role);
       const { active = true, externalId = null } = user;
+      // A new user without a language has that of the settings.
+      const language = user.preferredLanguage ?? undefined;
       const id = await items.createOne(caller, USERS, {
-        ...toUserFields(user),
+        ...toUserFields({ ...user, preferredLanguage: language }),
         role,
         status: active ? 'active' : 'suspended',
         provider: provider.name,
@@ -101,8 +103,7 @@ const toUserFields = (changes: UserChanges): Record<string, unknown> =>
       first_name: changes.givenName,
       last_name: changes.familyName,
       title: changes.title,
-      // Without a language the user has that of the settings.
-      language: changes.preferredLanguage ?? undefined,
+      language: changes.preferredLanguage,
       email: changes.email,
       external_identifier: changes.externalId,
     }).filter(([, value]) => value !== undefined),
@@ -145,15 +146,16 @@ async function findLocalUser(
   return local;
 }
 
-/** A local user becomes one of the provider, and keeps its role. */
+/** A local user becomes one of the provider, and keeps its role and what the provider does not send. */
 async function takeOver(
   { db, statements, items }: UserDeps,
   { provider, caller }: ScimRequest,
   local: StoredUser,
   user: NewUser,
 ): Promise<string> {
+  const sent = Object.entries(toUserFields(user)).filter(([, value]) => value !== null);
   await items.updateOne(caller, USERS, local.id, {
-    ...toUserFields(user),
+    ...Object.fromEntries(sent),
     ...toStatus(local, user),
     provider: provider.name,
     external_identifier: user.externalId ?? null,

@@ -122,7 +122,7 @@ describe('SCIM_LINK_LOCAL_USERS=true', function () {
     const { service, scim } = fixture;
     const created = await service.request('POST', '/users', {
       token: service.admin.token,
-      body: { email: 'Local@example.com', role: ROLES.author, title: 'Old' },
+      body: { email: 'Local@example.com', role: ROLES.author, title: 'Old', first_name: 'Lo' },
     });
     const id = created.body.data.id;
     const { status, body } = await scim('POST', '/Users', {
@@ -137,6 +137,7 @@ describe('SCIM_LINK_LOCAL_USERS=true', function () {
       external_identifier: 'ext-local',
       role: ROLES.author,
       title: 'New',
+      first_name: 'Lo',
     });
   });
 

@@ -16,6 +16,7 @@ const PEOPLE = [
     userName: 'bjensen',
     externalId: '701984',
     name: { givenName: 'Barbara', familyName: 'Jensen' },
+    displayName: 'Babs',
     title: 'Tour Guide',
     emails: [{ value: 'bjensen@example.com', type: 'work' }],
   },

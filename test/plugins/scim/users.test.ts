@@ -24,6 +24,7 @@ describe('SCIM /Users', function () {
         { value: 'ann.lee@example.com', type: 'work', primary: true },
       ],
       active: true,
+      displayName: 'Ann L.',
       nickName: 'is not kept',
       [ENTERPRISE]: { department: 'is not kept' },
     });
@@ -38,7 +39,7 @@ describe('SCIM /Users', function () {
       userName: 'ann@example.com',
       externalId: 'ext-ann',
       name: { formatted: 'Ann Lee', givenName: 'Ann', familyName: 'Lee' },
-      displayName: 'Ann Lee',
+      displayName: 'Ann L.',
       active: true,
       emails: [{ value: 'ann.lee@example.com', type: 'work', primary: true }],
     });
@@ -88,7 +89,7 @@ describe('SCIM /Users', function () {
     expect(status).to.equal(200);
     expect(body).to.deep.include({ userName: 'put2@example.com', externalId: 'put', active: false });
     expect(body.emails[0].value).to.equal('put2@example.com');
-    expect(body).not.to.have.any.keys('name', 'title', 'displayName');
+    expect(body).not.to.have.any.keys('name', 'title', 'displayName', 'preferredLanguage');
   });
 
   it('renames a user: the address follows the userName where the provider sends no other', async () => {
@@ -149,6 +150,14 @@ describe('SCIM /Users', function () {
       { 'name.givenName': 'Urn' },
     ],
     ['a removed attribute', [{ op: 'remove', path: 'title' }], { title: undefined }],
+    [
+      'a removed language and display name',
+      [
+        { op: 'remove', path: 'preferredLanguage' },
+        { op: 'remove', path: 'displayName' },
+      ],
+      { preferredLanguage: undefined, displayName: undefined },
+    ],
     ['a removed address', [{ op: 'remove', path: 'emails[type eq "work"]' }], { emails: undefined }],
     [
       'attributes that the service does not keep',
