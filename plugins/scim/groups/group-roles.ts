@@ -33,6 +33,7 @@ export async function applyRoles(
   if (!mapping || users.length === 0) return;
   const [names, roles] = [mapping.map(([name]) => name), mapping.map(([, role]) => role)];
   const values = [provider.name, [...new Set(users)], names, roles, byDefault];
+  await db.query(statements.LOCK_USERS, [users]);
   const changes = (await db.query<RoleChange>(statements.ROLE_CHANGES, values)).rows;
   if (!provider.allowsAdmin && changes.some(({ isAdmin }) => isAdmin))
     throw refuse(`The provider ${provider.name} may neither give admin roles nor change admins (SCIM_ALLOW_ADMIN).`);

@@ -1,4 +1,5 @@
 import type { Db } from '../../database/contract.ts';
+import { LAST_ADMIN_LOCK } from '../../users/contract.ts';
 
 export interface StoredGroup {
   readonly id: string;
@@ -24,6 +25,10 @@ export function groupStatements(db: Db, version: ReturnType<Db['sql']>) {
   return {
     /** Held until the transaction ends: two changes of groups of one provider could give a user the role of one of them only. */
     LOCK: db.sql`select pg_advisory_xact_lock(hashtextextended($1, 0))`,
+    /** Before rows of users, since a role may remove an admin; others take the locks in this order as well. */
+    LOCK_LAST_ADMIN: db.sql`select pg_advisory_xact_lock(hashtext(${db.literal(LAST_ADMIN_LOCK)}))`,
+    /** Users stay as ROLE_CHANGES reads them until the transaction ends. */
+    LOCK_USERS: db.sql`select 1 from ${users} where id = any($1::uuid[]) order by id for no key update`,
     BY_ID: db.sql`select g.id, g.name, g.external_id as "externalId", ${version} as version from ${groups} g
       where g.provider = $1 and g.id = $2::uuid`,
     CREATE: db.sql`insert into ${groups} (provider, name, name_key, external_id, is_mapped)

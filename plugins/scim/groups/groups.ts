@@ -85,6 +85,7 @@ function inGroupsOfProvider<T>({ db, statements }: GroupDeps, { provider }: Scim
   return withUniqueNames('displayName', () =>
     db.transaction(async () => {
       await db.query(statements.LOCK, [JSON.stringify(['scim groups', provider.name])]);
+      if (provider.roles.mapping) await db.query(statements.LOCK_LAST_ADMIN);
       return work();
     }),
   );

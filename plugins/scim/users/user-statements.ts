@@ -1,4 +1,5 @@
 import type { Db } from '../../database/contract.ts';
+import { LAST_ADMIN_LOCK } from '../../users/contract.ts';
 
 /** A user of a provider before a change. */
 export interface StoredUser {
@@ -29,8 +30,11 @@ export function userStatements(db: Db, version: ReturnType<Db['sql']>) {
       coalesce((select r.admin_access from ${roles} r where r.id = u.role), false) as "isAdmin"
     from ${from}`;
   return {
-    /** Held until the transaction ends, so that of two changes of one resource the second finds what the first left. */
-    LOCK: db.sql`select pg_advisory_xact_lock(hashtextextended($1, 0))`,
+    /** Before the row, where a write may remove an admin. */
+    LOCK_LAST_ADMIN: db.sql`select pg_advisory_xact_lock(hashtext(${db.literal(LAST_ADMIN_LOCK)}))`,
+    /** Rows stay as they are read after it until the transaction ends, whoever else changes them. */
+    LOCK_ROW: db.sql`select 1 from ${users} where id = $1::uuid for update`,
+    LOCK_LOCAL_ROW: db.sql`select 1 from ${users} where provider = 'default' and lower(email) = lower($1) for update`,
     BY_ID: db.sql`${USER} where u.provider = $1 and u.id = $2::uuid`,
     /** The local user with this address, whom a provider may take over. */
     LOCAL_BY_EMAIL: db.sql`${USER} where u.provider = 'default' and lower(u.email) = lower($1)`,

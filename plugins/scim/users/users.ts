@@ -23,7 +23,7 @@ export async function createUser(deps: UserDeps, request: ScimRequest, user: New
   const work = () =>
     db.transaction(async () => {
       await assertUserNameIsFree(deps, provider, user.userName, null);
-      const local = await findLocalUser(deps, provider, user.email);
+      const local = await findLocalUser(deps, provider, user);
       if (local) return takeOver(deps, request, local, user);
       const role = provider.roles.byDefault;
       await assertRoleAllowed(deps, provider, role);
@@ -43,17 +43,18 @@ export async function createUser(deps: UserDeps, request: ScimRequest, user: New
   return withUniqueNames('userName', work);
 }
 
-/** Changes a user of the provider by what `decide` makes of it. @throws 400, 403, 404, 409, 412 */
+/** Changes a user of the provider by what `decide` makes of its address. @throws 400, 403, 404, 409, 412 */
 export async function changeUser(
   { db, statements, items }: UserDeps,
   request: ScimRequest,
   id: string,
-  decide: (user: StoredUser) => UserChanges,
+  decide: (user: Pick<StoredUser, 'email'>) => UserChanges,
 ): Promise<void> {
   const { provider, caller } = request;
+  const mayRemoveAdmin = decide({ email: null }).active === false;
   const work = () =>
     db.transaction(async () => {
-      const user = await lockUser({ db, statements }, request, id);
+      const user = await lockUser({ db, statements }, request, id, mayRemoveAdmin);
       const changes = followUserName(user, decide(user));
       const fields = differencesOf(user, { ...toUserFields(changes), ...toStatus(user, changes) });
       const userName = changes.userName ?? user.userName;
@@ -71,18 +72,21 @@ export async function changeUser(
 /** @throws 403, 404, 409 for a user whom rows refer to that must have one, 412 */
 export async function deleteUser({ db, statements, items }: UserDeps, request: ScimRequest, id: string): Promise<void> {
   await db.transaction(async () => {
-    const user = await lockUser({ db, statements }, request, id);
+    const user = await lockUser({ db, statements }, request, id, true);
     if (user.isAdmin && !request.provider.allowsAdmin) throw refuseAdmin(request.provider);
     await items.deleteMany(request.caller, USERS, [id]);
   });
 }
 
+/** Reads a user who stays as it is until the transaction ends: what is checked is what is written. @throws 404, 412 */
 async function lockUser(
   { db, statements }: Pick<UserDeps, 'db' | 'statements'>,
   request: ScimRequest,
   id: string,
+  mayRemoveAdmin: boolean,
 ): Promise<StoredUser> {
-  await db.query(statements.LOCK, [JSON.stringify(['scim user', id])]);
+  if (mayRemoveAdmin) await db.query(statements.LOCK_LAST_ADMIN);
+  await db.query(statements.LOCK_ROW, [id]);
   const [user] = (await db.query<StoredUser>(statements.BY_ID, [request.provider.name, id])).rows;
   if (!user) throw notFound(id);
   assertVersion(request, user.version);
@@ -137,10 +141,11 @@ async function assertUserNameIsFree(
 async function findLocalUser(
   { db, statements }: UserDeps,
   provider: ScimProvider,
-  email: string | null | undefined,
+  { email, active }: NewUser,
 ): Promise<StoredUser | undefined> {
   if (!provider.linksLocalUsers || !email) return undefined;
-  await db.query(statements.LOCK, [JSON.stringify(['scim local user', email.toLowerCase()])]);
+  if (active === false) await db.query(statements.LOCK_LAST_ADMIN);
+  await db.query(statements.LOCK_LOCAL_ROW, [email]);
   const [local] = (await db.query<StoredUser>(statements.LOCAL_BY_EMAIL, [email])).rows;
   if (local?.isAdmin && !provider.allowsAdmin) throw refuseAdmin(provider);
   return local;
