@@ -69,8 +69,8 @@ export const mintPublicCaller = (from: CallerClient = {}): Caller =>
   mint({ ...from, user: null, role: null, admin: false, app: false });
 
 /** Creates a caller to which no user's permissions apply, for the capability `system` and the kernel's own events. */
-export const mintSystemCaller = (owner: string, reason: string, from?: CallerClient): Caller =>
-  mint({ ...from, user: null, role: null, admin: true, app: true }, { owner, reason }, true);
+export const mintSystemCaller = (owner: string, reason: string, { ip, userAgent, origin }: CallerClient = {}): Caller =>
+  mint({ ip, userAgent, origin, user: null, role: null, admin: true, app: true }, { owner, reason }, true);
 
 /** Copies a caller so that the activity log names `owner` as the code that acted. */
 export const copyCallerForActingCode = (caller: Caller, owner: string): Caller =>

@@ -207,10 +207,12 @@ describe('kernel capabilities', () => {
               user: 'x',
               role: 'y',
               admin: false,
+              share: 'z',
             };
             const caller = host.asSystem('nightly cleaning', client);
             expect(caller).to.include({ ip: '192.0.2.1', userAgent: 'agent', origin: 'scim:corp', owner: 'p@1.0.0' });
             expect(caller).to.include({ user: null, role: null, admin: true });
+            expect(caller).not.to.have.property('share');
           },
         },
       ],
