@@ -26,7 +26,12 @@ describe('the token of SCIM', function () {
     folder = await mkdtemp(join(tmpdir(), 'tenon-scim-'));
     await writeFile(join(folder, 'token'), `${CORP_TOKEN}\n`);
     fixture = await startScimFixture({
-      env: { CACHE_ENABLED: 'true', AUTH_CORP_SCIM_TOKEN: '', AUTH_CORP_SCIM_TOKEN_FILE: join(folder, 'token') },
+      env: {
+        CACHE_ENABLED: 'true',
+        LOG_LEVEL: 'warn',
+        AUTH_CORP_SCIM_TOKEN: '',
+        AUTH_CORP_SCIM_TOKEN_FILE: join(folder, 'token'),
+      },
     });
   });
   after(async () => {
@@ -60,6 +65,16 @@ describe('the token of SCIM', function () {
     await writeFile(join(folder, 'token'), 'short');
     expect(await statusWith('short')).to.equal(401);
     await writeFile(join(folder, 'token'), CORP_TOKEN);
+  });
+
+  it('in a file that cannot be read is one line in the log, however many requests bring a wrong one: 503', async () => {
+    await rm(join(folder, 'token'));
+    const statuses = await Promise.all(Array.from({ length: 20 }, (_none, at) => statusWith(`${CORP_TOKEN}${at}`)));
+    await writeFile(join(folder, 'token'), CORP_TOKEN);
+    expect(statuses).to.deep.equal(Array(20).fill(503));
+    const lines = fixture.service.log.filter((line) => JSON.stringify(line).includes('AUTH_CORP_SCIM_TOKEN_FILE'));
+    expect(lines).to.have.length(1);
+    expect(lines[0]).not.to.have.property('err');
   });
 
   it('of one provider shows and changes no users of another, of the service, or without SCIM', async () => {
