@@ -2,6 +2,8 @@ import type { SystemCollection } from '../schema/contract.ts';
 
 /** Characters of `userName` and `displayName`. */
 export const MAX_NAME = 255;
+/** A letter in lower case may be two characters, as that of İ is by some collations. */
+const MAX_NAME_KEY = 2 * MAX_NAME;
 
 const provider = { field: 'provider', type: 'string', maxLength: 128 } as const;
 const times = [
@@ -19,7 +21,7 @@ export const scimUsersCollection: SystemCollection = {
     provider,
     { field: 'user_name', type: 'string', maxLength: MAX_NAME },
     // The name in lower case: names that differ only in case are duplicates.
-    { field: 'user_name_key', type: 'string', maxLength: MAX_NAME },
+    { field: 'user_name_key', type: 'string', maxLength: MAX_NAME_KEY },
     { field: 'display_name', type: 'string', maxLength: MAX_NAME, nullable: true },
     ...times,
   ],
@@ -34,7 +36,7 @@ export const scimGroupsCollection: SystemCollection = {
     { field: 'id', type: 'uuid', primary: true, default: 'gen_random_uuid()' },
     provider,
     { field: 'name', type: 'string', maxLength: MAX_NAME },
-    { field: 'name_key', type: 'string', maxLength: MAX_NAME },
+    { field: 'name_key', type: 'string', maxLength: MAX_NAME_KEY },
     { field: 'external_id', type: 'string', maxLength: MAX_NAME, nullable: true },
     // Whether ROLE_MAPPING named the group when roles were last given by it.
     { field: 'is_mapped', type: 'boolean', default: 'false' },

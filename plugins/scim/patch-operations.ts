@@ -40,15 +40,16 @@ function parseOperation(operation: unknown): readonly PatchOperation[] {
     throw invalidSyntax('"op" must be "add", "remove" or "replace".');
   if (path !== undefined && path !== null && path !== '') {
     if (typeof path !== 'string') throw scimFailure(400, '"path" must be a text.', 'invalidPath');
-    if (verb !== 'remove' && value === undefined) throw invalidSyntax(`"${verb}" needs a value.`);
-    return [{ op: verb, path: parsePatchPath(path), value }];
+    if (verb === 'remove') return [{ op: verb, path: parsePatchPath(path), value }];
+    if (value === undefined) throw invalidSyntax(`"${verb}" needs a value.`);
+    return parseMember(verb, path, value);
   }
   if (verb === 'remove') throw scimFailure(400, '"remove" needs a path.', 'noTarget');
   if (!isObject(value)) throw invalidSyntax(`"${verb}" without a path needs an object of attributes.`);
   return Object.entries(value).flatMap(([name, one]) => parseMember(verb, name, one));
 }
 
-/** A member of a value without a path: an attribute, a path, or the URN of a schema with an object of attributes. */
+/** A path, or a member of a value without one: an attribute, a path, or the URN of a schema with an object of attributes. */
 function parseMember(op: 'add' | 'replace', name: string, value: unknown): readonly PatchOperation[] {
   if (SCHEMAS.has(name.toLowerCase()) && isObject(value))
     return Object.entries(value).map(([sub, one]) => ({ op, path: parsePatchPath(`${name}:${sub}`), value: one }));

@@ -129,4 +129,11 @@ export const USER_ATTRIBUTES_NOT_KEPT: ReadonlySet<string> = new Set([
   'entitlements',
   'roles',
   'x509certificates',
+  // Of the enterprise extension; Entra ID names `manager` without its URN in filters.
+  'employeenumber',
+  'costcenter',
+  'organization',
+  'division',
+  'department',
+  'manager',
 ]);

@@ -126,9 +126,10 @@ function compileComparison(
   if (type === 'time') {
     if (!isEquality && !ORDER.includes(operator)) throw misfit(path, operator, value);
     const time = Date.parse(value);
-    // Other years have other forms in PostgreSQL.
-    if (!/^\d{4}-/.test(value) || Number.isNaN(time)) throw misfit(path, operator, value);
-    return compileTexts(db, operator, sql, db.sql`${add(new Date(time).toISOString())}::timestamptz`);
+    const text = Number.isNaN(time) ? '' : new Date(time).toISOString();
+    // Other years have other forms in PostgreSQL, which has no year 0.
+    if (![value, text].every((one) => /^(?!0000)\d{4}-/.test(one))) throw misfit(path, operator, value);
+    return compileTexts(db, operator, sql, db.sql`${add(text)}::timestamptz`);
   }
   if (type === 'key' && isEquality && UUID.test(value))
     return compileEquality(db, operator, sql, db.sql`${add(value)}::uuid`);

@@ -98,8 +98,10 @@ export function parseEmails(value: unknown, current: string | null = null): stri
   if (all.length > 100) throw invalidValue('"emails" has more than 100 values.');
   const emails = all.map((one) => (isObject(one) ? lowerCaseMembers(one) : new Map([['value', one]])));
   const main =
-    emails.find((one) => one.has('primary') && parseBoolean('emails.primary', one.get('primary'))) ??
-    emails.find((one) => String(one.get('type') ?? 'work').toLowerCase() === 'work');
+    emails.find((one) => parseBoolean('emails.primary', one.get('primary') ?? false)) ??
+    emails.find(
+      (one) => (parseNullableText('emails.type', one.get('type'), MAX_NAME) ?? 'work').toLowerCase() === 'work',
+    );
   if (!main && current !== null) return current;
   const chosen = main ?? emails[0];
   return chosen ? parseEmail(chosen.get('value')) : null;

@@ -38,7 +38,11 @@ export function userStatements(db: Db, version: ReturnType<Db['sql']>) {
     BY_ID: db.sql`${USER} where u.provider = $1 and u.id = $2::uuid`,
     /** The local user with this address, whom a provider may take over. */
     LOCAL_BY_EMAIL: db.sql`${USER} where u.provider = 'default' and lower(u.email) = lower($1)`,
-    HAS_USER_NAME: db.sql`select 1 from ${from} where u.provider = $1 and lower(${userName}) = lower($2) and u.id is distinct from $3::uuid`,
+    /** A user who was given to another provider leaves its name. */
+    HAS_USER_NAME: db.sql`with left_over as (
+        delete from ${accounts} a using ${users} mu
+        where a.provider = $1 and a.user_name_key = lower($2) and mu.id = a."user" and mu.provider is distinct from $1
+      ) select 1 from ${from} where u.provider = $1 and lower(${userName}) = lower($2) and u.id is distinct from $3::uuid`,
     STORE: db.sql`insert into ${accounts} ("user", provider, user_name, user_name_key, display_name)
       values ($1, $2, $3::text, lower($3::text), $4)
       on conflict ("user") do update set provider = excluded.provider, user_name = excluded.user_name,

@@ -33,6 +33,8 @@ describe('hostile requests of SCIM', function () {
     ['with half of a pair of surrogates as an escape', 'userName eq "\\ud800" and userName xx "1"'],
     ['with an order of booleans', 'active gt true'],
     ['with a number for a text', 'userName eq 5'],
+    ['with a year that is none', 'meta.created gt "0000-01-01T00:00:00Z"'],
+    ['with a year of five digits', 'meta.created gt "9999-12-31T23:59:59-23:59"'],
     ['with a text that is no time', 'meta.created gt "yesterday"'],
     ['with statements of SQL', `userName eq "a"); drop table platform_users; --"`],
     ['with an empty pair of brackets', '()'],
@@ -94,6 +96,12 @@ describe('hostile requests of SCIM', function () {
     ['an object as userName', 'POST', '/Users', { schemas: [USER], userName: { $gt: '' } }],
     ['an attribute in two spellings', 'POST', '/Users', { schemas: [USER], userName: 'a', USERNAME: 'b' }],
     ['a name that is a list', 'POST', '/Users', { schemas: [USER], userName: 'a', name: [] }],
+    [
+      'an address whose type is no text',
+      'POST',
+      '/Users',
+      { schemas: [USER], userName: 'a', emails: [{ value: 'a@b.example', type: { toString: 1, valueOf: 1 } }] },
+    ],
     ['a NUL character', 'POST', '/Users', { schemas: [USER], userName: 'a\0b' }],
     [
       '101 addresses',

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import SCIMMY from 'scimmy';
 import { createSeededRandom } from '../../support/random.ts';
-import { GROUP, PATCH, type ScimFixture, startScimFixture, USER } from './scim-fixture.ts';
+import { ENTERPRISE, GROUP, PATCH, type ScimFixture, startScimFixture, USER } from './scim-fixture.ts';
 
 const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
@@ -296,6 +296,9 @@ describe('SCIM beside the RFCs and SCIMMY', function () {
         ['emails eq "BJENSEN@example.com"', 1],
         ['nickName pr', 0],
         ['nickName ne "x"', 5],
+        // Entra ID looks so whether a manager is set.
+        [`id eq "${keyOf('zoe')}" and manager eq "${keyOf('amy@example.com')}"`, 0],
+        [`id eq "${keyOf('zoe')}" and ${ENTERPRISE}:manager eq "${keyOf('amy@example.com')}"`, 0],
         ['phoneNumbers[type eq "work"]', 0],
       ] as const)
         expect((await filtered(filter)).length, filter).to.equal(count);

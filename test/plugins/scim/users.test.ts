@@ -75,6 +75,25 @@ describe('SCIM /Users', function () {
     expect((await fixture.row(id))?.email).to.equal(null);
   });
 
+  it('takes an address that says null of whether it is the primary one', async () => {
+    const emails = [{ value: 'null-1@example.com', type: null, primary: null }, { value: 'null-2@example.com' }];
+    const id = await fixture.createUser('null-primary', { emails });
+    expect((await fixture.row(id))?.email).to.equal('null-1@example.com');
+  });
+
+  it('creates a user with the name of one who was given to another provider', async () => {
+    const { service, scim } = fixture;
+    const moved = await fixture.createUser('moved', { emails: [{ value: 'moved-1@example.com' }] });
+    await service.request('PATCH', `/users/${moved}`, { token: service.admin.token, body: { provider: 'default' } });
+    const emails = [{ value: 'moved-2@example.com' }];
+    const { status, body } = await scim('POST', '/Users', { schemas: [USER], userName: 'MOVED', emails });
+    expect([status, body.userName]).to.deep.equal([201, 'MOVED']);
+    const renamed = await fixture.createUser('moved-later', { emails: [{ value: 'moved-3@example.com' }] });
+    await service.database.query(`update platform_users set provider = 'other' where id = $1`, [body.id]);
+    const reply = await patch(renamed, { op: 'replace', path: 'userName', value: 'moved' });
+    expect([reply.status, reply.body.userName]).to.deep.equal([200, 'moved']);
+  });
+
   it('replaces a user by PUT: what is missing is cleared, except externalId and active', async () => {
     const id = await fixture.createUser('put@example.com', {
       externalId: 'put',
@@ -164,6 +183,8 @@ describe('SCIM /Users', function () {
       [
         { op: 'Add', path: 'phoneNumbers[type eq "mobile"].value', value: '1' },
         { op: 'add', path: `${ENTERPRISE}:manager`, value: '2' },
+        { op: 'Add', path: 'manager', value: '2' },
+        { op: 'Add', path: ENTERPRISE, value: { department: '3' } },
         { op: 'replace', path: 'displayName', value: 'D' },
       ],
       { displayName: 'D' },
