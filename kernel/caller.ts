@@ -11,6 +11,7 @@ export interface CallerFields {
   readonly userAgent?: string | null;
   readonly origin?: string | null;
 }
+export type CallerClient = Pick<CallerFields, 'ip' | 'userAgent' | 'origin'>;
 
 interface Attribution {
   /** Set on system callers only: why no user's permissions apply. */
@@ -64,12 +65,12 @@ const mint = (fields: CallerFields, { reason, owner }: Attribution = {}, system 
 export const mintCaller = (fields: CallerFields, owner?: string): Caller => mint(fields, { owner });
 
 /** Creates the caller of requests without a token (specification, "Authentication", 6), under the Public role. */
-export const mintPublicCaller = (from: Pick<CallerFields, 'ip' | 'userAgent' | 'origin'> = {}): Caller =>
+export const mintPublicCaller = (from: CallerClient = {}): Caller =>
   mint({ ...from, user: null, role: null, admin: false, app: false });
 
 /** Creates a caller to which no user's permissions apply, for the capability `system` and the kernel's own events. */
-export const mintSystemCaller = (owner: string, reason: string): Caller =>
-  mint({ user: null, role: null, admin: true, app: true }, { owner, reason }, true);
+export const mintSystemCaller = (owner: string, reason: string, { ip, userAgent, origin }: CallerClient = {}): Caller =>
+  mint({ ip, userAgent, origin, user: null, role: null, admin: true, app: true }, { owner, reason }, true);
 
 /** Copies a caller so that the activity log names `owner` as the code that acted. */
 export const copyCallerForActingCode = (caller: Caller, owner: string): Caller =>

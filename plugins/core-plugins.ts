@@ -68,6 +68,7 @@ export const CORE_PLUGIN_FLOORS = [
       'extension-settings',
       'schema-snapshots',
       'schema-types',
+      'scim',
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { type Caller, mintSystemCaller } from '../caller.ts';
+import { type Caller, type CallerClient, mintSystemCaller } from '../caller.ts';
 import type { ConfigKey } from '../config/cast.ts';
 import type { SettingsStore } from '../config/settings.ts';
 import type { Log } from '../log.ts';
@@ -13,8 +13,8 @@ export interface ServicesApi {
   use<Refs extends Record<string, ServiceKey<unknown>>>(refs: Refs): InjectedServices<Refs>;
 }
 
-/** Returns a caller without a user's permissions, and counts it. @throws CAPABILITY_DENIED for a reason not in the manifest. */
-export type AsSystem = (reason: string) => Caller;
+/** Returns a caller without a user's permissions, with the client that caused it, and counts it. @throws CAPABILITY_DENIED for an undeclared reason. */
+export type AsSystem = (reason: string, client?: CallerClient) => Caller;
 
 /** Names of the capabilities that the kernel defines. Every other one is defined by the plugin that owns its resource. */
 export const KERNEL_CAPABILITIES = ['config', 'log', 'events', 'services', 'system', 'identity', 'native', 'packages'];
@@ -87,15 +87,13 @@ export const systemCapability = (ledger: Ledger): Capability<{ reasons: readonly
   name: 'system',
   member: 'asSystem',
   schema: closedObjectSchema({ reasons: nonEmptyListSchema(string) }),
-  bind: ({ reasons }, { name, version }) => {
-    const callers = new Map(reasons.map((reason) => [reason, mintSystemCaller(`${name}@${version}`, reason)]));
-    return (reason) => {
-      const caller = callers.get(reason);
-      if (!caller) throw ledger.deny('system', name, `act without a user for "${reason}"`);
+  bind:
+    ({ reasons }, { name, version }) =>
+    (reason, client) => {
+      if (!reasons.includes(reason)) throw ledger.deny('system', name, `act without a user for "${reason}"`);
       ledger.record('system', name, reason);
-      return caller;
-    };
-  },
+      return mintSystemCaller(`${name}@${version}`, reason, client);
+    },
   describe: ({ reasons }) => reasons.flatMap((reason) => authorities('runs as system', [''], reason)),
   widens: listsWiden,
 });

@@ -2,7 +2,7 @@ import type { Caller, EventsApi, Log } from '#kernel';
 import type { Db } from '../database/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { AccountStatements } from './account-statements.ts';
-import type { ProviderRoles } from './role-mapping.ts';
+import type { ProviderRoles } from './contract.ts';
 
 export const USERS = 'platform_users';
 

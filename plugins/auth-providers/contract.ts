@@ -226,6 +226,48 @@ export const authProviders = facet<ProviderDriverDeclaration, ReadonlyMap<string
   },
 );
 
+/** Keys of every provider that another plugin than its driver reads, contributed to `auth.provider-keys`. */
+export interface ProviderKeys {
+  /** Name of the contribution; the manifest section lists it. */
+  readonly name: string;
+  /** As of a driver: AUTH_<NAME>_<KEY>. */
+  readonly keys: Readonly<Record<string, ProviderKey>>;
+  /** Whether the plugin decides the roles of the users of this provider by AUTH_<NAME>_ROLE_MAPPING, so that their sign-ins do not. */
+  decidesRoles(provider: ProviderSettings): Promise<boolean>;
+}
+
+/** Further keys of all providers; the manifest section lists the names of the contributions. */
+export const providerKeys = facet<ProviderKeys, readonly ProviderKeys[]>('auth.provider-keys', {
+  combine: (all) => all.map(({ value }) => value),
+  manifest: { type: 'object', additionalProperties: false, required: ['names'], properties: { names } },
+  validate: ({ name }, declared) => declared.names.includes(name) || `${name} is not declared`,
+  describe: (declared) => authorities('reads', ['settings of sign-in providers'], declared.names.join(', ')),
+  coreOnly: true,
+});
+
+/** Which role a user of a provider has. */
+export interface ProviderRoles {
+  /** The role of a new user without a mapping, and of a user in none of its groups; null for none. */
+  readonly byDefault: string | null;
+  /** Groups and their roles, in the order of the setting; undefined where roles are not mapped. */
+  readonly mapping: readonly (readonly [group: string, role: string])[] | undefined;
+}
+
+/** A configured provider, for plugins that manage its users without a sign-in. */
+export interface ConfiguredProvider {
+  readonly settings: ProviderSettings;
+  /** AUTH_<NAME>_DEFAULT_ROLE_ID and AUTH_<NAME>_ROLE_MAPPING. */
+  readonly roles: ProviderRoles;
+}
+
+/** The providers that are configured; complete once this plugin has started. */
+export interface ProviderDirectory {
+  list(): readonly ConfiguredProvider[];
+}
+
+/** For core plugins alone: it reads secrets of providers. */
+export const providerDirectory = service<ProviderDirectory>('provider-directory', { version: '1.0.0', coreOnly: true });
+
 /** Sign-ins by redirect, for plugins that serve the callback of their driver themselves. */
 export interface ProviderSignIns {
   /**

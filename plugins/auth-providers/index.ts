@@ -18,7 +18,7 @@ import { backchannelLogoutRoute } from './backchannel-logout-route.ts';
 import { createCheckStatements } from './check/check-statements.ts';
 import { createCheckCommand } from './check/command.ts';
 import { providerSessionsCollection, usedSignInsCollection } from './collections.ts';
-import { authProviders, type ProviderProfile, providerSignIns } from './contract.ts';
+import { authProviders, type ProviderProfile, providerDirectory, providerKeys, providerSignIns } from './contract.ts';
 import { createFailureLog } from './failure-log.ts';
 import { createProviderFinder } from './find-provider.ts';
 import { warnOfMissingRoles } from './missing-roles.ts';
@@ -52,6 +52,7 @@ export default definePlugin<Record<never, never>, Shared>({
       sessions,
     });
     host.define(authProviders);
+    host.define(providerKeys);
     for (const one of [providerSessionsCollection, usedSignInsCollection]) host.contribute(systemCollections, one);
     const publicUrl = config.PUBLIC_URL.replace(/\/+$/, '');
     const statements = accountStatements(db);
@@ -68,8 +69,9 @@ export default definePlugin<Record<never, never>, Shared>({
       return { user, isSecondFactorVerified: rules.trustsSecondFactor };
     }
 
+    const opening = { declarations, publicUrl, tokens, resolve, logFailure };
     const open = (variables: ProviderVariables) =>
-      openProvider(variables, { declarations, publicUrl, useOnce: singleUse.use, tokens, resolve, logFailure });
+      openProvider(variables, { ...opening, providerKeys: () => host.read(providerKeys), useOnce: singleUse.use });
     const registry = createProviderRegistry({
       openProvider: open,
       declarations,
@@ -97,6 +99,9 @@ export default definePlugin<Record<never, never>, Shared>({
     });
     host.provide(providerSignIns, { complete: flow.complete });
     host.contribute(routes, backchannelLogoutRoute({ find, providerSessions, logFailure }));
+    host.provide(providerDirectory, {
+      list: () => registry.list().map(({ settings, roles }) => ({ settings, roles })),
+    });
     for (const route of providerRoutes({ flow, assertCallback })) host.contribute(routes, route);
 
     const readVariables = () => parseProviderVariables(used.authProviderVariables);

@@ -5,7 +5,10 @@ import type { AccountRules } from './account-rules.ts';
 import type {
   CredentialsProviderDriver,
   ProviderDriverDeclaration,
+  ProviderKeys,
   ProviderProfile,
+  ProviderRoles,
+  ProviderSettings,
   RedirectProviderDriver,
 } from './contract.ts';
 import { codeOf, type ThrottledLog } from './failure-log.ts';
@@ -22,6 +25,9 @@ export interface OpenProvider {
   readonly settings: OpenProviderSettings;
   readonly declaration: ProviderDriverDeclaration;
   readonly driver: CredentialsProviderDriver | RedirectProviderDriver;
+  /** What the settings say of roles. */
+  readonly roles: ProviderRoles;
+  /** Rules of sign-ins, which map no roles where another plugin does. */
   readonly rules: AccountRules;
   /** What `auth` knows of the provider; the very object that is contributed to `auth.drivers`. */
   readonly authDriver: AuthDriver;
@@ -29,6 +35,7 @@ export interface OpenProvider {
 
 interface Deps {
   readonly declarations: () => ReadonlyMap<string, ProviderDriverDeclaration>;
+  readonly providerKeys: () => readonly ProviderKeys[];
   readonly publicUrl: string;
   readonly useOnce: SingleUse['use'];
   readonly tokens: ProviderTokenStore;
@@ -42,21 +49,28 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
   const { name, prefix, texts } = variables;
   const declaration = findDeclaration(variables, deps.declarations());
   const { kind } = declaration;
+  const further = deps.providerKeys();
   const redirectKeys = kind === 'redirect' ? REDIRECT_PROVIDER_KEYS : {};
   const settings = await readProviderSettings(variables, {
     // A driver cannot change what the keys of every provider mean.
-    keys: { ...declaration.keys, ...COMMON_PROVIDER_KEYS, ...redirectKeys },
+    keys: {
+      ...declaration.keys,
+      ...Object.assign({}, ...further.map(({ keys }) => keys)),
+      ...COMMON_PROVIDER_KEYS,
+      ...redirectKeys,
+    },
     publicUrl: deps.publicUrl,
     useOnce: (id, lifetime) => deps.useOnce(name, id, lifetime),
   });
   if (kind === 'redirect') assertPublicUrl(name, deps.publicUrl);
+  const roles = parseProviderRoles(settings);
   const rules: AccountRules = {
     provider: name,
     allowRegistration: settings.value('ALLOW_PUBLIC_REGISTRATION'),
     syncUserInfo: settings.value('SYNC_USER_INFO'),
     requireVerifiedEmail: settings.value('REQUIRE_VERIFIED_EMAIL'),
     trustsSecondFactor: settings.value('TRUST_SECOND_FACTOR'),
-    roles: parseProviderRoles(settings),
+    roles: (await hasRolesOfOtherPlugin(settings, further)) ? { ...roles, mapping: undefined } : roles,
   };
   const driver = await declaration.open(settings).catch((error) => {
     if (error?.name === 'BootFailure') throw error;
@@ -66,9 +80,14 @@ export async function openProvider(variables: ProviderVariables, deps: Deps): Pr
       error,
     );
   });
-  const open = { settings, declaration, driver, rules };
+  const open = { settings, declaration, driver, roles, rules };
   const provider: OpenProvider = { ...open, authDriver: createAuthDriver(open, () => provider, deps) };
   return provider;
+}
+
+async function hasRolesOfOtherPlugin(settings: ProviderSettings, further: readonly ProviderKeys[]): Promise<boolean> {
+  for (const one of further) if (await one.decidesRoles(settings)) return true;
+  return false;
 }
 
 function findDeclaration({ name, prefix, texts }: ProviderVariables, known: ReturnType<Deps['declarations']>) {

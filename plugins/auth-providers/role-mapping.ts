@@ -1,16 +1,8 @@
-import type { ProviderSettings } from './contract.ts';
+import type { ProviderRoles, ProviderSettings } from './contract.ts';
 import { createProviderBootFailure } from './variables.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PUBLIC_ROLE = '00000000-0000-0000-0000-000000000000';
-
-/** Which role a user of a provider has. */
-export interface ProviderRoles {
-  /** The role of a registered user without a mapping, null for none. */
-  readonly byDefault: string | null;
-  /** Groups and their roles, in the order of the setting; undefined where roles are not mapped. */
-  readonly mapping: readonly (readonly [group: string, role: string])[] | undefined;
-}
 
 /** @throws BootFailure for what is no key of a role. Whether the role exists is known to the database only. */
 export function parseProviderRoles(provider: ProviderSettings): ProviderRoles {

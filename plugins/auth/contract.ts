@@ -121,6 +121,23 @@ export const authSteps = facet<SignInCheckStep, readonly SignInCheckStep[]>('aut
     ),
 });
 
+/**
+ * Path prefixes whose requests `auth` does not identify, without a slash at the end: the plugin that serves them verifies tokens of its own.
+ * The caller of such a request is the Public role, whatever token it brings.
+ */
+export const ownTokenPaths = facet<string, readonly string[]>('auth.own-token-paths', {
+  combine: (all) => all.map(({ value }) => value),
+  manifest: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['prefixes'],
+    properties: { prefixes: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^/[a-z0-9/_-]+$' } } },
+  },
+  validate: (path, declared) => declared.prefixes.includes(path) || `${path} is not declared`,
+  describe: ({ prefixes }) => authorities('serves', prefixes, 'with tokens that it verifies itself'),
+  coreOnly: true,
+});
+
 /** What a user who signed in receives. */
 export interface SessionTokens {
   readonly accessToken: string;

@@ -13,10 +13,17 @@ interface Deps {
   readonly identity: Pick<IdentityApi, 'identify' | 'mint'>;
   readonly events: Pick<EventsApi, 'filter' | 'hasListeners'>;
   readonly byCookie: FindClaimsByCookie;
+  /** Path prefixes of plugins that verify tokens of their own. */
+  readonly ownTokenPaths: () => readonly string[];
 }
 
 /** Sets the caller of a request by its token. A wrong token fails the request; it does not fall back to the Public role. */
-export function createIdentifyMiddleware({ callers, identity, byCookie, events }: Deps): Middleware {
+export function createIdentifyMiddleware({ callers, identity, byCookie, events, ownTokenPaths }: Deps): Middleware {
+  const hasOwnTokens = (path: string): boolean =>
+    ownTokenPaths().some(
+      (prefix) => path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/'),
+    );
+
   async function callerWithout(context: HttpContext, client: ReturnType<typeof clientInfoOf>) {
     const claims = await byCookie(context, client.ip);
     return claims ? callers.ofClaims(claims, client) : callers.service.ofPublic(client);
@@ -38,6 +45,7 @@ export function createIdentifyMiddleware({ callers, identity, byCookie, events }
     name: 'identify',
     phase: 'identify',
     async handle(ctx, next) {
+      if (hasOwnTokens(ctx.path)) return next();
       const context = ctx as unknown as HttpContext;
       const client = clientInfoOf(context);
       if (events.hasListeners('filter', 'authenticate')) {

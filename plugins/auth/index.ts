@@ -76,9 +76,16 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const cookieClaims = createCookieClaims({ access: used.access, cookie, sessions, shareSessions });
     const callerParts = { identity, db, access: used.access, tokens, userStatus, statics, cookieClaims };
     const callers = createCallerFactory(callerParts);
+    host.define(contract.ownTokenPaths);
     host.contribute(
       middleware,
-      createIdentifyMiddleware({ callers, identity, events, byCookie: cookieClaims.ofAssetRequest }),
+      createIdentifyMiddleware({
+        callers,
+        identity,
+        events,
+        byCookie: cookieClaims.ofAssetRequest,
+        ownTokenPaths: () => host.read(contract.ownTokenPaths),
+      }),
     );
 
     const accounts = createAccountLookup(db);

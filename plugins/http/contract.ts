@@ -18,7 +18,7 @@ export type {
 } from './route-description.ts';
 
 /** Methods that routes can have. `SEARCH` is a read whose query is in the body. */
-export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'SEARCH';
 
 /**
  * A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined, `usesStaticToken` is true where a static

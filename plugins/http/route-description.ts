@@ -33,10 +33,10 @@ export interface BodyDescription {
 }
 
 /**
- * The callers that a route serves: all, signed-in users, users with app access, admins, or callers with the right
- * permissions. All but `public` may answer FORBIDDEN.
+ * The callers that a route serves: all, signed-in users, users with app access, admins, callers with the right permissions, or
+ * programs whose token the plugin of the route verifies itself. All but `public` may answer FORBIDDEN.
  */
-export type RouteAccess = 'public' | 'user' | 'app' | 'admin' | 'permissions';
+export type RouteAccess = 'public' | 'user' | 'app' | 'admin' | 'permissions' | 'own-token';
 
 /** Shared schemas and parameters by name. A name means the same in all descriptions of the service. */
 export interface OpenApiComponents {

@@ -1,4 +1,5 @@
 import type { Db } from '../database/contract.ts';
+import { LAST_ADMIN_LOCK } from './contract.ts';
 
 export type UserStatements = ReturnType<typeof userStatements>;
 
@@ -30,7 +31,7 @@ export function userStatements(db: Db) {
     REMOVE_PRESETS: db.sql`delete from ${presets} where role = any($1::uuid[])`,
     SUSPEND: db.sql`update ${users} set role = null, status = 'suspended' where role = any($1::uuid[])`,
 
-    LOCK_LAST_ADMIN: db.sql`select pg_advisory_xact_lock(hashtext('platform.last-admin'))`,
+    LOCK_LAST_ADMIN: db.sql`select pg_advisory_xact_lock(hashtext(${db.literal(LAST_ADMIN_LOCK)}))`,
     ADMINS_LEFT: db.sql`with leaving_roles as (
         select unnest($2::uuid[] || string_to_array(nullif(current_setting('platform.leaving_roles', true), ''), ',')::uuid[]) as id
       ), leaving as (

@@ -40,6 +40,8 @@ export const REFUSED_WORD_EXEMPTIONS: readonly RefusedWordExemption[] = [
     word: /^given/i,
     reason: 'the attribute givenName of directories',
   },
+  { path: 'plugins/scim/', word: /^given/i, reason: 'the attribute givenName of SCIM' },
+  { path: 'test/plugins/scim/', word: /^given/i, reason: 'the attribute givenName of SCIM' },
   { path: 'test/support/ldap-server.ts', word: /^given/i, reason: 'the attribute givenName of directories' },
   { path: 'test/browser/sign-in-providers.test.ts', word: /^given/, reason: 'the claim given_name of OpenID Connect' },
   { path: 'CHANGELOG.md', word: /^(?:admit|overview)$/, reason: 'names that plugins used before' },

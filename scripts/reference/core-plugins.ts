@@ -31,7 +31,13 @@ export async function loadCorePluginRegistrations(): Promise<PluginRegistrations
   const kernel = await boot(
     { plugins: [...listCorePlugins().plugins, new URL('./reader/', import.meta.url)] },
     {
-      environment: { LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null', EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' },
+      environment: {
+        LOG_LEVEL: 'silent',
+        CONFIG_PATH: '/dev/null',
+        EXTENSIONS_PATH: '/dev/null',
+        TUS_ENABLED: 'true',
+        AUTH_EXAMPLE_SCIM_TOKEN: 'unused',
+      },
     },
   );
   const all = readPluginRegistrations();

@@ -7,6 +7,7 @@ const ACCESS: Readonly<Record<RouteAccess, string>> = {
   app: 'users with app access',
   admin: 'admins',
   permissions: 'by permissions',
+  'own-token': 'programs with a token of their own',
 };
 
 /** docs/reference/routes.md: every route of the core plugins, by tag, in the order of their paths. */
@@ -36,7 +37,7 @@ const HEAD = ['Route', 'For', 'What it does', 'Query parameters', 'Answers', 'Ow
 
 const tagOf = ({ path, description }: DescribedRoute): string => description.tag ?? path.split('/')[1] ?? '';
 
-const METHODS = ['GET', 'HEAD', 'SEARCH', 'POST', 'PATCH', 'DELETE'];
+const METHODS = ['GET', 'HEAD', 'SEARCH', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const byPath = (a: DescribedRoute, b: DescribedRoute): number =>
   a.path === b.path ? METHODS.indexOf(a.method) - METHODS.indexOf(b.method) : a.path < b.path ? -1 : 1;
 

@@ -203,6 +203,7 @@ async function exerciseAll(request: SendRequest, outside: string, provider: Open
   await request('GET', '/server/specs/oas/page');
   await ask('POST', '/graphql/system', { query: '{ server_specs_oas }' });
   await exerciseProvider(request, provider);
+  await exerciseScim(request);
   await exerciseSchema(ask);
   await exerciseFlows(ask);
   await exerciseUsers(ask, request);
@@ -231,6 +232,21 @@ async function exerciseProvider(request: SendRequest, provider: OpenIdServer): P
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: String(new URLSearchParams({ logout_token: provider.signLogoutToken({ sub: 'ann' }) })),
   });
+}
+
+/** Manages a user and a group as the provider does. */
+async function exerciseScim(request: SendRequest): Promise<void> {
+  const send = (method: string, path: string, kind?: string, body: object = {}) =>
+    request(method, `/scim/v2${path}`, {
+      token: OPTIONAL_FEATURES.AUTH_EXAMPLE_SCIM_TOKEN,
+      body: kind && { schemas: [`urn:ietf:params:scim:${kind}`], ...body },
+    });
+  const user = (await send('POST', '/Users', 'schemas:core:2.0:User', { userName: 'managed' })).body?.id;
+  await send('POST', '/Groups', 'schemas:core:2.0:Group', { displayName: 'g', members: [{ value: user }] });
+  await send('GET', '/Groups');
+  const Operations = [{ op: 'replace', path: 'title', value: 'x' }];
+  await send('PATCH', `/Users/${user}`, 'api:messages:2.0:PatchOp', { Operations });
+  await send('DELETE', `/Users/${user}`);
 }
 
 type Ask = (method: string, path: string, body?: unknown) => ReturnType<SendRequest>;

@@ -25,6 +25,7 @@ export const OPTIONAL_FEATURES = {
   AUTH_EXAMPLE_ISSUER_URL: 'http://127.0.0.1:1',
   AUTH_EXAMPLE_CLIENT_ID: 'service',
   AUTH_EXAMPLE_ALLOW_PUBLIC_REGISTRATION: 'true',
+  AUTH_EXAMPLE_SCIM_TOKEN: 'a-token-of-at-least-32-characters',
   AUTH_DIRECTORY_DRIVER: 'ldap',
   AUTH_DIRECTORY_CLIENT_URL: 'ldaps://127.0.0.1:1',
   AUTH_DIRECTORY_USER_DN: 'ou=people,dc=example,dc=com',

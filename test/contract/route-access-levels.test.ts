@@ -3,7 +3,13 @@ import type { DescribedRoute } from '../../plugins/http/contract.ts';
 import { loadCoreRouteDescriptionValidator } from '../support/route-descriptions.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-const environment = { TUS_ENABLED: 'true' };
+const environment = {
+  TUS_ENABLED: 'true',
+  AUTH_DIRECTORY_DRIVER: 'ldap',
+  AUTH_DIRECTORY_CLIENT_URL: 'ldaps://127.0.0.1:1',
+  AUTH_DIRECTORY_USER_DN: 'ou=people,dc=example,dc=com',
+  AUTH_DIRECTORY_SCIM_TOKEN: 'a-token-of-at-least-32-characters',
+};
 
 /** The path of a route with a value in place of each parameter. */
 const pathOf = ({ path }: DescribedRoute): string => path.replaceAll(/[:*]\w+/g, 'anything');
@@ -21,8 +27,8 @@ describe('access in the description of a route', () => {
         access.includes(description.access) && route.method !== '*' && (method ?? route.method) === route.method,
     );
 
-  it('is "user", "app" or "admin" only where requests without a token are refused', async () => {
-    const routes = await routesWith(['user', 'app', 'admin']);
+  it('is "user", "app", "admin" or "own-token" only where requests without a token are refused', async () => {
+    const routes = await routesWith(['user', 'app', 'admin', 'own-token']);
     const open: string[] = [];
     for (const route of routes) {
       const body = route.description.body ? {} : undefined;

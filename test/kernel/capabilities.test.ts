@@ -192,6 +192,34 @@ describe('kernel capabilities', () => {
     );
   });
 
+  it('system: host.asSystem takes over address, user agent and origin of a client, and no right of it', async () => {
+    const manifest = { capabilities: { system: { reasons: ['nightly cleaning'] } } };
+    await withBootedTestPlugins(
+      [
+        {
+          name: 'p',
+          manifest,
+          register(host: AnyHost) {
+            const client = {
+              ip: '192.0.2.1',
+              userAgent: 'agent',
+              origin: 'scim:corp',
+              user: 'x',
+              role: 'y',
+              admin: false,
+              share: 'z',
+            };
+            const caller = host.asSystem('nightly cleaning', client);
+            expect(caller).to.include({ ip: '192.0.2.1', userAgent: 'agent', origin: 'scim:corp', owner: 'p@1.0.0' });
+            expect(caller).to.include({ user: null, role: null, admin: true });
+            expect(caller).not.to.have.property('share');
+          },
+        },
+      ],
+      () => undefined,
+    );
+  });
+
   it('the ledger counts each denial', async () => {
     const holder: { host?: AnyHost } = {};
     await withBootedTestPlugins([{ name: 'p', register: (host) => void (holder.host = host) }], async ({ kernel }) => {

@@ -15,14 +15,14 @@ export const TEST_ROUTE_DESCRIPTION: RouteDescription = {
 };
 
 /** Settings of core plugins that add or remove routes. */
-const SETTINGS = ['TUS_ENABLED', 'GRAPHQL_INTROSPECTION', 'AUTH_DISABLE_DEFAULT', 'OPENAPI_ENABLED'] as const;
+const SETTINGS = /^(?:TUS_ENABLED|GRAPHQL_INTROSPECTION|AUTH_DISABLE_DEFAULT|OPENAPI_ENABLED|AUTH_\w+_SCIM_TOKEN)$/;
 type Environment = Readonly<Record<string, string>>;
 
 const known = new Map<string, Promise<RouteDescriptionValidator>>();
 
 /** The route descriptions of the core plugins under these settings, cached in the process. */
 export function loadCoreRouteDescriptionValidator(environment: Environment = {}): Promise<RouteDescriptionValidator> {
-  const relevant = SETTINGS.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]));
+  const relevant = Object.entries(environment).filter(([name]) => SETTINGS.test(name));
   const key = JSON.stringify(relevant);
   const api =
     known.get(key) ?? readCorePluginRoutes(Object.fromEntries(relevant)).then(createRouteDescriptionValidator);

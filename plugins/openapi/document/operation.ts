@@ -19,6 +19,7 @@ const ACCESS_TEXTS: Readonly<Record<RouteAccess, string | undefined>> = {
   user: 'For signed-in users.',
   app: 'For users with app access.',
   admin: 'For admins.',
+  'own-token': 'For programs with the token that the settings name.',
 };
 
 /** Schemes by which a caller may be known, beside none. */
@@ -84,6 +85,7 @@ function renderBody({ body }: RouteDescription, replaceRows: ReplaceRows): Pick<
 }
 
 function renderSecurity({ access, readsCookie }: RouteDescription): Pick<OpenApiOperation, 'security'> {
+  if (access === 'own-token') return { security: [{ Bearer: [] }] };
   const isForUsers = access === 'user' || access === 'app' || access === 'admin';
   if (!isForUsers && !readsCookie) return {};
   return { security: [...(isForUsers ? [] : [{}]), ...SCHEMES, ...(readsCookie ? [COOKIE_SCHEME] : [])] };
