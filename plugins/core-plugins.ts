@@ -65,6 +65,7 @@ export const CORE_PLUGIN_FLOORS = [
       'flows',
       'flow-scripts',
       'extension-settings',
+      'import-export',
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { type Caller, service } from '#kernel';
+import { type Caller, type Failure, service } from '#kernel';
 import type { FieldsAndPresets } from '../access/contract.ts';
 import type { ConfinedCodeInvocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
@@ -61,7 +61,8 @@ export interface ItemsEngine {
    */
   select(caller: Caller, collection: string, request: SelectionReadRequest): Promise<ReadResultText | RowStream>;
   /**
-   * The rows of a list read (or of `keys`) as a file, rendered while they are read. The query's limit applies.
+   * The rows of a list read as a file, rendered while they are read. The query's limit applies, unless `options` say
+   * otherwise.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
   export(
@@ -69,7 +70,7 @@ export interface ItemsEngine {
     collection: string,
     format: ExportFormatName,
     query: RawQuery,
-    keys?: readonly unknown[],
+    options?: ExportOptions,
   ): Promise<ExportDownload>;
   /**
    * How `readMany`, or with a key `readOne`, would run. The explanation contains no values, but row rules: for admins.
@@ -82,10 +83,15 @@ export interface ItemsEngine {
    */
   rows<Row = Record<string, unknown>>(caller: Caller, collection: string, query: RawQuery): Promise<Row[]>;
   /**
-   * Parses the query without reading; no event fires.
+   * Parses the query without reading; no event fires. `unlimited`: as `export` with this option.
    * @throws INVALID_QUERY for an invalid query, FORBIDDEN for an unknown name in it.
    */
-  checkQuery(caller: Caller, collection: string, query: RawQuery): Promise<void>;
+  checkQuery(
+    caller: Caller,
+    collection: string,
+    query: RawQuery,
+    options?: Pick<ExportOptions, 'unlimited'>,
+  ): Promise<void>;
   /**
    * What the caller may do with a row; nothing with a missing row. Without a key: with the row of a singleton, which an
    * update may create, and in other collections with at least one row. Presets are returned as they are stored.
@@ -150,6 +156,26 @@ export interface ItemsEngine {
    */
   upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteCancellation): Promise<Key>;
   /**
+   * Throws what `importRows` would throw before it reads a row.
+   * @throws FORBIDDEN, INVALID_PAYLOAD for a singleton.
+   */
+  checkImport(caller: Caller, collection: string): Promise<void>;
+  /**
+   * Writes all rows or none, in one unit of work and batch by batch: rows whose key exists are updated, the others are
+   * created (specification, "Utility endpoints"). Permission to create and to update is needed, and for a system
+   * collection an admin. Returns the number of rows. A batch should hold at most some hundred rows, so that memory
+   * stays flat. Where a row is rejected the rows are read again and written to find all errors, and rolled back; filters
+   * are then called again.
+   * @throws Failures of all rejected rows, at most `maxErrors`, with the `position` of each in `extensions`; FORBIDDEN,
+   * INVALID_PAYLOAD for a singleton and for more rows than MAX_BATCH_MUTATION.
+   */
+  importRows(
+    caller: Caller,
+    collection: string,
+    readBatches: ReadImportBatches,
+    options?: ImportOptions,
+  ): Promise<number>;
+  /**
    * Deletes all rows or none. Returns their keys.
    * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
    */
@@ -159,6 +185,35 @@ export interface ItemsEngine {
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
    */
   deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteCancellation): Promise<Key[]>;
+}
+
+/** Options of an export. */
+export interface ExportOptions {
+  /** Only the rows of these keys, in their order. */
+  readonly keys?: readonly unknown[];
+  /** Neither QUERY_LIMIT_DEFAULT nor QUERY_LIMIT_MAX applies to the list itself; QUERY_LIMIT_MAX applies to nested lists. */
+  readonly unlimited?: boolean;
+  /** Called with the number of rows that are rendered so far. */
+  readonly onRows?: (rows: number) => void;
+}
+
+/** One row of an import: its payload, or the failure for which it cannot be read. */
+export interface ImportRow {
+  /** Where the row is: members of `extensions` of its errors. `row` counts from 1; `line` is the line of a text where it begins. */
+  readonly position: { readonly row: number; readonly line?: number };
+  readonly payload: Payload;
+  readonly failure?: Failure;
+}
+
+/** Reads the rows of an import from the first one. Called again where the import is repeated, or its errors are looked for. */
+export type ReadImportBatches = () => AsyncIterable<readonly ImportRow[]>;
+
+/** Options of an import. */
+export interface ImportOptions {
+  /** Aborting it before the commit begins cancels the import, which fails with its reason; it applies in place of WRITE_TIMEOUT. */
+  readonly signal?: AbortSignal;
+  /** Errors that are reported at most. Default 1000. */
+  readonly maxErrors?: number;
 }
 
 /** What cancels a write. A write that is cancelled before its commit begins writes nothing. */
@@ -234,6 +289,8 @@ export const items = service<ItemsEngine>('items', {
     updateEach: 0,
     updateByQuery: 0,
     upsertSingleton: 0,
+    checkImport: 0,
+    importRows: 0,
     deleteMany: 0,
     deleteByQuery: 0,
   },

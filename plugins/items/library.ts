@@ -11,11 +11,14 @@ export { itemSchema, WRITE_ERROR_CODES } from './descriptions/collection-route-d
 export {
   ANSWER_SHAPE_QUERY_PARAMETER_REFS,
   LIST_QUERY_PARAMETER_REFS,
+  QUERY_PARAMETER_NAMES,
   queryOpenApiComponents,
   SINGLE_ROW_QUERY_PARAMETER_REFS,
 } from './descriptions/query-parameter-descriptions.ts';
 /** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
 export { parseKeyValue } from './find-collection-and-key.ts';
+/** Parses the name of a format of exports. @throws INVALID_QUERY for an unknown format */
+export { EXPORT_FORMATS, parseExportFormat } from './read/export/formats.ts';
 /** Finds the item that a row such as a comment is about. */
 export { createFindReadableItem, type FindReadableItem, type ItemReference } from './read/readable-item.ts';
 /** The check of the routes of a collection before a write, and their answer after it, for routes of other forms. */
