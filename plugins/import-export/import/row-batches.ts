@@ -1,8 +1,8 @@
 import type { ImportRow } from '../../items/contract.ts';
 import type { SourceRow } from './source-row.ts';
 
-/** Rows and characters of one batch, which is written by one statement or a few. */
-const MAX_ROWS = 500;
+/** Rows and characters of one batch, which is written by one statement or a few: small enough that its objects die young. */
+const MAX_ROWS = 200;
 const MAX_CHARACTERS = 512 * 1024;
 
 /** Groups rows into batches of bounded size. */
