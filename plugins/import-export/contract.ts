@@ -40,9 +40,9 @@ export interface ImportExportService {
   ): Promise<number>;
   /**
    * Adds a job that exports rows into a new file of the caller, with the permissions that the caller has when the job runs. Returns
-   * the id of the job, which will be the key of the file. The user of the caller is notified of the end.
-   * @throws FORBIDDEN without permission to read the collection or to create files, and for a caller with a role but without a
-   * user; INVALID_QUERY, INVALID_PAYLOAD, FAILED_VALIDATION, ROUTE_NOT_FOUND for admins where there is no such collection.
+   * the id of the job, which will be the key of the file. The user of the caller is notified of the end. For a caller without a user,
+   * other than the Public role, the export runs in this call in place of a job, and its errors are thrown.
+   * @throws FORBIDDEN without permission to read the collection or to create files, and for a visitor of a share; INVALID_QUERY, INVALID_PAYLOAD, FAILED_VALIDATION, ROUTE_NOT_FOUND for admins where there is no such collection.
    */
   exportRows(caller: Caller, collection: string, request: ExportRequest): Promise<string>;
 }

@@ -43,11 +43,10 @@ export default definePlugin<Config, SharedConfig>({
         maxErrors: config.MAX_IMPORT_ERRORS,
       },
     });
-    const systemCaller = () => host.asSystem('code with full authority exports rows without a user');
     const { exportRows, stop } = createExportJobs({
       ...used,
       db,
-      findCaller: createFindCaller({ identity: used.identity, systemCaller }),
+      findCaller: createFindCaller(used.identity),
       notices: createExportNotices({ notifications: used.notifications, log }),
       queue,
       timeout: config.DATA_EXPORT_TIMEOUT,

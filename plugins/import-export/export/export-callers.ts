@@ -2,32 +2,28 @@ import { type Caller, fail, isSystem } from '#kernel';
 import type { CallerProvider } from '../../auth/contract.ts';
 import { PermanentJobError } from '../../queue/library.ts';
 
-/** For whom an export runs, as its job stores it. */
+/** For whom an export runs, as its job stores it: a user, or the Public role. */
 export interface StoredCaller {
-  readonly kind: 'user' | 'public' | 'system';
   readonly user: string | null;
   readonly client: { readonly ip: string | null; readonly userAgent: string | null; readonly origin: string | null };
 }
 
-interface Deps {
-  readonly identity: Pick<CallerProvider, 'ofUser' | 'ofPublic'>;
-  readonly systemCaller: () => Caller;
-}
-
-/** @throws FORBIDDEN for a caller that cannot be found again: a visitor of a share, or a role without a user. */
-export function toStoredCaller(caller: Caller): StoredCaller {
+/**
+ * What a job stores of the caller; undefined for a caller that cannot be found again: code with full authority that acts
+ * as the system, or for a role without a user.
+ * @throws FORBIDDEN for a visitor of a share
+ */
+export function toStoredCaller(caller: Caller): StoredCaller | undefined {
   const { user, role, admin, share, ip = null, userAgent = null, origin = null } = caller;
-  const client = { ip, userAgent, origin };
-  if (isSystem(caller)) return { kind: 'system', user: null, client };
-  if (share || (user === null && (role !== null || admin))) throw fail('FORBIDDEN', 'an export runs for a user');
-  return { kind: user === null ? 'public' : 'user', user, client };
+  if (share) throw fail('FORBIDDEN', 'visitors of a share only read');
+  if (isSystem(caller) || (user === null && (role !== null || admin))) return undefined;
+  return { user, client: { ip, userAgent, origin } };
 }
 
 /** Creates the function that finds the caller again, with its permissions of now. It throws PermanentJobError where it may not act. */
 export const createFindCaller =
-  ({ identity, systemCaller }: Deps) =>
-  async ({ kind, user, client }: StoredCaller): Promise<Caller> => {
-    if (kind === 'system') return systemCaller();
+  (identity: Pick<CallerProvider, 'ofUser' | 'ofPublic'>) =>
+  async ({ user, client }: StoredCaller): Promise<Caller> => {
     try {
       return await (user === null ? identity.ofPublic(client) : identity.ofUser(user, client));
     } catch (error) {

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { type Caller, Failure, Failures, type Log } from '#kernel';
 import type { Db } from '../../database/contract.ts';
 import { FILES_COLLECTION_NAME, type FileStorageService } from '../../files/contract.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
-import { EXPORT_FORMATS } from '../../items/library.ts';
+import { EXPORT_FORMATS, exportFileName } from '../../items/library.ts';
 import type { JobQueue, QueueApi, QueuedJob } from '../../queue/contract.ts';
 import { PermanentJobError } from '../../queue/library.ts';
 import type { ExportRequest, ImportExportService } from '../contract.ts';
@@ -88,10 +89,13 @@ export function createExportJobs(deps: Deps): ExportJobs {
       const stored = toStoredCaller(caller);
       const query = toExportQuery(requested);
       await items.checkQuery(caller, collection, query, { unlimited: true });
-      const { extension, type } = EXPORT_FORMATS[format];
-      await files.check(caller, { filename: `${collection}.${extension}`, type, metadata: file ?? {} });
+      const filename = exportFileName(collection, format);
+      await files.check(caller, { filename, type: EXPORT_FORMATS[format].type, metadata: file ?? {} });
       const request = { query, format, ...(file ? { file } : {}) };
-      return (await jobs.add({ collection, request, caller: stored })) as string;
+      if (stored) return (await jobs.add({ collection, request, caller: stored })) as string;
+      const id = randomUUID();
+      await writeFile(caller, { collection, request, id });
+      return id;
     },
     stop: () => jobs.stop(),
   };

@@ -1,7 +1,9 @@
 import type { Caller } from '#kernel';
 import type { FileStorageService } from '../../files/contract.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
+import { EXPORT_FORMATS, exportFileName } from '../../items/library.ts';
 import type { RawQuery } from '../../query/contract.ts';
+import { createHeapGrowthLimit } from '../../storage/library.ts';
 import type { ExportRequest } from '../contract.ts';
 
 interface Deps {
@@ -15,10 +17,10 @@ export interface ExportFileOptions {
   readonly request: ExportRequest;
   /** The key of the new file. */
   readonly id: string;
-  readonly signal: AbortSignal;
-  progress(share: number, text: string): void;
+  readonly signal?: AbortSignal;
+  progress?(share: number, text: string): void;
   /** Runs in the unit of work that creates the row of the file. */
-  readonly onCreated: (id: string) => Promise<void>;
+  readonly onCreated?: (id: string) => Promise<void>;
 }
 
 /** Creates the function that reads rows through a cursor and stores them as a file while they are read. */
@@ -29,14 +31,24 @@ export const createExportFileWriter =
     { collection, request, id, signal, progress, onCreated }: ExportFileOptions,
   ): Promise<void> => {
     const { query, format, file = {} } = request;
-    const total = await countRows(items, caller, collection, query);
+    const total = progress && (await countRows(items, caller, collection, query));
     const onRows = (rows: number) => {
-      if (total === undefined) progress(0, `${rows} rows`);
-      else progress(rows / Math.max(1, total), `${rows} of ${total} rows`);
+      if (total === undefined) progress?.(0, `${rows} rows`);
+      else progress?.(rows / Math.max(1, total), `${rows} of ${total} rows`);
     };
-    const { name, type, parts } = await items.export(caller, collection, format, query, { unlimited: true, onRows });
-    const incoming = { bytes: toBytes(parts, signal), filename: name, type, metadata: file };
-    await files.create(caller, incoming, { id, onCreated });
+    // The cursor is opened when the storage takes the first bytes, so that no refused file leaves it open.
+    async function* readBytes(): AsyncGenerator<Uint8Array, void, undefined> {
+      const limitHeapGrowth = createHeapGrowthLimit();
+      const { parts } = await items.export(caller, collection, format, query, { unlimited: true, onRows });
+      for await (const part of parts) {
+        signal?.throwIfAborted();
+        yield Buffer.from(part);
+        limitHeapGrowth();
+      }
+    }
+    const { type } = EXPORT_FORMATS[format];
+    const incoming = { bytes: readBytes(), filename: exportFileName(collection, format), type, metadata: file };
+    await files.create(caller, incoming, { id, ...(onCreated ? { onCreated } : {}) });
   };
 
 /** How many rows the export will have; undefined for groups, and where they cannot be counted. */
@@ -51,11 +63,4 @@ async function countRows(
   const { meta } = await items.readMany(caller, collection, query);
   const { filter_count: count } = JSON.parse(meta ?? '{}') as { filter_count?: number };
   return typeof limit === 'number' && limit >= 0 && count !== undefined ? Math.min(limit, count) : count;
-}
-
-async function* toBytes(parts: AsyncIterable<string>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  for await (const part of parts) {
-    signal.throwIfAborted();
-    yield Buffer.from(part);
-  }
 }

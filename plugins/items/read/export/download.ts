@@ -18,7 +18,7 @@ export function createDownload(
   onRows: (rows: number) => void = () => {},
 ): ExportDownload {
   const format: ExportFormat = EXPORT_FORMATS[formatName];
-  const name = `${read.collection.name} ${timestampText(new Date())}.${format.extension}`;
+  const name = exportFileName(read.collection.name, formatName);
   if ('batches' in answer) {
     return { name, type: format.type, parts: renderParts(format, exportColumnsOfRead(read), answer.batches, onRows) };
   }
@@ -29,6 +29,10 @@ export function createDownload(
   const texts = rows.map((row) => JSON.stringify(row));
   return { name, type: format.type, parts: renderParts(format, exportColumnsOfRows(rows), [texts], onRows) };
 }
+
+/** The name of a file of exported rows: `article 20261121-170905.csv`. */
+export const exportFileName = (collection: string, format: ExportFormatName): string =>
+  `${collection} ${timestampText(new Date())}.${EXPORT_FORMATS[format].extension}`;
 
 /** Rendering blocks the event loop, so it runs in small parts. */
 const ROWS_AT_ONCE = 250;
