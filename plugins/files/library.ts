@@ -6,3 +6,5 @@ export { formToPayload } from './multipart/form-values.ts';
 export { isMultipart, withForm } from './multipart/with-form.ts';
 /** Error codes of routes that create files. */
 export { FILE_ERROR_CODES } from './routes/route-descriptions.ts';
+/** Bytes that a plugin reads more than once, in a temporary file that disappears with the process. */
+export { storeInTemporaryFile, type TemporaryFile } from './temporary-file.ts';

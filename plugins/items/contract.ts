@@ -1,4 +1,4 @@
-import { type Caller, type Failure, service } from '#kernel';
+import { type Caller, service } from '#kernel';
 import type { FieldsAndPresets } from '../access/contract.ts';
 import type { ConfinedCodeInvocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
@@ -10,6 +10,7 @@ import type {
   RowSelection,
   RowStream,
 } from '../query/contract.ts';
+import type { ItemImports } from './import-contract.ts';
 import type { ReadExplanation } from './read/explanation.ts';
 import type { ExportDownload } from './read/export/download.ts';
 import type { ExportFormatName } from './read/export/formats.ts';
@@ -33,7 +34,7 @@ export type Payload = Record<string, unknown>;
  * NOT_NULL_VIOLATION, VALUE_OUT_OF_RANGE, VALUE_TOO_LONG, and INVALID_PAYLOAD for others; their `path` leads to the row
  * and the field.
  */
-export interface ItemsEngine {
+export interface ItemsEngine extends ItemImports {
   /**
    * Reads a list, with `meta` where the query requests it. A singleton answers an object.
    * @throws FORBIDDEN, INVALID_QUERY.
@@ -156,26 +157,6 @@ export interface ItemsEngine {
    */
   upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteCancellation): Promise<Key>;
   /**
-   * Throws what `importRows` would throw before it reads a row.
-   * @throws FORBIDDEN, INVALID_PAYLOAD for a singleton.
-   */
-  checkImport(caller: Caller, collection: string): Promise<void>;
-  /**
-   * Writes all rows or none, in one unit of work and batch by batch: rows whose key exists are updated, the others are
-   * created (specification, "Utility endpoints"). Permission to create and to update is needed, and for a system
-   * collection an admin. Returns the number of rows. A batch should hold at most some hundred rows, so that memory
-   * stays flat. Where a row is rejected the rows are read again and written to find all errors, and rolled back; filters
-   * are then called again.
-   * @throws Failures of all rejected rows, at most `maxErrors`, with the `position` of each in `extensions`; FORBIDDEN,
-   * INVALID_PAYLOAD for a singleton and for more rows than MAX_BATCH_MUTATION.
-   */
-  importRows(
-    caller: Caller,
-    collection: string,
-    readBatches: ReadImportBatches,
-    options?: ImportOptions,
-  ): Promise<number>;
-  /**
    * Deletes all rows or none. Returns their keys.
    * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
    */
@@ -195,25 +176,6 @@ export interface ExportOptions {
   readonly unlimited?: boolean;
   /** Called with the number of rows that are rendered so far. */
   readonly onRows?: (rows: number) => void;
-}
-
-/** One row of an import: its payload, or the failure for which it cannot be read. */
-export interface ImportRow {
-  /** Where the row is: members of `extensions` of its errors. `row` counts from 1; `line` is the line of a text where it begins. */
-  readonly position: { readonly row: number; readonly line?: number };
-  readonly payload: Payload;
-  readonly failure?: Failure;
-}
-
-/** Reads the rows of an import from the first one. Called again where the import is repeated, or its errors are looked for. */
-export type ReadImportBatches = () => AsyncIterable<readonly ImportRow[]>;
-
-/** Options of an import. */
-export interface ImportOptions {
-  /** Aborting it before the commit begins cancels the import, which fails with its reason; it applies in place of WRITE_TIMEOUT. */
-  readonly signal?: AbortSignal;
-  /** Errors that are reported at most. Default 1000. */
-  readonly maxErrors?: number;
 }
 
 /** What cancels a write. A write that is cancelled before its commit begins writes nothing. */
@@ -341,4 +303,5 @@ declare module '#kernel' {
   }
 }
 
+export type { ImportOptions, ImportRow, ItemImports, ReadImportBatches } from './import-contract.ts';
 export type { ExportDownload, ExportFormatName, ReadExplanation, Route };

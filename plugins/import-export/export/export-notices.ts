@@ -2,7 +2,7 @@ import type { Log } from '#kernel';
 import { FILES_COLLECTION_NAME } from '../../files/contract.ts';
 import type { NotificationService } from '../../notifications/contract.ts';
 
-/** Tells the user of an export how it ended. An export without a user notifies nobody. */
+/** Tells the user of an export how it ended. An export without a user writes no notification. */
 export interface ExportNotices {
   /** Part of the unit of work that creates the file. */
   done(user: string | null, collection: string, file: string): Promise<void>;

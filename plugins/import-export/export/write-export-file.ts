@@ -3,7 +3,6 @@ import type { FileStorageService } from '../../files/contract.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
 import { EXPORT_FORMATS, exportFileName } from '../../items/library.ts';
 import type { RawQuery } from '../../query/contract.ts';
-import { createHeapGrowthLimit } from '../../storage/library.ts';
 import type { ExportRequest } from '../contract.ts';
 
 interface Deps {
@@ -38,12 +37,10 @@ export const createExportFileWriter =
     };
     // The cursor is opened when the storage takes the first bytes, so that no refused file leaves it open.
     async function* readBytes(): AsyncGenerator<Uint8Array, void, undefined> {
-      const limitHeapGrowth = createHeapGrowthLimit();
       const { parts } = await items.export(caller, collection, format, query, { unlimited: true, onRows });
       for await (const part of parts) {
         signal?.throwIfAborted();
         yield Buffer.from(part);
-        limitHeapGrowth();
       }
     }
     const { type } = EXPORT_FORMATS[format];

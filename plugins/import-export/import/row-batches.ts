@@ -1,5 +1,4 @@
 import type { ImportRow } from '../../items/contract.ts';
-import { createHeapGrowthLimit } from '../../storage/library.ts';
 import type { SourceRow } from './source-row.ts';
 
 /** Rows and characters of one batch, which is written by one statement or a few: small enough that its objects die young. */
@@ -10,7 +9,6 @@ const MAX_CHARACTERS = 256 * 1024;
 export async function* toBatches(
   rows: AsyncIterable<SourceRow>,
 ): AsyncGenerator<readonly ImportRow[], void, undefined> {
-  const limitHeapGrowth = createHeapGrowthLimit();
   let batch: SourceRow[] = [];
   let size = 0;
   for await (const row of rows) {
@@ -20,7 +18,6 @@ export async function* toBatches(
     yield batch;
     batch = [];
     size = 0;
-    limitHeapGrowth();
   }
   if (batch.length > 0) yield batch;
 }

@@ -1,4 +1,5 @@
 import { type Caller, fail } from '#kernel';
+import { storeInTemporaryFile, type TemporaryFile } from '../../files/library.ts';
 import type { ItemsEngine, ReadImportBatches } from '../../items/contract.ts';
 import type { SchemaService } from '../../schema/contract.ts';
 import { createSemaphore } from '../../workers/library.ts';
@@ -8,7 +9,6 @@ import { assertKnownCharset, decodeText } from './decode-text.ts';
 import { createImportDeadline } from './import-deadline.ts';
 import { readJsonRows } from './json-rows.ts';
 import { toBatches } from './row-batches.ts';
-import { storeInTemporaryFile, type TemporaryFile } from './temporary-file.ts';
 
 export interface ImportLimits {
   /** Milliseconds of one import. */

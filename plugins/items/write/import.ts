@@ -1,6 +1,6 @@
 import { type Caller, Failures, fail } from '#kernel';
 import { currentAnswerSources } from '../../query/library.ts';
-import type { ItemsEngine } from '../contract.ts';
+import type { ItemImports } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { findWritableCollection } from '../find-collection-and-key.ts';
 import { isOutdatedStatementError } from '../outdated-statement.ts';
@@ -14,19 +14,20 @@ import { StatementRefusal } from './statement-refusal.ts';
 /** How often an import begins again: tables change meanwhile, or another writer takes a key or a value. */
 const MAX_ATTEMPTS = 3;
 
-/** Creates the verb that imports rows. */
-export const createImport =
-  (deps: ItemsEngineDeps): ItemsEngine['importRows'] =>
-  async (caller, name, readBatches, options = {}) => {
+/** Creates the verbs that import rows. */
+export const createItemImports = (deps: ItemsEngineDeps): ItemImports => ({
+  checkImport: (caller, name) => assertImportable(deps, caller, name),
+  async importRows(caller, name, readBatches, options = {}) {
     await assertImportable(deps, caller, name);
     return runImport({ deps, caller, name, readBatches, options });
-  };
+  },
+});
 
 /**
  * Asserts that the caller may import into the collection, before a row is read.
  * @throws FORBIDDEN without permission to create and to update, and for a system collection where the caller is no admin.
  */
-export async function assertImportable(deps: ItemsEngineDeps, caller: Caller, name: string): Promise<void> {
+async function assertImportable(deps: ItemsEngineDeps, caller: Caller, name: string): Promise<void> {
   if (caller.share) throw fail('FORBIDDEN', 'visitors of a share only read');
   await deps.access.assertAllowed(caller, 'create', name);
   await deps.access.assertAllowed(caller, 'update', name);

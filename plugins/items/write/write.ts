@@ -10,7 +10,6 @@ import { isOutdatedStatementError } from '../outdated-statement.ts';
 import type { WrittenRowSqlCompiler } from '../read/written-row-sql.ts';
 import { translatePostgresWriteError } from './database-errors.ts';
 import { explainConstraintRefusal, withConstraintName } from './explain-refusal.ts';
-import { assertImportable, createImport } from './import.ts';
 import { findKeysByQuery } from './keys-by-query.ts';
 import { createLevelWrites, type LevelWrites } from './level-writes.ts';
 import { EventFilterRecorder, locateRefusedRow } from './replay-refused-write.ts';
@@ -20,10 +19,7 @@ import type { WrittenRowTextSlot } from './write-statement.ts';
 
 type Writes = Pick<
   ItemsEngine,
-  Extract<
-    keyof ItemsEngine,
-    `create${string}` | `update${string}` | `upsert${string}` | `delete${string}` | `import${string}` | 'checkImport'
-  >
+  Extract<keyof ItemsEngine, `create${string}` | `update${string}` | `upsert${string}` | `delete${string}`>
 >;
 
 /** The write verbs of the service: each one is a unit of work around the verbs of `level-writes.ts`. */
@@ -33,8 +29,6 @@ export function createItemWrites(
 ): Writes {
   const { access, schema } = deps;
   return {
-    checkImport: (caller, name) => assertImportable(deps, caller, name),
-    importRows: createImport(deps),
     async createOne(caller, name, payload, { platformValues, answer, ...cancellation } = {}) {
       await assertAllowed(access, caller, name, 'create');
       const entry = platformValues ? { payload, platformValues } : { payload };

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { fail } from '#kernel';
-import { countBytesForGarbageCollection, createTemporaryFilePath } from '../../storage/library.ts';
+import { countBytesForGarbageCollection, createTemporaryFilePath } from '../storage/library.ts';
 
 const BUFFER_SIZE = 64 * 1024;
 
