@@ -1,6 +1,5 @@
 import { type Caller, service } from '#kernel';
 import type { FieldsAndPresets } from '../access/contract.ts';
-import type { ConfinedCodeInvocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
 import type {
   GroupSelection,
@@ -10,7 +9,8 @@ import type {
   RowSelection,
   RowStream,
 } from '../query/contract.ts';
-import type { ItemImports } from './import-contract.ts';
+import type { ItemsApi } from './capability/items-api.ts';
+import type { ExportOptions, ImportOptions, ReadImportBatches } from './import-and-export-options.ts';
 import type { ReadExplanation } from './read/explanation.ts';
 import type { ExportDownload } from './read/export/download.ts';
 import type { ExportFormatName } from './read/export/formats.ts';
@@ -34,7 +34,7 @@ export type Payload = Record<string, unknown>;
  * NOT_NULL_VIOLATION, VALUE_OUT_OF_RANGE, VALUE_TOO_LONG, and INVALID_PAYLOAD for others; their `path` leads to the row
  * and the field.
  */
-export interface ItemsEngine extends ItemImports {
+export interface ItemsEngine {
   /**
    * Reads a list, with `meta` where the query requests it. A singleton answers an object.
    * @throws FORBIDDEN, INVALID_QUERY.
@@ -157,6 +157,26 @@ export interface ItemsEngine extends ItemImports {
    */
   upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteCancellation): Promise<Key>;
   /**
+   * Throws what `importRows` would throw before it reads a row.
+   * @throws FORBIDDEN, INVALID_PAYLOAD for a singleton.
+   */
+  checkImport(caller: Caller, collection: string): Promise<void>;
+  /**
+   * Writes all rows or none, in one unit of work and batch by batch: rows whose key exists are updated, the others are
+   * created (specification, "Utility endpoints"). Permission to create and to update is needed, and for a system
+   * collection an admin. Returns the number of rows. A batch should hold at most some hundred rows, so that memory
+   * stays flat. Where a row is rejected the rows are read again and written to find all errors, and rolled back; filters
+   * are then called again.
+   * @throws Failures of all rejected rows, at most `maxErrors`, with the `position` of each in `extensions`; FORBIDDEN,
+   * INVALID_PAYLOAD for a singleton and for more rows than MAX_BATCH_MUTATION.
+   */
+  importRows(
+    caller: Caller,
+    collection: string,
+    readBatches: ReadImportBatches,
+    options?: ImportOptions,
+  ): Promise<number>;
+  /**
    * Deletes all rows or none. Returns their keys.
    * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
    */
@@ -166,16 +186,6 @@ export interface ItemsEngine extends ItemImports {
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
    */
   deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteCancellation): Promise<Key[]>;
-}
-
-/** Options of an export. */
-export interface ExportOptions {
-  /** Only the rows of these keys, in their order. */
-  readonly keys?: readonly unknown[];
-  /** Neither QUERY_LIMIT_DEFAULT nor QUERY_LIMIT_MAX applies to the list itself; QUERY_LIMIT_MAX applies to nested lists. */
-  readonly unlimited?: boolean;
-  /** Called with the number of rows that are rendered so far. */
-  readonly onRows?: (rows: number) => void;
 }
 
 /** What cancels a write. A write that is cancelled before its commit begins writes nothing. */
@@ -272,36 +282,11 @@ export interface ReferenceRemoval {
 /** The service for plugins whose rows own bytes, such as `files`. */
 export const referenceRemoval = service<ReferenceRemoval>('references', { version: '1.0.0', callers: { clear: 2 } });
 
-/**
- * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items").
- * Arguments come from that code and are validated here. Calls act for the caller of the invocation, or without
- * permissions, as granted.
- * @throws Refusal for invalid arguments, or a Failure: FORBIDDEN for everything that is not granted, not permitted or
- * missing.
- */
-export interface ItemsApi {
-  readMany(run: ConfinedCodeInvocation, collection: string, query?: unknown): Promise<Record<string, unknown>[]>;
-  /** Null for a row that is missing or may not be read. */
-  readOne(
-    run: ConfinedCodeInvocation,
-    collection: string,
-    key: unknown,
-    query?: unknown,
-  ): Promise<Record<string, unknown> | null>;
-  createOne(run: ConfinedCodeInvocation, collection: string, payload: unknown): Promise<Key>;
-  createMany(run: ConfinedCodeInvocation, collection: string, payloads: unknown): Promise<Key[]>;
-  updateOne(run: ConfinedCodeInvocation, collection: string, key: unknown, payload: unknown): Promise<Key>;
-  updateMany(run: ConfinedCodeInvocation, collection: string, keys: unknown, payload: unknown): Promise<Key[]>;
-  /** Null where the delete is allowed and there was no such row. */
-  deleteOne(run: ConfinedCodeInvocation, collection: string, key: unknown): Promise<Key | null>;
-  deleteMany(run: ConfinedCodeInvocation, collection: string, keys: unknown): Promise<Key[]>;
-}
-
 declare module '#kernel' {
   interface HostMembers {
     readonly items: ItemsApi;
   }
 }
 
-export type { ImportOptions, ImportRow, ItemImports, ReadImportBatches } from './import-contract.ts';
-export type { ExportDownload, ExportFormatName, ReadExplanation, Route };
+export type { ExportOptions, ImportOptions, ImportRow, ReadImportBatches } from './import-and-export-options.ts';
+export type { ExportDownload, ExportFormatName, ItemsApi, ReadExplanation, Route };

@@ -1,6 +1,6 @@
 import { type Caller, Failures, fail } from '#kernel';
 import { currentAnswerSources } from '../../query/library.ts';
-import type { ItemImports } from '../contract.ts';
+import type { ItemsEngine } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { findWritableCollection } from '../find-collection-and-key.ts';
 import { isOutdatedStatementError } from '../outdated-statement.ts';
@@ -15,7 +15,7 @@ import { StatementRefusal } from './statement-refusal.ts';
 const MAX_ATTEMPTS = 3;
 
 /** Creates the verbs that import rows. */
-export const createItemImports = (deps: ItemsEngineDeps): ItemImports => ({
+export const createItemImports = (deps: ItemsEngineDeps): Pick<ItemsEngine, 'checkImport' | 'importRows'> => ({
   checkImport: (caller, name) => assertImportable(deps, caller, name),
   async importRows(caller, name, readBatches, options = {}) {
     await assertImportable(deps, caller, name);
