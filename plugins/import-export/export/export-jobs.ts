@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, Failure, Failures, type Log } from '#kernel';
 import type { Db } from '../../database/contract.ts';
-import { FILES_COLLECTION_NAME, type FileStorageService } from '../../files/contract.ts';
+import type { FileStorageService } from '../../files/contract.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
 import { EXPORT_FORMATS, exportFileName } from '../../items/library.ts';
 import type { JobQueue, QueueApi, QueuedJob } from '../../queue/contract.ts';
@@ -44,7 +44,7 @@ export interface ExportJobs {
 /** Exports are jobs: a process that dies leaves them to another one, and a run that is repeated finds the file of the first. */
 export function createExportJobs(deps: Deps): ExportJobs {
   const { db, items, files, findCaller, notices, log } = deps;
-  const STORED = db.sql`select 1 from ${db.read(FILES_COLLECTION_NAME)} where id = $1`;
+  const STORED = db.sql`select 1 from ${db.read('platform_files')} where id = $1`;
   const isStored = async (id: string) => (await db.query(STORED, [id])).count > 0;
   const writeFile = createExportFileWriter({ items, files });
 

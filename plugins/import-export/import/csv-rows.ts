@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { CsvError, Parser } from 'csv-parse';
+import type { CsvError } from 'csv-parse';
 import { Failure, fail } from '#kernel';
 import type { ImportRow } from '../../items/contract.ts';
 import type { Collection, SchemaOverview } from '../../schema/contract.ts';
@@ -20,7 +18,8 @@ interface CsvTarget extends RowLimits {
 
 interface CsvRecord {
   readonly record: readonly string[];
-  readonly info: { readonly lines: number };
+  /** The line at which the record ends. */
+  readonly lines: number;
 }
 
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -39,12 +38,12 @@ export async function* readCsvRows(
   let columns: readonly CsvColumn[] | undefined;
   let line = 1;
   try {
-    for await (const { record, info } of parseRecords(text, target.maxRowSize)) {
+    for await (const { record, lines } of parseRecords(text, target.maxRowSize)) {
       if (columns) {
         yield toRow(columns, record, { row, line });
         row++;
       } else columns = parseCsvHeader(record, target.collection, target.schema);
-      line = info.lines + 1;
+      line = lines + 1;
     }
   } catch (error) {
     const failure = toFailure(error, target.maxRowSize);
@@ -70,27 +69,41 @@ function toRow(columns: readonly CsvColumn[], cells: readonly string[], position
   }
 }
 
+/** Parses a text, and throws an error of the parser behind the records that precede it. */
 async function* parseRecords(text: AsyncIterable<string>, maxRowSize: number): AsyncGenerator<CsvRecord> {
   const { parse } = await import('csv-parse');
   const iterator = text[Symbol.asyncIterator]();
-  const head = await readHead(iterator);
-  const parser: Parser = parse({
-    delimiter: findDelimiter(head),
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_column_count: true,
-    skip_empty_lines: true,
-    max_record_size: maxRowSize,
-    info: true,
-  });
-  const source = Readable.from(prepend(head, iterator), { objectMode: false });
-  const reading = pipeline(source, parser);
-  // The loop below reports the error.
-  reading.catch(() => {});
   try {
-    for await (const record of parser) yield record as CsvRecord;
-    await reading;
+    const head = await readHead(iterator);
+    let records: CsvRecord[] = [];
+    const parser = parse({
+      delimiter: findDelimiter(head),
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: maxRowSize,
+      // A stream that fails would lose the records that it holds.
+      on_record(record: readonly string[], { lines }) {
+        records.push({ record, lines });
+        return null;
+      },
+    });
+    let failure: Error | undefined;
+    parser.on('error', (error) => (failure = error)).resume();
+    for (
+      let chunk: string | undefined = head;
+      chunk !== undefined;
+      chunk = (await iterator.next()).value || undefined
+    ) {
+      await new Promise<unknown>((resolve) => parser.write(chunk, resolve));
+      yield* records;
+      if (failure) throw failure;
+      records = [];
+    }
+    await new Promise<unknown>((resolve) => parser.once('error', resolve).end(resolve));
+    yield* records;
+    if (failure) throw failure;
   } finally {
-    parser.destroy();
     await iterator.return?.();
   }
 }
@@ -103,11 +116,6 @@ async function readHead(iterator: AsyncIterator<string>): Promise<string> {
     head += value;
   }
   return head;
-}
-
-async function* prepend(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
-  yield head;
-  yield* { [Symbol.asyncIterator]: () => rest };
 }
 
 /** The most frequent delimiter of the first line, outside of quotes; a comma where there is none. */
