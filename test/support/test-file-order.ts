@@ -7,6 +7,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/plugins/storage/database-example.test.ts',
   'test/plugins/storage-local/conformance.test.ts',
   'test/contract/manifest-grants-content-floor.test.ts',
+  'test/plugins/import-export/crash.test.ts',
   'test/plugins/auth-providers/auth-drivers.test.ts',
   'test/sandbox/escape/hostile-programs.test.ts',
   'test/http/permissions-random-rest-requests.test.ts',

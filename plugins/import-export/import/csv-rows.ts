@@ -40,7 +40,7 @@ export async function* readCsvRows(
   try {
     for await (const { record, lines } of parseRecords(text, target.maxRowSize)) {
       if (columns) {
-        yield toRow(columns, record, { row, line });
+        yield toRow(columns, record, { row, line: lines - countLineBreaks(record) });
         row++;
       } else columns = parseCsvHeader(record, target.collection, target.schema);
       line = lines + 1;
@@ -51,6 +51,9 @@ export async function* readCsvRows(
     yield unreadableRow(columns ? { row, line } : { row }, failure);
   }
 }
+
+const countLineBreaks = (cells: readonly string[]): number =>
+  cells.reduce((count, cell) => count + (/[\r\n]/.test(cell) ? cell.split(/\r\n|\r|\n/).length - 1 : 0), 0);
 
 function toRow(columns: readonly CsvColumn[], cells: readonly string[], position: ImportRow['position']): SourceRow {
   try {
@@ -90,11 +93,7 @@ async function* parseRecords(text: AsyncIterable<string>, maxRowSize: number): A
     });
     let failure: Error | undefined;
     parser.on('error', (error) => (failure = error)).resume();
-    for (
-      let chunk: string | undefined = head;
-      chunk !== undefined;
-      chunk = (await iterator.next()).value || undefined
-    ) {
+    for (let chunk: string | undefined = head; chunk !== undefined; chunk = await nextChunk(iterator)) {
       await new Promise<unknown>((resolve) => parser.write(chunk, resolve));
       yield* records;
       if (failure) throw failure;
@@ -108,12 +107,17 @@ async function* parseRecords(text: AsyncIterable<string>, maxRowSize: number): A
   }
 }
 
+async function nextChunk(iterator: AsyncIterator<string>): Promise<string | undefined> {
+  const { done, value } = await iterator.next();
+  return done ? undefined : value;
+}
+
 async function readHead(iterator: AsyncIterator<string>): Promise<string> {
   let head = '';
   while (head.length < HEADER_SAMPLE && !/[\r\n]/.test(head)) {
-    const { done, value } = await iterator.next();
-    if (done) break;
-    head += value;
+    const chunk = await nextChunk(iterator);
+    if (chunk === undefined) break;
+    head += chunk;
   }
   return head;
 }

@@ -145,10 +145,10 @@ describe('POST /utils/import/<collection>', function () {
   }
 
   it('reports the errors before a malformed place of a CSV file, with its row and line', async () => {
-    const reply = await importFile(service, 'article', 'title,slug\na,1\n,2\n\nc,"3\nd,4\n');
+    const reply = await importFile(service, 'article', 'title,slug\na,1\n\n,2\nc,"3\nd,4\n');
     expect(errorsOf(reply)).to.deep.equal([
-      { code: 'FAILED_VALIDATION', row: 2, line: 3, field: 'title' },
-      { code: 'INVALID_PAYLOAD', row: 3, line: 4, field: undefined },
+      { code: 'FAILED_VALIDATION', row: 2, line: 4, field: 'title' },
+      { code: 'INVALID_PAYLOAD', row: 3, line: 5, field: undefined },
     ]);
   });
 
