@@ -7,6 +7,7 @@ import type { ItemsEngineDeps } from '../deps.ts';
 import type { CollectionInSnapshot } from '../find-collection-and-key.ts';
 import type { LevelWrites } from './level-writes.ts';
 import { keyColumnNames, keyOfPayload } from './row-key.ts';
+import type { RequestRowPath } from './row-path.ts';
 import { upsertRows } from './to-one.ts';
 
 /** What every pass over the rows of one import has in common. */
@@ -40,14 +41,19 @@ export async function writeImportRows(
   signal?.throwIfAborted();
   const upserts = rows.map((row) => {
     if (row.failure) throw row.failure;
-    assertKeyValue(target, row.payload);
-    return { value: row.payload, parentRevision: null, path: [row.position.row - 1] };
+    const path = [row.position.row - 1];
+    assertKeyValue(target, row.payload, path);
+    return { value: row.payload, parentRevision: null, path };
   });
   await upsertRows(deps, writes, caller, name, upserts);
 }
 
 /** The key of an import is a value like any other: a wrong one is an error of the row, not a hidden row. */
-function assertKeyValue({ collection, schemaSnapshot }: CollectionInSnapshot, payload: Payload): void {
+function assertKeyValue(
+  { collection, schemaSnapshot }: CollectionInSnapshot,
+  payload: Payload,
+  path: RequestRowPath,
+): void {
   const { key } = collection;
   if (!key || isRowLocationField(key)) return;
   const raw = keyOfPayload(key, payload, schemaSnapshot);
@@ -56,6 +62,6 @@ function assertKeyValue({ collection, schemaSnapshot }: CollectionInSnapshot, pa
   throw new Failure('INVALID_PAYLOAD', `${field} is not a key of ${collection.name}.`, {
     collection: collection.name,
     field,
-    path: [field],
+    path: [...path, field],
   });
 }
