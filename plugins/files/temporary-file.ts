@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { fail } from '#kernel';
-import { countBytesForGarbageCollection, createTemporaryFilePath } from '../storage/library.ts';
+import { countBytesForGarbageCollection, createHeapGrowthLimit, createTemporaryFilePath } from '../storage/library.ts';
 
 const BUFFER_SIZE = 64 * 1024;
 
@@ -42,11 +42,13 @@ export async function storeInTemporaryFile(
 
 async function* readFromStart(handle: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
   const buffer = Buffer.allocUnsafe(BUFFER_SIZE);
+  const limitHeapGrowth = createHeapGrowthLimit();
   for (let position = 0; ; ) {
     const { bytesRead } = await handle.read(buffer, 0, BUFFER_SIZE, position);
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
     position += bytesRead;
     countBytesForGarbageCollection(bytesRead);
+    limitHeapGrowth();
   }
 }
