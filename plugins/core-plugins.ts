@@ -69,6 +69,7 @@ export const CORE_PLUGIN_FLOORS = [
       'schema-snapshots',
       'schema-types',
       'scim',
+      'import-export',
     ],
   },
   {

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { TableUse } from './contract.ts';
 
 /** A table that a statement names, and how the statement uses it. */
@@ -27,8 +28,13 @@ type Parser = (text: string) => { readonly stmts?: readonly { readonly stmt?: No
 
 let loading: Promise<Parser> | undefined;
 
-/** PostgreSQL's own parser as WebAssembly, loaded for the first statement that is parsed. */
+/**
+ * PostgreSQL's own parser as WebAssembly, loaded for the first statement that is parsed. It is not optimized after that:
+ * V8 would take 500 MB for some seconds to optimize its largest function.
+ */
 async function loadParser(): Promise<Parser> {
+  setFlagsFromString('--no-wasm-tier-up');
+  setFlagsFromString('--no-wasm-dynamic-tiering');
   const { loadModule, parseSync } = await import('libpg-query');
   await loadModule();
   return parseSync as Parser;

@@ -21,6 +21,8 @@ export interface UploadOptions {
   readonly id?: string;
   /** Maximum bytes of the file; FILES_MAX_UPLOAD_SIZE applies too. */
   readonly maxBytes?: number;
+  /** Runs in the unit of work that creates the row: what it writes exists exactly where the file exists. `create` only. */
+  readonly onCreated?: (id: string) => Promise<void>;
 }
 
 /**

@@ -76,6 +76,7 @@ export function createFileStorageService(deps: FilesDeps): FileStorageService {
         const key = await events.withoutExtensionListeners(() =>
           items.createOne(caller, FILES_COLLECTION_NAME, plan.payload, { platformValues: platformValues }),
         );
+        await options.onCreated?.(String(key));
         return { key: String(key), payload: { ...plan.payload, ...platformValues } };
       });
     },

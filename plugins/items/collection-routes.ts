@@ -223,7 +223,13 @@ async function sendExport(
 ): Promise<boolean> {
   const format = parseExportFormat(query.export);
   if (!format) return false;
-  const { name, type, parts } = await items.export(ctx.state.caller, collectionOf(ctx), format, query, keys);
+  const { name, type, parts } = await items.export(
+    ctx.state.caller,
+    collectionOf(ctx),
+    format,
+    query,
+    keys ? { keys } : {},
+  );
   await sendStream(ctx, parts, { type, download: name });
   return true;
 }

@@ -1,6 +1,5 @@
 import { type Caller, service } from '#kernel';
 import type { FieldsAndPresets } from '../access/contract.ts';
-import type { ConfinedCodeInvocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
 import type {
   GroupSelection,
@@ -10,6 +9,8 @@ import type {
   RowSelection,
   RowStream,
 } from '../query/contract.ts';
+import type { ItemsApi } from './capability/items-api.ts';
+import type { ExportOptions, ImportOptions, ReadImportBatches } from './import-and-export-options.ts';
 import type { ReadExplanation } from './read/explanation.ts';
 import type { ExportDownload } from './read/export/download.ts';
 import type { ExportFormatName } from './read/export/formats.ts';
@@ -61,7 +62,8 @@ export interface ItemsEngine {
    */
   select(caller: Caller, collection: string, request: SelectionReadRequest): Promise<ReadResultText | RowStream>;
   /**
-   * The rows of a list read (or of `keys`) as a file, rendered while they are read. The query's limit applies.
+   * The rows of a list read as a file, rendered while they are read. The query's limit applies, unless `options` say
+   * otherwise.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
   export(
@@ -69,7 +71,7 @@ export interface ItemsEngine {
     collection: string,
     format: ExportFormatName,
     query: RawQuery,
-    keys?: readonly unknown[],
+    options?: ExportOptions,
   ): Promise<ExportDownload>;
   /**
    * How `readMany`, or with a key `readOne`, would run. The explanation contains no values, but row rules: for admins.
@@ -82,10 +84,15 @@ export interface ItemsEngine {
    */
   rows<Row = Record<string, unknown>>(caller: Caller, collection: string, query: RawQuery): Promise<Row[]>;
   /**
-   * Parses the query without reading; no event fires.
+   * Parses the query without reading; no event fires. `unlimited`: as `export` with this option.
    * @throws INVALID_QUERY for an invalid query, FORBIDDEN for an unknown name in it.
    */
-  checkQuery(caller: Caller, collection: string, query: RawQuery): Promise<void>;
+  checkQuery(
+    caller: Caller,
+    collection: string,
+    query: RawQuery,
+    options?: Pick<ExportOptions, 'unlimited'>,
+  ): Promise<void>;
   /**
    * What the caller may do with a row; nothing with a missing row. Without a key: with the row of a singleton, which an
    * update may create, and in other collections with at least one row. Presets are returned as they are stored.
@@ -149,6 +156,26 @@ export interface ItemsEngine {
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
   upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteCancellation): Promise<Key>;
+  /**
+   * Throws what `importRows` would throw before it reads a row.
+   * @throws FORBIDDEN, INVALID_PAYLOAD for a singleton.
+   */
+  checkImport(caller: Caller, collection: string): Promise<void>;
+  /**
+   * Writes all rows or none, in one unit of work and batch by batch: rows whose key exists are updated, the others are
+   * created (specification, "Utility endpoints"). Permission to create and to update is needed, and for a system
+   * collection an admin. Returns the number of rows. A batch should hold at most some hundred rows, so that memory
+   * stays flat. Where a row is rejected the rows are read again and written to find all errors, and rolled back; filters
+   * are then called again.
+   * @throws Failures of all rejected rows, at most `maxErrors`, with the `position` of each in `extensions`; FORBIDDEN,
+   * INVALID_PAYLOAD for a singleton and for more rows than MAX_BATCH_MUTATION.
+   */
+  importRows(
+    caller: Caller,
+    collection: string,
+    readBatches: ReadImportBatches,
+    options?: ImportOptions,
+  ): Promise<number>;
   /**
    * Deletes all rows or none. Returns their keys.
    * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
@@ -246,6 +273,8 @@ export const items = service<ItemsEngine>('items', {
     updateEach: 0,
     updateByQuery: 0,
     upsertSingleton: 0,
+    checkImport: 0,
+    importRows: 0,
     deleteMany: 0,
     deleteByQuery: 0,
     moveBefore: 0,
@@ -266,35 +295,11 @@ export interface ReferenceRemoval {
 /** The service for plugins whose rows own bytes, such as `files`. */
 export const referenceRemoval = service<ReferenceRemoval>('references', { version: '1.0.0', callers: { clear: 2 } });
 
-/**
- * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items").
- * Arguments come from that code and are validated here. Calls act for the caller of the invocation, or without
- * permissions, as granted.
- * @throws Refusal for invalid arguments, or a Failure: FORBIDDEN for everything that is not granted, not permitted or
- * missing.
- */
-export interface ItemsApi {
-  readMany(run: ConfinedCodeInvocation, collection: string, query?: unknown): Promise<Record<string, unknown>[]>;
-  /** Null for a row that is missing or may not be read. */
-  readOne(
-    run: ConfinedCodeInvocation,
-    collection: string,
-    key: unknown,
-    query?: unknown,
-  ): Promise<Record<string, unknown> | null>;
-  createOne(run: ConfinedCodeInvocation, collection: string, payload: unknown): Promise<Key>;
-  createMany(run: ConfinedCodeInvocation, collection: string, payloads: unknown): Promise<Key[]>;
-  updateOne(run: ConfinedCodeInvocation, collection: string, key: unknown, payload: unknown): Promise<Key>;
-  updateMany(run: ConfinedCodeInvocation, collection: string, keys: unknown, payload: unknown): Promise<Key[]>;
-  /** Null where the delete is allowed and there was no such row. */
-  deleteOne(run: ConfinedCodeInvocation, collection: string, key: unknown): Promise<Key | null>;
-  deleteMany(run: ConfinedCodeInvocation, collection: string, keys: unknown): Promise<Key[]>;
-}
-
 declare module '#kernel' {
   interface HostMembers {
     readonly items: ItemsApi;
   }
 }
 
-export type { ExportDownload, ExportFormatName, ReadExplanation, Route };
+export type { ExportOptions, ImportOptions, ImportRow, ReadImportBatches } from './import-and-export-options.ts';
+export type { ExportDownload, ExportFormatName, ItemsApi, ReadExplanation, Route };

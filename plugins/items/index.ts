@@ -16,6 +16,7 @@ import { createItemPermissionsReader } from './read/item-permissions.ts';
 import { createItemReads } from './read/read.ts';
 import { itemRoutes } from './routes.ts';
 import { createReferenceRemoval } from './write/clear-incoming-references.ts';
+import { createItemImports } from './write/import.ts';
 import { createRowMove } from './write/move-row.ts';
 import { createStatementCache } from './write/statement-cache.ts';
 import { createItemWrites } from './write/write.ts';
@@ -46,6 +47,7 @@ export default definePlugin<Config>({
       itemPermissions: createItemPermissionsReader(deps),
       ...createItemWrites(deps, reads.writtenRow),
       ...createRowMove(deps),
+      ...createItemImports(deps),
     };
     host.provide(items, service);
     host.contribute(remoteMethods, itemsRemoteMethods);

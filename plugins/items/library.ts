@@ -13,11 +13,15 @@ export { itemSchema, WRITE_ERROR_CODES } from './descriptions/collection-route-d
 export {
   ANSWER_SHAPE_QUERY_PARAMETER_REFS,
   LIST_QUERY_PARAMETER_REFS,
+  QUERY_PARAMETER_NAMES,
   queryOpenApiComponents,
   SINGLE_ROW_QUERY_PARAMETER_REFS,
 } from './descriptions/query-parameter-descriptions.ts';
 /** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
 export { parseKeyValue } from './find-collection-and-key.ts';
+/** The name of a file of exported rows, and the formats of exports. */
+export { exportFileName } from './read/export/download.ts';
+export { EXPORT_FORMATS } from './read/export/formats.ts';
 /** Finds the item that a row such as a comment is about. */
 export { createFindReadableItem, type FindReadableItem, type ItemReference } from './read/readable-item.ts';
 /** The check of the routes of a collection before a write, and their answer after it, for routes of other forms. */

@@ -1,5 +1,5 @@
-/** Counts streamed bytes, so that memory stays flat: call it for responses; `Location.write` does so for uploads. */
-export { countBytesForGarbageCollection } from './heap-garbage-collection.ts';
+/** For flat memory: counts streamed bytes (call it for responses; `Location.write` does so for uploads), and limits the growth of the heap. */
+export { countBytesForGarbageCollection, createHeapGrowthLimit } from './heap-garbage-collection.ts';
 /** The variable of a setting, for messages of drivers: `my-files` and `ROOT` make STORAGE_MY_FILES_ROOT. */
 export { storageVariableOf } from './settings.ts';
 /** Temporary files and folders. */

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const PURPOSES = ['object', 'beginning', 'part', 'asset'] as const;
+const PURPOSES = ['object', 'beginning', 'part', 'asset', 'import'] as const;
 type Purpose = (typeof PURPOSES)[number];
 const TEMPORARY_NAME = new RegExp(`^tenon-(?:${PURPOSES.join('|')})-(?:(?<folder>[A-Za-z0-9]{6})|[0-9a-f]{32})$`);
 

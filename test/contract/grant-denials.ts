@@ -322,6 +322,10 @@ async function exerciseFiles(
   await ask('POST', '/files/import', { url: `${outside}/a.txt`, data: { id: file.body?.data?.id } });
   await ask('GET', `/assets/${file.body?.data?.id}?width=1`);
   await ask('DELETE', `/files/${file.body?.data?.id}`);
+  const rows = new FormData();
+  rows.append('file', new Blob(['name\nimported\n'], { type: 'text/csv' }), 'rows.csv');
+  await request('POST', '/utils/import/things', { token, body: rows });
+  await ask('POST', '/utils/export/things', { query: {}, format: 'csv' });
 }
 
 async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {

@@ -8,6 +8,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/plugins/storage-local/conformance.test.ts',
   'test/plugins/flows/runs-two-processes.test.ts',
   'test/contract/manifest-grants-content-floor.test.ts',
+  'test/plugins/import-export/crash.test.ts',
   'test/plugins/auth-providers/auth-drivers.test.ts',
   'test/sandbox/escape/hostile-programs.test.ts',
   'test/sandbox/escape/hostile-scripts.test.ts',

@@ -71,10 +71,10 @@ export function createItemReads(deps: ItemsEngineDeps): ReadVerbs {
     readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { ...toReadRequest(raw), keys }),
     stream: (caller, collection, raw) => readLong(caller, collection, { ...toReadRequest(raw), streaming: 'long' }),
     select: (caller, collection, request) => readLong(caller, collection, toSelectionReadRequest(request)),
-    export(caller, collection, format, raw, keys) {
-      const request: ReadRequest = { query: () => raw, streaming: 'always', ...(keys ? { keys } : {}) };
+    export(caller, collection, format, raw, { keys, unlimited = false, onRows } = {}) {
+      const request: ReadRequest = { query: () => raw, streaming: 'always', unlimited, ...(keys ? { keys } : {}) };
       return withPlan<ExportDownload>(caller, collection, request, async (planCaller, target, castRequest, readPlan) =>
-        createDownload(readPlan.read, await run(planCaller, target, castRequest, readPlan), format),
+        createDownload(readPlan.read, await run(planCaller, target, castRequest, readPlan), format, onRows),
       );
     },
     explain(caller, collection, raw, key) {
@@ -87,11 +87,11 @@ export function createItemReads(deps: ItemsEngineDeps): ReadVerbs {
           toReadExplanation(collection, prepared, await query.explain(prepared, executionContextOfCaller(planCaller))),
       );
     },
-    async checkQuery(caller, name, raw) {
+    async checkQuery(caller, name, raw, { unlimited = false } = {}) {
       const set = await access.permissions(caller);
       if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
       const { schemaSnapshot, collection } = await requireServedCollection(schema, name, caller);
-      query.parse(collection, raw, { schema: schemaSnapshot, isVisible: access.fieldVisibility(set) });
+      query.parse(collection, raw, { schema: schemaSnapshot, isVisible: access.fieldVisibility(set), unlimited });
     },
     async rows<Row>(caller: Caller, collection: string, raw: RawQuery) {
       const { data } = await read(caller, collection, { query: () => raw, unlimited: true });

@@ -54,9 +54,13 @@ export interface LevelWriteContext {
 /**
  * Writes level by level (ADR 10), each in the order of the conventions: event filters, permissions and field list,
  * presets, validation, many-to-one rows, the rows themselves, to-many rows, and actions after the commit. The verbs
- * returned are those of the request itself, which end the unit of work; those for nested rows are in `nested`.
+ * returned are those of the request itself, which end the unit of work, unless `endsUnit` is false; those for nested
+ * rows are in `nested`.
  */
-export function createLevelWrites(deps: ItemsEngineDeps): LevelWrites {
+export function createLevelWrites(
+  deps: ItemsEngineDeps,
+  { endsUnit = !deps.isReplay }: { readonly endsUnit?: boolean } = {},
+): LevelWrites {
   let written = 0;
   const countRows = (rows: number): void => {
     written += rows;
@@ -81,7 +85,7 @@ export function createLevelWrites(deps: ItemsEngineDeps): LevelWrites {
     },
   });
   const work: LevelWriteContext = { deps, countRows, nested: verbs(false) };
-  return verbs(!deps.isReplay);
+  return verbs(endsUnit);
 }
 
 async function removeRows(

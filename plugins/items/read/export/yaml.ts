@@ -7,12 +7,12 @@ export async function createYamlWriter(): Promise<ExportWriter> {
   const keep = (source: string) => (/^-?\d+$/.test(source) ? BigInt(source) : Number(source));
   return {
     begin: '',
-    // Members of a YAML list without brackets simply follow each other.
+    // Members of a YAML list without brackets simply follow each other. The library makes a tree of many objects of what
+    // it renders, so it gets one row at a time.
     rows: (batch) =>
-      stringify(
-        batch.map((text) => parseExactJson(text, keep)),
-        { aliasDuplicateObjects: false, lineWidth: 0 },
-      ),
+      batch
+        .map((text) => stringify([parseExactJson(text, keep)], { aliasDuplicateObjects: false, lineWidth: 0 }))
+        .join(''),
     end: '',
     empty: '[]\n',
   };
