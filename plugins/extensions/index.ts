@@ -40,17 +40,22 @@ import { type FolderWatch, watchFolder } from './watch/watch.ts';
 /** Milliseconds after which the service listens although extensions are still loading. */
 const FIRST_LOAD_DEADLINE = 50_000;
 
+/** How other plugins take part in loading packages. */
+const FACETS = [
+  appBundles,
+  confinedLoaders,
+  consentDeciders,
+  disabledPackages,
+  fullAuthorityLoaders,
+  requiredPackageGuards,
+];
+
 export default definePlugin<ExtensionsConfig>({
   manifest,
   register(host) {
     const { config, log, events, packages, asSystem } = host;
     const used = host.use({ activity, bus, presence, migrator, settings: extensionSettings, subjects: broker });
-    host.define(appBundles);
-    host.define(confinedLoaders);
-    host.define(consentDeciders);
-    host.define(fullAuthorityLoaders);
-    host.define(requiredPackageGuards);
-    host.define(disabledPackages);
+    for (const facet of FACETS) host.define(facet as typeof appBundles);
     const contributions = readLoaderContributions(host);
     const { migrator: migrations, settings, subjects } = used;
     const all = createThirdPartyPackages({
