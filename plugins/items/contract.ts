@@ -14,7 +14,6 @@ import type { ExportOptions, ImportOptions, ReadImportBatches } from './import-a
 import type { ReadExplanation } from './read/explanation.ts';
 import type { ExportDownload } from './read/export/download.ts';
 import type { ExportFormatName } from './read/export/formats.ts';
-import type { RowMoves } from './write/row-moves.ts';
 
 /** Value of a primary key, as JSON has it. */
 export type Key = string | number;
@@ -35,7 +34,7 @@ export type Payload = Record<string, unknown>;
  * NOT_NULL_VIOLATION, VALUE_OUT_OF_RANGE, VALUE_TOO_LONG, and INVALID_PAYLOAD for others; their `path` leads to the row
  * and the field.
  */
-export interface ItemsEngine extends RowMoves {
+export interface ItemsEngine {
   /**
    * Reads a list, with `meta` where the query requests it. A singleton answers an object.
    * @throws FORBIDDEN, INVALID_QUERY.
@@ -187,6 +186,11 @@ export interface ItemsEngine extends RowMoves {
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
    */
   deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteCancellation): Promise<Key[]>;
+  /**
+   * Moves a row immediately before another one in the manual order. The caller has to be allowed to update the sort field of both.
+   * @throws FORBIDDEN, INVALID_PAYLOAD for a collection without a sort field.
+   */
+  moveBefore(caller: Caller, collection: string, key: unknown, before: unknown, end?: WriteCancellation): Promise<void>;
 }
 
 /** What cancels a write. A write that is cancelled before its commit begins writes nothing. */

@@ -3,11 +3,11 @@ import { createPoolShareHolder } from '../../database/library.ts';
 import type { SqlCondition } from '../../query/contract.ts';
 import { currentAnswerSources, fieldColumnListSql, fieldsEqualSql, keyEqualsSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
+import type { ItemsEngine } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { itemEventNames } from '../event-names.ts';
 import { findWritableCollection, keySqlType, parseKeyValue } from '../find-collection-and-key.ts';
 import { translatePostgresWriteError } from './database-errors.ts';
-import type { RowMoves } from './row-moves.ts';
 import { columnSql, tableSql } from './sql.ts';
 
 const ORDERED_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'float', 'decimal']);
@@ -16,7 +16,15 @@ const ORDERED_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'fl
  * Creates the verb that moves a row within the manual order of its collection. The statement reads the order of the whole table
  * and changes only rows whose position changes.
  */
-export function createRowMove({ access, activity, db, events, query, schema, timeout }: ItemsEngineDeps): RowMoves {
+export function createRowMove({
+  access,
+  activity,
+  db,
+  events,
+  query,
+  schema,
+  timeout,
+}: ItemsEngineDeps): Pick<ItemsEngine, 'moveBefore'> {
   return {
     async moveBefore(caller, name, rawKey, rawBefore, { signal } = {}) {
       await access.assertAllowed(caller, 'update', name);
