@@ -1,6 +1,7 @@
 import { definePlugin } from '#kernel';
 import { identity } from '../auth/contract.ts';
 import '../database/contract.ts';
+import type { ServiceClass } from '../extensions-full/contract.ts';
 import { files } from '../files/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
@@ -14,6 +15,7 @@ import { createExportNotices } from './export/export-notices.ts';
 import { createRowImporter } from './import/row-importer.ts';
 import manifest from './package.json' with { type: 'json' };
 import { importExportRoutes } from './routes.ts';
+import { exportServiceClass, importServiceClass } from './service-class.ts';
 
 interface Config {
   DATA_IMPORT_TIMEOUT: number;
@@ -54,6 +56,8 @@ export default definePlugin<Config, SharedConfig>({
       log,
     });
     host.provide(importExport, { importRows, exportRows });
+    for (const one of [importServiceClass({ importRows }), exportServiceClass({ exportRows })])
+      host.contribute<ServiceClass>('extensions.services', one);
     for (const route of importExportRoutes({ items: used.items, importRows, exportRows }))
       host.contribute(routes, route);
     host.onStop(stop);

@@ -1,5 +1,6 @@
 import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
+import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { schema } from '../schema/contract.ts';
@@ -8,6 +9,7 @@ import { createDocumentRoute } from './document-routes.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createPageFileLoader, createPageFileRoute } from './page/page-files.ts';
 import { createPageRoute } from './page/page-route.ts';
+import { openApiServiceClass } from './service-class.ts';
 
 interface Config {
   OPENAPI_ENABLED: boolean;
@@ -36,6 +38,7 @@ export default definePlugin<Config, Shared>({
       createPageFileRoute(loadPageFiles),
     ])
       host.contribute(routes, route);
+    host.contribute<ServiceClass>('extensions.services', openApiServiceClass(documents));
     host.contribute<ContributedGraphqlField>('graphql.fields', {
       scope: 'system',
       operation: 'query',

@@ -1,5 +1,6 @@
 import { commands, definePlugin } from '#kernel';
 import { extensionSettingValues } from '../extension-settings/contract.ts';
+import type { ServiceClass } from '../extensions-full/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
@@ -12,6 +13,7 @@ import { createRolesPart } from './parts/roles.ts';
 import { createSettingsPart } from './parts/settings.ts';
 import { createSnapshotRoutes } from './routes.ts';
 import { createSchemaState } from './schema-state.ts';
+import { schemaServiceClass } from './service-class.ts';
 
 interface Config {
   readonly SCHEMA_SNAPSHOT_MAX_SIZE: number;
@@ -31,6 +33,7 @@ export default definePlugin<Config>({
       createSettingsPart(used['extension-setting-values']),
     ];
     const state = createSchemaState({ schema: used.schema, writes: used.schemaWrites, parts });
+    host.contribute<ServiceClass>('extensions.services', schemaServiceClass(state));
     const maxBytes = host.config.SCHEMA_SNAPSHOT_MAX_SIZE;
     for (const route of createSnapshotRoutes({ state, routing: used.routing, maxBytes }))
       host.contribute(routes, route);

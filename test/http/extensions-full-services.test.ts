@@ -20,7 +20,19 @@ const ENDPOINT = `export default { id: 'act', handler(router, { services, getSch
 
 const NAMES = [
   ...['Activity', 'Authentication', 'Collections', 'Comments', 'Dashboards', 'Extensions', 'Fields', 'Files', 'Flows'],
-  ...['Folders', 'Items', 'Mail', 'Meta', 'Notifications', 'Operations', 'Panels', 'Permissions', 'Presets'],
+  ...[
+    'Export',
+    'Folders',
+    'Import',
+    'Items',
+    'Mail',
+    'Meta',
+    'Notifications',
+    'Operations',
+    'Panels',
+    'Permissions',
+    'Presets',
+  ],
   ...[
     'Relations',
     'Revisions',
@@ -121,6 +133,34 @@ describe('services of code with full authority', function () {
   it('SpecificationService answers the GraphQL schema of the caller', async () => {
     expect(await value('Specification', 'graphql.generate', ['items'])).to.include('type pages');
     expect(await value('Specification', 'graphql.generate', ['items'], {}, user.token)).to.not.include('type pages');
+  });
+
+  it('SpecificationService answers the OpenAPI document of the caller', async () => {
+    expect(await value('Specification', 'oas.generate')).to.have.nested.property('paths./items/pages');
+    expect(await value('Specification', 'oas.generate', [], {}, user.token)).to.not.have.nested.property(
+      'paths./items/pages',
+    );
+  });
+
+  it('SchemaService answers, compares and applies snapshots for admins', async () => {
+    const snapshot = await value('Schema', 'snapshot');
+    expect(await value('Schema', 'diff', [snapshot])).to.equal(null);
+    const fields = snapshot.fields.filter(({ field }: { field: string }) => field !== 'sort');
+    const diff = await value('Schema', 'diff', [{ ...snapshot, fields }]);
+    expect(diff.diff.fields).to.have.length(1);
+    expect(await code('Schema', 'snapshot', [], {}, user.token)).to.deep.equal([403, 'FORBIDDEN']);
+  });
+
+  it('ImportService and ExportService act with the permissions of the caller', async () => {
+    expect(await value('Export', 'exportToFile', ['pages', {}, 'json', {}])).to.be.a('string');
+    expect(await code('Export', 'exportToFile', ['pages', {}, 'json', {}], {}, user.token)).to.deep.equal([
+      403,
+      'FORBIDDEN',
+    ]);
+    expect(await code('Import', 'import', ['pages', 'application/json', []], {}, user.token)).to.deep.equal([
+      403,
+      'FORBIDDEN',
+    ]);
   });
 
   it('FlowsService, OperationsService and SharesService are the items of their collections', async () => {

@@ -25,6 +25,8 @@ interface Row {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
+  /** JSON that is sent as a file. */
+  readonly rows?: string;
   readonly expected: Record<Kind, Outcome>;
   /** Says more about an answer of 2xx. */
   readonly check?: (reply: HttpReply, kind: Kind) => void;
@@ -99,6 +101,18 @@ const SERVER: readonly Row[] = [
   },
   { method: 'GET', path: '/server/specs/graphql/items', expected: same(OK) },
   { method: 'GET', path: '/server/specs/graphql/system', expected: same(OK) },
+  {
+    method: 'GET',
+    path: '/server/specs/oas',
+    expected: same(OK),
+    // Tags of collections by the caller's permission to read, all others always.
+    check({ body }, kind) {
+      expect(body.openapi).to.match(/^3\.1\./);
+      const isReader = kind === 'editor' || kind === 'visitor' || kind === 'admin';
+      expect('/items/diary' in body.paths).to.equal(isReader);
+      expect(body.paths).to.include.keys('/server/info', '/utils/random/string', '/auth/login', '/extensions');
+    },
+  },
   { method: 'GET', path: '/server/specs/graphql/other', expected: same(MISSING) },
 ];
 
@@ -122,6 +136,34 @@ const UTILITIES: readonly Row[] = [
   { method: 'POST', path: '/utils/sort/nothing', body: { item: 2, to: 1 }, expected: adminOnly(MISSING) },
   { method: 'POST', path: '/utils/revert/1', expected: withPermission([204]), check: isEmpty },
   { method: 'POST', path: '/utils/revert/999999', expected: same(FORBIDDEN) },
+  {
+    method: 'POST',
+    path: '/utils/export/diary',
+    body: { query: {}, format: 'json' },
+    expected: withPermission([204]),
+  },
+  { method: 'POST', path: '/utils/export/diary', body: { format: 'json' }, expected: same(INVALID_PAYLOAD) },
+  {
+    method: 'POST',
+    path: '/utils/export/diary',
+    body: { query: { limit: -2 }, format: 'json' },
+    expected: { ...same(INVALID_QUERY), visitor: FORBIDDEN },
+  },
+  {
+    method: 'POST',
+    path: '/utils/export/diary',
+    body: { query: {}, format: 'pdf' },
+    expected: same(INVALID_PAYLOAD),
+  },
+  {
+    method: 'POST',
+    path: '/utils/import/diary',
+    rows: '[{"words":"third"}]',
+    expected: withPermission(OK),
+    check: isEmpty,
+  },
+  { method: 'POST', path: '/utils/import/diary', rows: '[{"words":', expected: withPermission(INVALID_PAYLOAD) },
+  { method: 'POST', path: '/utils/import/platform_users', rows: '[]', expected: adminOnly(OK), check: isEmpty },
   { method: 'POST', path: '/utils/cache/clear', expected: adminOnly(OK), check: isEmpty },
   { method: 'GET', path: '/utils/cache/clear', expected: same(MISSING) },
 ];
@@ -129,6 +171,12 @@ const UTILITIES: readonly Row[] = [
 function isRecord({ body }: HttpReply) {
   expect(body.data).to.include.keys('project_name', 'default_language');
 }
+function toForm(rows: string): FormData {
+  const form = new FormData();
+  form.set('file', new Blob([rows], { type: 'application/json' }), 'rows.json');
+  return form;
+}
+
 const has = (text: string, length: number) => expect(text).to.have.length(length);
 
 describe('settings, server and utilities', function () {
@@ -147,9 +195,10 @@ describe('settings, server and utilities', function () {
       { words: 'second', sort: 2 },
     ]);
     await service.database.query("update platform_revisions set id = 1 where collection = 'diary' and item = '1'");
-    const permissions = ['read', 'update'].map((action) => ({ collection: 'diary', action, fields: ['*'] }));
+    const permissions = ['create', 'read', 'update'].map((action) => ({ collection: 'diary', action, fields: ['*'] }));
     const history = { collection: 'platform_revisions', action: 'read', fields: ['*'] };
-    const editor = await makeRole(service, { app_access: true }, [...permissions, history]);
+    const uploads = { collection: 'platform_files', action: 'create', fields: ['*'] };
+    const editor = await makeRole(service, { app_access: true }, [...permissions, history, uploads]);
     const sharer = await createSharer(service, [{ collection: 'diary', action: 'read' }]);
     tokens.anonymous = null;
     tokens.user = (await createTestUserAccount(service, await makeRole(service))).token;
@@ -161,13 +210,14 @@ describe('settings, server and utilities', function () {
 
   for (const [table, rows] of Object.entries({ settings: SETTINGS, server: SERVER, utilities: UTILITIES }))
     describe(table, () => {
-      for (const { method, path, body, expected, check } of rows)
-        it(`${method} ${path}${body === undefined ? '' : ` ${JSON.stringify(body)}`} answers each kind of caller`, async () => {
+      for (const { method, path, body, rows: file, expected, check } of rows)
+        it(`${method} ${path}${body === undefined ? '' : ` ${JSON.stringify(body)}`}${file ?? ''} answers each kind of caller`, async () => {
           const found: Record<string, unknown> = {};
           for (const kind of KINDS) {
             const reply = await service.request(method, path, {
               token: tokens[kind],
               ...(body === undefined ? {} : { body }),
+              ...(file === undefined ? {} : { body: toForm(file) }),
             });
             const [status, code] = statusAndCodeOf(reply);
             found[kind] = code === undefined ? [status] : [status, code];
