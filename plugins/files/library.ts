@@ -1,7 +1,5 @@
 /** Converts texts by field name, as forms send them, to values of a payload. @throws INVALID_PAYLOAD for invalid JSON. */
 
-/** Limits the growth of the heap while a plugin renders a large file. */
-export { createHeapGrowthLimit } from '../storage/library.ts';
 export type { FormFile, FormReader } from './multipart/form.ts';
 export { formToPayload } from './multipart/form-values.ts';
 /** Reads multipart forms from the connection: their fields and, one after the other, the bytes of their files. */

@@ -1,6 +1,5 @@
 import type { Caller } from '#kernel';
 import type { FileStorageService } from '../../files/contract.ts';
-import { createHeapGrowthLimit } from '../../files/library.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
 import { EXPORT_FORMATS, exportFileName } from '../../items/library.ts';
 import type { RawQuery } from '../../query/contract.ts';
@@ -38,12 +37,10 @@ export const createExportFileWriter =
     };
     // The cursor is opened when the storage takes the first bytes, so that no refused file leaves it open.
     async function* readBytes(): AsyncGenerator<Uint8Array, void, undefined> {
-      const limitHeapGrowth = createHeapGrowthLimit();
       const { parts } = await items.export(caller, collection, format, query, { unlimited: true, onRows });
       for await (const part of parts) {
         signal?.throwIfAborted();
         yield Buffer.from(part);
-        limitHeapGrowth();
       }
     }
     const { type } = EXPORT_FORMATS[format];
