@@ -53,9 +53,17 @@ export default definePlugin<Record<never, never>, Shared>({
     host.events.onAction('server.start', async () => {
       for (const provider of providers?.all ?? []) {
         if (!provider.hasGroups) continue;
-        await applyMapping(groupDeps, requests.ofProvider(provider)).catch((error) =>
-          log.error({ err: error, provider: provider.name }, 'the roles of groups of SCIM are not up to date'),
-        );
+        const { name } = provider;
+        try {
+          const users = await applyMapping(groupDeps, requests.ofProvider(provider));
+          if (users > 0)
+            log.warn(
+              { provider: name, users },
+              'admins keep their roles, and admin roles are not given, whatever the groups',
+            );
+        } catch (error) {
+          log.error({ err: error, provider: name }, 'the roles of groups of SCIM are not up to date');
+        }
       }
     });
     const all = scimRoutes({

@@ -1,5 +1,5 @@
 import type { Db } from '../database/contract.ts';
-import { LAST_ADMIN_LOCK } from './contract.ts';
+import { LAST_ADMIN_LOCK } from './library.ts';
 
 export type UserStatements = ReturnType<typeof userStatements>;
 

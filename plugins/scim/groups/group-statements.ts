@@ -1,5 +1,5 @@
 import type { Db } from '../../database/contract.ts';
-import { LAST_ADMIN_LOCK } from '../../users/contract.ts';
+import { LAST_ADMIN_LOCK } from '../../users/library.ts';
 
 export interface StoredGroup {
   readonly id: string;

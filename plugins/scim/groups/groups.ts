@@ -8,7 +8,7 @@ import { withUniqueNames } from '../scim-error.ts';
 import { assertVersion, notFound, type ScimRequest } from '../scim-request.ts';
 import type { GroupContent } from './group-attributes.ts';
 import type { GroupChange } from './group-patch.ts';
-import { applyRoles, type GroupRoleDeps, isMapped } from './group-roles.ts';
+import { applyRoles, applyRolesExceptAdmins, type GroupRoleDeps, isMapped } from './group-roles.ts';
 import type { StoredGroup } from './group-statements.ts';
 
 export interface GroupDeps extends GroupRoleDeps {
@@ -71,14 +71,19 @@ export const toGroupChanges = ({ name, externalId, members }: GroupContent): rea
   { kind: 'replace', members },
 ];
 
-/** Gives members of groups the roles of a mapping that has changed since roles were last given. @throws 403 */
-export const applyMapping = (deps: GroupDeps, request: ScimRequest): Promise<void> =>
+/**
+ * Gives members of groups the roles of a mapping that has changed since roles were last given, except where that is about admins. Answers
+ * for how many users it is.
+ */
+export const applyMapping = (deps: GroupDeps, request: ScimRequest): Promise<number> =>
   inGroupsOfProvider(deps, request, async () => {
     const { db, statements } = deps;
     const { name, roles } = request.provider;
     const values = [name, (roles.mapping ?? []).map(([group]) => group)];
-    await applyRoles(deps, request, usersOf(await db.query<UserRow>(statements.MEMBERS_OF_MAPPED, values)));
+    const members = usersOf(await db.query<UserRow>(statements.MEMBERS_OF_MAPPED, values));
+    const admins = await applyRolesExceptAdmins(deps, request, members);
     await db.query(statements.STORE_MAPPED, values);
+    return admins;
   });
 
 function inGroupsOfProvider<T>({ db, statements }: GroupDeps, { provider }: ScimRequest, work: () => Promise<T>) {

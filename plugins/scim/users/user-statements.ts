@@ -1,5 +1,5 @@
 import type { Db } from '../../database/contract.ts';
-import { LAST_ADMIN_LOCK } from '../../users/contract.ts';
+import { LAST_ADMIN_LOCK } from '../../users/library.ts';
 
 /** A user of a provider before a change. */
 export interface StoredUser {
@@ -32,7 +32,7 @@ export function userStatements(db: Db, version: ReturnType<Db['sql']>) {
   return {
     /** Before the row, where a write may remove an admin. */
     LOCK_LAST_ADMIN: db.sql`select pg_advisory_xact_lock(hashtext(${db.literal(LAST_ADMIN_LOCK)}))`,
-    /** Rows stay as they are read after it until the transaction ends, whoever else changes them. */
+    /** Until the transaction ends no other writer changes what is read after it. */
     LOCK_ROW: db.sql`select 1 from ${users} where id = $1::uuid for update`,
     LOCK_LOCAL_ROW: db.sql`select 1 from ${users} where provider = 'default' and lower(email) = lower($1) for update`,
     BY_ID: db.sql`${USER} where u.provider = $1 and u.id = $2::uuid`,

@@ -151,7 +151,10 @@ async function findLocalUser(
   return local;
 }
 
-/** A local user becomes one of the provider, and keeps its role and what the provider does not send. */
+/**
+ * A local user becomes one of the provider, and keeps its role and what the provider does not send. Its user may be another person
+ * than the provider means, since users can change their addresses: sessions, password and static token end.
+ */
 async function takeOver(
   { db, statements, items }: UserDeps,
   { provider, caller }: ScimRequest,
@@ -164,6 +167,8 @@ async function takeOver(
     ...toStatus(local, user),
     provider: provider.name,
     external_identifier: user.externalId ?? null,
+    password: null,
+    token: null,
   });
   await db.query(statements.STORE, [local.id, provider.name, user.userName, user.displayName ?? null]);
   return local.id;

@@ -156,6 +156,25 @@ describe('SCIM_LINK_LOCAL_USERS=true', function () {
     });
   });
 
+  it('ends password, sessions and static token of the local user, who may be another person', async () => {
+    const { service, scim } = fixture;
+    const { request, admin } = service;
+    const email = 'held@example.com';
+    const [password, staticToken] = ['a-long-password-of-before', 'static-token-of-before'];
+    const created = await request('POST', '/users', {
+      token: admin.token,
+      body: { email, password, token: staticToken },
+    });
+    const signedIn = (await request('POST', '/auth/login', { body: { email, password } })).body.data;
+    const me = async () => (await request('GET', '/users/me', { token: staticToken })).status;
+    expect(await me()).to.equal(200);
+    expect((await scim('POST', '/Users', { schemas: [USER], userName: email })).status).to.equal(201);
+    expect(await me()).to.equal(401);
+    const { refresh_token } = signedIn;
+    expect((await request('POST', '/auth/refresh', { body: { refresh_token } })).status).to.equal(401);
+    expect(await fixture.row(created.body.data.id)).to.include({ provider: 'corp', password: null, token: null });
+  });
+
   it('takes over no admin, and no user of another provider', async () => {
     const { service, scim } = fixture;
     const admin = await scim('POST', '/Users', { schemas: [USER], userName: service.admin.email });
