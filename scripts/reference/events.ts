@@ -39,6 +39,13 @@ const ITEM_EVENTS: Readonly<Record<string, EventText>> = {
   },
 };
 
+/** An event of writes that has one name for all collections. */
+const DATABASE_ERROR: EventText = {
+  kinds: ['filter'],
+  when: 'before a write that the database refused fails, with `client`',
+  payload: 'the error as it would be sent; another one is sent in its place',
+};
+
 const schemaEvent = (what: string, verb: string): EventText => ({
   kinds: ['filter', 'action'],
   when: `before a ${what} is ${verb}; after commit`,
@@ -88,11 +95,6 @@ const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
     when: 'after an answer has ended, with `request`, `response`, `ip`, `duration` (milliseconds) and `finished`',
     payload: 'nothing',
   },
-  'database.error': {
-    kinds: ['filter'],
-    when: 'before a write that the database refused fails, with `client`',
-    payload: 'the error; another error is thrown in its place',
-  },
   'request.error': { kinds: ['filter'], when: 'before errors are sent', payload: 'the list of errors' },
   'email.send': {
     kinds: ['filter'],
@@ -140,9 +142,9 @@ runs after commit and changes nothing. Handlers also get \`{ event, collection, 
 emits again is stopped with \`EVENT_LOOP_DETECTED\`.`,
     `## Items\n\n${markdownTable(
       ['Event', 'Kind', 'When', 'Payload'],
-      Object.entries(ITEM_EVENTS).map(([verb, text]) =>
-        row(`${inlineCode(`items.${verb}`)}, ${inlineCode(`<collection>.items.${verb}`)}`, text),
-      ),
+      Object.entries(ITEM_EVENTS)
+        .map(([verb, text]) => row(`${inlineCode(`items.${verb}`)}, ${inlineCode(`<collection>.items.${verb}`)}`, text))
+        .concat([row(inlineCode('database.error'), DATABASE_ERROR)]),
     )}\n\nThe service’s own collections have one name each, without \`platform_\`: ${inlineCodes(['users.create', 'files.update', 'roles.delete'])}.`,
     `## Others\n\n${markdownTable(
       ['Event', 'Kind', 'When', 'Payload', 'Plugin'],
