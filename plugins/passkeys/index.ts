@@ -10,6 +10,7 @@ import { adminPasskeyRoutes, signInOptionsRoute } from './admin-and-sign-in-rout
 import { createPasskeyChallenges } from './challenges.ts';
 import { createPasskeyChangeRecorder } from './change-recorder.ts';
 import { passkeysCollection, spentChallengesCollection } from './collections.ts';
+import { deletePasskeysOfMovedUsers } from './moved-users.ts';
 import { createPasskeyNotices } from './notices.ts';
 import { ownPasskeyRoutes } from './own-routes.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -28,11 +29,12 @@ interface Config extends Omit<RelyingPartySettings, keyof Shared> {
 export default definePlugin<Config, Shared>({
   manifest,
   register(host) {
-    const { config, db, log } = host;
+    const { config, db, events, log } = host;
     const used = host.use({ activity, linkTokens, mail, reauthentication, settings });
     // The tables stay where passkeys are off, so that they are there when passkeys are on again.
     host.contribute(systemCollections, passkeysCollection);
     host.contribute(systemCollections, spentChallengesCollection);
+    deletePasskeysOfMovedUsers({ db, events });
     if (!config.PASSKEYS_ENABLED) return;
 
     const notices = createPasskeyNotices({ ...used, db, log });

@@ -37,6 +37,9 @@ export function passkeyStatements(db: Db) {
     LIST: db.sql`select ${SHOWN} from ${passkeys} where "user" = $1 order by date_created, id`,
     RENAME: db.sql`update ${passkeys} set name = $3 where "user" = $1 and id = $2 returning ${SHOWN}`,
     DELETE: db.sql`delete from ${passkeys} where "user" = $1 and id = $2 returning id, name`,
+    /** Of those of `$1` whom a write gives another provider, `$2`. */
+    DELETE_OF_MOVED: db.sql`delete from ${passkeys} p using ${users} u
+      where p."user" = u.id and u.id = any($1::uuid[]) and u.provider is distinct from $2`,
     DELETE_ALL: db.sql`delete from ${passkeys} where "user" = $1 returning id, name`,
 
     FIND: db.sql`select id, "user", credential, public_key as "publicKey" from ${passkeys} where credential = $1`,

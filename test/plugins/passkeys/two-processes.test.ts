@@ -45,6 +45,21 @@ describe('passkeys of two processes on one database', function () {
     expect(signedIn.status, JSON.stringify(signedIn.body)).to.equal(200);
   });
 
+  it('are gone in both when the user is given to another provider, and stay when the provider is written unchanged', async () => {
+    const user = await createSignedInUser(first);
+    const passkey = await registerPasskey(first.request, user);
+    const give = (provider: string) =>
+      first.request('PATCH', `/users/${user.id}`, { token: first.admin.token, body: { provider } });
+    expect((await give('default')).status).to.equal(200);
+    expect((await post(second, authenticator.signIn(await beginSignIn(first.request), passkey))).status).to.equal(200);
+    expect((await give('elsewhere')).status).to.equal(200);
+    expect((await give('default')).status).to.equal(200);
+    for (const service of [first, second]) {
+      const reply = await post(service, authenticator.signIn(await beginSignIn(service.request), passkey));
+      expect(statusAndCodeOf(reply)).to.deep.equal(INVALID_CREDENTIALS);
+    }
+  });
+
   it('refuse in one process a response that was used in the other', async () => {
     const passkey = await registerPasskey(first.request, await createSignedInUser(first));
     const credential = authenticator.signIn(await beginSignIn(first.request), passkey, { counter: 0 });
