@@ -65,7 +65,7 @@ export default definePlugin<HttpConfig>({
         settings,
         (method, path) => findRoute(method, path),
         createRequestErrorFilterRunner({ events, log }),
-        createResponseAnnouncer(events),
+        createResponseAnnouncer({ events, log }),
       ),
     );
     host.contribute(middleware, {

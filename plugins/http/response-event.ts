@@ -1,4 +1,4 @@
-import type { EventsApi } from '#kernel';
+import type { EventsApi, Log } from '#kernel';
 import type { HttpContext } from './contract.ts';
 import { RequestOfEvent, ResponseOfEvent } from './request-of-event.ts';
 
@@ -10,20 +10,26 @@ export interface ResponseAnnouncer {
   readonly announce: AnnounceResponse;
 }
 
-export const createResponseAnnouncer = (events: Pick<EventsApi, 'action' | 'hasListeners'>): ResponseAnnouncer => ({
+interface Deps {
+  readonly events: Pick<EventsApi, 'action' | 'hasListeners'>;
+  readonly log: Pick<Log, 'error'>;
+}
+
+export const createResponseAnnouncer = ({ events, log }: Deps): ResponseAnnouncer => ({
   hasListeners: () => events.hasListeners('action', 'response'),
   announce(ctx, ip, started) {
     const { caller } = ctx.state;
     const request = new RequestOfEvent(ctx);
-    const emit = () =>
-      events.action(['response'], {
-        caller,
-        request,
-        response: new ResponseOfEvent(ctx),
-        ip,
-        duration: Math.round(performance.now() - started),
-        finished: ctx.res.writableFinished,
-      });
+    const emit = () => {
+      const duration = Math.round(performance.now() - started);
+      const about = { caller, request, response: new ResponseOfEvent(ctx), ip, duration };
+      // Nobody waits for the end of a response, so a failure here would end the process.
+      try {
+        events.action(['response'], { ...about, finished: ctx.res.writableFinished });
+      } catch (error) {
+        log.error({ err: error }, 'the end of a response was not announced');
+      }
+    };
     if (ctx.res.closed) emit();
     else ctx.res.once('close', emit);
   },

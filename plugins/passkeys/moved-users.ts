@@ -3,8 +3,8 @@ import type { Db } from '../database/contract.ts';
 import { passkeyStatements } from './statements.ts';
 
 /**
- * Deletes the passkeys of users whom a write gives to another provider, in the unit of work of that write: whoever registered them proved to
- * be somebody else. Also where passkeys are off, since they may be on again later.
+ * Deletes the passkeys of users whom a write gives to another provider, in the unit of work of that write: they prove the user of the
+ * earlier provider. Also where passkeys are off, since they may be on again later.
  */
 export function deletePasskeysOfMovedUsers({ db, events }: { readonly db: Db; readonly events: EventsApi }): void {
   const { DELETE_OF_MOVED } = passkeyStatements(db);

@@ -212,7 +212,7 @@ async function exerciseAll(request: SendRequest, outside: string, provider: Open
   await exerciseAccountLinks(ask, request);
   await request('GET', '/echo');
   await request('GET', '/nothing-at-all');
-  await request('GET', '/server/info', { token: null, headers: { 'x-named': 'somebody' } });
+  await request('GET', '/server/info', { token: null, headers: { 'x-named': 'a caller' } });
   await ask('GET', '/extensions');
   await ask('POST', '/extensions/reload', {});
 }
