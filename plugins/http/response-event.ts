@@ -23,7 +23,7 @@ export const createResponseAnnouncer = ({ events, log }: Deps): ResponseAnnounce
     const emit = () => {
       const duration = Math.round(performance.now() - started);
       const about = { caller, request, response: new ResponseOfEvent(ctx), ip, duration };
-      // Nobody waits for the end of a response, so a failure here would end the process.
+      // Nothing waits for the end of a response, so a failure here would end the process.
       try {
         events.action(['response'], { ...about, finished: ctx.res.writableFinished });
       } catch (error) {
