@@ -465,7 +465,7 @@ describe('a published client library', () => {
     });
 
     it('recognises the 404 of a route that does not exist', async () => {
-      expect(await expectClientError(request(clientLibrary.schemaSnapshot()))).to.include({
+      expect(await expectClientError(request(clientLibrary.readContentVersions()))).to.include({
         status: 404,
         code: 'ROUTE_NOT_FOUND',
       });

@@ -36,12 +36,13 @@ export interface FileRecordReader {
 export function createFileRecordReader(db: Pick<Db, 'query' | 'read' | 'sql'>, bus: InterProcessBus): FileRecordReader {
   const COLUMNS = db.sql`t.id, t.storage, t.filename_disk, t.filename_download, t.type, t.charset, t.detected_type, t.filesize,
       t.width, t.height, t.duration, t.modified_on, t.focal_point_x, t.focal_point_y`;
-  const FILES_WITH_BYTES = db.sql`from ${db.read('platform_files')} t where t.filename_disk is not null`;
-  const SELECT_RECORD = db.sql`select ${COLUMNS} ${FILES_WITH_BYTES} and t.id = $1`;
-  const SELECT_RECORDS = db.sql`select ${COLUMNS} ${FILES_WITH_BYTES} and t.id = any($1::uuid[])`;
+  const FROM = db.sql`from ${db.read('platform_files')} t`;
+  const HAS_BYTES = db.sql`and t.filename_disk is not null`;
+  const SELECT_RECORD = db.sql`select ${COLUMNS} ${FROM} where t.id = $1 ${HAS_BYTES}`;
+  const SELECT_RECORDS = db.sql`select ${COLUMNS} ${FROM} where t.id = any($1::uuid[]) ${HAS_BYTES}`;
   // One parameter for both values, since those of the condition begin at 2.
-  const SELECT_IN_FOLDERS = db.sql`select ${COLUMNS}, t.folder ${FILES_WITH_BYTES}
-    and t.folder = any(array(select jsonb_array_elements_text($1::jsonb -> 'folders'))::uuid[])`;
+  const SELECT_IN_FOLDERS = db.sql`select ${COLUMNS}, t.folder ${FROM}
+    where t.folder = any(array(select jsonb_array_elements_text($1::jsonb -> 'folders'))::uuid[]) ${HAS_BYTES}`;
 
   const cache = createAnnouncedCache<FileRecord | undefined>({
     bus,
