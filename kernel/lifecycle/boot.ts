@@ -22,6 +22,7 @@ export const KERNEL_CONFIG = {
   SHUTDOWN_TIMEOUT: { type: 'duration', default: 10_000, about: 'how long running requests may take when stopping' },
   PUBLIC_URL: { type: 'string', default: '/', about: 'address under which clients reach the service' },
   DATA_PATH: { type: 'string', default: './data', about: 'folder of everything the service keeps on disk' },
+  SAFE_MODE: { type: 'boolean', default: false, about: 'loads no third-party package' },
   CONFIG_PATH: { type: 'string', default: '.env', about: 'file whose settings win over the environment' },
 } as const satisfies Record<string, ConfigKey>;
 

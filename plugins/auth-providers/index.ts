@@ -28,6 +28,7 @@ import { createProviderSessions } from './provider-sessions.ts';
 import { createProviderTokenStore } from './provider-tokens.ts';
 import { type OpenProvider, openProvider } from './providers.ts';
 import { providerRoutes } from './routes.ts';
+import { withLoadedDrivers } from './safe-mode.ts';
 import { CODE_PAGE } from './second-factor.ts';
 import { createSignInFlow, type ResolvedUser } from './sign-in-flow.ts';
 import { createSingleUse } from './single-use.ts';
@@ -35,6 +36,7 @@ import { type ProviderVariables, parseProviderVariables } from './variables.ts';
 
 interface Shared {
   readonly PUBLIC_URL: string;
+  readonly SAFE_MODE: boolean;
 }
 
 export default definePlugin<Record<never, never>, Shared>({
@@ -112,7 +114,7 @@ export default definePlugin<Record<never, never>, Shared>({
       const { providers, strays } = readVariables();
       if (strays.length > 0)
         log.warn({ settings: strays }, 'settings that begin with AUTH_ belong to no sign-in provider');
-      await registry.start(providers);
+      await registry.start(config.SAFE_MODE ? withLoadedDrivers(providers, declarations(), log) : providers);
       await warnOfMissingRoles(registry.list(), { items: used.items, log, systemCaller });
       host.watch(authProviders, () => void registry.update());
     });

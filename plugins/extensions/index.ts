@@ -50,7 +50,7 @@ const FACETS = [
   requiredPackageGuards,
 ];
 
-export default definePlugin<ExtensionsConfig>({
+export default definePlugin<Omit<ExtensionsConfig, 'SAFE_MODE'>, Pick<ExtensionsConfig, 'SAFE_MODE'>>({
   manifest,
   register(host) {
     const { config, log, events, packages, asSystem } = host;

@@ -3,12 +3,13 @@ import type { health } from '../server/contract.ts';
 import { type StorageDriver, type StorageLocation, storage, storageDrivers } from './contract.ts';
 import { createStorageLocationCheck } from './health.ts';
 import { createStorageLocation } from './location.ts';
+import { createNotLoadedDriver } from './not-loaded-driver.ts';
 import { openStorageDriver } from './open-driver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { parseStorageLocations, type StorageConfig } from './settings.ts';
 import { removeAbandonedTemporaryFiles } from './temporary-files.ts';
 
-export default definePlugin<StorageConfig>({
+export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
   manifest,
   register(host) {
     host.define(storageDrivers);
@@ -33,7 +34,8 @@ export default definePlugin<StorageConfig>({
       await removeAbandonedTemporaryFiles();
       const known = host.read(storageDrivers);
       for (const config of configs) {
-        const driver = await openStorageDriver(config, known);
+        const isLoaded = known.has(config.driver) || !host.config.SAFE_MODE;
+        const driver = isLoaded ? await openStorageDriver(config, known) : createNotLoadedDriver(config, host.log);
         drivers.push(driver);
         locations.set(config.location, createStorageLocation(config.location, driver));
       }

@@ -194,7 +194,7 @@ describe('archives of files', function () {
       body: JSON.stringify({ ids }),
     });
     await response.body?.getReader().read();
-    expect(openObjects()).to.equal(1);
+    await until(() => openObjects() === 1);
     leave.abort();
     await until(() => openObjects() === 0);
   });
