@@ -147,13 +147,13 @@ describe('auth check, of providers of OpenID Connect and OAuth2', function () {
       });
     });
 
-    const cases: readonly (readonly [provider: string, problem: string, says: string])[] = [
+    const cases: readonly (readonly [provider: string, problem: string, says: string | RegExp])[] = [
       ['away', 'fail discovery document', 'ECONNREFUSED'],
       ['issuer', 'fail discovery document', 'correct AUTH_ISSUER_ISSUER_URL'],
       ['hmac', 'fail signatures', 'HS256'],
       ['keyless', 'fail keys', 'has no key that signs'],
       ['hang', 'fail provider', 'did not answer in time'],
-      ['late', 'fail clock', '3600 s behind'],
+      ['late', 'fail clock', / (359|360)\d s behind/],
       ['garbage', 'fail discovery document', 'SERVICE_UNAVAILABLE'],
       ['gone', 'fail token endpoint', 'see whether the address is the right one'],
       ['refuses', 'fail authorization', 'invalid_scope'],
@@ -169,7 +169,9 @@ describe('auth check, of providers of OpenID Connect and OAuth2', function () {
       it(`of ${provider}: finds ${problem}, and says what to do`, () => {
         const problems = problemsOf(report, provider).filter((one) => !ORDINARY.includes(one));
         expect(problems, JSON.stringify(findingsOf(report, provider))).to.deep.equal([problem]);
-        expect(textOf(report, provider, problem.replace(/^\w+ /, ''))).to.contain(says);
+        const text = textOf(report, provider, problem.replace(/^\w+ /, ''));
+        if (typeof says === 'string') expect(text).to.contain(says);
+        else expect(text).to.match(says);
       });
     }
     it('sums up, and gives every problem a remedy', () => {
