@@ -7,9 +7,9 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { notifications } from '../notifications/contract.ts';
 import '../queue/contract.ts';
+import { findJobCaller } from '../queue/library.ts';
 import { schema } from '../schema/contract.ts';
 import { importExport } from './contract.ts';
-import { createFindCaller } from './export/export-callers.ts';
 import { createExportJobs } from './export/export-jobs.ts';
 import { createExportNotices } from './export/export-notices.ts';
 import { createRowImporter } from './import/row-importer.ts';
@@ -48,7 +48,7 @@ export default definePlugin<Config, SharedConfig>({
     const { exportRows, stop } = createExportJobs({
       ...used,
       db,
-      findCaller: createFindCaller(used.identity),
+      findCaller: (stored) => findJobCaller(used.identity, stored),
       notices: createExportNotices({ notifications: used.notifications, log }),
       queue,
       timeout: config.DATA_EXPORT_TIMEOUT,

@@ -1,6 +1,6 @@
 import type { JobResult, JobWithMetadata } from 'pg-boss';
+import { JobPostponement, PermanentJobError } from './job-errors.ts';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
-import { JobPostponement, PermanentJobError } from './library.ts';
 import type { PostponeJob } from './postpone-job.ts';
 import type { CompleteQueueOptions } from './queue-settings.ts';
 import type { RunningJobs } from './running-jobs.ts';

@@ -112,7 +112,8 @@ export function createAsyncRuns(deps: Deps): AsyncRuns {
   return {
     add,
     async addForClient(plan, caller, trigger) {
-      if (!toStoredCaller(caller)) throw fail('FORBIDDEN', 'a shared link runs no flow in the background');
+      if (!toStoredCaller(caller))
+        throw fail('FORBIDDEN', 'shared links and callers of a role alone run no flow in the background');
       const retryAfter = RETRY_AFTER;
       if (!(await room.has(limits.ofFlow, plan.id)))
         throw fail('REQUESTS_EXCEEDED', 'The flow has too many unfinished runs. Try again later.', { retryAfter });

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Caller, Failure, Failures, type Log } from '#kernel';
+import { type Caller, Failure, Failures, fail, type Log } from '#kernel';
 import type { Db } from '../../database/contract.ts';
 import type { FileStorageService } from '../../files/contract.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
 import { EXPORT_FORMATS, exportFileName } from '../../items/library.ts';
 import type { JobQueue, QueueApi, QueuedJob } from '../../queue/contract.ts';
-import { PermanentJobError } from '../../queue/library.ts';
+import { type JobCaller, PermanentJobError, toJobCaller } from '../../queue/library.ts';
 import type { ExportRequest, ImportExportService } from '../contract.ts';
-import { type StoredCaller, toStoredCaller } from './export-callers.ts';
 import type { ExportNotices } from './export-notices.ts';
 import { toExportQuery } from './export-request.ts';
 import { createExportFileWriter } from './write-export-file.ts';
@@ -20,14 +19,14 @@ const RETRIES = 5;
 interface WaitingExport {
   readonly collection: string;
   readonly request: ExportRequest;
-  readonly caller: StoredCaller;
+  readonly caller: JobCaller;
 }
 
 interface Deps {
   readonly db: Pick<Db, 'query' | 'sql' | 'read'>;
   readonly items: Pick<ItemsEngine, 'checkQuery' | 'export' | 'readMany'>;
   readonly files: Pick<FileStorageService, 'check' | 'create'>;
-  readonly findCaller: (stored: StoredCaller) => Promise<Caller>;
+  readonly findCaller: (stored: JobCaller) => Promise<Caller>;
   readonly notices: ExportNotices;
   readonly queue: Pick<QueueApi, 'define'>;
   /** Milliseconds that one run may take. */
@@ -86,7 +85,8 @@ export function createExportJobs(deps: Deps): ExportJobs {
 
   return {
     async exportRows(caller, collection, { format, query: requested, file }) {
-      const stored = toStoredCaller(caller);
+      if (caller.share) throw fail('FORBIDDEN', 'visitors of a share only read');
+      const stored = toJobCaller(caller);
       const query = toExportQuery(requested);
       await items.checkQuery(caller, collection, query, { unlimited: true });
       const filename = exportFileName(collection, format);
