@@ -46,10 +46,19 @@ export interface FileStorageService {
    * @throws FORBIDDEN, INVALID_PAYLOAD, FAILED_VALIDATION, CONTENT_TOO_LARGE.
    */
   check(caller: Caller, about: Omit<IncomingFile, 'bytes'> & { readonly size?: number }, id?: string): Promise<void>;
+  /**
+   * Fetches a file from a URL, within the limits of `POST /files/import`; answers its key. With the `id` of an existing file in
+   * `data` it replaces the bytes of that file.
+   * @throws the errors of `create`; INVALID_PAYLOAD for a wrong or refused address, SERVICE_UNAVAILABLE where it cannot be fetched.
+   */
+  importFrom(caller: Caller, url: string, data: Payload, signal?: AbortSignal): Promise<string>;
 }
+
+/** The part of `files` that stores bytes. */
+export type FileWriter = Omit<FileStorageService, 'importFrom'>;
 
 /** For plugins that receive bytes: `tus`, and routes of `files` itself. */
 export const files = service<FileStorageService>('files', {
   version: '1.0.0',
-  callers: { create: 0, replace: 0, check: 0 },
+  callers: { create: 0, replace: 0, check: 0, importFrom: 0 },
 });

@@ -11,7 +11,7 @@ import type { SchemaService } from '../schema/contract.ts';
 import type { SettingsService } from '../settings/contract.ts';
 import type { StorageService } from '../storage/contract.ts';
 import type { FilesConfig } from './config.ts';
-import type { FileStorageService } from './contract.ts';
+import type { FileWriter } from './contract.ts';
 
 /** Dependencies of the service `files`: rows, bytes, and the ledger of objects without a row. */
 export interface FileServiceDeps {
@@ -34,7 +34,7 @@ export interface FileServiceDeps {
 /** Dependencies of the routes and of the GraphQL fields. */
 export interface FileRouteDeps
   extends Pick<FileServiceDeps, 'access' | 'config' | 'events' | 'items' | 'log' | 'schema' | 'storage'> {
-  readonly files: FileStorageService;
+  readonly files: FileWriter;
   readonly outbound: OutboundService;
   readonly asSystem: AsSystem;
   readonly readBody: RoutingService['readBody'];

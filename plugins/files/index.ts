@@ -18,6 +18,8 @@ import type { FilesConfig } from './config.ts';
 import { files } from './contract.ts';
 import type { FileRouteDeps, FileServiceDeps } from './deps.ts';
 import { fileGraphqlFields } from './graphql.ts';
+import { sharedFileImporterFor } from './import/import-file-from-url.ts';
+import { parseFileImportRequest } from './import/parse-import-request.ts';
 import { createOrphanJanitor } from './janitor.ts';
 import { createOrphanLedger } from './orphan-ledger.ts';
 import { createOrphanTriggerMigration } from './orphan-triggers.ts';
@@ -58,7 +60,6 @@ export default definePlugin<FilesConfig>({
     const janitor = createOrphanJanitor({ ...deps, ledger, schedule: used.schedule });
     const { waitForRemoval } = janitor;
     const service = createFileStorageService({ ...deps, ledger, waitForRemoval });
-    host.provide(files, service);
     const serving: FileRouteDeps = {
       ...used,
       ...deps,
@@ -67,6 +68,12 @@ export default definePlugin<FilesConfig>({
       readBody: used.routing.readBody,
       waitForRemoval,
     };
+    const importFile = sharedFileImporterFor(serving);
+    host.provide(files, {
+      ...service,
+      importFrom: async (caller, url, data, signal = new AbortController().signal) =>
+        importFile(caller, parseFileImportRequest({ url, data }), signal),
+    });
     for (const route of fileRoutes(serving)) host.contribute(routes, route);
     for (const field of fileGraphqlFields(serving)) host.contribute<ContributedGraphqlField>('graphql.fields', field);
     host.contribute(commands, filesCommand({ ...deps, janitor }));

@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { Payload } from '../items/contract.ts';
 import type { FileInspection } from '../media/contract.ts';
-import { FILES_COLLECTION_NAME, type FileStorageService } from './contract.ts';
+import { FILES_COLLECTION_NAME, type FileWriter } from './contract.ts';
 import type { FileServiceDeps } from './deps.ts';
 import type { OrphanLedger } from './orphan-ledger.ts';
 import { readFileCreatePresets } from './rules/permission-presets.ts';
@@ -25,7 +25,7 @@ type WriteRow = (
  * Creates the service `files`. It writes bytes first and the row second: a row never names an object that is not there, and the
  * ledger names objects without a row.
  */
-export function createFileStorageService(deps: FilesDeps): FileStorageService {
+export function createFileStorageService(deps: FilesDeps): FileWriter {
   const { access, config, db, events, items, ledger, log, media, waitForRemoval } = deps;
   const planner = createUploadPlanner(deps);
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
 import { createTestUserAccount, makeRole, type TestUserAccount } from '../plugins/users/test-users.ts';
+import { startCountingServer } from '../support/counting-server.ts';
 import { FIRST_ADMIN_CREDENTIALS, type InProcessService, startService } from '../support/service.ts';
 
 // POST /act { service, method, args, options?, as? } calls one method of one service of the context.
@@ -62,7 +63,9 @@ describe('services of code with full authority', function () {
       'service-extension-act/dist/index.js': ENDPOINT,
       'service-extension-act/src/index.js': ENDPOINT,
     });
-    service = await startService({ env: { EXTENSIONS_PATH: place.path, EMAIL_TRANSPORT: 'log' } });
+    service = await startService({
+      env: { EXTENSIONS_PATH: place.path, EMAIL_TRANSPORT: 'log', IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
+    });
     await service.database.query('create table pages (id serial primary key, title text, sort integer)');
     await service.request('PATCH', '/collections/pages', {
       token: service.admin.token,
@@ -114,6 +117,22 @@ describe('services of code with full authority', function () {
     )) as [{ id: number }];
     await value('Utils', 'revert', [revision]);
     expect((await value('Items', 'readOne', [first], { of: 'pages' })).title).to.equal('a');
+  });
+
+  it('FilesService imports a file from a URL with the permissions of the caller', async () => {
+    const server = await startCountingServer();
+    try {
+      const id = await value('Files', 'importOne', [`${server.url}/report.json`, { title: 'Report' }]);
+      const { title, filename_download } = await value('Files', 'readOne', [id]);
+      expect({ title, filename_download }).to.deep.equal({ title: 'Report', filename_download: 'report.json' });
+      expect(await value('Files', 'importOne', [`${server.url}/again.json`, { id }])).to.equal(id);
+      const asUser = ['Files', 'importOne', [`${server.url}/report.json`], {}, user.token] as const;
+      expect(await code(...asUser)).to.deep.equal([403, 'FORBIDDEN']);
+      expect(await code('Files', 'importOne', ['file:///etc/hostname'])).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(server.requests).to.have.length(2);
+    } finally {
+      await server.stop();
+    }
   });
 
   it('MetaService counts what the caller may read', async () => {

@@ -37,6 +37,11 @@ export function createFilesServiceClass(runtime: ExtensionRuntime, ItemsService:
         options,
       );
     }
+
+    /** Fetches a file from a URL, within the limits of `POST /files/import`; answers its key. `data` has metadata. */
+    importOne(url: string, data: Payload = {}, options?: ServiceMethodOptions): Promise<string> {
+      return this.act((caller) => files.importFrom(caller, url, data), options);
+    }
   };
 }
 

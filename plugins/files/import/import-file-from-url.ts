@@ -1,6 +1,6 @@
 import { type Caller, ClientGone, fail } from '#kernel';
 import { createSemaphore } from '../../workers/library.ts';
-import { FILES_COLLECTION_NAME, type FileStorageService } from '../contract.ts';
+import { FILES_COLLECTION_NAME, type FileWriter } from '../contract.ts';
 import type { FileRouteDeps } from '../deps.ts';
 import { type FetchedFile, fetchFile } from './fetch.ts';
 import { createImportDeadline } from './import-deadline.ts';
@@ -29,7 +29,7 @@ export function sharedFileImporterFor(deps: ImportDeps): ImportFileFromUrl {
 }
 
 /** One importer for REST and GraphQL, so that they share IMPORT_MAX_CONCURRENCY. */
-const imports = new WeakMap<FileStorageService, ImportFileFromUrl>();
+const imports = new WeakMap<FileWriter, ImportFileFromUrl>();
 
 function createImport(deps: ImportDeps): ImportFileFromUrl {
   const { files, outbound, config } = deps;
