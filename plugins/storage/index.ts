@@ -12,8 +12,10 @@ import { removeAbandonedTemporaryFiles } from './temporary-files.ts';
 export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
   manifest,
   register(host) {
+    const { config, log } = host;
+    const { SAFE_MODE: isSafe } = config;
     host.define(storageDrivers);
-    const configs = parseStorageLocations(host.config);
+    const configs = parseStorageLocations(config);
     const drivers: StorageDriver[] = [];
     const locations = new Map<string, StorageLocation>();
     const at = (name: string): StorageLocation => {
@@ -33,11 +35,11 @@ export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
     host.onStart(async () => {
       await removeAbandonedTemporaryFiles();
       const known = host.read(storageDrivers);
-      for (const config of configs) {
-        const isLoaded = known.has(config.driver) || !host.config.SAFE_MODE;
-        const driver = isLoaded ? await openStorageDriver(config, known) : createNotLoadedDriver(config, host.log);
+      for (const plan of configs) {
+        const isLoaded = known.has(plan.driver) || !isSafe;
+        const driver = isLoaded ? await openStorageDriver(plan, known) : createNotLoadedDriver(plan, log);
         drivers.push(driver);
-        locations.set(config.location, createStorageLocation(config.location, driver));
+        locations.set(plan.location, createStorageLocation(plan.location, driver));
       }
     });
     host.onStop(async () => {

@@ -1,11 +1,12 @@
 import { exactNumberText, parseExactJson } from './exact-numbers.ts';
 import type { ExportWriter } from './formats.ts';
 
-/** Names that need no quotes as keys; YAML 1.1 reads some more of them as booleans. */
+/** Texts that need no quotes. YAML 1.1 reads some more words as booleans. */
 const PLAIN_KEY = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z_][\w-]*$/i;
+const PLAIN_TEXT = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z](?:[\w ./()-]*[\w./()])?$/i;
 
 /**
- * Writes rows as a YAML list of blocks. Numbers keep their digits. Scalars are written as in JSON, which YAML 1.2 reads alike: libraries
+ * Writes rows as a YAML list of blocks. Numbers keep their digits. Most texts are written as in JSON, which YAML 1.2 reads alike: libraries
  * make a tree of objects of what they render, which took three times as long and 30 MiB more for a million rows.
  */
 export const createYamlWriter = (): ExportWriter => ({
@@ -17,6 +18,7 @@ export const createYamlWriter = (): ExportWriter => ({
 
 /** Renders a value that begins behind a dash or a key, of which all further lines begin with `indent`. */
 function renderBlock(value: unknown, indent: string): string {
+  if (typeof value === 'string' && PLAIN_TEXT.test(value)) return value;
   if (!isObject(value)) return JSON.stringify(value);
   if (Array.isArray(value)) {
     const entries = value.map((entry) => `- ${renderBlock(entry, `${indent}  `)}`);
