@@ -24,7 +24,13 @@ function holdRequests(server: CountingServer) {
   };
   return async (path: string): Promise<Arrival> => {
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error(`no run has sent ${path}`)), LIMIT);
+    const timer = setTimeout(() => {
+      const waiting = arrived.map(({ request }) => describe(request)).join(', ');
+      const last = server.requests.slice(-5).map(describe).join(', ');
+      late.reject(
+        new Error(`no run has sent ${path}; waiting for an answer: ${waiting || 'none'}; the last ones: ${last}`),
+      );
+    }, LIMIT);
     try {
       for (;;) {
         const at = arrived.findIndex(({ request }) => request.path === path);
@@ -38,6 +44,9 @@ function holdRequests(server: CountingServer) {
     }
   };
 }
+
+const describe = ({ path, headers }: CountedRequest): string =>
+  `${path} of ${String(headers['x-life'])} (${String(headers['idempotency-key'])})`;
 
 /**
  * Moves the clock of three processes from tick to tick of a scheduled flow: a request, a new item, a second request. At every
