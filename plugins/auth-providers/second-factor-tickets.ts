@@ -3,6 +3,7 @@ import { fail } from '#kernel';
 import type { SealedValues } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import type { ProviderSignOut } from './contract.ts';
+import { createProviderCookie } from './provider-cookie.ts';
 
 /** A sign-in whose user the provider has proven, and which waits for a code of the second factor. */
 export interface AwaitedCode {
@@ -20,8 +21,6 @@ export interface AwaitedCode {
 /** Milliseconds that a user has to enter a code. */
 export const TICKET_LIFETIME = 300_000;
 const PURPOSE = 'second factor after a sign-in provider';
-/** Browsers keep cookies of 4,096 bytes. */
-const MAX_BYTES = 4000;
 
 interface Options {
   readonly provider: string;
@@ -45,10 +44,7 @@ export interface SecondFactorTickets {
 }
 
 export function createSecondFactorTickets({ provider, path, secure, sealed }: Options): SecondFactorTickets {
-  const name = `service_second_factor_${provider}`;
-  const attributes = `Path=${path}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
-  const set = (ctx: HttpContext, value: string, seconds: number) =>
-    ctx.res.appendHeader('Set-Cookie', `${name}=${value}; Max-Age=${seconds}; ${attributes}`);
+  const cookie = createProviderCookie({ name: `service_second_factor_${provider}`, path, secure });
   // A ticket of the one mode is none of the other.
   const holderOf = (mode: AwaitedCode['mode']) => `${mode} of ${provider}`;
 
@@ -57,19 +53,18 @@ export function createSecondFactorTickets({ provider, path, secure, sealed }: Op
       const { mode } = awaited;
       const ticket = sealed.seal(PURPOSE, holderOf(mode), { ...awaited, id: randomUUID() }, TICKET_LIFETIME);
       if (mode === 'json') return ticket;
-      if (ticket.length > MAX_BYTES)
+      if (!cookie.set(ctx, ticket, TICKET_LIFETIME))
         throw fail(
           'INVALID_OTP',
           'a code is needed, and the address that the sign-in ends at is too long to wait for it',
         );
-      set(ctx, ticket, TICKET_LIFETIME / 1000);
       return undefined;
     },
     open(ctx, ticket) {
-      const text = ticket ?? ctx.cookies.get(name);
+      const text = ticket ?? cookie.get(ctx);
       if (!text) throw fail('INVALID_TOKEN', 'neither the request nor the browser brings a ticket');
       return sealed.open(PURPOSE, holderOf(ticket === undefined ? 'cookie' : 'json'), text) as AwaitedCode;
     },
-    clear: (ctx) => void set(ctx, '', 0),
+    clear: cookie.clear,
   };
 }

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { fail } from '#kernel';
 import type { LinkTokens } from '../auth/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
+import { createProviderCookie } from './provider-cookie.ts';
 
 /** What is known of a sign-in between its begin and its callback. */
 export interface PendingSignIn {
@@ -21,8 +22,6 @@ export interface SignInCookie {
 /** Milliseconds that a user has at the provider. */
 export const SIGN_IN_LIFETIME = 10 * 60_000;
 const PURPOSE = 'provider-sign-in';
-/** Browsers keep cookies of 4,096 bytes. */
-const MAX_BYTES = 4000;
 
 interface Options {
   readonly provider: string;
@@ -38,28 +37,24 @@ interface Options {
  * provider only. A second sign-in by the same provider in this browser replaces the first.
  */
 export function createSignInCookie({ provider, path, secure, crossSite, linkTokens }: Options): SignInCookie {
-  const name = `service_sign_in_${provider}`;
   // Browsers send no Lax cookie with a form of another site, and drop a None cookie that is not Secure.
   const sameSite = crossSite && secure ? 'None' : 'Lax';
-  const attributes = `Path=${path}; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`;
-  const set = (ctx: HttpContext, value: string, seconds: number) =>
-    ctx.res.appendHeader('Set-Cookie', `${name}=${value}; Max-Age=${seconds}; ${attributes}`);
+  const cookie = createProviderCookie({ name: `service_sign_in_${provider}`, path, secure, sameSite });
 
   return {
     write(ctx, pending) {
       const token = linkTokens.sign(PURPOSE, { provider, ...pending }, SIGN_IN_LIFETIME);
-      if (token.length > MAX_BYTES)
+      if (!cookie.set(ctx, token, SIGN_IN_LIFETIME))
         throw fail('INVALID_QUERY', 'The address that the sign-in is to end at is too long.');
-      set(ctx, token, SIGN_IN_LIFETIME / 1000);
     },
     take(ctx, state) {
-      const token = ctx.cookies.get(name);
+      const token = cookie.get(ctx);
       if (!token) throw fail('INVALID_TOKEN', 'the browser brings no cookie of a sign-in that it began');
       const claims = linkTokens.verify(PURPOSE, token) as unknown as PendingSignIn & { readonly provider: string };
       // The cookie stays: a page of another site may have sent the browser here, while the user is at the provider.
       if (claims.provider !== provider || state === null || !isSameText(state, claims.state))
         throw fail('INVALID_TOKEN', 'the state is not that of the sign-in which this browser began');
-      set(ctx, '', 0);
+      cookie.clear(ctx);
       return claims;
     },
   };

@@ -1,4 +1,5 @@
 import type { HttpContext } from '../http/contract.ts';
+import { createProviderCookie } from './provider-cookie.ts';
 
 /** Keeps in the browser what the driver needs to sign it out at the provider. */
 export interface SignOutCookie {
@@ -7,28 +8,25 @@ export interface SignOutCookie {
   take(ctx: HttpContext): string | undefined;
 }
 
-/** Seconds. */
-const LIFETIME = 30 * 24 * 60 * 60;
-/** Browsers keep cookies of 4,096 bytes. */
+/** Milliseconds. */
+const LIFETIME = 30 * 24 * 60 * 60_000;
+/** Bytes of the hint, at most. */
 const MAX_BYTES = 3900;
 
 /** The cookie is invisible for scripts, and sent to the address of the sign-out only. */
 export function createSignOutCookie(provider: string, logoutUrl: string, secure: boolean): SignOutCookie {
-  const name = `service_sign_out_${provider}`;
-  const attributes = `Path=${new URL(logoutUrl).pathname}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
-  const set = (ctx: HttpContext, value: string, seconds: number) =>
-    ctx.res.appendHeader('Set-Cookie', `${name}=${value}; Max-Age=${seconds}; ${attributes}`);
+  const path = new URL(logoutUrl).pathname;
+  const cookie = createProviderCookie({ name: `service_sign_out_${provider}`, path, secure, maxBytes: MAX_BYTES });
 
   return {
     write(ctx, hint) {
-      const value = encodeURIComponent(hint);
       // Without it the provider asks the user.
-      if (value.length <= MAX_BYTES) set(ctx, value, LIFETIME);
+      cookie.set(ctx, encodeURIComponent(hint), LIFETIME);
     },
     take(ctx) {
-      const value = ctx.cookies.get(name);
+      const value = cookie.get(ctx);
       if (!value) return undefined;
-      set(ctx, '', 0);
+      cookie.clear(ctx);
       return decodeText(value);
     },
   };
