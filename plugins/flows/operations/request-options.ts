@@ -48,7 +48,7 @@ function bodyOf(option: unknown, headers: Record<string, string>): string | unde
   return text;
 }
 
-export function isJson(text: string): boolean {
+function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

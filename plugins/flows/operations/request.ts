@@ -4,7 +4,7 @@ import type { FlowOperationKind } from '../contract.ts';
 import type { Deliveries } from '../delivery/deliveries.ts';
 import { signatureHeadersOf } from '../delivery/webhook-signature.ts';
 import type { StepContext } from '../run/step-context.ts';
-import { isJson, parseRequestOptions } from './request-options.ts';
+import { parseRequestOptions } from './request-options.ts';
 
 /** Bounds of one request. */
 export interface RequestLimits {
@@ -25,12 +25,10 @@ interface RequestResult {
 function toResult({ status, headers, body }: OutboundResponse, statusText: string): RequestResult {
   const text = Buffer.from(body).toString('utf8');
   let data: unknown = text;
-  if (/[/+]json\b/i.test(headers['content-type'] ?? '') || isJson(text)) {
-    try {
-      data = JSON.parse(text);
-    } catch {
-      // Answers that say they are JSON and are not stay texts.
-    }
+  try {
+    data = JSON.parse(text);
+  } catch {
+    // What is no JSON stays a text, whatever the answer calls it.
   }
   return { status, statusText, headers, data: text === '' ? null : data };
 }
