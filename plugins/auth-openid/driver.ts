@@ -11,7 +11,7 @@ import type {
 import { profileOfClaims } from '../auth-providers/library.ts';
 import { checkOpenIdProvider } from './check.ts';
 import { createLogoutTokenVerifier } from './logout-token.ts';
-import { createServerMetadataCache } from './server-metadata.ts';
+import { createServerMetadataDocument } from './server-metadata.ts';
 
 /** Signatures by public keys. With a shared secret or without one, every client could sign ID tokens. */
 const ALGORITHMS = [
@@ -36,7 +36,7 @@ export async function openOpenIdDriver(
   const issuer = provider.value<string>('ISSUER_URL');
   if (!URL.canParse(issuer) || !/^https?:$/.test(new URL(issuer).protocol))
     throw new Error(`${provider.variableOf('ISSUER_URL')} is no address of http or https`);
-  const servers = createServerMetadataCache(provider, new URL(issuer));
+  const servers = createServerMetadataDocument(provider, new URL(issuer));
   const parameters = parseAuthorizationParameters(provider.value<unknown>('PARAMS'));
   const verifyLogoutToken = createLogoutTokenVerifier({ provider, algorithms: ALGORITHMS });
   let keys: client.ExportedJWKSCache | undefined;

@@ -86,6 +86,8 @@ export type ProviderFetch = (
     readonly method?: string;
     readonly headers?: Headers | Readonly<Record<string, string>>;
     readonly body?: string | Uint8Array | URLSearchParams | null;
+    /** Bytes of the longest accepted answer, 256 KiB by default. Answers that each sign-in causes are short, so that many do not add up. */
+    readonly maxBytes?: number;
   },
 ) => Promise<Response>;
 

@@ -7,6 +7,8 @@ export { CLAIM_KEYS, profileOfClaims } from './claims.ts';
 export { createFailureLog } from './failure-log.ts';
 /** A posted form within limits, for callbacks of drivers. */
 export { readFormBody } from './form-body.ts';
+/** A document that sign-ins need, fetched once and renewed beside them. */
+export { createProviderDocument, type ProviderDocument } from './provider-document.ts';
 /** The address that a sign-in or a logout ends at, by the allow list of its provider. */
 export { parseRedirectTarget } from './redirect-target.ts';
 /** The parts of the description of a callback. */

@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import type { ProviderFetch } from './contract.ts';
 import { createProviderFailure } from './unavailable.ts';
 
-/** Bytes of the longest accepted answer. */
-const MAX_BYTES = 1024 * 1024;
+/** Bytes of the longest accepted answer, where the call does not say. */
+const MAX_BYTES = 256 * 1024;
 const unavailable = (reason: string) =>
   createProviderFailure('SERVICE_UNAVAILABLE', 'The sign-in provider cannot be reached.', reason);
 
@@ -14,7 +14,7 @@ const WITHOUT_BODY = [204, 205, 304];
  * names, so private networks and this machine are reached as well. Every request has a connection of its own.
  */
 export function createProviderFetch(signal: AbortSignal): ProviderFetch {
-  return async (address, { method = 'GET', headers, body } = {}) => {
+  return async (address, { method = 'GET', headers, body, maxBytes = MAX_BYTES } = {}) => {
     const url = new URL(address);
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
       throw unavailable(`it names the address ${url.href}, which is none of http or https`);
@@ -26,7 +26,7 @@ export function createProviderFetch(signal: AbortSignal): ProviderFetch {
     try {
       const options = { method, headers: Object.fromEntries(all), agent: false, signal };
       const answer = await send(url, options, payload);
-      const bytes = await readBody(answer, url.host);
+      const bytes = await readBody(answer, url.host, maxBytes);
       const status = answer.statusCode ?? 502;
       const isEmpty = WITHOUT_BODY.includes(status);
       return new Response(isEmpty ? null : bytes, { status, headers: headersOf(answer) });
@@ -48,13 +48,18 @@ async function send(url: URL, options: RequestOptions, payload: Buffer | undefin
   });
 }
 
-async function readBody(answer: IncomingMessage, host: string): Promise<Uint8Array<ArrayBuffer>> {
+async function readBody(answer: IncomingMessage, host: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLong = () => unavailable(`${host} answers more than ${maxBytes} bytes`);
+  if (Number(answer.headers['content-length']) > maxBytes) {
+    answer.destroy();
+    throw tooLong();
+  }
   const parts: Buffer[] = [];
   let size = 0;
   // Leaving the loop closes the connection.
   for await (const part of answer as AsyncIterable<Buffer>) {
     size += part.length;
-    if (size > MAX_BYTES) throw unavailable(`${host} answers more than ${MAX_BYTES} bytes`);
+    if (size > maxBytes) throw tooLong();
     parts.push(part);
   }
   return new Uint8Array(Buffer.concat(parts));

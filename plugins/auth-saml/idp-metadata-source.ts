@@ -1,10 +1,11 @@
 import type { ProviderCall, ProviderSettings } from '../auth-providers/contract.ts';
-import { createProviderFailure } from '../auth-providers/library.ts';
+import { createProviderDocument, createProviderFailure } from '../auth-providers/library.ts';
 import { type IdentityProvider, parseIdentityProvider } from './idp-metadata.ts';
 
-/** Milliseconds after which metadata of an address are fetched again, and for which the last ones serve where that fails. */
+/** Milliseconds after which metadata of an address are fetched again. */
 const RENEWED_AFTER = 10 * 60_000;
-const KEPT_FOR = 24 * 60 * 60_000;
+/** Bytes of the longest accepted metadata. Those of federations have certificates and texts in many languages. */
+const MAX_BYTES = 1024 * 1024;
 
 /** The identity provider of one sign-in provider. */
 export interface IdentityProviderSource {
@@ -57,31 +58,19 @@ function createFetchedSource(provider: ProviderSettings, url: URL): IdentityProv
   const variable = provider.variableOf('IDP_METADATA_URL');
   // What the provider answers is no mistake in the settings.
   const CODE = 'SERVICE_UNAVAILABLE';
-  let known: { readonly parsed: IdentityProvider; readonly at: number } | undefined;
-  let pending: Promise<IdentityProvider> | undefined;
-
-  async function fetchMetadata(call: ProviderCall): Promise<IdentityProvider> {
-    const response = await call.fetch(url, { headers: { Accept: 'application/samlmetadata+xml, application/xml' } });
-    if (response.status !== 200) throw createFailure(CODE, provider, `${url.href} answers ${response.status}`);
-    const text = await response.text();
-    const parsed = assertValid(CODE, provider, variable, parse(CODE, provider, variable, text));
-    known = { parsed, at: performance.now() };
-    return parsed;
-  }
-
-  function renew(call: ProviderCall): Promise<IdentityProvider> {
-    pending ??= fetchMetadata(call).finally(() => (pending = undefined));
-    return pending;
-  }
+  const metadata = createProviderDocument(provider, {
+    renewedAfter: RENEWED_AFTER,
+    fetch: async (call) => {
+      const headers = { Accept: 'application/samlmetadata+xml, application/xml' };
+      const response = await call.fetch(url, { headers, maxBytes: MAX_BYTES });
+      if (response.status !== 200) throw createFailure(CODE, provider, `${url.href} answers ${response.status}`);
+      const text = await response.text();
+      return assertValid(CODE, provider, variable, parse(CODE, provider, variable, text));
+    },
+  });
 
   return {
-    async current(call) {
-      const age = known ? performance.now() - known.at : Number.POSITIVE_INFINITY;
-      if (!known || age >= KEPT_FOR) return renew(call);
-      // Beside the sign-ins, which go on with the last ones.
-      if (age >= RENEWED_AFTER && !pending) provider.call(renew).catch(() => {});
-      return assertValid(CODE, provider, variable, known.parsed);
-    },
+    current: async (call) => assertValid(CODE, provider, variable, await metadata.current(call)),
   };
 }
 

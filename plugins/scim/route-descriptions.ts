@@ -100,6 +100,7 @@ export const SERVICE_PROVIDER_CONFIG = describe('Answers what of SCIM the servic
 export const listDiscovery = (name: string) => describe(`Lists the ${toWords(name)} of SCIM.`, lists);
 export const readDiscovery = (name: string) =>
   describe(`Reads one of the ${toWords(name)} of SCIM.`, { 200: of(RECORD_SCHEMA) }, { params });
+export const REFUSE_DISCOVERY_METHOD = describe('Refuses all other methods: what SCIM does is read only.', {});
 const toWords = (name: string): string => (name === 'Schemas' ? 'schemas' : 'resource types');
 
 export const listResources = (name: ResourceName) =>

@@ -1,3 +1,4 @@
+import { fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, parsedQueryStringOf } from '../http/library.ts';
 import { parseAttributeSelection } from './attribute-selection.ts';
@@ -32,6 +33,7 @@ export function scimRoutes({ open, users, groups }: ScimRoutesDeps): readonly Ro
     add('GET', '/ServiceProviderConfig', describe.SERVICE_PROVIDER_CONFIG, async (ctx, { base }) =>
       send(ctx, 200, renderServiceProviderConfig(base)),
     ),
+    readOnly(add, '/ServiceProviderConfig'),
     ...discoveryRoutes(add, 'ResourceTypes', renderResourceTypes),
     ...discoveryRoutes(add, 'Schemas', renderSchemas),
     ...resourceRoutes(add, '/Users', 'User', users, () => {}),
@@ -45,6 +47,12 @@ function assertGroups({ provider }: ScimRequest): void {
 }
 
 type Add = (method: Route['method'], path: string, description: Route['description'], handle: Handle) => Route;
+
+/** Anything but a read of `path` is 405. Its body is not looked at. */
+const readOnly = (add: Add, path: string): Route =>
+  add('*', path, describe.REFUSE_DISCOVERY_METHOD, async (ctx) => {
+    throw fail('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here.`, { allow: ['GET', 'HEAD'] });
+  });
 
 /** A list of descriptions, and each by its id. Neither is filtered (RFC 7644, section 4). */
 function discoveryRoutes(
@@ -62,6 +70,7 @@ function discoveryRoutes(
       const counts = { totalResults: all.length, startIndex: 1, itemsPerPage: all.length };
       send(ctx, 200, { schemas: [LIST_SCHEMA], ...counts, Resources: all });
     }),
+    readOnly(add, `/${name}`),
     add('GET', `/${name}/:id`, describe.readDiscovery(name), async (ctx, { provider, base }) => {
       const found = render(provider, base).find(({ id }) => id === ctx.params.id);
       if (!found) throw notFound(ctx.params.id);

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import SCIMMY from 'scimmy';
 import { createSeededRandom } from '../../support/random.ts';
-import { ENTERPRISE, GROUP, PATCH, type ScimFixture, startScimFixture, USER } from './scim-fixture.ts';
+import { CORP_TOKEN, ENTERPRISE, GROUP, PATCH, type ScimFixture, startScimFixture, USER } from './scim-fixture.ts';
 
 const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
@@ -58,6 +58,16 @@ describe('SCIM beside the RFCs and SCIMMY', function () {
   const filtered = (filter: string) => list(`?filter=${encodeURIComponent(filter)}`);
 
   describe('discovery', () => {
+    for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas'])
+      it(`refuses to write ${path} with 405 and the methods that it has, whatever the body`, async () => {
+        const token = { authorization: `Bearer ${CORP_TOKEN}`, 'content-type': 'application/scim+json' };
+        const url = `${fixture.service.url}/scim/v2${path}`;
+        for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+          const answer = await fetch(url, { method, headers: token, body: 'no JSON' });
+          expect([method, answer.status, answer.headers.get('allow')]).to.deep.equal([method, 405, 'GET, HEAD']);
+          expect(answer.headers.get('content-type')).to.contain('application/scim+json');
+        }
+      });
     it('announces what the service does (RFC 7643, section 5)', async () => {
       const { body } = await fixture.scim('GET', '/ServiceProviderConfig');
       expect(body.schemas).to.deep.equal(['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig']);
