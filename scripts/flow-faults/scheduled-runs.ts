@@ -12,36 +12,67 @@ interface Arrival {
   answer(): void;
 }
 
-/** The requests of runs, each of which waits until the script lets the server answer it. */
+/** The run that a request belongs to, by its idempotency key. */
+const runOf = ({ headers }: CountedRequest): string =>
+  String(headers['idempotency-key']).replace(/-(before|after)$/, '');
+
+/**
+ * The requests of runs, each of which waits until the script lets the server answer it. On a busy machine a process may take a living one
+ * for dead and go on with its run: a request that was answered before is answered again at once, and counted.
+ */
 function holdRequests(server: CountingServer) {
-  const arrived: Arrival[] = [];
+  let arrived: Arrival[] = [];
+  const answered = new Set<string>();
+  let repeated = 0;
   let wake = () => {};
   server.answer = (request) => {
+    if (answered.has(String(request.headers['idempotency-key']))) {
+      repeated++;
+      return Promise.resolve(200);
+    }
     const { promise, resolve } = Promise.withResolvers<number>();
     arrived.push({ request, answer: () => resolve(200) });
     wake();
     return promise;
   };
-  return async (path: string): Promise<Arrival> => {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      const waiting = arrived.map(({ request }) => describe(request)).join(', ');
-      const last = server.requests.slice(-5).map(describe).join(', ');
-      late.reject(
-        new Error(`no run has sent ${path}; waiting for an answer: ${waiting || 'none'}; the last ones: ${last}`),
-      );
-    }, LIMIT);
-    try {
-      for (;;) {
-        const at = arrived.findIndex(({ request }) => request.path === path);
-        if (at !== -1) return arrived.splice(at, 1)[0] as Arrival;
-        const more = Promise.withResolvers<void>();
-        wake = more.resolve;
-        await Promise.race([more.promise, late.promise]);
+  return {
+    repeated: () => repeated,
+    /** Waits for a request that nobody has answered, of `run` where it is given. */
+    async next(path: string, run?: string): Promise<CountedRequest> {
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(() => {
+        const waiting = arrived.map(({ request }) => describe(request)).join(', ');
+        const last = server.requests.slice(-5).map(describe).join(', ');
+        late.reject(
+          new Error(`no run has sent ${path}; waiting for an answer: ${waiting || 'none'}; the last ones: ${last}`),
+        );
+      }, LIMIT);
+      try {
+        for (;;) {
+          const found = arrived.find(
+            ({ request }) => request.path === path && (run === undefined || runOf(request) === run),
+          );
+          if (found) return found.request;
+          const more = Promise.withResolvers<void>();
+          wake = more.resolve;
+          await Promise.race([more.promise, late.promise]);
+        }
+      } finally {
+        clearTimeout(timer);
       }
-    } finally {
-      clearTimeout(timer);
-    }
+    },
+    /** Answers a request, and each repetition of it. */
+    answer({ headers }: CountedRequest): void {
+      const key = String(headers['idempotency-key']);
+      answered.add(key);
+      const isOf = ({ request }: Arrival) => request.headers['idempotency-key'] === key;
+      for (const one of arrived.filter(isOf)) one.answer();
+      arrived = arrived.filter((one) => !isOf(one));
+    },
+    /** Forgets the requests of a process that is killed. */
+    drop(life: string): void {
+      arrived = arrived.filter(({ request }) => request.headers['x-life'] !== life);
+    },
   };
 }
 
@@ -58,7 +89,7 @@ export async function checkScheduledRuns(
   killEvery: number,
 ): Promise<boolean> {
   server.requests.length = 0;
-  const arrival = holdRequests(server);
+  const requests = holdRequests(server);
   const call = (key: string): TestStep => ({
     key,
     type: 'request',
@@ -93,19 +124,25 @@ export async function checkScheduledRuns(
     now += TICK_INTERVAL;
     processes.setClock(now);
     const killAt = tick % killEvery === 0 ? (kills++ % 2 === 0 ? '/before' : '/after') : undefined;
+    let run: string | undefined;
     for (const path of ['/before', '/after']) {
-      let one = await arrival(path);
+      let one = await requests.next(path, run);
+      run = runOf(one);
       if (path === killAt) {
-        await processes.kill(String(one.request.headers['x-life']));
-        one = await arrival(path);
+        const life = String(one.headers['x-life']);
+        await processes.kill(life);
+        requests.drop(life);
+        one = await requests.next(path, run);
       }
-      ids.add(String(one.request.headers['idempotency-key']).replace(/-(before|after)$/, ''));
-      one.answer();
+      ids.add(run);
+      requests.answer(one);
     }
     await processes.fill(3, now);
     if (tick % 20 === 0) console.log(`${tick} ticks`);
   }
   const [items] = await database.query<{ rows: number }>('select count(*)::int as rows from effects');
-  console.log(`${ticks} ticks, ${ids.size} runs, ${items?.rows} items; ${kills} processes killed`);
+  console.log(
+    `${ticks} ticks, ${ids.size} runs, ${items?.rows} items; ${kills} processes killed, ${requests.repeated()} requests repeated`,
+  );
   return ids.size === ticks && items?.rows === ticks;
 }
