@@ -56,16 +56,16 @@ const CALLS: readonly ServiceCall[] = [
     args: ['default', FIRST_ADMIN_CREDENTIALS],
     user: 'allowed',
   },
-  { service: 'Collections', method: 'readByQuery', user: 'allowed' },
+  { service: 'Collections', method: 'readByQuery' },
   { service: 'Export', method: 'exportToFile', args: ['pages', {}, 'json', {}] },
   { service: 'Extensions', method: 'readAll' },
-  { service: 'Fields', method: 'readAll', user: 'allowed' },
+  { service: 'Fields', method: 'readAll' },
   { service: 'GraphQL', method: 'execute', args: [{ document: '{ __typename }' }], user: 'allowed' },
   { service: 'Import', method: 'import', args: ['pages', 'application/json', ['[]']] },
   { service: 'Items', method: 'readByQuery', of: 'pages' },
   { service: 'Mail', method: 'send', args: [{ to: 'ann@example.com', subject: 'Hello', text: 'x' }], user: 'allowed' },
   { service: 'Meta', method: 'getMetaForQuery', args: ['pages', { meta: ['total_count'] }] },
-  { service: 'Relations', method: 'readAll', user: 'allowed' },
+  { service: 'Relations', method: 'readAll' },
   { service: 'Schema', method: 'snapshot' },
   { service: 'Server', method: 'serverInfo', user: 'allowed' },
   { service: 'Settings', method: 'readSingleton' },
@@ -100,7 +100,7 @@ describe('services of code with full authority', function () {
       body: { meta: { sort_field: 'sort' } },
     });
     user = await createTestUserAccount(service, await makeRole(service));
-    await service.database.query('insert into pages (title) values (null)');
+    await service.database.query("insert into pages (title, sort) values ('first', 0)");
     const form = new FormData();
     form.set('file', new Blob([PNG], { type: 'image/png' }), 'a.png');
     const uploaded = await fetch(`${service.url}/files`, {
@@ -187,7 +187,7 @@ describe('services of code with full authority', function () {
     });
 
     it('takes a parsed document, and answers a list of any length', async () => {
-      const document = parse('{ pages(limit: -1) { id } }');
+      const document = parse('{ pages(filter: { title: { _eq: "many" } }, limit: -1) { id } }');
       await service.database.query("insert into pages (title) select 'many' from generate_series(1, 2000)");
       const { data } = await execute({ document }, 'items');
       expect(data.pages).to.have.length(2000);
@@ -279,7 +279,7 @@ describe('services of code with full authority', function () {
     const [first, second] = await value('Items', 'createMany', [rows], { of: 'pages' });
     await value('Utils', 'sort', ['pages', { item: second, to: first }]);
     const order = await service.database.query('select title from pages order by sort');
-    expect(order).to.deep.equal([{ title: 'b' }, { title: 'a' }]);
+    expect(order.slice(1)).to.deep.equal([{ title: 'b' }, { title: 'a' }]);
     expect(await code('Utils', 'sort', ['pages', { item: second, to: first }], {}, user.token)).to.deep.equal([
       403,
       'FORBIDDEN',

@@ -133,7 +133,7 @@ describe('commands of packages with full authority', function () {
   });
 
   it('a core command loads no package', async () => {
-    const { code, text, all } = await run(['flows', 'list', '--json']);
+    const { code, text, all } = await run(['flows', 'list']);
     expect([code, text.includes('cli.')], all).to.deep.equal([0, false]);
   });
 });
