@@ -1,12 +1,11 @@
 import { type Caller, type Failure, fail } from '#kernel';
 import type { AuthClientInfo } from '../auth/contract.ts';
 import type { ServiceClass } from '../extensions-full/contract.ts';
-import { isUuid } from '../query/library.ts';
 import type { SecondFactorChanges } from './changes.ts';
 import type { CodeCheck } from './code-check.ts';
 import type { EnrollableAccount, SecondFactorEnrollment } from './enrollment.ts';
 import type { OwnAccountReader } from './own-account.ts';
-import type { SecondFactorStore } from './second-factors.ts';
+import { parseUserKey, type SecondFactorStore } from './second-factors.ts';
 
 interface Deps {
   readonly accounts: Pick<OwnAccountReader, 'ofCaller'>;
@@ -69,8 +68,9 @@ export function tfaServiceClass({ accounts, store, codes, changes, enrollment }:
 }
 
 function toUserKey(key: unknown): string {
-  if (typeof key === 'string' && isUuid(key)) return key.toLowerCase();
-  throw fail('FORBIDDEN', 'no user has this key');
+  const user = parseUserKey(key);
+  if (user === undefined) throw fail('FORBIDDEN', 'no user has this key');
+  return user;
 }
 
 const isOff = (): Failure => fail('INVALID_PAYLOAD', 'Two-factor sign-in is off.');

@@ -37,7 +37,7 @@ const ENDPOINT = `export default { id: 'act', handler(router, { services, getSch
 interface ServiceCall {
   readonly service: string;
   readonly method: string;
-  readonly args?: readonly unknown[] | ((made: { readonly user: string; readonly file: string }) => readonly unknown[]);
+  readonly args?: readonly unknown[] | ((keys: { readonly user: string; readonly file: string }) => readonly unknown[]);
   readonly of?: string;
   readonly user?: 'allowed';
 }

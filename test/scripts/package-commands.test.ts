@@ -67,7 +67,7 @@ describe('commands of packages with full authority', function () {
     return { code: await ended, text: standardOutput(), all: output() };
   };
   /** A database that cannot be reached: what ends well here has not asked it. */
-  const WITHOUT_DATABASE = { DB_CONNECTION_STRING: 'postgres://nobody@127.0.0.1:1/none' };
+  const WITHOUT_DATABASE = { DB_CONNECTION_STRING: 'postgres://none@127.0.0.1:1/none' };
 
   it('a command of a hook gets its arguments, after cli.before and cli.after and no event of a service', async () => {
     const { code, text, all } = await run(['acme:count', 'parts', '--double']);
@@ -125,7 +125,10 @@ describe('commands of packages with full authority', function () {
     const service = await spawnService({ database, env: { EXTENSIONS_PATH: place.path, EXTENSIONS_CONSENT: 'off' } });
     try {
       await until(() => service.output().includes('the schedule ran'));
-      const lines = service.output().split('\n').filter((line) => /^(cli|app|server)\./.test(line));
+      const lines = service
+        .output()
+        .split('\n')
+        .filter((line) => /^(cli|app|server)\./.test(line));
       expect(lines).to.deep.equal(['cli.before 0', 'app.before', 'app.after', 'server.start']);
     } finally {
       await service.stop();
