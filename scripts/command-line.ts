@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
+import type { KernelCommand } from '#kernel';
 import { BootFailure, boot, type Kernel } from '#kernel/boot';
 import { listCorePlugins } from '../plugins/core-plugins.ts';
 import { findThrowingPackage } from '../plugins/extensions/library.ts';
+import { COMMAND_NOT_FOUND } from '../plugins/extensions-full/contract.ts';
 import { createRepeatedLogLimiter } from './log-repeat-limit.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { renderLogLine, writePretty } from './pretty-log.ts';
@@ -130,17 +132,36 @@ function withCommandName(args: readonly string[], names: ReadonlySet<string>): r
   return !names.has(first) && names.has(joined) ? [joined, ...rest] : args;
 }
 
+/** Migrates and starts the service, with third-party packages, and answers the commands that they added. */
+async function startWithPackages(): ReturnType<Parameters<KernelCommand['run']>[1]> {
+  const running = kernel as Kernel;
+  const core = new Set(running.commands().keys());
+  await running.migrate();
+  await running.start();
+  return new Map([...running.commands()].filter(([name]) => !core.has(name)));
+}
+
+/** Ends the process with a command of a package, unless none has it. Packages are loaded only for a command that is none of ours. */
+async function runPackageCommand(args: readonly string[], { commands }: Kernel): Promise<void> {
+  const [name = ''] = args;
+  const isOurs = program.commands.some((one) => one.name() === name) || commands().has(name) || name === 'help';
+  if (name === '' || name.startsWith('-') || isOurs) return;
+  const code = await commands().get('extensions:run')?.run(args, startWithPackages);
+  if (code !== undefined && code !== COMMAND_NOT_FOUND) await end(code);
+}
+
 try {
   kernel = await bootService(process.argv.includes('--safe'));
   // A command that starts the service works on its data: a package has no part in that, and loading one may record consent.
-  const args = withCommandName(process.argv.slice(2), new Set(kernel.commands.keys()));
-  if (kernel.commands.get(args[0] ?? '')?.needs === 'start') {
+  const args = withCommandName(process.argv.slice(2), new Set(kernel.commands().keys()));
+  if (kernel.commands().get(args[0] ?? '')?.needs === 'start') {
     await kernel.stop();
     kernel = await bootService(true);
   }
   assertPackagesInstalled(kernel.plugins);
   warnOfMisspelledSettings(kernel);
-  for (const { name, about, needs, run } of kernel.commands.values()) {
+  await runPackageCommand(args, kernel);
+  for (const { name, about, needs, run } of kernel.commands().values()) {
     program
       .command(name)
       .description(about)
@@ -149,7 +170,7 @@ try {
       .action(async (own: readonly string[]) => {
         if (needs !== undefined) await kernel?.migrate();
         if (needs === 'start') await kernel?.start();
-        await end((await run(own)) ?? 0);
+        await end((await run(own, startWithPackages)) ?? 0);
       });
   }
   await program.parseAsync(args, { from: 'user' });

@@ -1,5 +1,5 @@
 /**
- * `npm test [-- files, folders or globs] [--grep text]`: starts one database server, runs mocha over the test files beside each
+ * `npm test [-- files, folders or globs] [--grep text] [--times]`: starts one database server, runs mocha over the test files beside each
  * other, removes the server again, and ends with the line `N passed, N failed`. Every statement of the run is compared with the
  * `database` grant of the plugin that ran it.
  */
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startDatabaseServer, type TestDatabaseServer } from '../test/support/database-server.ts';
+import { renderFileTimes, TIMES_FILE_VARIABLE } from '../test/support/file-times.ts';
 import { compareStatementsWithGrants } from '../test/support/statement-grants.ts';
 import { STATEMENT_FOLDER_VARIABLE } from '../test/support/statement-record.ts';
 import { TEMPLATE_DATABASE_VARIABLE } from '../test/support/template-database.ts';
@@ -27,6 +28,7 @@ const { values, positionals } = parseArgs({
     grep: { type: 'string' },
     jobs: { type: 'string', default: String(JOBS) },
     bail: { type: 'boolean', default: false },
+    times: { type: 'boolean', default: false },
   },
 });
 
@@ -41,6 +43,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+const times = join(tmpdir(), `tenon-times-${process.pid}`);
 const statements = mkdtempSync(join(tmpdir(), 'tenon-statements-'));
 let result = { passed: 0, failed: 0 };
 try {
@@ -57,6 +60,8 @@ try {
 } finally {
   await server?.stop();
   rmSync(statements, { recursive: true, force: true });
+  if (values.times) console.log(renderFileTimes(times, root));
+  rmSync(times, { force: true });
 }
 process.exitCode = interrupted || result.failed > 0 || result.passed === 0 ? 1 : 0;
 console.log(`${result.passed} passed, ${result.failed} failed`);
@@ -79,6 +84,7 @@ async function runMocha(files: readonly string[], server: TestDatabaseServer): P
       '--reporter=./test/support/reporter.js',
       '--timeout=120000',
       '--require=./test/support/statement-record.ts',
+      ...(values.times ? ['--require=./test/support/file-times.ts'] : []),
       ...(jobs > 1 && files.length > 1 ? ['--parallel', `--jobs=${jobs}`] : []),
       ...(values.bail ? ['--bail'] : []),
       ...(values.grep ? [`--grep=${values.grep}`] : []),
@@ -92,6 +98,7 @@ async function runMocha(files: readonly string[], server: TestDatabaseServer): P
         TEST_DATABASE_URL: server.url,
         [TEMPLATE_DATABASE_VARIABLE]: server.template,
         [STATEMENT_FOLDER_VARIABLE]: statements,
+        ...(values.times ? { [TIMES_FILE_VARIABLE]: times } : {}),
       },
     },
   );

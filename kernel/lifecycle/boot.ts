@@ -32,7 +32,7 @@ export interface Kernel {
   readonly ledger: Ledger;
   readonly settings: SettingsStore;
   readonly plugins: readonly PluginInfo[];
-  readonly commands: ReadonlyMap<string, KernelCommand>;
+  commands(): ReadonlyMap<string, KernelCommand>;
   audit(): readonly AuditLine[];
   /** Counts the facets, contributions and listeners of one plugin: tests assert that an unloaded plugin leaves none. */
   countOf(owner: string): { readonly facets: number; readonly listeners: number };
@@ -104,7 +104,7 @@ function createKernel({ facets, events, settings, log, ledger, audit }: PluginSt
     get plugins() {
       return loader.loaded();
     },
-    commands: facets.read('kernel', commands as never),
+    commands: () => facets.read('kernel', commands as never),
     countOf: (owner) => ({ facets: facets.countOf(owner), listeners: events.countOf(owner) }),
     migrate: () => run('migrate'),
     start: () => run('start'),

@@ -35,13 +35,13 @@ export interface KernelCommand {
   readonly about: string;
   /** `start`: core plugins are migrated and started first, and do not listen. `migrate`: all plugins are migrated, and none is started. */
   readonly needs?: 'start' | 'migrate';
-  /** Resolves to the exit code; undefined is 0. */
-  run(args: readonly string[]): Promise<number | undefined>;
+  /** Resolves to the exit code; undefined is 0. `start` migrates and starts the service, and answers what commands that added. */
+  run(args: readonly string[], start: () => Promise<ReadonlyMap<string, KernelCommand>>): Promise<number | undefined>;
 }
 
 /** Facet of the commands of the command line beside `start` and `bootstrap`. */
 export const commands = facet<KernelCommand, ReadonlyMap<string, KernelCommand>>('commands', {
-  combine: (all) => new Map(all.map(({ value }) => [value.name, value])),
+  combine: (all) => new Map([...all].reverse().map(({ value }) => [value.name, value])),
   describe: () => authorities('contributes to', ['the command line']),
 });
 

@@ -2,6 +2,7 @@ import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { bus, lock } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
+import type { ServiceClass } from '../extensions-full/contract.ts';
 import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { media } from '../media/contract.ts';
@@ -13,6 +14,7 @@ import manifest from './package.json' with { type: 'json' };
 import { fileChangeTriggers } from './reading/file-change-triggers.ts';
 import { createFileRecordReader } from './reading/file-record-cache.ts';
 import { createFindReadableFile } from './reading/readable-file.ts';
+import { assetsServiceClass } from './service-class.ts';
 import { type AssetCachingConfig, createAssetCachePolicyFor } from './serving/cache-policy.ts';
 import { createStoredObjectCache } from './serving/object-cache.ts';
 import { assetRoutes } from './serving/routes.ts';
@@ -53,5 +55,6 @@ export default definePlugin<AssetsConfig>({
     });
     const archives = zipRoutes({ ...used, findReadable, maxFiles: config.ASSETS_ZIP_MAX_FILES });
     for (const route of [...served, ...archives]) host.contribute(routes, route);
+    host.contribute<ServiceClass>('extensions.services', assetsServiceClass({ ...used, findReadable, variants }));
   },
 });

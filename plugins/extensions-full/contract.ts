@@ -2,9 +2,14 @@ import { authorities, type Caller, facet } from '#kernel';
 
 /**
  * One method of a service. It receives the caller first: that of the `accountability` with which the extension made the service, or the
- * system without one. `args` come from the extension as they are.
+ * system without one. `args` come from the extension as they are, and `options` are those of the constructor, such as the `scope` of
+ * `GraphQLService`.
  */
-export type ServiceMethod = (caller: Caller, args: readonly unknown[]) => Promise<unknown>;
+export type ServiceMethod = (
+  caller: Caller,
+  args: readonly unknown[],
+  options: Readonly<Record<string, unknown>>,
+) => Promise<unknown>;
 
 /** A class in the member `services` of the context of code with full authority (conventions, "Server entry points"). */
 export interface ServiceClass {
@@ -22,3 +27,6 @@ export const serviceClasses = facet<ServiceClass>('extensions.services', {
   coreOnly: true,
   describe: () => authorities('contributes to', ['the services of code with full authority']),
 });
+
+/** Exit code of the command `extensions:run` where no package has the command that is asked for, as shells have it. */
+export const COMMAND_NOT_FOUND = 127;

@@ -1,8 +1,8 @@
-import { capabilities, definePlugin } from '#kernel';
+import { capabilities, commands, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { broker } from '../broker/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
-import { fullAuthorityLoaders } from '../extensions/contract.ts';
+import { extensionStatusControl, fullAuthorityLoaders } from '../extensions/contract.ts';
 import { createPackageFlowOperations, createPackageMountRegistry } from '../extensions/library.ts';
 import { files } from '../files/contract.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
@@ -13,9 +13,10 @@ import { schedule } from '../schedule/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
 import { pageEmbeds } from '../sign-in-pages/contract.ts';
 import { renderAdminPageEmbeds } from './admin-page-embeds.ts';
+import { createPackageCommands } from './commands/package-commands.ts';
 import { serviceClasses } from './contract.ts';
 import { fullAuthorityCapability } from './full-capability.ts';
-import { INIT_EVENTS, runInitHandlers } from './init-events.ts';
+import { runInitHandlers, SERVICE_INIT_EVENTS } from './init-events.ts';
 import type { FullAuthorityDeps } from './injected-services.ts';
 import manifest from './package.json' with { type: 'json' };
 
@@ -23,8 +24,9 @@ export default definePlugin({
   manifest,
   register(host) {
     const { log, packages, identity } = host;
-    const used = host.use({
+    const { extensions, ...used } = host.use({
       access,
+      extensions: extensionStatusControl,
       subjects: broker,
       settings: extensionSettings,
       files,
@@ -36,6 +38,7 @@ export default definePlugin({
       schema,
       schemaWrites,
     });
+    const packageCommands = createPackageCommands({ log, extensions });
     const deps: FullAuthorityDeps = {
       ...used,
       log,
@@ -46,6 +49,7 @@ export default definePlugin({
         contribute: (mount) => host.contribute(routeMounts, mount),
         log,
       }),
+      isCommandProcess: packageCommands.isCommandProcess,
       serviceClasses: () => host.read(serviceClasses),
       operations: createPackageFlowOperations(used.operations, (operation) =>
         host.contribute(flowOperations, operation),
@@ -56,7 +60,11 @@ export default definePlugin({
     host.contribute(capabilities, fullAuthorityCapability);
     host.contribute(fullAuthorityLoaders, {
       load: async (extension, phase) => (await import('./load.ts')).loadFullAuthorityExtension(extension, deps, phase),
-      afterFirstLoad: () => runInitHandlers(deps, INIT_EVENTS),
+      async afterFirstLoad() {
+        await packageCommands.emitEvents();
+        if (!packageCommands.isCommandProcess()) await runInitHandlers(deps, SERVICE_INIT_EVENTS);
+      },
     });
+    host.contribute(commands, packageCommands.command);
   },
 });

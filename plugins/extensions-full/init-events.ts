@@ -12,8 +12,11 @@ export function addInitHandler(runtime: ExtensionRuntime, event: string, handler
   return runtime.undoStack.add(off);
 }
 
-/** Init events, in their order (conventions, "Init events"). */
-export const INIT_EVENTS = [
+/** Init events of the command line, with `program`; they come before those of the service (conventions, "Init events"). */
+export const COMMAND_INIT_EVENTS = ['cli.before', 'cli.after'] as const;
+
+/** Init events of the service, in their order. */
+export const SERVICE_INIT_EVENTS = [
   'app.before',
   'middlewares.before',
   'middlewares.after',
@@ -23,6 +26,9 @@ export const INIT_EVENTS = [
   'routes.after',
   'app.after',
 ] as const;
+
+export const hasInitHandlers = (deps: Pick<ExtensionRuntime['deps'], 'log'>, events: readonly string[]): boolean =>
+  getFullAuthorityRegistrations(deps).inits.some(({ event }) => events.includes(event));
 
 /** Calls the init handlers of these events one after the other, for all of them after the first load of extensions; failures are logged. */
 export async function runInitHandlers(

@@ -28,6 +28,8 @@ export interface FullAuthorityDeps {
   readonly schedule: JobScheduler;
   readonly mounts: PackageMountRegistry;
   readonly operations: PackageFlowOperations;
+  /** True in a process that runs a command of a package and does not serve: it has no part in schedules. */
+  readonly isCommandProcess: () => boolean;
   /** Classes of `services` that other plugins contribute. */
   readonly serviceClasses: () => readonly ServiceClass[];
 }

@@ -17,6 +17,8 @@ export function addSchedule(
     runtime.log.warn({ pattern }, 'a schedule is left out: its pattern is not valid');
     return false;
   }
+  // The process of a command ends with it, and would take a run from the processes that serve.
+  if (runtime.deps.isCommandProcess()) return true;
   const { name, release } = reserveName(runtime, `${runtime.name}\n${entry ?? ''}\n${pattern.trim()}`);
   // Runs may overlap: extensions expect a run at each time, also if the previous one still runs.
   const scheduled = service.start({ name, at: pattern, overlap: 'allow', log: runtime.log, run: () => handler() });

@@ -1,5 +1,4 @@
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
-import { createDisconnectSignalGetter } from '../http/library.ts';
 import { FILES_COLLECTION_NAME } from './contract.ts';
 import type { FileRouteDeps } from './deps.ts';
 import { sharedFileImporterFor } from './import/import-file-from-url.ts';
@@ -18,8 +17,8 @@ export function fileGraphqlFields(deps: FileRouteDeps): readonly ContributedGrap
       definition: 'import_file(url: String!, data: JSON): platform_files',
       offeredTo: { collection: FILES_COLLECTION_NAME, action: 'create' },
       row: FILES_COLLECTION_NAME,
-      resolve: (args, { caller, ctx }) =>
-        importFile(caller, parseFileImportRequest(args), createDisconnectSignalGetter(ctx)()),
+      resolve: (args, { caller, signal }) =>
+        importFile(caller, parseFileImportRequest(args), signal?.() ?? new AbortController().signal),
     },
   ];
 }

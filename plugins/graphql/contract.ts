@@ -12,11 +12,16 @@ import {
  */
 export type GraphqlScope = 'items' | 'system';
 
-/** The request a field is resolved in. */
+/** The request a field is resolved in, or the call of code with full authority. */
 export interface GraphqlResolverContext {
   readonly caller: Caller;
-  /** The Koa context: for cookies, and for the client's address before authentication. */
+  /**
+   * The Koa context: for cookies, and for the client's address before authentication.
+   * @throws INVALID_PAYLOAD where it is read in a call of code, which has none.
+   */
   readonly ctx: HttpContext;
+  /** The signal that the client of the request disconnected; absent in a call of code. */
+  readonly signal?: () => AbortSignal;
 }
 
 /** A root field that is not derived from a collection: sign-in, the state of the service, the row of the own user. */

@@ -1,7 +1,6 @@
 import { type GraphQLSchema, printSchema } from 'graphql';
 import { type Caller, fail, type Log } from '#kernel';
 import type { AccessControl } from '../access/contract.ts';
-import type { HttpContext } from '../http/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import type { SchemaService } from '../schema/contract.ts';
@@ -9,7 +8,7 @@ import type { GraphqlScope } from './contract.ts';
 import { createGraphqlDocumentCaches } from './document/document-cache.ts';
 import { createOperationExecutor } from './execute/execute.ts';
 import type { GraphqlResponse } from './execute/operation-and-response-types.ts';
-import { answerGraphqlRequest } from './http/answer-request.ts';
+import { answerGraphqlRequest, type GraphqlCall } from './http/answer-request.ts';
 import type { GraphqlRequest } from './http/request.ts';
 import type { ContributedFields } from './schema/contributed-fields.ts';
 import { createGraphqlSchemaCache } from './schema/schema-cache.ts';
@@ -20,7 +19,7 @@ import { createGraphqlSchemaCache } from './schema/schema-cache.ts';
  */
 export interface GraphqlEngine {
   /** Runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
-  run(scope: GraphqlScope, request: GraphqlRequest, ctx: HttpContext): Promise<GraphqlResponse>;
+  run(scope: GraphqlScope, request: GraphqlRequest, call: GraphqlCall): Promise<GraphqlResponse>;
   /** The schema of the caller in the schema language. @throws FORBIDDEN when introspection is off. */
   sdl(caller: Caller, scope: GraphqlScope): Promise<string>;
 }
@@ -54,7 +53,7 @@ export function createGraphqlEngine(deps: GraphqlEngineDeps): GraphqlEngine {
   const schemas = createGraphqlSchemaCache({ schema, access, contributed, capacity, createDocuments, log });
   const execute = createOperationExecutor({ items, schema, ceilings, log, showsSuggestions: introspection });
   return {
-    run: (scope, request, ctx) => answerGraphqlRequest({ schemas, execute }, scope, request, ctx),
+    run: (scope, request, call) => answerGraphqlRequest({ schemas, execute }, scope, request, call),
     async sdl(caller, scope) {
       if (!introspection) throw fail('FORBIDDEN', 'introspection is off');
       const { schema: built } = await schemas.get(caller, scope);

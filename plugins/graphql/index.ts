@@ -9,8 +9,9 @@ import { graphqlFields } from './contract.ts';
 import { createGraphqlExplorer } from './explorer/explorer.ts';
 import { createRefusedFieldReporter } from './fields/refused-field-reporter.ts';
 import { graphqlRoutes } from './http/routes.ts';
-import { sdlField, sdlRoutes, sdlServiceClass } from './http/sdl.ts';
+import { sdlField, sdlRoutes } from './http/sdl.ts';
 import manifest from './package.json' with { type: 'json' };
+import { graphqlServiceClasses } from './service-classes.ts';
 
 /** Loads once, with the first call. After a failure the next call tries again. */
 function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
@@ -58,7 +59,7 @@ export default definePlugin<Config>({
     for (const route of [...graphqlRoutes({ engine, explorer }), ...sdlRoutes(engine), ...explorer.routes])
       host.contribute(routes, route);
     host.contribute(graphqlFields, sdlField(engine));
-    host.contribute<ServiceClass>('extensions.services', sdlServiceClass(engine));
+    for (const one of graphqlServiceClasses(engine)) host.contribute<ServiceClass>('extensions.services', one);
     host.onStart(() => {
       const report = createRefusedFieldReporter(log);
       const update = () => report(host.read(graphqlFields).refused);

@@ -1,4 +1,5 @@
 import type { Log } from '#kernel';
+import { eventLoopTurn } from '../../sandbox/host/event-loop-turn.ts';
 import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
 import type { ConfinedRuntimeState, GuestProgram, Sandbox, SandboxProgram } from './contract.ts';
 import { invokeGuest, toGuestFailure } from './invoke.ts';
@@ -19,6 +20,7 @@ export function createSandbox(
 
   async function resolve(): Promise<ConfinedRuntimeStartResult> {
     const { startConfinedRuntime } = await import('./runtime.ts');
+    await eventLoopTurn();
     const resolved = await startConfinedRuntime(config, launch, log);
     if (resolved.mayRetry) resolving = undefined;
     state = resolved.state;

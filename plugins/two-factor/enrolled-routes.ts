@@ -12,7 +12,7 @@ import {
   RENEW_RECOVERY_CODES_ROUTE_DESCRIPTION,
   RESET_ROUTE_DESCRIPTION,
 } from './route-descriptions.ts';
-import type { SecondFactorStore } from './second-factors.ts';
+import { parseUserKey, type SecondFactorStore } from './second-factors.ts';
 
 export interface EnrolledRouteDeps {
   readonly readOwnAccount: (ctx: HttpContext) => Promise<OwnAccount>;
@@ -21,8 +21,6 @@ export interface EnrolledRouteDeps {
   readonly changes: Pick<SecondFactorChanges, 'turnOff' | 'renewRecoveryCodes'>;
   readonly attempts: Pick<SignInAttempts, 'checkPassword'>;
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function assertEnrolled({ isEnrolled }: OwnAccount): void {
   if (!isEnrolled) throw fail('INVALID_PAYLOAD', 'Two-factor sign-in is off.');
@@ -60,9 +58,9 @@ export function enrolledRoutes(deps: EnrolledRouteDeps): readonly Route[] {
   async function reset(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
     if (!caller.admin) throw fail('FORBIDDEN', 'only admins turn off the second factor of a user');
-    const user = ctx.params.id as string;
-    if (!UUID.test(user) || !(await store.hasUser(user))) throw fail('FORBIDDEN', 'no user has this key');
-    await changes.turnOff(caller, user.toLowerCase());
+    const user = parseUserKey(ctx.params.id);
+    if (user === undefined || !(await store.hasUser(user))) throw fail('FORBIDDEN', 'no user has this key');
+    await changes.turnOff(caller, user);
     sendData(ctx, undefined);
   }
 

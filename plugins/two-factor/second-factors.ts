@@ -48,6 +48,14 @@ export interface SecondFactorStore {
   countRecoveryCodes(user: string): Promise<number>;
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The key of a user as it is stored; undefined for what is no key of a user. */
+export function parseUserKey(key: unknown): string | undefined {
+  const text = typeof key === 'string' ? key.toLowerCase() : '';
+  return UUID.test(text) ? text : undefined;
+}
+
 /** A secret is random and cannot be guessed, so a fast hash is enough. */
 const hashOffer = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 

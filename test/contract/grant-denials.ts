@@ -23,6 +23,7 @@ export interface CapabilityDenial {
 /** The command of a plugin that uses a grant which no request uses, with its arguments. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   'account-commands': ['sessions:end', '--email', FIRST_ADMIN_CREDENTIALS.email],
+  'extensions-full': ['extensions:run'],
   'schema-snapshots': ['schema:snapshot', '/dev/null', '--yes'],
   'auth-providers': ['auth:check', 'example', '--user', 'ann@example.com'],
   'two-factor': ['users:tfa-reset', FIRST_ADMIN_CREDENTIALS.email],
@@ -75,7 +76,10 @@ async function denialOn(
     };
     await exerciseAll(untilDenied, `http://127.0.0.1:${address}`, provider);
     const [command = '', ...args] = COMMANDS[plugin.folder] ?? [];
-    await kernel.commands.get(command)?.run(args);
+    const { commands } = kernel;
+    await commands()
+      .get(command)
+      ?.run(args, async () => commands());
   } catch (error) {
     const { cause, detail, message } = error as { cause?: { code?: string }; detail?: string; message: string };
     if (cause?.code === 'CAPABILITY_DENIED') return { plugin: plugin.name, detail: detail ?? message };

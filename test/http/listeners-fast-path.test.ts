@@ -24,7 +24,7 @@ async function parsedDuring(work: () => Promise<unknown>): Promise<number> {
   return parsed;
 }
 
-describe('a read listener of one collection', () => {
+describe('listeners of one collection', () => {
   let database: FreshDatabase;
   let sketched: TestComposition;
   let service: InProcessService;
@@ -34,6 +34,8 @@ describe('a read listener of one collection', () => {
     await database.query(`
       create table loud (id serial primary key, title text);
       create table other (id serial primary key, title text);
+      create table tree (id serial primary key, title text, parent int references tree (id));
+      insert into tree (title) values ('root');
       insert into loud (title) values ('${MARK}');
       insert into other (title) values ('${MARK}');
     `);
@@ -66,7 +68,7 @@ describe('a read listener of one collection', () => {
     return { texts, parsed };
   };
 
-  it('leaves the statements and rows of all other collections unchanged, and those of its own once it is removed', async () => {
+  it('for reads leave the statements and rows of all other collections unchanged, and those of its own once it is removed', async () => {
     const before = { loud: await statementsOf('loud'), other: await statementsOf('other') };
     expect(before.other.texts).to.have.length(1);
     expect([before.loud.parsed, before.other.parsed], 'no row is made into an object').to.deep.equal([0, 0]);
@@ -78,5 +80,44 @@ describe('a read listener of one collection', () => {
     expect(loud.parsed, 'its rows are made for the listener').to.be.above(0);
     off();
     expect(await statementsOf('loud')).to.deep.equal(before.loud);
+  });
+
+  describe('for writes', () => {
+    type Write = readonly [method: string, path: string, body: object];
+    /** The number of statements of a second write, whose plans are in memory. */
+    const countOf = async (...[method, path, body]: Write): Promise<number> => {
+      const write = () => service.request(method, path, { token: service.admin.token, body });
+      expect((await write()).status).to.equal(200);
+      return (await recordStatementsDuring(write)).length;
+    };
+    const countWith = async (event: string, ...write: Write): Promise<number> => {
+      const off = host.events.onAction(event, () => {});
+      try {
+        return await countOf(...write);
+      } finally {
+        off();
+      }
+    };
+    const create: Write = ['POST', '/items/tree', { title: 'leaf' }];
+    const update: Write = ['PATCH', '/items/tree/1', { title: 'trunk' }];
+
+    for (const [verb, write, other] of [
+      ['create', create, ['update', 'delete']],
+      ['update', update, ['create', 'delete']],
+    ] as const)
+      it(`cost a ${verb} nothing where they listen to another verb, and a read where they may change its row`, async () => {
+        const alone = await countOf(...write);
+        for (const one of other) expect(await countWith(`tree.items.${one}`, ...write), one).to.equal(alone);
+        expect(await countWith(`tree.items.${verb}`, ...write)).to.equal(alone + 1);
+        expect(await countOf(...write)).to.equal(alone);
+      });
+
+    it('of another verb cost a read where a nested row of the same collection calls them', async () => {
+      const nested: Write = ['POST', '/items/tree', { title: 'leaf', parent: { id: 1, title: 'trunk' } }];
+      const alone = await countOf(...nested);
+      expect(await countWith('tree.items.update', ...nested)).to.equal(alone + 1);
+      const grown: Write = ['PATCH', '/items/tree/1', { title: 'trunk', parent: { title: 'ground' } }];
+      expect(await countWith('tree.items.create', ...grown)).to.equal((await countOf(...grown)) + 1);
+    });
   });
 });

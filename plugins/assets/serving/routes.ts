@@ -1,7 +1,7 @@
-import { Failure } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { parsedQueryStringOf } from '../../http/library.ts';
 import type { FindReadableFile } from '../reading/readable-file.ts';
+import { withReadableFile } from '../reading/replaced-object-retry.ts';
 import type { FileRecord, ImageVariant, ImageVariantChoice, ImageVariantService } from '../variant.ts';
 import { assetHeadersFor } from './asset-headers.ts';
 import { type AssetResponseDetails, sendNotModified, sendWholeStoredObject } from './asset-response-writers.ts';
@@ -19,27 +19,12 @@ interface RouteDeps {
   readonly sendFile: SendFile;
 }
 
-/** How often one request reads the record of its file again because the object was replaced meanwhile. */
-const MAX_REREADS = 5;
 const UNTRANSFORMED: ImageVariantChoice = { varies: false };
 
 /** `/assets/<id>`, and the same with any file name behind it. */
 export function assetRoutes({ findReadable, variants, objects, cachingFor, sendFile }: RouteDeps): readonly Route[] {
-  async function handle(ctx: HttpContext): Promise<void> {
-    const { caller } = ctx.state;
-    let file = await findReadable(caller, ctx.params.id as string);
-    for (let left = MAX_REREADS; ; left--) {
-      try {
-        await send(ctx, file);
-        return;
-      } catch (error) {
-        if (left === 0 || !(error instanceof Failure) || error.code !== 'FORBIDDEN') throw error;
-        const other = await findReadable.findReplacement(caller, file);
-        if (!other) throw error;
-        file = other;
-      }
-    }
-  }
+  const handle = (ctx: HttpContext): Promise<void> =>
+    withReadableFile(findReadable, ctx.state.caller, ctx.params.id as string, (file) => send(ctx, file));
 
   async function send(ctx: HttpContext, file: FileRecord): Promise<void> {
     // Most URLs have no query, and parsing it costs more than the rest of this function.

@@ -5,10 +5,8 @@ import type { BaseServiceClass, ExtensionServiceOptions } from './base-service.t
 /** Classes that authors may look for, and why there is none. */
 const ABSENT: Readonly<Record<string, string>> = {
   AccessService: 'permissions belong to roles: use PermissionsService',
-  GraphQLService: 'use ItemsService, or send a request to /graphql',
   PayloadService: 'ItemsService converts values itself',
   PoliciesService: 'permissions belong to roles: use PermissionsService',
-  TFAService: 'second factors belong to their users: /users/me/tfa',
   VersionsService: 'there are no content versions',
   WebSocketService: 'there are no web sockets yet',
 };
@@ -37,13 +35,18 @@ function createServiceClass(
   methods: ServiceClass['methods'],
 ): ServiceConstructor {
   const service = class extends Acting {
-    constructor(options?: ExtensionServiceOptions) {
+    constructor(options: ExtensionServiceOptions = {}) {
       super(options);
-      for (const [path, method] of Object.entries(methods)) this.#add(path.split('.'), method);
+      const own = { ...options };
+      for (const [path, method] of Object.entries(methods)) this.#add(path.split('.'), method, own);
     }
 
-    #add([first = '', second]: readonly string[], method: ServiceMethod): void {
-      const call = (...args: unknown[]) => this.act((caller: Caller) => method(caller, args));
+    #add(
+      [first = '', second]: readonly string[],
+      method: ServiceMethod,
+      options: Readonly<Record<string, unknown>>,
+    ): void {
+      const call = (...args: unknown[]) => this.act((caller: Caller) => method(caller, args, options));
       const self = this as unknown as Record<string, unknown>;
       self[first] = second === undefined ? call : { ...(self[first] as object | undefined), [second]: call };
     }

@@ -1,7 +1,6 @@
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
-import { fail, requestScope } from '#kernel';
-import type { HttpContext } from '../../http/contract.ts';
-import type { GraphqlScope } from '../contract.ts';
+import { fail } from '#kernel';
+import type { GraphqlResolverContext, GraphqlScope } from '../contract.ts';
 import type { ValidatedGraphqlDocument } from '../document/document-cache.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import { schemaIndependentFailure } from '../document/limits.ts';
@@ -14,22 +13,28 @@ export interface AnswerGraphqlRequestDeps {
   readonly execute: ExecuteOperation;
 }
 
+/** A request of a client, or a call of code. */
+export interface GraphqlCall extends GraphqlResolverContext {
+  readonly allowsMutations: boolean;
+  /** Called before a query runs, which changes nothing. */
+  onQuery?(): void;
+}
+
 /** Validates and runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
 export async function answerGraphqlRequest(
   { schemas, execute }: AnswerGraphqlRequestDeps,
   scope: GraphqlScope,
   request: GraphqlRequest,
-  ctx: HttpContext,
+  call: GraphqlCall,
 ): Promise<GraphqlResponse> {
-  const { caller } = ctx.state;
+  const { caller } = call;
   const attempt = (callerSchema: CallerGraphqlSchema): Promise<GraphqlResponse> => {
     const document = callerSchema.documents.get(request.query);
     const node = selectOperation(document, request.operationName);
-    if (ctx.method !== 'POST' && node.operation === OperationTypeNode.MUTATION)
+    if (!call.allowsMutations && node.operation === OperationTypeNode.MUTATION)
       throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
-    // A query by POST is cancelled when its client disconnects, like one by GET.
-    if (node.operation === OperationTypeNode.QUERY) requestScope.getStore()?.markReadOnly?.();
-    return execute(callerSchema, { document, node, variables: request.variables }, { caller, ctx });
+    if (node.operation === OperationTypeNode.QUERY) call.onQuery?.();
+    return execute(callerSchema, { document, node, variables: request.variables }, call);
   };
   const built = await schemas.get(caller, scope);
   try {

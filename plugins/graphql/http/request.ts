@@ -16,6 +16,9 @@ export interface GraphqlRequest {
 export const parseGraphqlRequest = (ctx: HttpContext): GraphqlRequest =>
   validateMembers(ctx.method === 'POST' ? readBodyMembers(ctx) : readQueryMembers(ctx));
 
+/** The request of code: its members are checked like those of a client. @throws INVALID_PAYLOAD */
+export const parseGraphqlCall = (members: Members): GraphqlRequest => validateMembers(members);
+
 type Members = Readonly<Partial<Record<'query' | 'variables' | 'operationName' | 'extensions', unknown>>>;
 
 function readBodyMembers(ctx: HttpContext): Members {

@@ -1,11 +1,12 @@
-import { errorEnvelope, fail } from '#kernel';
+import { errorEnvelope, fail, requestScope } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { sendStream } from '../../http/library.ts';
+import { createDisconnectSignalGetter, sendStream } from '../../http/library.ts';
 import { currentAnswerSources } from '../../query/library.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
 import type { GraphqlResponse } from '../execute/operation-and-response-types.ts';
+import type { GraphqlCall } from './answer-request.ts';
 import { graphqlMediaTypeFor } from './media-type.ts';
 import { parseGraphqlRequest } from './request.ts';
 import {
@@ -62,7 +63,7 @@ async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx:
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', type);
   try {
-    const response = await (await deps.engine()).run(scope, parseGraphqlRequest(ctx), ctx);
+    const response = await (await deps.engine()).run(scope, parseGraphqlRequest(ctx), createCall(ctx));
     // `no-cache`: a client may keep the answer but revalidates it by its entity tag, since rows and permissions change
     // at any time. A stream has no entity tag, but its client may keep it as well.
     if (ctx.method !== 'POST' && isComplete(response)) ctx.set('Cache-Control', cacheControl);
@@ -72,6 +73,15 @@ async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx:
     sendFailure(ctx, error);
   }
 }
+
+const createCall = (ctx: HttpContext): GraphqlCall => ({
+  caller: ctx.state.caller,
+  ctx,
+  signal: createDisconnectSignalGetter(ctx),
+  allowsMutations: ctx.method === 'POST',
+  // A query by POST is cancelled when its client disconnects, like one by GET.
+  onQuery: () => requestScope.getStore()?.markReadOnly?.(),
+});
 
 const isComplete = (response: GraphqlResponse): boolean => response.kind === 'parts' || !response.failed;
 

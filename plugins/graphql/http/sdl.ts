@@ -1,5 +1,4 @@
 import { fail } from '#kernel';
-import type { ServiceClass } from '../../extensions-full/contract.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { ContributedGraphqlField, GraphqlScope } from '../contract.ts';
 import type { GraphqlEngine } from '../engine.ts';
@@ -44,13 +43,4 @@ export const sdlField = (engine: LoadEngine): ContributedGraphqlField => ({
   types: 'enum graphql_sdl_scope { items system }',
   resolve: async ({ scope }, { caller }) =>
     (await engine()).sdl(caller, (scope as GraphqlScope | null | undefined) ?? 'items'),
-});
-
-/** `SpecificationService` of code with full authority: `graphql.generate('items')`. */
-export const sdlServiceClass = (engine: LoadEngine): ServiceClass => ({
-  name: 'SpecificationService',
-  methods: {
-    'graphql.generate': async (caller, [scope]) =>
-      (await engine()).sdl(caller, scope === 'system' ? 'system' : 'items'),
-  },
 });

@@ -6,11 +6,23 @@ import { requireServedCollection } from '../find-collection-and-key.ts';
 import { hasReadListeners } from './read-listeners.ts';
 import type { ReadPlanner, ReadRequest } from './read-plan.ts';
 
-/** SQL of the JSON text of the row `t` as this caller's query reads it; undefined where the row has to be read back. */
-export type WrittenRowSqlCompiler = (caller: Caller, collection: string, raw: RawQuery) => Promise<string | undefined>;
+/** How a writing statement answers its row. */
+export interface WrittenRowSql {
+  /** SQL of the JSON text of the row `t` as this caller's query reads it. */
+  readonly sql: string;
+  /** Only where no other row is written: the other verb has listeners, which a nested row of the same collection would call. */
+  readonly isForSingleRows: boolean;
+}
+
+/** Undefined where the row has to be read back. */
+export type WrittenRowSqlCompiler = (
+  caller: Caller,
+  collection: string,
+  write: { readonly verb: 'create' | 'update'; readonly query: RawQuery },
+) => Promise<WrittenRowSql | undefined>;
 
 /**
- * The writing statement can answer its row where nothing may change the row until it is read: no trigger, no action and
+ * The writing statement can answer its row where nothing may change the row until it is read: no trigger, no action of the verb and
  * no read listener.
  */
 export function createWrittenRowSqlCompiler(
@@ -20,7 +32,7 @@ export function createWrittenRowSqlCompiler(
 ): WrittenRowSqlCompiler {
   /** SQL of rows by the parsed tree of a cached plan. */
   const cachedSql = new WeakMap<object, { readonly sql: string | undefined }>();
-  return async (caller, name, raw) => {
+  return async (caller, name, { verb, query: raw }) => {
     const set = await access.permissions(caller);
     if (set.of(name, 'read').length === 0) return undefined;
     const target = await requireServedCollection(schema, name);
@@ -29,11 +41,11 @@ export function createWrittenRowSqlCompiler(
       itemEventNames(collection, verb).some((event) => events.hasListeners(kind, event));
     // A write of a system collection may change what its caller may read.
     if (collection.system || collection.hasSideEffects || hasReadListeners(events, collection)) return undefined;
-    if (hasListener('filter', 'query') || hasListener('action', 'create') || hasListener('action', 'update'))
-      return undefined;
+    if (hasListener('filter', 'query') || hasListener('action', verb)) return undefined;
     const { read } = await plan(caller, set, target, { ...toReadRequest(raw), key: '' });
     const found = cachedSql.get(read) ?? { sql: query.compileReturning(read, schemaSnapshot, 't') };
     cachedSql.set(read, found);
-    return found.sql;
+    if (found.sql === undefined) return undefined;
+    return { sql: found.sql, isForSingleRows: hasListener('action', verb === 'create' ? 'update' : 'create') };
   };
 }

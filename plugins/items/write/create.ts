@@ -62,6 +62,7 @@ export async function createRows(
   const hasRevisionPlaces =
     hasNestedRows || (hasRevisions && rows.some(({ parent, revision }) => parent !== null || revision.id !== null));
   const isLastStatement = isLast && rows.every(({ parts }) => parts.toMany.length === 0);
+  const isAnswered = isLastStatement && !(answer?.isForSingleRows && rows.some(({ parts }) => parts.toOne.length > 0));
   const keys = await insertRows(
     deps,
     {
@@ -71,7 +72,7 @@ export async function createRows(
       hasNestedRows,
       ...(hasRevisionPlaces ? { revisionPlaces: rows } : {}),
       isLast: isLastStatement,
-      ...(isLastStatement ? { answer } : {}),
+      ...(isAnswered ? { answer } : {}),
     },
     columns,
   );

@@ -247,7 +247,12 @@ async function updateGroup(
   const [ownColumns] = columns as readonly [Payload];
   // A statement that changes the key does not answer its row: foreign keys that cascade to the new key, even one of the
   // row itself, change after the statement.
-  const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !hasKeyColumns(key, ownColumns);
+  const isAnswered =
+    isLast &&
+    rows.length === 1 &&
+    first.keys.length === 1 &&
+    !hasKeyColumns(key, ownColumns) &&
+    !(answer?.isForSingleRows && first.parts.toOne.length > 0);
   const statement = {
     caller,
     collection,

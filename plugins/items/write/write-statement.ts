@@ -31,6 +31,8 @@ export interface WriteStatementContext {
 export interface WrittenRowTextSlot {
   readonly sql: string;
   readonly isList?: boolean;
+  /** The text is not made where the write has nested rows. */
+  readonly isForSingleRows?: boolean;
   data?: string;
 }
 

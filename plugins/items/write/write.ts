@@ -34,7 +34,7 @@ export function createItemWrites(
       await assertAllowed(access, caller, name, 'create');
       const entry = platformValues ? { payload, platformValues } : { payload };
       return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation }, (writes) =>
-        withRowAnswer(writtenRow, { caller, name, answer }, async (row) =>
+        withRowAnswer(writtenRow, { caller, name, verb: 'create', answer }, async (row) =>
           first(await writes.create(caller, name, [entry], row)),
         ),
       );
@@ -44,7 +44,7 @@ export function createItemWrites(
       await assertAllowed(access, caller, name, 'create');
       const entries = payloads.map((payload, at) => ({ payload, path: [at] }));
       return runUnitOfWork(deps, { caller, name, payloads, cancellation }, (writes) =>
-        withRowAnswer(writtenRow, { caller, name, answer, isList: true }, (list) =>
+        withRowAnswer(writtenRow, { caller, name, verb: 'create', answer, isList: true }, (list) =>
           writes.create(caller, name, entries, list),
         ),
       );
@@ -52,7 +52,7 @@ export function createItemWrites(
     async updateOne(caller, name, key, payload, { platformValues, answer, ...cancellation } = {}) {
       await assertAllowed(access, caller, name, 'update');
       return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation }, (writes) =>
-        withRowAnswer(writtenRow, { caller, name, answer }, async (row) =>
+        withRowAnswer(writtenRow, { caller, name, verb: 'update', answer }, async (row) =>
           first(await updateByKeys(writes, caller, name, [key], payload, { platformValues, answer: row })),
         ),
       );
@@ -198,6 +198,7 @@ async function runUnitOfWork<T>(
 interface AnswerRequest {
   readonly caller: Caller;
   readonly name: string;
+  readonly verb: 'create' | 'update';
   readonly answer: WrittenRowsAnswerSlot | undefined;
   readonly isList?: boolean;
 }
@@ -208,12 +209,13 @@ interface AnswerRequest {
  */
 async function withRowAnswer<T>(
   writtenRow: WrittenRowSqlCompiler,
-  { caller, name, answer, isList = false }: AnswerRequest,
+  { caller, name, verb, answer, isList = false }: AnswerRequest,
   work: (row: WrittenRowTextSlot | undefined) => Promise<T>,
 ): Promise<T> {
-  const sql = answer && (await writtenRow(caller, name, answer.query).catch(() => undefined));
-  if (!answer || sql === undefined) return work(undefined);
-  const row: WrittenRowTextSlot = { sql, isList };
+  const { query } = answer ?? {};
+  const compiled = query && (await writtenRow(caller, name, { verb, query }).catch(() => undefined));
+  if (!answer || !compiled) return work(undefined);
+  const row: WrittenRowTextSlot = { ...compiled, isList };
   const written = await work(row);
   if (row.data !== undefined) answer.data = row.data;
   return written;

@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventLoopTurn } from '../event-loop-turn.ts';
 import { listInheritedDescriptors } from './inherited-descriptors.ts';
 import { createLauncherTempFolder } from './launcher-temp-folder.ts';
 import { findDynamicLoader, listDynamicLibraryPaths } from './libraries.ts';
@@ -37,6 +38,7 @@ export async function createLaunchFiles({ flags, native, folders }: LaunchFilesO
   const tools = findConfinementTools(folders);
   const linux = process.platform === 'linux';
   const libraries = linux && tools.bubblewrap !== null ? await findLibraries(tools, native) : null;
+  await eventLoopTurn();
   const folder = createLauncherTempFolder();
   const writeFile = (name: string, content: string | Buffer) => {
     const path = join(folder, name);
@@ -64,9 +66,14 @@ async function findLibraries(
   const loader = findDynamicLoader();
   if (loader === null) return null;
   const programs = [process.execPath, native, setpriv, prlimit].filter((path) => path !== null);
+  const found = new Set<string>();
   try {
-    return [...new Set((await Promise.all(programs.map((path) => listDynamicLibraryPaths(path, loader)))).flat())];
+    for (const path of programs) {
+      await eventLoopTurn();
+      for (const library of await listDynamicLibraryPaths(path, loader)) found.add(library);
+    }
   } catch {
     return null;
   }
+  return [...found];
 }

@@ -2,6 +2,7 @@ import { bundleChildRunnerSource } from '../../runner/build.ts';
 import { findIsolatedVmAddonPath } from '../../runner/isolated-vm-addon.ts';
 import { CHILD_NODE_FLAGS } from '../../runner/node-flags.ts';
 import type { ConfinedChild, ConfinedChildLauncher, ConfinedChildLauncherOptions } from '../confined-child.ts';
+import { eventLoopTurn } from '../event-loop-turn.ts';
 import { readProbeSource } from '../posture/probe-client.ts';
 import { findProvenLaunchPlan } from '../posture/resolve-posture.ts';
 import { openCgroups } from './cgroups/cgroups.ts';
@@ -34,12 +35,16 @@ export async function createConfinedChildLauncher(
 ): Promise<ConfinedModuleLauncher> {
   const isLinux = process.platform === 'linux';
   const isRoot = process.getuid?.() === 0;
+  // This module has just been imported.
+  await eventLoopTurn();
   const runner = await bundleChildRunnerSource();
+  await eventLoopTurn();
   const resources = await createLaunchFiles({
     flags: CHILD_NODE_FLAGS,
     native: findNativeAddon(),
     folders: environment.folders,
   });
+  await eventLoopTurn();
   const cgroups = isLinux && environment.cgroups !== false ? await openCgroups() : null;
   const living = new Set<ConfinedChild>();
   const close = async () => {

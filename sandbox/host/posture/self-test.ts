@@ -1,4 +1,5 @@
 import type { ChildProcessExit } from '../confined-child.ts';
+import { eventLoopTurn } from '../event-loop-turn.ts';
 import { type ChildLaunchPlan, computeAddressSpaceHeadroom, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
 import { findGuestPid, readProcLimits } from '../launch/proc.ts';
 import { type StartedChild, startProgramUnderLaunchPlan } from '../launch/start.ts';
@@ -37,11 +38,12 @@ export async function selfTestLaunchPlan(
   const { peak, ...seen } = first;
   const final = withAddressLimit(plan, peak, machine.memory);
   const target = 1.25 * Math.max(plan.memory, computeAddressSpaceHeadroom(machine.memory)) + 32 * MIB;
-  const [limited, hoarded, runner] = await Promise.all([
-    testLimits(machine, final, programs),
-    testMemoryLimit(machine, final, programs, target),
-    canStartRunner(machine, final, programs),
-  ]);
+  await eventLoopTurn();
+  const limits = testLimits(machine, final, programs);
+  await eventLoopTurn();
+  const memory = testMemoryLimit(machine, final, programs, target);
+  await eventLoopTurn();
+  const [limited, hoarded, runner] = await Promise.all([limits, memory, canStartRunner(machine, final, programs)]);
   const { isolate, ...rest } = limited;
   return {
     plan: final,

@@ -10,11 +10,14 @@ import {
 import { SELF_SIGNED_CERTIFICATE } from '../../support/self-signed-certificate.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import {
+  type CheckCase,
   type CheckReport,
   findingsOf,
   problemsOf,
+  providerSettings,
   reportOf,
   runAuthCheck,
+  testCheckFindings,
   textOf,
 } from '../auth-providers/check-run.ts';
 import { makeRole } from '../users/test-users.ts';
@@ -48,20 +51,20 @@ describe('auth check, of directories', function () {
   });
 
   const settingsOf = (name: string, more: Record<string, string> = {}) =>
-    Object.fromEntries(
-      Object.entries({
-        DRIVER: 'ldap',
-        CLIENT_URL: directory.url,
-        BIND_DN: LDAP_ADMIN.dn,
-        BIND_PASSWORD: LDAP_ADMIN.password,
-        USER_DN: LDAP_PEOPLE,
-        IDENTIFIER_ATTRIBUTE: 'employeeNumber',
-        GROUP_DN: LDAP_GROUPS,
-        ...more,
-      }).map(([key, value]) => [`AUTH_${name.toUpperCase()}_${key}`, value]),
-    );
-  const check = async (settings: Record<string, string>, args: readonly string[] = []): Promise<CheckReport> =>
-    reportOf(await runAuthCheck(service.database, ['--json', ...args], settings));
+    providerSettings(name, {
+      DRIVER: 'ldap',
+      CLIENT_URL: directory.url,
+      BIND_DN: LDAP_ADMIN.dn,
+      BIND_PASSWORD: LDAP_ADMIN.password,
+      USER_DN: LDAP_PEOPLE,
+      IDENTIFIER_ATTRIBUTE: 'employeeNumber',
+      GROUP_DN: LDAP_GROUPS,
+      ...more,
+    });
+  const check = async (
+    settings: Readonly<Record<string, string>>,
+    args: readonly string[] = [],
+  ): Promise<CheckReport> => reportOf(await runAuthCheck(service.database, ['--json', ...args], settings));
 
   describe('in good and in broken states', () => {
     let report: CheckReport;
@@ -93,7 +96,7 @@ describe('auth check, of directories', function () {
         ...['settings', 'registration', 'connection', 'certificate', 'bind', 'users', 'groups'],
       ]);
     });
-    const cases: readonly (readonly [provider: string, problem: string, says: string])[] = [
+    const cases: readonly CheckCase[] = [
       ['untrusted', 'fail connection', 'AUTH_UNTRUSTED_CLIENT_CA_FILE'],
       ['away', 'fail connection', 'check AUTH_AWAY_CLIENT_URL'],
       ['hang', 'fail provider', 'did not answer in time'],
@@ -106,12 +109,7 @@ describe('auth check, of directories', function () {
       ['groups', 'fail groups', 'check AUTH_GROUPS_GROUP_DN'],
       ['groupless', 'warn groups', 'AUTH_GROUPLESS_GROUP_ATTRIBUTE'],
     ];
-    for (const [provider, problem, says] of cases) {
-      it(`of ${provider}: finds ${problem}, and says what to do`, () => {
-        expect(problemsOf(report, provider), JSON.stringify(findingsOf(report, provider))).to.deep.equal([problem]);
-        expect(textOf(report, provider, problem.replace(/^\w+ /, ''))).to.contain(says);
-      });
-    }
+    testCheckFindings(cases, () => report);
     it('warns of passwords in clear text', () => {
       expect(problemsOf(report, 'clear')).to.include('warn encryption');
     });

@@ -4,7 +4,17 @@ import { findFreePort } from '../../support/free-port.ts';
 import { REAL_PROVIDER_CLIENT, type RealOpenIdProvider, startOidcProvider } from '../../support/oidc-provider.ts';
 import { type OpenIdServer, type OpenIdServerFaults, startOpenIdServer } from '../../support/openid-server.ts';
 import { createMigratedDatabase } from '../../support/service.ts';
-import { type CheckReport, findingsOf, problemsOf, reportOf, runAuthCheck, textOf } from './check-run.ts';
+import {
+  type CheckCase,
+  type CheckReport,
+  findingsOf,
+  problemsOf,
+  providerSettings,
+  reportOf,
+  runAuthCheck,
+  testCheckFindings,
+  textOf,
+} from './check-run.ts';
 import { oauth2Settings, openIdSettings } from './provider-fixture.ts';
 
 const SECRET = 'a wrong secret of the client';
@@ -41,15 +51,13 @@ describe('auth check, of providers of OpenID Connect and OAuth2', function () {
     let provider: RealOpenIdProvider;
     let report: CheckReport;
     const settingsOf = (name: string, more: Record<string, string> = {}) =>
-      Object.fromEntries(
-        Object.entries({
-          DRIVER: 'openid',
-          ISSUER_URL: provider.issuer,
-          CLIENT_ID: REAL_PROVIDER_CLIENT.id,
-          CLIENT_SECRET: REAL_PROVIDER_CLIENT.secret,
-          ...more,
-        }).map(([key, value]) => [`AUTH_${name.toUpperCase()}_${key}`, value]),
-      );
+      providerSettings(name, {
+        DRIVER: 'openid',
+        ISSUER_URL: provider.issuer,
+        CLIENT_ID: REAL_PROVIDER_CLIENT.id,
+        CLIENT_SECRET: REAL_PROVIDER_CLIENT.secret,
+        ...more,
+      });
     before(async () => {
       provider = await startOidcProvider(publicUrl, 'good');
       servers.push(provider);
@@ -147,7 +155,7 @@ describe('auth check, of providers of OpenID Connect and OAuth2', function () {
       });
     });
 
-    const cases: readonly (readonly [provider: string, problem: string, says: string | RegExp])[] = [
+    const cases: readonly CheckCase[] = [
       ['away', 'fail discovery document', 'ECONNREFUSED'],
       ['issuer', 'fail discovery document', 'correct AUTH_ISSUER_ISSUER_URL'],
       ['hmac', 'fail signatures', 'HS256'],
@@ -165,15 +173,11 @@ describe('auth check, of providers of OpenID Connect and OAuth2', function () {
       ['plain', 'fail profile', 'correct AUTH_PLAIN_PROFILE_URL'],
       ['address', 'warn identifier', 'set AUTH_ADDRESS_IDENTIFIER_KEY'],
     ];
-    for (const [provider, problem, says] of cases) {
-      it(`of ${provider}: finds ${problem}, and says what to do`, () => {
-        const problems = problemsOf(report, provider).filter((one) => !ORDINARY.includes(one));
-        expect(problems, JSON.stringify(findingsOf(report, provider))).to.deep.equal([problem]);
-        const text = textOf(report, provider, problem.replace(/^\w+ /, ''));
-        if (typeof says === 'string') expect(text).to.contain(says);
-        else expect(text).to.match(says);
-      });
-    }
+    testCheckFindings(
+      cases,
+      () => report,
+      (problem) => ORDINARY.includes(problem),
+    );
     it('sums up, and gives every problem a remedy', () => {
       const all = report.providers.flatMap(({ findings }) => findings);
       expect(report.failed).to.equal(all.filter(({ status }) => status === 'fail').length);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import type { ProviderFinding } from '../../../plugins/auth-providers/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { QUICK_HASH_SETTINGS, runCli, TEST_SECRET } from '../../support/service.ts';
@@ -68,4 +69,33 @@ export const findingsOf = ({ providers }: Pick<CheckReport, 'providers'>, name: 
 export function textOf(report: CheckReport, name: string, check: string): string {
   const finding = findingsOf(report, name).find((one) => one.check === check);
   return `${finding?.status}: ${finding?.text} → ${finding?.remedy}`;
+}
+
+/** Settings of one provider, such as `AUTH_CORP_CLIENT_URL` for `CLIENT_URL`. */
+export const providerSettings = (
+  name: string,
+  settings: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(settings).map(([key, value]) => [`AUTH_${name.toUpperCase()}_${key}`, value]));
+
+/** A provider, the one problem that the check finds (`fail bind`), and what it says about it. */
+export type CheckCase = readonly [provider: string, problem: string, says: string | RegExp];
+
+/**
+ * One test for each case. `isOrdinary` says which problems a provider without a fault has in this test, for example since the service
+ * does not run.
+ */
+export function testCheckFindings(
+  cases: readonly CheckCase[],
+  report: () => CheckReport,
+  isOrdinary: (problem: string, provider: string) => boolean = () => false,
+): void {
+  for (const [provider, problem, says] of cases)
+    it(`of ${provider}: finds ${problem}, and says what to do`, () => {
+      const problems = problemsOf(report(), provider).filter((one) => !isOrdinary(one, provider));
+      expect(problems, JSON.stringify(findingsOf(report(), provider))).to.deep.equal([problem]);
+      const text = textOf(report(), provider, problem.replace(/^\w+ /, ''));
+      if (typeof says === 'string') expect(text).to.contain(says);
+      else expect(text).to.match(says);
+    });
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { renderAdminPageEmbeds } from '../../../plugins/extensions-full/admin-page-embeds.ts';
-import { INIT_EVENTS, runInitHandlers } from '../../../plugins/extensions-full/init-events.ts';
+import { runInitHandlers, SERVICE_INIT_EVENTS } from '../../../plugins/extensions-full/init-events.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
@@ -192,7 +192,7 @@ describe('hooks with full authority', () => {
     await hook(
       body,
       async () => {
-        await runInitHandlers(testService.deps, INIT_EVENTS);
+        await runInitHandlers(testService.deps, SERVICE_INIT_EVENTS);
         expect(extensionReports).to.deep.equal([
           { event: 'app.before' },
           { event: 'routes.custom.before' },

@@ -137,6 +137,7 @@ const createLoaderPlugin = (receive: (deps: Deps) => void) => ({
       db,
       mounts: places,
       serviceClasses: () => [],
+      isCommandProcess: () => false,
       operations: offers,
     };
     receive({ ...used, ...own } as unknown as Deps);

@@ -1,18 +1,12 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import {
-  ALLOW_LOOPBACK,
-  type CountedRequest,
-  type CountingServer,
-  startCountingServer,
-} from '../../support/counting-server.ts';
-import { type InProcessService, startService } from '../../support/service.ts';
+import type { CountedRequest, CountingServer } from '../../support/counting-server.ts';
+import type { InProcessService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { createUserSender, type SendAsUser } from '../users/test-users.ts';
-import { createTestFlow, createWebhook, type TestStep } from './flow-fixture.ts';
+import type { SendAsUser } from '../users/test-users.ts';
+import { createWebhook, type TestStep } from './flow-fixture.ts';
+import { setUpRequestFlows } from './request-flow-service.ts';
 
-const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };
-const name = { field: 'name', type: 'text', schema: { is_nullable: false } };
 const SECRET = `whsec_${Buffer.from('a key of twenty-four bytes or more').toString('base64')}`;
 
 for (const [title, env] of [
@@ -23,23 +17,9 @@ for (const [title, env] of [
     let service: InProcessService;
     let admin: SendAsUser;
     let server: CountingServer;
-    before(async () => {
-      server = await startCountingServer();
-      service = await startService({ env: { ...ALLOW_LOOPBACK, ...env } });
-      admin = createUserSender(service, service.admin.token);
-      await admin('POST', '/collections', { collection: 'tags', schema: {}, fields: [key, name] });
-    });
-    beforeEach(() => {
-      server.requests.length = 0;
-      server.answer = () => 200;
-    });
-    afterEach(async () => {
-      await admin('DELETE', '/flows', { query: { limit: -1 } });
-      await service.database.query('truncate tags restart identity');
-    });
-    after(async () => {
-      await service?.stop();
-      await server?.stop();
+    let onCreate: (step: TestStep) => Promise<string>;
+    setUpRequestFlows(env, (started) => {
+      ({ service, admin, server, filterFlow: onCreate } = started);
     });
 
     const call = (more: object = {}): TestStep => ({
@@ -54,12 +34,6 @@ for (const [title, env] of [
         ...more,
       },
     });
-    const onCreate = (step: TestStep) =>
-      createTestFlow(admin, {
-        trigger: 'event',
-        options: { type: 'filter', scope: ['items.create'], collections: ['tags'] },
-        steps: [step],
-      });
     const jobs = async (state: string) => (await admin('GET', `/queues/flow-deliveries/jobs?state=${state}`)).body.data;
     const verify = ({ headers, body }: CountedRequest) =>
       new Webhook(SECRET).verify(body, headers as Record<string, string>);

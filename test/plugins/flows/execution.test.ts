@@ -1,35 +1,17 @@
 import { expect } from 'chai';
-import { ALLOW_LOOPBACK, type CountingServer, startCountingServer } from '../../support/counting-server.ts';
-import { type InProcessService, startService } from '../../support/service.ts';
-import { createUserSender, type SendAsUser, statusAndCodeOf } from '../users/test-users.ts';
-import { createTestFlow, createWebhook, type TestStep } from './flow-fixture.ts';
-
-const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };
-const name = { field: 'name', type: 'text', schema: {} };
+import type { CountingServer } from '../../support/counting-server.ts';
+import type { InProcessService } from '../../support/service.ts';
+import { type SendAsUser, statusAndCodeOf } from '../users/test-users.ts';
+import { createWebhook, type TestStep } from './flow-fixture.ts';
+import { type RequestFlowService, setUpRequestFlows } from './request-flow-service.ts';
 
 describe('"$execution" of an operation', () => {
   let service: InProcessService;
   let admin: SendAsUser;
   let server: CountingServer;
-  before(async () => {
-    server = await startCountingServer();
-    service = await startService({
-      env: { ...ALLOW_LOOPBACK, FLOWS_ANSWER_MAX_WAIT: '2s', FLOWS_WRITE_MAX_WAIT: '500ms' },
-    });
-    admin = createUserSender(service, service.admin.token);
-    await admin('POST', '/collections', { collection: 'tags', schema: {}, fields: [key, name] });
-  });
-  beforeEach(() => {
-    server.requests.length = 0;
-    server.answer = () => 200;
-  });
-  afterEach(async () => {
-    await admin('DELETE', '/flows', { query: { limit: -1 } });
-    await service.database.query('truncate tags restart identity');
-  });
-  after(async () => {
-    await service?.stop();
-    await server?.stop();
+  let filterFlow: RequestFlowService['filterFlow'];
+  setUpRequestFlows({ FLOWS_ANSWER_MAX_WAIT: '2s', FLOWS_WRITE_MAX_WAIT: '500ms' }, (started) => {
+    ({ service, admin, server, filterFlow } = started);
   });
 
   const call = (execution?: object): TestStep => ({
@@ -41,12 +23,6 @@ describe('"$execution" of an operation', () => {
     const id = await createWebhook(admin, steps);
     return admin('POST', `/flows/trigger/${id}`, {});
   };
-  const filterFlow = (...steps: TestStep[]) =>
-    createTestFlow(admin, {
-      trigger: 'event',
-      options: { type: 'filter', scope: ['items.create'], collections: ['tags'] },
-      steps,
-    });
 
   it('retries a failed operation until it resolves, and the run tells how often it ran', async () => {
     server.answer = () => (server.requests.length < 3 ? 503 : 200);
