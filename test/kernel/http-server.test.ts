@@ -75,7 +75,7 @@ describe('HTTP server of the kernel', () => {
     });
   });
 
-  it('stop() aborts requests that run longer than SHUTDOWN_TIMEOUT', async () => {
+  it('stop() aborts requests that run longer than SERVER_SHUTDOWN_TIMEOUT', async () => {
     const { plugin, entered, release } = slowPlugin();
     await withBootedTestPlugins(
       [plugin],
@@ -87,7 +87,7 @@ describe('HTTP server of the kernel', () => {
         expect(await running).to.be.instanceOf(Error);
         release();
       },
-      { environment: { SHUTDOWN_TIMEOUT: '30' } },
+      { environment: { SERVER_SHUTDOWN_TIMEOUT: '30' } },
     );
   });
 
@@ -119,7 +119,7 @@ describe('HTTP server of the kernel', () => {
         expect(isUndone).to.equal(true);
         expect(await cut).to.be.instanceOf(Error);
       },
-      { environment: { SHUTDOWN_TIMEOUT: '30' } },
+      { environment: { SERVER_SHUTDOWN_TIMEOUT: '30' } },
     );
   });
 

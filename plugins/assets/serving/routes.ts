@@ -1,6 +1,6 @@
 import { Failure } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { parsedQueryStringOf } from '../../http/library.ts';
+import { type PolicyAdditions, parsedQueryStringOf } from '../../http/library.ts';
 import type { FindReadableFile } from '../reading/readable-file.ts';
 import type { FileRecord, ImageVariant, ImageVariantChoice, ImageVariantService } from '../variant.ts';
 import { assetHeadersFor } from './asset-headers.ts';
@@ -17,6 +17,8 @@ interface RouteDeps {
   readonly objects: StoredObjectCache;
   readonly cachingFor: AssetCachePolicyFor;
   readonly sendFile: SendFile;
+  /** Sources that an admin adds to the policies of files. */
+  readonly policyAdditions?: PolicyAdditions;
 }
 
 /** How often one request reads the record of its file again because the object was replaced meanwhile. */
@@ -24,7 +26,14 @@ const MAX_REREADS = 5;
 const UNTRANSFORMED: ImageVariantChoice = { varies: false };
 
 /** `/assets/<id>`, and the same with any file name behind it. */
-export function assetRoutes({ findReadable, variants, objects, cachingFor, sendFile }: RouteDeps): readonly Route[] {
+export function assetRoutes({
+  findReadable,
+  variants,
+  objects,
+  cachingFor,
+  sendFile,
+  policyAdditions = new Map(),
+}: RouteDeps): readonly Route[] {
   async function handle(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
     let file = await findReadable(caller, ctx.params.id as string);
@@ -48,7 +57,7 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
     const download = query?.download !== undefined && query.download !== 'false';
     const caching = await cachingFor(ctx.state.caller);
     const about = (of?: ImageVariant): AssetResponseDetails => ({
-      headers: assetHeadersFor(file, of, download),
+      headers: assetHeadersFor(file, of, download, policyAdditions),
       caching,
       varies,
     });
