@@ -113,12 +113,11 @@ export function findAbsentSetting(
   return all.find(({ name: absent }) => [name, plain].some((one) => matches(one, absent)));
 }
 
-/** Names that are declared and absent at once. A declared pattern may cover an absent name only if it is longer than it. */
+/** Names that are declared and absent at once. A declared pattern may cover an absent name: `AUTH_*` is more than one setting. */
 export const findDeclaredAbsentSettings = (
   declared: readonly string[],
   all: readonly AbsentSetting[] = ABSENT_SETTINGS,
-): readonly string[] =>
-  declared.filter((name) => all.some(({ name: absent }) => matches(name, absent) || matches(absent, name)));
+): readonly string[] => declared.filter((name) => all.some(({ name: absent }) => matches(name, absent)));
 
 const matches = (name: string, pattern: string): boolean =>
   pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
