@@ -1,6 +1,6 @@
 import { Failure } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { type PolicyAdditions, parsedQueryStringOf } from '../../http/library.ts';
+import { allowsFrames, type PolicyAdditions, parsedQueryStringOf } from '../../http/library.ts';
 import type { FindReadableFile } from '../reading/readable-file.ts';
 import type { FileRecord, ImageVariant, ImageVariantChoice, ImageVariantService } from '../variant.ts';
 import { assetHeadersFor } from './asset-headers.ts';
@@ -34,7 +34,11 @@ export function assetRoutes({
   sendFile,
   policyAdditions = new Map(),
 }: RouteDeps): readonly Route[] {
+  const isFramedElsewhere = allowsFrames(policyAdditions);
+
   async function handle(ctx: HttpContext): Promise<void> {
+    // The header of all responses allows no frame, and can name no other site.
+    if (isFramedElsewhere) ctx.remove('X-Frame-Options');
     const { caller } = ctx.state;
     let file = await findReadable(caller, ctx.params.id as string);
     for (let left = MAX_REREADS; ; left--) {

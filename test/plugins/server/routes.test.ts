@@ -85,7 +85,7 @@ describe('routes of the server', () => {
   it('with HEALTHCHECK_ENABLED=false there is no health, by REST and GraphQL, and no link to it', async () => {
     const other = await startService({ env: { HEALTHCHECK_ENABLED: 'false' } });
     try {
-      expect((await other.request('GET', '/server/health')).status).to.equal(404);
+      expect((await fetch(`${other.url}/server/health`)).status).to.equal(404);
       expect((await other.request('GET', '/')).body.data.links).not.to.have.property('health');
       const { body } = await other.request('POST', '/graphql/system', { body: { query: '{ server_health }' } });
       expect(body.errors[0].message).to.match(/server_health/);
