@@ -85,6 +85,7 @@ export const CORE_PLUGIN_FLOORS = [
       'extensions-app',
       'extensions-consent',
       'extensions-disabled',
+      'extensions-location',
       'extensions-required',
       'extensions-full',
       'extensions-confined',

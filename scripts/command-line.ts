@@ -9,7 +9,8 @@ import { createRepeatedLogLimiter } from './log-repeat-limit.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { renderLogLine, writePretty } from './pretty-log.ts';
 import { renderBootFailure } from './render-boot-failure.ts';
-import { warnOfMisspelledSettings } from './unknown-settings.ts';
+import { removeStaleSocket } from './stale-socket.ts';
+import { warnOfAbsentSettings, warnOfMisspelledSettings } from './unknown-settings.ts';
 
 /**
  * The command line: `bootstrap` prepares the database and ends, `start` serves, `up` is both in one process. Commands of
@@ -99,6 +100,7 @@ async function serve(running: Kernel): Promise<void> {
   serves = true;
   await running.migrate();
   await running.start();
+  await removeStaleSocket(running.settings.value('UNIX_SOCKET_PATH'));
   const { address } = await running.listen();
   const text = `Tenon listens on ${address}`;
   // Programs that read the style `raw` parse each line as JSON.
@@ -160,6 +162,7 @@ try {
   }
   assertPackagesInstalled(kernel.plugins);
   warnOfMisspelledSettings(kernel);
+  warnOfAbsentSettings(kernel);
   await runPackageCommand(args, kernel);
   for (const { name, about, needs, run } of kernel.commands().values()) {
     program

@@ -1,11 +1,20 @@
 import type { Kernel } from '#kernel/boot';
 import { findNearestName } from '../plugins/workers/library.ts';
+import { findAbsentSetting } from './absent-settings.ts';
 
 /** Warns about each setting whose name nearly is the name of a declared one: probably a typing error. */
 export function warnOfMisspelledSettings({ log, settings }: Pick<Kernel, 'log' | 'settings'>): void {
   const declared = settings.declared().map(({ name }) => name);
   for (const { name, meant } of findMisspelledSettingNames(Object.keys(settings.source), declared)) {
     log.warn({ owner: 'kernel' }, `unknown setting ${name}: did you mean ${meant}?`);
+  }
+}
+
+/** Warns about each setting that services of this kind usually have, and this one has not: it has no effect. */
+export function warnOfAbsentSettings({ log, settings }: Pick<Kernel, 'log' | 'settings'>): void {
+  for (const name of Object.keys(settings.source)) {
+    const absent = settings.source[name] ? findAbsentSetting(name) : undefined;
+    if (absent) log.warn({ owner: 'kernel' }, `the setting ${name} has no effect: ${absent.reason}`);
   }
 }
 

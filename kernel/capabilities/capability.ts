@@ -16,10 +16,7 @@ export interface Authority {
 export const authorities = (verb: string, objects: readonly string[] = [], detail?: string): readonly Authority[] =>
   objects.map((object) => (detail === undefined ? { verb, object } : { verb, object, detail }));
 
-/**
- * `internal`: a core plugin. `confined`: runs in another process, behind the sandbox. `full`: third-party code in this process,
- * which JavaScript cannot confine.
- */
+/** `internal`: a core plugin; `confined`: in another process, behind the sandbox; `full`: third-party code in this one. */
 export type PluginRuntime = 'internal' | 'confined' | 'full';
 
 /** The plugin or package that holds a grant. */
@@ -37,10 +34,7 @@ export interface GrantHolder {
   recordDenial(what: string): void;
 }
 
-/**
- * A kind of authority that manifests can request. `bind` alone enforces a grant: the object it returns offers only what the grant
- * allows, so that no caller has to check a flag.
- */
+/** A kind of authority that manifests request. The object that `bind` returns offers only what the grant allows. */
 export interface Capability<Grant = unknown, Api = unknown> {
   readonly name: string;
   /** The member of `host` that holds the bound object; none for pure declarations such as `native`. */

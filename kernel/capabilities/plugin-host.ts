@@ -12,10 +12,7 @@ import type { PackagesApi } from './packages.ts';
 type Hook = () => Promise<void> | void;
 export type PluginHooks = Readonly<Record<'migrate' | 'start' | 'stop', Hook[]>>;
 
-/**
- * Members that capabilities add. The plugin that defines a capability augments this interface: `declare module '#kernel' {
- * interface HostMembers { readonly db: Db } }`.
- */
+/** What capabilities add; their plugins augment it: `declare module '#kernel' { interface HostMembers { … } }`. */
 export interface HostMembers {
   readonly log: Log;
   readonly events: EventsApi;

@@ -19,7 +19,10 @@ export const KERNEL_CONFIG = {
   PORT: { type: 'integer', default: 8055, minimum: 0, maximum: 65535, about: 'port to listen on; 0 picks a free one' },
   LOG_LEVEL: { type: 'string', default: 'info', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] },
   LOG_STYLE: { type: 'string', default: 'pretty', enum: ['pretty', 'raw'], about: 'raw writes JSON lines' },
-  SHUTDOWN_TIMEOUT: { type: 'duration', default: 10_000, about: 'how long running requests may take when stopping' },
+  UNIX_SOCKET_PATH: { type: 'string', about: 'path of a socket to listen on, in place of HOST and PORT' },
+  SERVER_HEADERS_TIMEOUT: { type: 'duration', default: 60_000, about: 'how long the headers of a request may take' },
+  SERVER_KEEP_ALIVE_TIMEOUT: { type: 'duration', default: 5000, about: 'how long a connection may wait for a request' },
+  SERVER_SHUTDOWN_TIMEOUT: { type: 'duration', default: 10_000, about: 'how long requests may run when stopping' },
   PUBLIC_URL: { type: 'string', default: '/', about: 'address under which clients reach the service' },
   DATA_PATH: { type: 'string', default: './data', about: 'folder of everything the service keeps on disk' },
   SAFE_MODE: { type: 'boolean', default: false, about: 'loads no third-party package' },
@@ -92,7 +95,7 @@ function createKernel({ facets, events, settings, log, ledger, audit }: PluginSt
   const stop = async () => {
     // Listeners run before the first connection is refused.
     if (server) announce('server.stop');
-    await server?.drain(settings.value('SHUTDOWN_TIMEOUT'));
+    await server?.drain(settings.value('SERVER_SHUTDOWN_TIMEOUT'));
     for (const plugin of [...loader.loaded()].reverse()) await loader.stop(plugin);
     callerForgeryLedgers.delete(ledger);
   };
@@ -110,8 +113,7 @@ function createKernel({ facets, events, settings, log, ledger, audit }: PluginSt
     start: () => run('start'),
     async listen() {
       server = await serve({
-        host: settings.value('HOST'),
-        port: settings.value('PORT'),
+        settings,
         middleware: () => facets.read('kernel', middleware as never),
         upgrades: () => facets.read('kernel', upgrade as never),
         log,

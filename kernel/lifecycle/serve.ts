@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ComposeAppOptions, composeApp } from '../app.ts';
+import type { SettingsStore } from '../config/settings.ts';
 import { BootFailure } from './boot-failure.ts';
 import type { Upgrade } from './kernel-facets.ts';
 
@@ -21,8 +22,7 @@ export interface HttpServer {
 }
 
 interface ServeOptions extends Omit<ComposeAppOptions, 'load'> {
-  readonly host: string;
-  readonly port: number;
+  readonly settings: Pick<SettingsStore, 'value'>;
   /** Returns the current upgrade handlers by path, which change when plugins are loaded and unloaded. */
   readonly upgrades: () => ReadonlyMap<string, Upgrade>;
 }
@@ -31,19 +31,23 @@ interface ServeOptions extends Omit<ComposeAppOptions, 'load'> {
 const UNDO_TIME = 3000;
 
 /** Opens the HTTP server. @throws BootFailure */
-export async function serve({ host, port, middleware, upgrades, log }: ServeOptions): Promise<HttpServer> {
+export async function serve({ settings, middleware, upgrades, log }: ServeOptions): Promise<HttpServer> {
   const load = { running: 0, isDraining: false };
   const app = composeApp({ middleware, log, load });
   // Headers must come in time; a body may be gigabytes on a slow line, and the plugin that reads it sets its time limit.
-  const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, app.callback());
+  const headersTimeout = settings.value<number>('SERVER_HEADERS_TIMEOUT');
+  // Node looks for late headers every so often, and by default only every half a minute.
+  const connectionsCheckingInterval = Math.min(Math.max(headersTimeout, 100), 30_000);
+  const server = createServer({ requestTimeout: 0, headersTimeout, connectionsCheckingInterval }, app.callback());
+  server.keepAliveTimeout = settings.value('SERVER_KEEP_ALIVE_TIMEOUT');
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const taken = upgrades().get(new URL(request.url ?? '/', 'http://localhost').pathname);
     if (taken) taken.handle(request, socket, head);
     else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   };
-  await listen(server, host, port);
-  const bound = server.address() as AddressInfo;
-  const hostname = bound.address === '0.0.0.0' || bound.address === '::' ? 'localhost' : bound.address;
+  await listen(server, settings);
+  const bound = server.address() as AddressInfo | string;
+  const [port, host] = typeof bound === 'string' ? [0, bound] : [bound.port, bound.address];
   const updateUpgrades = () => {
     server.off('upgrade', onUpgrade);
     if (upgrades().size > 0) server.on('upgrade', onUpgrade);
@@ -52,8 +56,8 @@ export async function serve({ host, port, middleware, upgrades, log }: ServeOpti
   return {
     server,
     updateUpgrades,
-    port: bound.port,
-    address: `http://${hostname}:${bound.port}`,
+    port,
+    address: port === 0 ? `unix:${host}` : `http://${/^(0\.0\.0\.0|::)$/.test(host) ? 'localhost' : host}:${port}`,
     async drain(timeout) {
       load.isDraining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -68,15 +72,17 @@ export async function serve({ host, port, middleware, upgrades, log }: ServeOpti
   };
 }
 
-async function listen(server: Server, host: string, port: number): Promise<void> {
+async function listen(server: Server, settings: Pick<SettingsStore, 'value'>): Promise<void> {
+  const [path, host, port] = ['UNIX_SOCKET_PATH', 'HOST', 'PORT'].map((name) => settings.value<string>(name));
+  const [where, setting] = path ? [path, 'UNIX_SOCKET_PATH'] : [`port ${port} on ${host}`, 'PORT (or HOST)'];
   try {
-    server.listen(port, host);
+    server.listen(path ? { path } : { host, port: Number(port) });
     await once(server, 'listening');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    let reason = `cannot listen on ${host}:${port} (${code})`;
-    if (code === 'EADDRINUSE') reason = `port ${port} on ${host} is in use`;
-    if (code === 'EACCES') reason = `port ${port} needs more rights than this user has`;
-    throw new BootFailure('kernel', 'listen', reason, { remedy: 'set PORT (or HOST) to a free one', cause: error });
+    let reason = `cannot listen on ${where} (${code})`;
+    if (code === 'EADDRINUSE') reason = `${where} is in use`;
+    if (code === 'EACCES') reason = `${where} needs more rights than this user has`;
+    throw new BootFailure('kernel', 'listen', reason, { remedy: `set ${setting} to a free one`, cause: error });
   }
 }

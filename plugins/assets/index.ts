@@ -4,6 +4,7 @@ import { bus, lock } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import type { ServiceClass } from '../extensions-full/contract.ts';
 import { routes } from '../http/contract.ts';
+import { parsePolicyAdditions } from '../http/library.ts';
 import { items } from '../items/contract.ts';
 import { media } from '../media/contract.ts';
 import { query } from '../query/contract.ts';
@@ -25,7 +26,10 @@ import { zipRoutes } from './zip/zip-routes.ts';
 
 interface AssetsConfig extends AssetCachingConfig, ImageTransformConfig {
   readonly ASSETS_ZIP_MAX_FILES: number;
+  readonly 'ASSETS_CONTENT_SECURITY_POLICY_DIRECTIVES__*': Readonly<Record<string, string>>;
 }
+
+const POLICY_SETTING = 'ASSETS_CONTENT_SECURITY_POLICY_DIRECTIVES__';
 
 export default definePlugin<AssetsConfig>({
   manifest,
@@ -52,6 +56,7 @@ export default definePlugin<AssetsConfig>({
       objects,
       cachingFor: createAssetCachePolicyFor(config, used.access),
       sendFile: createSendFile(objects),
+      policyAdditions: parsePolicyAdditions(manifest.name, POLICY_SETTING, config[`${POLICY_SETTING}*`]),
     });
     const archives = zipRoutes({ ...used, findReadable, maxFiles: config.ASSETS_ZIP_MAX_FILES });
     for (const route of [...served, ...archives]) host.contribute(routes, route);

@@ -62,7 +62,7 @@ export function toConnectError(error: unknown, label: string): RemediableError {
   if (/certificate/i.test(message)) {
     return remediable(
       `the certificate of the database ${label} is not trusted: ${message}`,
-      'trust it (NODE_EXTRA_CA_CERTS), or set DB_SSL=no-verify',
+      'trust it (DB_SSL__CA), or set DB_SSL=no-verify',
     );
   }
   if (/timeout|timed out/i.test(message)) {

@@ -10,7 +10,7 @@ export interface ConnectionTarget {
 
 /** The database of the DB_* settings; undefined where the embedded server is to be started. */
 export function findConfiguredTarget(config: DatabaseConfig): ConnectionTarget | undefined {
-  const ssl = { true: true, false: undefined, 'no-verify': { rejectUnauthorized: false } }[config.DB_SSL];
+  const ssl = parseTlsOptions(config);
   const shared: ClientConfig = { application_name: 'tenon', keepAlive: true, ...(ssl === undefined ? {} : { ssl }) };
   if (config.DB_CONNECTION_STRING) {
     return {
@@ -24,6 +24,18 @@ export function findConfiguredTarget(config: DatabaseConfig): ConnectionTarget |
   }
   const { DB_HOST: host, DB_PORT: port, DB_DATABASE: database, DB_USER: user, DB_PASSWORD: password } = config;
   return { client: { ...shared, host, port, database, user, password }, label: `${host}:${port}/${database}` };
+}
+
+/** How connections are encrypted; undefined where they are not. @throws RemediableError for one half of a key pair. */
+function parseTlsOptions(config: DatabaseConfig): ClientConfig['ssl'] {
+  const { DB_SSL: mode, DB_SSL__CA: ca, DB_SSL__CERT: cert, DB_SSL__KEY: key, DB_SSL__SERVERNAME: servername } = config;
+  if ((cert === undefined) !== (key === undefined)) {
+    const [present, missing] = cert === undefined ? ['DB_SSL__KEY', 'DB_SSL__CERT'] : ['DB_SSL__CERT', 'DB_SSL__KEY'];
+    throw new RemediableError(`${present} is set, but ${missing} is not`, `set ${missing}, or unset ${present}`);
+  }
+  const own = Object.entries({ ca, cert, key, servername }).filter(([, value]) => value !== undefined);
+  if (own.length === 0 && mode !== 'no-verify') return mode === 'true' ? true : undefined;
+  return { ...Object.fromEntries(own), ...(mode === 'no-verify' ? { rejectUnauthorized: false } : {}) };
 }
 
 function parseLocation(text: string): string {

@@ -7,6 +7,10 @@ export interface DatabaseConfig {
   readonly DB_USER?: string;
   readonly DB_PASSWORD?: string;
   readonly DB_SSL: 'true' | 'false' | 'no-verify';
+  readonly DB_SSL__CA?: string;
+  readonly DB_SSL__CERT?: string;
+  readonly DB_SSL__KEY?: string;
+  readonly DB_SSL__SERVERNAME?: string;
   readonly DB_SCHEMAS: readonly string[];
   readonly DB_POOL_MIN: number;
   readonly DB_POOL_MAX: number;

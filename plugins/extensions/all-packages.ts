@@ -4,6 +4,7 @@ import type { PackageGrantBroker } from '../broker/contract.ts';
 import type { Migrator } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import { createExtensionAuditLines, createPluginAuditLines } from './audit/manifest-lines.ts';
+import type { SourcePackage } from './contract.ts';
 import { createFailurePlaceholder } from './discover/discover.ts';
 import { scanPackages } from './discover/scan-configured-folders.ts';
 import { type DiscoveredExtension, LoadFailure } from './extension-types.ts';
@@ -35,6 +36,8 @@ interface Deps {
 export interface ThirdPartyPackages {
   readonly extensions: ExtensionManager;
   readonly plugins: ThirdPartyPlugins;
+  /** Brings the packages of the source. False where there is none. */
+  bring(): Promise<boolean>;
   rows(): readonly ExtensionRow[];
   states(): readonly PackageEventFilterState[];
   /** Audit lines of the packages that are on disk now, read from their manifests. */
@@ -64,12 +67,13 @@ export function createThirdPartyPackages({
 }: Deps): ThirdPartyPackages {
   const { consent, requirements } = contributions;
   const toReason = createFailureReasonRedactor((text) => subjects.redact(text));
+  let brought: readonly SourcePackage[] = [];
   const extensions = createExtensionManager(
     {
       ...contributions,
       async discover() {
         if (config.SAFE_MODE) return [];
-        const all = await scanPackages({ config, packages, log, subjects, settings });
+        const all = await scanPackages({ config, packages, log, subjects, settings, brought });
         consent.retainOnly(all);
         const names = (await contributions.disabled()?.list()) ?? new Set();
         return all.map((one) => (names.has(one.name) ? toDisabledExtension(one) : one));
@@ -87,6 +91,7 @@ export function createThirdPartyPackages({
   const plugins = new ThirdPartyPlugins({
     packages,
     folder,
+    others: () => brought.flatMap((one) => one.folder ?? []),
     consent: async (plugin) => (await consent.checkPlugin(plugin, packages.describe(plugin)))?.detail,
     onDiscovered: (folders) => consent.retainOnlyPlugins(folders),
     beforeUnload: ({ name, folder: own, manifest }) =>
@@ -119,7 +124,7 @@ export function createThirdPartyPackages({
     const deps = { packages, settings, describeFailure };
     const discovered = config.SAFE_MODE
       ? []
-      : await scanPackages({ config, packages, log: { warn() {} }, subjects, settings });
+      : await scanPackages({ config, packages, log: { warn() {} }, subjects, settings, brought });
     return [...createExtensionAuditLines(discovered, deps), ...(await createPluginAuditLines(folder, deps))].sort(
       (a, b) => (a.name < b.name ? -1 : 1),
     );
@@ -131,6 +136,11 @@ export function createThirdPartyPackages({
     plugins,
     states,
     auditLines,
+    async bring() {
+      const source = config.SAFE_MODE ? undefined : contributions.source();
+      if (source) brought = await source.bring();
+      return source !== undefined;
+    },
     rows: () => [...extensions.rows(), ...rowsOfPlugins(), ...absent()].map(withRequired),
   };
 }

@@ -150,6 +150,26 @@ export const disabledPackages = facet<DisabledPackages, DisabledPackages | undef
   describe: () => authorities('contributes to', ['extensions'], 'decides which are left out'),
 });
 
+/** A package that a source brings: unpacked in a folder that does not change any more, or the reason why it is missing. */
+export type SourcePackage =
+  | { readonly name: string; readonly folder: string; readonly failure?: undefined }
+  | { readonly name: string; readonly folder?: undefined; readonly failure: LoadFailure };
+
+/** Brings packages to this machine from elsewhere. */
+export interface PackageSource {
+  /** Called before each load of the process. Never rejects: a package that cannot be brought has its failure. */
+  bring(): Promise<readonly SourcePackage[]>;
+  /** Sets what is called when the process should load again what has changed. */
+  watch(onChange: () => void): void;
+}
+
+/** Without a contribution packages are those of EXTENSIONS_PATH and PACKAGE_FILE_LOCATION. */
+export const packageSources = facet<PackageSource, PackageSource | undefined>('extensions.source', {
+  combine: ([first]) => first?.value,
+  coreOnly: true,
+  describe: () => authorities('contributes to', ['extensions'], 'brings packages'),
+});
+
 /** The service by which plugins that load extensions, or decide about them, change the list of extensions. */
 export interface ExtensionStatusControl {
   /** Marks a loaded extension as failed, for example because its process is parked; its row shows the failure. */

@@ -19,6 +19,7 @@ import {
   disabledPackages,
   extensionStatusControl,
   fullAuthorityLoaders,
+  packageSources,
   requiredPackageGuards,
 } from './contract.ts';
 import { createExtensionFolders } from './discover/discover.ts';
@@ -47,6 +48,7 @@ const FACETS = [
   consentDeciders,
   disabledPackages,
   fullAuthorityLoaders,
+  packageSources,
   requiredPackageGuards,
 ];
 
@@ -69,7 +71,16 @@ export default definePlugin<Omit<ExtensionsConfig, 'SAFE_MODE'>, Pick<Extensions
     });
     const { extensions, plugins, rows } = all;
     const ledgers = createJointLedger({ ...used, did: packages.ledgerEntries, since: new Date().toISOString() });
-    const reload = createReloadControl({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
+    const reload = createReloadControl({
+      extensions,
+      plugins,
+      bring: all.bring,
+      rows,
+      events,
+      bus: used.bus,
+      asSystem,
+      log,
+    });
     let watcher: FolderWatch | undefined;
     let removeImportHooks: (() => void) | undefined;
     let removePackageFolders: (() => void) | undefined;
@@ -111,7 +122,9 @@ export default definePlugin<Omit<ExtensionsConfig, 'SAFE_MODE'>, Pick<Extensions
       await plugins.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
       else await createExtensionFolders(config.EXTENSIONS_PATH, log);
+      const source = config.SAFE_MODE ? undefined : contributions.source();
       await firstLoad(reload, contributions.afterFirstLoad, log);
+      source?.watch(() => void reload.reloadChanged());
       contributions.requirements()?.assertLoaded(all.states(), listReasons(rows()));
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
       // Detecting the layers of confinement takes a second; started here, the first confined package does not wait for

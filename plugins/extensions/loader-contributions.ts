@@ -8,6 +8,8 @@ import {
   disabledPackages,
   fullAuthorityLoaders,
   type PackageConsentDecider,
+  type PackageSource,
+  packageSources,
   type RequiredPackageGuard,
   requiredPackageGuards,
 } from './contract.ts';
@@ -23,6 +25,8 @@ export interface LoaderContributions extends Pick<LoadDeps, 'loadFull' | 'confin
   readonly requirements: () => RequiredPackageGuard | undefined;
   /** Undefined without a plugin that keeps which extensions are switched off. */
   readonly disabled: () => DisabledPackages | undefined;
+  /** Undefined without a plugin that brings packages. */
+  readonly source: () => PackageSource | undefined;
   /** Called once, after the first load of the process. */
   afterFirstLoad(): Promise<void>;
 }
@@ -52,6 +56,7 @@ export function readLoaderContributions({ read }: Pick<Host, 'read'>): LoaderCon
     },
     requirements: () => read(requiredPackageGuards),
     disabled: () => read(disabledPackages),
+    source: () => read(packageSources),
     appBundle: {
       build: async (halves) => (await read(appBundles)?.build(halves)) ?? { failed: new Map() },
       chunk: (name) => read(appBundles)?.chunk(name),

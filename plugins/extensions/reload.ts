@@ -9,6 +9,8 @@ import type { ThirdPartyPluginLifecycle } from './third-party/plugins.ts';
 interface ReloadDeps {
   readonly extensions: Pick<ExtensionManager, 'load'>;
   readonly plugins: Pick<ThirdPartyPluginLifecycle, 'refresh'>;
+  /** Brings packages from elsewhere before a load. False where nothing does. */
+  readonly bring: () => Promise<boolean>;
   /** The rows of extensions and third-party plugins. */
   readonly rows: () => readonly ExtensionRow[];
   readonly events: EventsApi;
@@ -39,6 +41,7 @@ const toReloadRequest = (list: readonly string[]): ReloadRequest =>
 export function createReloadControl({
   extensions,
   plugins,
+  bring,
   rows,
   events,
   bus,
@@ -59,6 +62,7 @@ export function createReloadControl({
   }
 
   async function reloadHere(caller: Caller, again: ReloadRequest): Promise<void> {
+    await bring();
     // Plugins first, because an extension must not take the name of a plugin.
     const [pluginChanges, extensionChanges] = [await plugins.refresh(), await extensions.load(again)];
     const changes = {
@@ -78,6 +82,8 @@ export function createReloadControl({
 
   return {
     async loadFirst() {
+      // Plugins of folders are loaded before core plugins start; those that are brought need storage, and so come now.
+      if (await bring()) await plugins.refresh();
       await extensions.load();
       events.action(['extensions.load'], { caller: system(), extensions: names() });
     },

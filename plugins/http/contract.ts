@@ -90,7 +90,7 @@ export const routes = facet<Route, readonly { owner: string; value: Route }[]>('
     type: 'object',
     additionalProperties: false,
     required: ['prefixes'],
-    properties: { prefixes: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^/[a-z0-9/_-]*$' } } },
+    properties: { prefixes: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^/[a-z0-9/._-]*$' } } },
   },
   validate: (route, declared) => {
     if (!declared.prefixes.some((prefix: string) => isUnderPrefix(route.path, prefix)))

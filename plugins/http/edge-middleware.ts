@@ -5,6 +5,7 @@ import { ClientRequestScope } from './client-disconnect-signal.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
 import type { RunErrorFilters } from './error-filters.ts';
+import { createIgnoredPathCheck } from './ignored-paths.ts';
 import { enableLingeringClose, setConnectionCloseUnlessRead } from './lingering-close.ts';
 import { logRequest } from './request-log.ts';
 import type { ResponseAnnouncer } from './response-event.ts';
@@ -25,7 +26,8 @@ export function createOutermostHttpMiddleware(
   responses: ResponseAnnouncer,
 ): Middleware {
   const { log } = settings;
-  const headers = createDefaultHeaders(config);
+  const headers = createDefaultHeaders(config, settings);
+  const isIgnored = createIgnoredPathCheck(config.LOG_HTTP_IGNORE_PATHS);
   const cors = createCors(config, findRoute);
   return {
     name: 'edge',
@@ -35,7 +37,7 @@ export function createOutermostHttpMiddleware(
       (ctx.state as HttpContext['state']).settings = settings;
       for (const [name, value] of headers) ctx.res.setHeader(name, value);
       if (hasBody(ctx)) enableLingeringClose(ctx);
-      const isLogged = log.isLevelEnabled('info');
+      const isLogged = log.isLevelEnabled('info') && !isIgnored?.(ctx.path);
       // A closed connection has no address any more.
       const hasListeners = responses.hasListeners();
       const ip = isLogged || hasListeners ? clientAddressOf(ctx) : null;

@@ -2,6 +2,7 @@ import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { createBodyReaders } from './body.ts';
 import { createBodyMemoryHealthCheck, UnfinishedBodyMemoryBudget } from './body-memory.ts';
+import { parsePolicyAdditions } from './content-security-policy.ts';
 import { type HttpContext, internalRequests, reservedSegments, routeMounts, routes, routing } from './contract.ts';
 import { createOutermostHttpMiddleware } from './edge-middleware.ts';
 import { createRequestErrorFilterRunner } from './error-filters.ts';
@@ -15,11 +16,14 @@ import {
   bodyMemoryLimitFromConfig,
   createRequestSettings,
   type HttpConfig,
+  type SharedHttpConfig,
   unknownParametersModeFromConfig,
 } from './settings.ts';
 import { createUnknownParameterCheck, findUnknownParameterNames } from './unknown-parameters.ts';
 
-export default definePlugin<HttpConfig>({
+const POLICY_SETTING = 'CONTENT_SECURITY_POLICY_DIRECTIVES__';
+
+export default definePlugin<HttpConfig, SharedHttpConfig>({
   manifest,
   register(host) {
     const { config, log, events } = host;
@@ -27,7 +31,8 @@ export default definePlugin<HttpConfig>({
     const mode = unknownParametersModeFromConfig(config);
     const checksNames = mode !== 'ignore';
     const parameters = createUnknownParameterCheck(mode, log);
-    const settings = createRequestSettings(config, { log, memory, parameters });
+    const policyAdditions = parsePolicyAdditions(manifest.name, POLICY_SETTING, config[`${POLICY_SETTING}*`]);
+    const settings = createRequestSettings(config, { log, memory, parameters, policyAdditions });
     const { idleTimeout } = settings;
     const readers = createBodyReaders({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout, memory });
     /** Bodies that a layer before the router has read, and those of internal requests. */

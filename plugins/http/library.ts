@@ -13,8 +13,8 @@ export { createDisconnectSignalGetter } from './client-disconnect-signal.ts';
 export { hasBodyMatchingRouteSchema } from './is-valid-body.ts';
 /** The context behind the request or the response of an event. */
 export { contextOfEvent, RequestOfEvent } from './request-of-event.ts';
-/** The entity tag that an answer of JSON gets. */
-export { entityTagOf } from './response-headers.ts';
+/** The entity tag that an answer of JSON gets; the Content-Security-Policy of a page, with what an admin adds to it. */
+export { entityTagOf, setContentSecurityPolicy } from './response-headers.ts';
 /** Parts of route descriptions, and functions over descriptions. */
 export {
   ANY_VALUE_SCHEMA,
@@ -51,6 +51,13 @@ export function checkUnknownQueryMembers(ctx: HttpContext, query: object, known:
   const names = Object.keys(query).filter((name) => !known.has(name));
   ctx.state.settings?.parameters.check(ctx, names, known);
 }
+/** What admins add to Content-Security-Policies, for plugins with a setting of their own for that. */
+export {
+  addPolicySources,
+  allowsFrames,
+  type PolicyAdditions,
+  parsePolicyAdditions,
+} from './content-security-policy.ts';
 /** A failure with a status, code and message of its own. */
 export { CustomFailure } from './custom-failure.ts';
 /** The failure of an error that a listener answered. */

@@ -9,6 +9,7 @@ interface Config {
   HASH_MEMORY_COST: number;
   HASH_TIME_COST: number;
   HASH_PARALLELISM: number;
+  HASH_LENGTH: number;
   HASH_PROCESSES: number;
 }
 
@@ -19,6 +20,7 @@ export default definePlugin<Config>({
       memory: config.HASH_MEMORY_COST,
       time: config.HASH_TIME_COST,
       parallelism: config.HASH_PARALLELISM,
+      length: config.HASH_LENGTH,
     };
     const processes = config.HASH_PROCESSES;
     const pool = use({ workers }).workers.pool(buildPasswordHashPoolOptions(processes, cost));

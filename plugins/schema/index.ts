@@ -2,6 +2,7 @@ import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { type Db, migrations } from '../database/contract.ts';
 import { createCatalogReader } from './catalog/catalog-reader.ts';
+import { createExcludedTableCheck, withoutExcludedTables } from './catalog/excluded-tables.ts';
 import { rowChanges, SCHEMA_CHANNEL, type SchemaService, schema, schemaWrites, systemCollections } from './contract.ts';
 import { installChangeTriggers } from './freshness/change-triggers.ts';
 import { createSchemaCache } from './freshness/schema-cache.ts';
@@ -16,6 +17,7 @@ import { createSchemaWrites } from './writes/index.ts';
 
 interface Config {
   readonly CACHE_SCHEMA: boolean;
+  readonly DB_EXCLUDE_TABLES: readonly string[];
 }
 
 export default definePlugin<Config>({
@@ -31,12 +33,13 @@ export default definePlugin<Config>({
     const declared = () => (collected ??= collectSystemCollectionDeclarations(host.read(systemCollections)));
     host.contribute(migrations, createSystemTablesMigration(declared));
 
+    const isExcluded = createExcludedTableCheck(manifest.name, config.DB_EXCLUDE_TABLES);
     const inUnit = createUnitCheck(db);
     const cache = createSchemaCache({
       source: createCatalogReader(db),
       build: (reading) =>
         buildSchemaSnapshot({
-          content: reading.content(),
+          content: withoutExcludedTables(reading.content(), isExcluded),
           version: `${reading.digest.slice(0, 12)}${hashSystemCollectionDeclarations(declared()).slice(0, 6)}`,
           declarations: declared(),
           firstSchema: db.schemas[0] as string,
@@ -44,7 +47,7 @@ export default definePlugin<Config>({
       inUnit,
       log,
     });
-    const unservedTables = async () => findUnservedTables(db, await cache.snapshot(), declared());
+    const unservedTables = async () => findUnservedTables(db, await cache.snapshot(), declared(), isExcluded);
     let announcing: Promise<boolean> | undefined;
     const announceCommands = () => (announcing ??= installChangeTriggers(db, log));
     const service: SchemaService = {

@@ -23,11 +23,12 @@ interface CatalogRow {
   readonly reads: boolean;
 }
 
-/** Tables and views that no request can read, each with the reason (ADR 42). Runs one statement. */
+/** Tables and views that no request can read, each with the reason (ADR 42), but for those that an admin excludes. Runs one statement. */
 export async function findUnservedTables(
   db: Pick<Db, 'query' | 'schemas' | 'ownedTables'>,
   snapshot: SchemaOverview,
   declared: DeclaredCollections,
+  isExcluded: (table: { readonly schema: string; readonly name: string }) => boolean = () => false,
 ): Promise<readonly UnservedTable[]> {
   const { rows } = await db.query<CatalogRow>(TABLES, [db.schemas]);
   const owned = db.ownedTables();
@@ -35,7 +36,7 @@ export async function findUnservedTables(
   return rows.flatMap((row) => {
     const { schema, name } = row;
     const isOwn = schema === db.schemas[0] && (declared.has(name) || owned.has(name) || name === MIGRATIONS_TABLE);
-    const reason = isOwn ? undefined : findReason(row, served.get(tableKey(row)));
+    const reason = isOwn || isExcluded(row) ? undefined : findReason(row, served.get(tableKey(row)));
     return reason === undefined ? [] : { schema, name, reason };
   });
 }

@@ -7,6 +7,7 @@ import { sendData } from '../http/library.ts';
 import { query } from '../query/contract.ts';
 import { rateLimits } from '../rate-limit/contract.ts';
 import { settings } from '../settings/contract.ts';
+import { createConfiguredCheckReader } from './configured-checks.ts';
 import { health as healthChecks } from './contract.ts';
 import { createServerGraphqlFields } from './graphql.ts';
 import { createHealthCheckRunner, type HealthReportDeps } from './health.ts';
@@ -14,17 +15,27 @@ import { createHealthFallbackMiddleware, sendHealth } from './health-route.ts';
 import { buildServerInfo } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
 import { pingMiddleware } from './ping.ts';
+import { createRobotsRouteHandler } from './robots-route.ts';
 import { createRootRouteHandler } from './root-route.ts';
-import { HEALTH_ROUTE_DESCRIPTION, INFO_ROUTE_DESCRIPTION, ROOT_ROUTE_DESCRIPTION } from './route-descriptions.ts';
+import {
+  HEALTH_ROUTE_DESCRIPTION,
+  INFO_ROUTE_DESCRIPTION,
+  ROBOTS_ROUTE_DESCRIPTION,
+  ROOT_ROUTE_DESCRIPTION,
+} from './route-descriptions.ts';
 import { serverServiceClass } from './service-class.ts';
 
 interface Config {
   ROOT_REDIRECT: string;
+  ROBOTS_TXT: string;
+  HEALTHCHECK_ENABLED: boolean;
+  HEALTHCHECK_SERVICES: readonly string[];
 }
 
 export default definePlugin<Config>({
   manifest,
   register(host) {
+    const { config } = host;
     const used = host.use({ identity, query, rateLimits, settings });
     let isStopping = false;
     host.define(healthChecks);
@@ -34,17 +45,25 @@ export default definePlugin<Config>({
     });
     const healthDeps: HealthReportDeps = {
       measure: createHealthCheckRunner(),
-      checks: () => host.read(healthChecks),
+      checks: createConfiguredCheckReader(config.HEALTHCHECK_SERVICES, () => host.read(healthChecks)),
       isStopping: () => isStopping,
     };
 
     host.contribute(middleware, pingMiddleware);
-    host.contribute(middleware, createHealthFallbackMiddleware(used.identity, healthDeps));
+    if (config.HEALTHCHECK_ENABLED) {
+      host.contribute(middleware, createHealthFallbackMiddleware(used.identity, healthDeps));
+      host.contribute(routes, {
+        method: 'GET',
+        path: '/server/health',
+        description: HEALTH_ROUTE_DESCRIPTION,
+        handle: (ctx) => sendHealth(ctx, ctx.state.caller.admin, healthDeps),
+      });
+    }
     host.contribute(routes, {
       method: 'GET',
-      path: '/server/health',
-      description: HEALTH_ROUTE_DESCRIPTION,
-      handle: (ctx) => sendHealth(ctx, ctx.state.caller.admin, healthDeps),
+      path: '/robots.txt',
+      description: ROBOTS_ROUTE_DESCRIPTION,
+      handle: createRobotsRouteHandler(config.ROBOTS_TXT),
     });
     host.contribute(routes, {
       method: 'GET',
@@ -56,10 +75,12 @@ export default definePlugin<Config>({
       method: 'GET',
       path: '/',
       description: ROOT_ROUTE_DESCRIPTION,
-      handle: createRootRouteHandler(host.config.ROOT_REDIRECT),
+      handle: createRootRouteHandler(config.ROOT_REDIRECT, config.HEALTHCHECK_ENABLED),
     });
     host.contribute<ServiceClass>('extensions.services', serverServiceClass({ ...used, health: healthDeps }));
-    for (const field of createServerGraphqlFields({ ...used, health: healthDeps }))
-      host.contribute<ContributedGraphqlField>('graphql.fields', field);
+    for (const field of createServerGraphqlFields({ ...used, health: healthDeps })) {
+      if (config.HEALTHCHECK_ENABLED || !field.definition.startsWith('server_health'))
+        host.contribute<ContributedGraphqlField>('graphql.fields', field);
+    }
   },
 });

@@ -10,12 +10,13 @@ const LINKS = {
   graphql: './graphql',
 };
 
-/** Answers `GET /` by links, or by a redirect to `target`; `false` is no redirect. */
+/** Answers `GET /` by links, or by a redirect to `target`; `false` is no redirect. `hasHealth`: the service serves its health. */
 export const createRootRouteHandler =
-  (target: string) =>
+  (target: string, hasHealth: boolean) =>
   (ctx: HttpContext): void => {
     if (target === 'false') {
-      sendData(ctx, { service: 'Tenon', links: LINKS });
+      const { health, ...others } = LINKS;
+      sendData(ctx, { service: 'Tenon', links: hasHealth ? LINKS : others });
       return;
     }
     ctx.status = 302;

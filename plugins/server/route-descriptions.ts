@@ -62,13 +62,10 @@ const INFO = exactObjectSchema(
 
 const ENTRY_POINT = exactObjectSchema({
   service: TEXT_SCHEMA,
-  links: exactObjectSchema({
-    info: TEXT_SCHEMA,
-    health: TEXT_SCHEMA,
-    login: TEXT_SCHEMA,
-    items: TEXT_SCHEMA,
-    graphql: TEXT_SCHEMA,
-  }),
+  links: exactObjectSchema(
+    { info: TEXT_SCHEMA, login: TEXT_SCHEMA, items: TEXT_SCHEMA, graphql: TEXT_SCHEMA },
+    { health: TEXT_SCHEMA },
+  ),
 });
 
 const components = { schemas: { EntryPoint: ENTRY_POINT, Health: HEALTH, HealthCheck: CHECK, ServerInfo: INFO } };
@@ -96,4 +93,11 @@ export const ROOT_ROUTE_DESCRIPTION: RouteDescription = {
   summary: 'Answers where the routes of the service begin, or redirects to ROOT_REDIRECT.',
   answers: { ...describeDataAnswer(schemaRef('EntryPoint')), 302: {} },
   components,
+};
+
+export const ROBOTS_ROUTE_DESCRIPTION: RouteDescription = {
+  tag: 'server',
+  access: 'public',
+  summary: 'Answers which parts of the service search engines may read (ROBOTS_TXT).',
+  answers: { 200: { 'text/plain': TEXT_SCHEMA } },
 };

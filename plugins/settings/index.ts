@@ -12,16 +12,25 @@ import { assertSettingsFilesReadable } from './assert-readable-setting-files.ts'
 import { createCachedSettings, createSettingsTriggerMigration } from './cached-settings.ts';
 import { SETTINGS_COLLECTION, settingsCollection } from './collections.ts';
 import { settings } from './contract.ts';
+import { writeInitialProjectName } from './initial-project-name.ts';
 import { createProjectMailVariables } from './mail-variables.ts';
 import manifest from './package.json' with { type: 'json' };
 
-export default definePlugin({
+interface Config {
+  readonly PROJECT_NAME: string | undefined;
+}
+
+export default definePlugin<Config>({
   manifest,
   register(host) {
-    const { db, events } = host;
+    const { config, db, events } = host;
     const used = host.use({ items, bus });
     host.contribute(systemCollections, settingsCollection);
     host.contribute(migrations, createSettingsTriggerMigration(db));
+
+    host.onMigrate(async () => {
+      if (config.PROJECT_NAME !== undefined) await writeInitialProjectName(db, config.PROJECT_NAME);
+    });
 
     const remembered = createCachedSettings(db, used.bus);
     host.provide(settings, remembered);

@@ -21,13 +21,18 @@ interface Shared {
   REFRESH_TOKEN_COOKIE_SECURE: boolean;
 }
 
-export default definePlugin<object, Shared>({
+interface Config {
+  SERVE_APP: boolean;
+}
+
+export default definePlugin<Config, Shared>({
   manifest,
   register(host) {
     const used = host.use({ identity, internalRequests, routing, sealedValues, settings, signInProviders });
     const secure = host.config.REFRESH_TOKEN_COOKIE_SECURE;
     const readBranding = createBrandingReader(used.settings);
     host.define(pageEmbeds);
+    if (!host.config.SERVE_APP) return;
     const { names, files } = readPageFiles();
     const sendPage = createPageSender(readBranding, names, () => host.read(pageEmbeds));
     const tools: PageTools = {

@@ -1,4 +1,5 @@
 import type { HttpContext } from '../http/contract.ts';
+import { setContentSecurityPolicy } from '../http/library.ts';
 import type { ReadBranding } from './branding.ts';
 import type { PageEmbed } from './contract.ts';
 import { type EmbeddedHtml, renderEmbeddedHtml } from './embedded-html.ts';
@@ -58,7 +59,7 @@ export const createPageSender =
     const embedded = renderEmbeddedHtml(embeds());
     const document = renderDocument(page, { root: rootOf(ctx), branding: await readBranding(), files, embedded });
     setPrivateHeaders(ctx);
-    ctx.set('Content-Security-Policy', policyFor(page, embedded));
+    setContentSecurityPolicy(ctx, policyFor(page, embedded));
     ctx.status = status;
     ctx.type = 'text/html; charset=utf-8';
     // Bytes get no entity tag.

@@ -5,12 +5,16 @@ import type { PasswordService } from '../passwords/contract.ts';
 import type { PasswordPolicyAssertion } from './rules/password-policy.ts';
 import type { UserStatements } from './statements.ts';
 
+/** Whoever guesses the token is an admin. Longer ones than the column holds would be refused by the database. */
+const MIN_TOKEN_LENGTH = 16;
+const MAX_TOKEN_LENGTH = 255;
+
 interface Deps {
   readonly db: Db;
   readonly statements: UserStatements;
   readonly passwords: PasswordService;
   readonly checkPassword: PasswordPolicyAssertion;
-  readonly admin: { readonly email: string; readonly password?: string };
+  readonly admin: { readonly email: string; readonly password?: string; readonly token?: string };
   /** Shows a generated password, which is stored as a hash only. */
   readonly show: (account: { readonly email: string; readonly password: string }) => void;
 }
@@ -43,8 +47,13 @@ export async function createFirstAdmin({
         remedy: 'set ADMIN_PASSWORD to one that matches the setting auth_password_policy',
       });
     });
+    if (admin.token !== undefined && (admin.token.length < MIN_TOKEN_LENGTH || admin.token.length > MAX_TOKEN_LENGTH)) {
+      throw Object.assign(new Error('ADMIN_TOKEN is too short or too long'), {
+        remedy: `set it to a random text of ${MIN_TOKEN_LENGTH} to ${MAX_TOKEN_LENGTH} characters, or unset it`,
+      });
+    }
     const hash = await passwords.hashBeforeServing(password);
-    await db.query(statements.ADD_ADMIN, [admin.email, hash, await adminRole(db, statements)]);
+    await db.query(statements.ADD_ADMIN, [admin.email, hash, await adminRole(db, statements), admin.token ?? null]);
     return true;
   });
   if (isCreated && admin.password === undefined) show({ email: admin.email, password });

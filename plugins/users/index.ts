@@ -28,6 +28,7 @@ import { userStatements } from './statements.ts';
 interface Config {
   ADMIN_EMAIL: string;
   ADMIN_PASSWORD: string | undefined;
+  ADMIN_TOKEN: string | undefined;
 }
 
 export default definePlugin<Config>({
@@ -55,7 +56,7 @@ export default definePlugin<Config>({
     for (const field of createUserGraphqlFields(used.items, used.access))
       host.contribute<ContributedGraphqlField>('graphql.fields', field);
     host.onMigrate(async () => {
-      const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD };
+      const admin = { email: config.ADMIN_EMAIL, password: config.ADMIN_PASSWORD, token: config.ADMIN_TOKEN };
       const isCreated = await createFirstAdmin({
         db,
         statements,

@@ -14,8 +14,8 @@ export function userStatements(db: Db) {
     ADD_PUBLIC_ROLE: db.sql`insert into ${roles} (id, key, name, icon, description, admin_access, app_access)
       values ($1, 'public', 'Public', 'public', 'What requests without a token may do', false, false) on conflict do nothing`,
     HAS_EMAIL: db.sql`select 1 from ${users} where lower(email) = lower($1)`,
-    ADD_ADMIN: db.sql`insert into ${users} (id, first_name, last_name, email, password, role, status, provider)
-      values (gen_random_uuid(), 'Admin', 'User', $1, $2, $3, 'active', 'default')`,
+    ADD_ADMIN: db.sql`insert into ${users} (id, first_name, last_name, email, password, role, status, provider, token)
+      values (gen_random_uuid(), 'Admin', 'User', $1, $2, $3, 'active', 'default', $4)`,
     HAS_ADMIN: db.sql`select 1 from ${users} u join ${roles} r on r.id = u.role where r.admin_access limit 1`,
     ADMIN_ROLE: db.sql`select id from ${roles} where admin_access order by name, id limit 1`,
     ADD_ADMIN_ROLE: db.sql`insert into ${roles} (id, name, icon, description, admin_access, app_access)

@@ -1,10 +1,17 @@
 import { type ConfigKey, KERNEL_CONFIG } from '#kernel/boot';
+import { ABSENT_SETTINGS, findDeclaredAbsentSettings } from '../absent-settings.ts';
 import { type CorePluginManifestExcerpt, readCorePluginManifests } from './core-plugins.ts';
 import { markdownPage, markdownTable } from './markdown.ts';
 
-/** docs/reference/settings.md: every setting that a core plugin declares. */
-export const renderSettingsReferencePage = (): string =>
-  markdownPage(
+/**
+ * docs/reference/settings.md: every setting that a core plugin declares, and those that are absent, with the reason.
+ * @throws Error for a name that is both.
+ */
+export function renderSettingsReferencePage(): string {
+  const both = findDeclaredAbsentSettings(owners().flatMap(({ config }) => Object.keys(config)));
+  if (both.length > 0)
+    throw new Error(`settings that plugins declare, and scripts/absent-settings.ts calls absent: ${both.join(', ')}`);
+  return markdownPage(
     'Settings',
     `Settings come from the environment, or from the file at \`CONFIG_PATH\` (\`.env\` where there is one), which wins.
 \`<NAME>_FILE\` names a file that holds the value. Durations are milliseconds or \`15m\`, \`7d\`; sizes are bytes or \`1mb\`; lists
@@ -16,7 +23,18 @@ are separated by commas. A wrong value stops the start, and every wrong value is
           Object.entries(config).map(([name, key]) => row(name, key)),
         )}`,
     ),
+    `## Absent
+
+Settings that services of this kind usually have, and this one has not. One that is set is named in the log of the start, and has no effect.
+Values have the type that their setting declares: prefixes such as \`number:\` are part of the value. The drivers of \`storage\` are those that
+plugins bring (\`local\` and \`s3\`), and so are their keys; the keys of sign-in providers are in the READMEs of their plugins.
+
+${markdownTable(
+  ['Setting', 'Why, or what is in its place'],
+  ABSENT_SETTINGS.map(({ name, reason }) => [`\`${name}\``, reason]),
+)}`,
   );
+}
 
 const owners = (): readonly Pick<CorePluginManifestExcerpt, 'plugin' | 'config'>[] =>
   [{ plugin: 'kernel', config: KERNEL_CONFIG }, ...readCorePluginManifests()].filter(

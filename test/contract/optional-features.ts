@@ -20,6 +20,7 @@ export const OPTIONAL_FEATURES = {
   RATE_LIMITER_USER_POINTS: '100000',
   RATE_LIMITER_TOKEN_ENABLED: 'true',
   EMAIL_TRANSPORT: 'log',
+  EXTENSIONS_LOCATION: 'local',
   // A sign-in provider, which is not requested before the first sign-in.
   AUTH_EXAMPLE_DRIVER: 'openid',
   AUTH_EXAMPLE_ISSUER_URL: 'http://127.0.0.1:1',

@@ -103,15 +103,15 @@ describe('files: stop of the service', function () {
   let ground: SharedFilesEnvironment;
   before(async () => {
     ground = await createSharedFilesEnvironment({
-      SHUTDOWN_TIMEOUT: '1s',
+      SERVER_SHUTDOWN_TIMEOUT: '1s',
       TUS_ENABLED: 'true',
       IMPORT_IP_ALLOW_LIST: '127.0.0.1',
     });
   });
   after(() => ground?.remove());
 
-  it('a stop waits for a running upload within SHUTDOWN_TIMEOUT', async () => {
-    const service = await ground.start({ SHUTDOWN_TIMEOUT: '30s' });
+  it('a stop waits for a running upload within SERVER_SHUTDOWN_TIMEOUT', async () => {
+    const service = await ground.start({ SERVER_SHUTDOWN_TIMEOUT: '30s' });
     const slow = startSlowMultipartUpload(service);
     slow.write('the beginning, ');
     await until(async () => (await ground.state()).orphanEntries.length === 1);

@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, get, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type BootFailure, facet } from '#kernel';
@@ -71,11 +75,86 @@ describe('HTTP server of the kernel', () => {
   it('headers must arrive within a minute; bodies have no limit of the kernel', async () => {
     await withBootedTestPlugins([], async ({ kernel }) => {
       const { server } = await kernel.listen();
-      expect([server.headersTimeout, server.requestTimeout]).to.deep.equal([60_000, 0]);
+      expect([server.headersTimeout, server.requestTimeout, server.keepAliveTimeout]).to.deep.equal([60_000, 0, 5000]);
     });
   });
 
-  it('stop() aborts requests that run longer than SHUTDOWN_TIMEOUT', async () => {
+  it('a connection whose headers take longer than SERVER_HEADERS_TIMEOUT is answered 408 and closed', async () => {
+    await withBootedTestPlugins(
+      [],
+      async ({ kernel }) => {
+        const { port } = await kernel.listen();
+        const socket = connect(port, '127.0.0.1');
+        socket.write('GET / HTTP/1.1\r\nHost: a\r\n');
+        let answer = '';
+        socket.on('data', (part) => (answer += part));
+        await once(socket, 'close');
+        expect(answer).to.match(/^HTTP\/1\.1 408 /);
+      },
+      { environment: { SERVER_HEADERS_TIMEOUT: '200ms' } },
+    );
+  });
+
+  it('a connection without a request is closed after SERVER_KEEP_ALIVE_TIMEOUT, which its answers name', async () => {
+    await withBootedTestPlugins(
+      [],
+      async ({ kernel }) => {
+        const { port } = await kernel.listen();
+        const socket = connect(port, '127.0.0.1');
+        socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+        let answer = '';
+        socket.on('data', (part) => (answer += part));
+        await once(socket, 'end');
+        expect(answer).to.match(/^HTTP\/1\.1 404 .*\r\nKeep-Alive: timeout=1\r\n/s);
+      },
+      { environment: { SERVER_KEEP_ALIVE_TIMEOUT: '1s' } },
+    );
+  });
+
+  it('listens on UNIX_SOCKET_PATH in place of HOST and PORT, and removes the socket when it stops', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenon-socket-'));
+    const socketPath = join(folder, 'tenon.sock');
+    try {
+      await withBootedTestPlugins(
+        [],
+        async ({ kernel }) => {
+          const { address } = await kernel.listen();
+          expect(address).to.equal(`unix:${socketPath}`);
+          const request = get({ socketPath, path: '/nothing' });
+          const [response] = await once(request, 'response');
+          expect(response.statusCode).to.equal(404);
+          response.resume();
+          await kernel.stop();
+          expect(existsSync(socketPath)).to.equal(false);
+        },
+        { environment: { UNIX_SOCKET_PATH: socketPath, PORT: '1' } },
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('listen() reports a socket in use with a remedy', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenon-socket-'));
+    const path = join(folder, 'tenon.sock');
+    const other = createServer().listen(path);
+    await once(other, 'listening');
+    try {
+      await withBootedTestPlugins(
+        [],
+        async ({ kernel }) => {
+          const { message, remedy } = await captureError<BootFailure>(kernel.listen());
+          expect([message, remedy]).to.deep.equal([`${path} is in use`, 'set UNIX_SOCKET_PATH to a free one']);
+        },
+        { environment: { UNIX_SOCKET_PATH: path } },
+      );
+    } finally {
+      other.close();
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('stop() aborts requests that run longer than SERVER_SHUTDOWN_TIMEOUT', async () => {
     const { plugin, entered, release } = slowPlugin();
     await withBootedTestPlugins(
       [plugin],
@@ -87,7 +166,7 @@ describe('HTTP server of the kernel', () => {
         expect(await running).to.be.instanceOf(Error);
         release();
       },
-      { environment: { SHUTDOWN_TIMEOUT: '30' } },
+      { environment: { SERVER_SHUTDOWN_TIMEOUT: '30' } },
     );
   });
 
@@ -119,7 +198,7 @@ describe('HTTP server of the kernel', () => {
         expect(isUndone).to.equal(true);
         expect(await cut).to.be.instanceOf(Error);
       },
-      { environment: { SHUTDOWN_TIMEOUT: '30' } },
+      { environment: { SERVER_SHUTDOWN_TIMEOUT: '30' } },
     );
   });
 

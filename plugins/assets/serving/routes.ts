@@ -1,5 +1,5 @@
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { parsedQueryStringOf } from '../../http/library.ts';
+import { allowsFrames, type PolicyAdditions, parsedQueryStringOf } from '../../http/library.ts';
 import type { FindReadableFile } from '../reading/readable-file.ts';
 import { withReadableFile } from '../reading/replaced-object-retry.ts';
 import type { FileRecord, ImageVariant, ImageVariantChoice, ImageVariantService } from '../variant.ts';
@@ -17,14 +17,28 @@ interface RouteDeps {
   readonly objects: StoredObjectCache;
   readonly cachingFor: AssetCachePolicyFor;
   readonly sendFile: SendFile;
+  /** Sources that an admin adds to the policies of files. */
+  readonly policyAdditions?: PolicyAdditions;
 }
 
 const UNTRANSFORMED: ImageVariantChoice = { varies: false };
 
 /** `/assets/<id>`, and the same with any file name behind it. */
-export function assetRoutes({ findReadable, variants, objects, cachingFor, sendFile }: RouteDeps): readonly Route[] {
-  const handle = (ctx: HttpContext): Promise<void> =>
-    withReadableFile(findReadable, ctx.state.caller, ctx.params.id as string, (file) => send(ctx, file));
+export function assetRoutes({
+  findReadable,
+  variants,
+  objects,
+  cachingFor,
+  sendFile,
+  policyAdditions = new Map(),
+}: RouteDeps): readonly Route[] {
+  const isFramedElsewhere = allowsFrames(policyAdditions);
+
+  const handle = (ctx: HttpContext): Promise<void> => {
+    // The header of all responses allows no frame, and can name no other site.
+    if (isFramedElsewhere) ctx.remove('X-Frame-Options');
+    return withReadableFile(findReadable, ctx.state.caller, ctx.params.id as string, (file) => send(ctx, file));
+  };
 
   async function send(ctx: HttpContext, file: FileRecord): Promise<void> {
     // Most URLs have no query, and parsing it costs more than the rest of this function.
@@ -33,7 +47,7 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
     const download = query?.download !== undefined && query.download !== 'false';
     const caching = await cachingFor(ctx.state.caller);
     const about = (of?: ImageVariant): AssetResponseDetails => ({
-      headers: assetHeadersFor(file, of, download),
+      headers: assetHeadersFor(file, of, download, policyAdditions),
       caching,
       varies,
     });

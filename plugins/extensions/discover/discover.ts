@@ -1,10 +1,17 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#kernel';
+import type { SourcePackage } from '../contract.ts';
 import { type DiscoveredExtension, LoadFailure } from '../extension-types.ts';
 import { EXTENSION_TYPE_BY_FOLDER } from '../manifest/extension-package-names.ts';
 import { hashPackageLocationToId } from './package-id.ts';
-import { type DiscoverDeps, findInstalledPackages, findLocalExtensionPackages } from './packages.ts';
+import {
+  broughtPackageKey,
+  type DiscoverDeps,
+  findInstalledPackages,
+  findLocalExtensionPackages,
+  readBroughtPackage,
+} from './packages.ts';
 import { findSingleFileExtensions } from './single-files.ts';
 
 export interface DiscoveryFolders {
@@ -12,15 +19,17 @@ export interface DiscoveryFolders {
   readonly local: string;
   /** PACKAGE_FILE_LOCATION. */
   readonly project: string;
+  /** Packages that another plugin has brought. */
+  readonly brought?: readonly SourcePackage[];
 }
 
 /**
- * All extensions there are, in the order of their sources: installed packages, package folders, single files
+ * All extensions there are, in the order of their sources: installed packages, package folders, single files, brought packages
  * (conventions, "Package names and discovery"). Never rejects: a broken
  * package has a failure of its own, and a source that cannot be read has a placeholder row.
  */
 export async function discoverPackages(
-  { local, project }: DiscoveryFolders,
+  { local, project, brought = [] }: DiscoveryFolders,
   deps: DiscoverDeps,
 ): Promise<readonly DiscoveredExtension[]> {
   const root = resolve(local);
@@ -29,7 +38,24 @@ export async function discoverPackages(
     if (await isMissing(root)) return [];
     return [...(await findLocalExtensionPackages(root, deps)), ...(await findSingleFileExtensions(root))];
   });
-  return [...installed, ...folders].map((found) => (deps.isReservedName(found.name) ? withReservedName(found) : found));
+  const others = await findBroughtPackages(brought, deps);
+  return [...installed, ...folders, ...others].map((found) =>
+    deps.isReservedName(found.name) ? withReservedName(found) : found,
+  );
+}
+
+async function findBroughtPackages(
+  brought: readonly SourcePackage[],
+  deps: DiscoverDeps,
+): Promise<readonly DiscoveredExtension[]> {
+  const found = await Promise.all(
+    brought.map(async ({ name, folder, failure }) =>
+      folder === undefined
+        ? { ...createFailurePlaceholder(name, failure), id: hashPackageLocationToId(broughtPackageKey(name)) }
+        : readBroughtPackage(name, folder, deps),
+    ),
+  );
+  return found.filter((extension) => extension !== undefined);
 }
 
 /** The service removes what an extension added by its name, so the name must not be that of a core plugin. */

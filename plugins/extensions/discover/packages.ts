@@ -74,6 +74,17 @@ export async function findInstalledPackages(
   return found.filter((extension) => extension !== undefined);
 }
 
+/** The key of a package that another plugin brings: the same for all of its versions. */
+export const broughtPackageKey = (name: string): string => `brought:${name}`;
+
+/** A package that another plugin has brought; undefined for a third-party plugin. */
+export const readBroughtPackage = (
+  name: string,
+  folder: string,
+  deps: DiscoverDeps,
+): Promise<DiscoveredExtension | undefined> =>
+  readPackage({ path: folder, key: broughtPackageKey(name), local: true, name }, deps);
+
 async function readDependencies(project: string): Promise<readonly string[]> {
   if ((await stat(join(project, 'package.json')).catch(() => undefined)) === undefined) return [];
   const { parsed } = await readPackageJson(project);

@@ -1,4 +1,5 @@
 import type { Log, PackagesApi } from '#kernel';
+import type { SourcePackage } from '../contract.ts';
 import type { DiscoveredExtension } from '../extension-types.ts';
 import type { ExtensionsConfig } from '../settings.ts';
 import { discoverPackages } from './discover.ts';
@@ -8,6 +9,8 @@ interface Deps extends Pick<DiscoverDeps, 'subjects' | 'settings'> {
   readonly config: ExtensionsConfig;
   readonly packages: Pick<PackagesApi, 'loaded'>;
   readonly log: Pick<Log, 'warn'>;
+  /** Packages that another plugin has brought. */
+  readonly brought?: readonly SourcePackage[];
 }
 
 /** Finds all extensions in the configured folders. Names of the kernel and of loaded plugins are reserved. */
@@ -17,10 +20,11 @@ export function scanPackages({
   log,
   subjects,
   settings,
+  brought,
 }: Deps): Promise<readonly DiscoveredExtension[]> {
   const reserved = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
   return discoverPackages(
-    { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
+    { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION, ...(brought ? { brought } : {}) },
     {
       subjects,
       settings,

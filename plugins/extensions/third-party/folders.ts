@@ -10,8 +10,14 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Names of extensions, which may be confined: an upgrade must not turn one into a plugin with full authority. */
 const EXTENSION_NAME = /^(?:@[^/]+\/)?service-extension-.|^@service\/extension-./;
 
-/** Sub-folders whose package declares a plugin. Other types and broken packages are handled as extensions. */
-export async function findThirdPartyPluginFolders(path: string | undefined): Promise<readonly string[]> {
+/**
+ * Sub-folders whose package declares a plugin, and those of `others` that do. Other types and broken packages are handled as
+ * extensions.
+ */
+export async function findThirdPartyPluginFolders(
+  path: string | undefined,
+  others: readonly string[] = [],
+): Promise<readonly string[]> {
   if (path === undefined) return [];
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   const folders = entries
@@ -19,7 +25,7 @@ export async function findThirdPartyPluginFolders(path: string | undefined): Pro
     .map((entry) => join(path, entry.name))
     .sort();
   const found: string[] = [];
-  for (const folder of folders) if (await isPlugin(folder)) found.push(folder);
+  for (const folder of [...folders, ...others]) if (await isPlugin(folder)) found.push(folder);
   return found;
 }
 

@@ -45,6 +45,8 @@ interface Deps {
   readonly packages: PackagesApi;
   /** The folder with plugins; undefined for none. */
   readonly folder: string | undefined;
+  /** Further folders, each of one package. */
+  readonly others?: () => readonly string[];
   /** Why a plugin may not be loaded yet; undefined if it may. */
   readonly consent: (plugin: PluginInfo) => Promise<string | undefined>;
   /** Called with the folders of all plugins before any of them is loaded. */
@@ -104,7 +106,7 @@ export class ThirdPartyPlugins implements ThirdPartyPluginLifecycle {
 
   async #refresh(): Promise<PluginChanges> {
     const before = this.#loaded();
-    await this.#update(await findThirdPartyPluginFolders(this.#deps.folder));
+    await this.#update(await findThirdPartyPluginFolders(this.#deps.folder, this.#deps.others?.()));
     const after = this.#loaded();
     const missingIn = (all: readonly PluginInfo[]) => (one: PluginInfo) => !all.includes(one);
     const nameOf = ({ name }: PluginInfo) => name;

@@ -1,4 +1,5 @@
 import type { HttpContext } from '../../http/contract.ts';
+import { setContentSecurityPolicy } from '../../http/library.ts';
 import type { ExplorerBundle } from './bundle.ts';
 
 /**
@@ -30,7 +31,7 @@ export function sendExplorerPage(ctx: HttpContext, scope: string, { script, styl
   const file = (name: string) => `${root}/graphql/explorer/${name}`;
   ctx.status = 200;
   ctx.vary('Accept');
-  ctx.set('Content-Security-Policy', POLICY);
+  setContentSecurityPolicy(ctx, POLICY);
   ctx.type = 'text/html; charset=utf-8';
   ctx.body = `<!doctype html>
 <html lang="en">

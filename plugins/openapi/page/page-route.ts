@@ -1,4 +1,5 @@
 import type { Route } from '../../http/contract.ts';
+import { setContentSecurityPolicy } from '../../http/library.ts';
 import { PAGE_DESCRIPTION } from '../route-descriptions.ts';
 import type { PageFileNames, PageFiles } from './page-files.ts';
 
@@ -27,7 +28,7 @@ export const createPageRoute = (load: () => Promise<PageFiles>): Route => ({
     const base = ctx.path.endsWith('/') ? '.' : './page';
     const { names } = await load();
     ctx.status = 200;
-    ctx.set('Content-Security-Policy', POLICY);
+    setContentSecurityPolicy(ctx, POLICY);
     ctx.type = 'text/html; charset=utf-8';
     ctx.body = renderPage(base, names);
   },

@@ -9,7 +9,7 @@ describe('POST /auth/login under a load of wrong passwords', () => {
   before(async () => {
     ground = await createAssetStorageFixture();
     service = await startService({
-      env: { ...ground.env, HASH_PROCESSES: '2', IP_TRUST_PROXY: '1', SHUTDOWN_TIMEOUT: '100' },
+      env: { ...ground.env, HASH_PROCESSES: '2', IP_TRUST_PROXY: '1', SERVER_SHUTDOWN_TIMEOUT: '100' },
     });
     // The hashes of these users are so expensive that checking a password takes longer than the test.
     await service.database.query(

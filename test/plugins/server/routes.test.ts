@@ -56,13 +56,41 @@ describe('routes of the server', () => {
     expect((await service.request('GET', '/nothing')).status).to.equal(404);
   });
 
-  it('GET / redirects to ROOT_REDIRECT', async () => {
-    const redirecting = await startService({ env: { ROOT_REDIRECT: './panel' } });
+  it('GET /robots.txt keeps search engines away', async () => {
+    const { status, body, headers } = await service.request('GET', '/robots.txt');
+    expect([status, body]).to.deep.equal([200, 'User-agent: *\nDisallow: /\n']);
+    expect(headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+  });
+
+  it('ROOT_REDIRECT, ROBOTS_TXT and HEALTHCHECK_SERVICES decide what GET /, /robots.txt and /server/health answer', async () => {
+    const other = await startService({
+      env: {
+        ROOT_REDIRECT: './panel',
+        ROBOTS_TXT: 'User-agent: *\\nAllow: /',
+        HEALTHCHECK_SERVICES: 'pg,http:unfinishedBodies',
+      },
+    });
     try {
-      const { status, headers } = await redirecting.request('GET', '/');
+      const { status, headers } = await other.request('GET', '/');
       expect([status, headers.get('location')]).to.deep.equal([302, './panel']);
+      expect((await other.request('GET', '/robots.txt')).body).to.equal('User-agent: *\nAllow: /\n');
+      const { checks } = (await other.request('GET', '/server/health', { token: other.admin.token })).body;
+      expect(Object.keys(checks).filter((name) => !/^pg:|^http:unfinishedBodies$/.test(name))).to.deep.equal([]);
+      expect(Object.keys(checks)).to.include.members(['pg:responseTime', 'http:unfinishedBodies']);
     } finally {
-      await redirecting.stop();
+      await other.stop();
+    }
+  });
+
+  it('with HEALTHCHECK_ENABLED=false there is no health, by REST and GraphQL, and no link to it', async () => {
+    const other = await startService({ env: { HEALTHCHECK_ENABLED: 'false' } });
+    try {
+      expect((await fetch(`${other.url}/server/health`)).status).to.equal(404);
+      expect((await other.request('GET', '/')).body.data.links).not.to.have.property('health');
+      const { body } = await other.request('POST', '/graphql/system', { body: { query: '{ server_health }' } });
+      expect(body.errors[0].message).to.match(/server_health/);
+    } finally {
+      await other.stop();
     }
   });
 });

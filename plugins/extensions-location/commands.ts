@@ -1,0 +1,70 @@
+import type { KernelCommand } from '#kernel';
+import type { ExtensionStatusControl } from '../extensions/contract.ts';
+import type { StorageLocation } from '../storage/contract.ts';
+import { publishPackage, unpublishPackage } from './publish.ts';
+import type { PublishedPackages } from './published-packages.ts';
+
+interface Deps {
+  /** The location of EXTENSIONS_LOCATION; undefined where it is unset. */
+  readonly location: () => StorageLocation | undefined;
+  readonly published: PublishedPackages;
+  readonly control: Pick<ExtensionStatusControl, 'reload'>;
+}
+
+type Work = (argument: string, location: StorageLocation) => Promise<string>;
+
+/** `extensions:publish`, `extensions:unpublish` and `extensions:published`. */
+export function createLocationCommands({ location, published, control }: Deps): readonly KernelCommand[] {
+  const command = (name: string, about: string, argument: string | undefined, work: Work): KernelCommand => ({
+    name,
+    about,
+    needs: 'start',
+    async run(args) {
+      const place = location();
+      const usage = `usage: ${name}${argument === undefined ? '' : ` ${argument}`}`;
+      if (args.length !== (argument === undefined ? 0 : 1)) return failWith(usage, 2);
+      if (!place)
+        return failWith(
+          'EXTENSIONS_LOCATION is not set: name the storage location that holds packages for all processes',
+          1,
+        );
+      try {
+        process.stdout.write(await work(args[0] ?? '', place));
+        return 0;
+      } catch (error) {
+        return failWith((error as Error).message, 1);
+      }
+    },
+  });
+  return [
+    command(
+      'extensions:publish',
+      '<folder or .tgz>: puts a package into EXTENSIONS_LOCATION, from which all processes load it',
+      '<folder or .tgz>',
+      async (path, place) => {
+        const { name, version, archive } = await publishPackage(path, { location: place, published });
+        await control.reload([name]);
+        return `${name} ${version} sha256:${archive}\n`;
+      },
+    ),
+    command(
+      'extensions:unpublish',
+      '<name>: removes a package from EXTENSIONS_LOCATION, and all processes unload it',
+      '<name>',
+      async (name, place) => {
+        if (!(await unpublishPackage(name, { location: place, published })))
+          throw new Error(`no package ${name} is published`);
+        await control.reload([name]);
+        return '';
+      },
+    ),
+    command('extensions:published', 'lists the packages of EXTENSIONS_LOCATION', undefined, async () =>
+      (await published.list()).map(({ name, version, archive }) => `${name} ${version} sha256:${archive}\n`).join(''),
+    ),
+  ];
+}
+
+function failWith(text: string, code: number): number {
+  process.stderr.write(`${text}\n`);
+  return code;
+}

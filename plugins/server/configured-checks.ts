@@ -1,0 +1,19 @@
+import type { HealthCheck } from './contract.ts';
+
+/**
+ * Creates the reader of the checks that HEALTHCHECK_SERVICES names: by the whole name, or by the part before a colon, so that `storage`
+ * stands for all locations. Without names these are all checks. The same list gives the same result, by which concurrent requests share one run.
+ */
+export function createConfiguredCheckReader(
+  names: readonly string[],
+  read: () => readonly HealthCheck[],
+): () => readonly HealthCheck[] {
+  if (names.length === 0) return read;
+  const isNamed = ({ name }: HealthCheck) => names.some((one) => name === one || name.startsWith(`${one}:`));
+  let known: { readonly all: readonly HealthCheck[]; readonly named: readonly HealthCheck[] } | undefined;
+  return () => {
+    const all = read();
+    if (known?.all !== all) known = { all, named: all.filter(isNamed) };
+    return known.named;
+  };
+}
