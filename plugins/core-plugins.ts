@@ -29,7 +29,7 @@ export const CORE_PLUGIN_FLOORS = [
       'media',
     ],
   },
-  { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'sandbox'] },
+  { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'retention', 'sandbox'] },
   {
     floor: 'content',
     plugins: [

@@ -6,7 +6,7 @@ import { findThrowingPackage } from '../plugins/extensions/library.ts';
 import { createRepeatedLogLimiter } from './log-repeat-limit.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { renderLogLine, writePretty } from './pretty-log.ts';
-import { renderBootFailure } from './render-boot-failure.ts';
+import { renderBootFailure, renderCommandFailure } from './render-boot-failure.ts';
 import { warnOfMisspelledSettings } from './unknown-settings.ts';
 
 /**
@@ -73,7 +73,7 @@ process.on('uncaughtException', (error) => {
 
 function fail(error: unknown): Promise<never> {
   // What fails while we are stopping fails because we are stopping.
-  if (!stopping) console.error(error instanceof BootFailure ? renderBootFailure(error) : error);
+  if (!stopping) console.error(error instanceof BootFailure ? renderBootFailure(error) : renderCommandFailure(error));
   return end(1);
 }
 
