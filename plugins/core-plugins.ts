@@ -50,6 +50,7 @@ export const CORE_PLUGIN_FLOORS = [
       'folders',
       'settings',
       'files',
+      'backup',
       'assets',
       'tus',
       'presets',
