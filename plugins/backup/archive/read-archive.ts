@@ -22,10 +22,12 @@ export async function* readEntries(path: string): AsyncGenerator<ReadEntry> {
   const source = createReadStream(path);
   source.on('error', (error) => archive.destroy(error));
   source.pipe(archive as unknown as NodeJS.WritableStream);
+  let isArchive = false;
   try {
     for await (const entry of archive) {
       const { name, size = 0, type, pax } = entry.header;
       if (type !== 'file') throw createNoBackupError();
+      isArchive = true;
       yield {
         name,
         size,
@@ -34,13 +36,15 @@ export async function* readEntries(path: string): AsyncGenerator<ReadEntry> {
       };
     }
   } catch (error) {
-    throw toReadError(error, path);
+    const read = toReadError(error, path);
+    throw isArchive || (error as NodeJS.ErrnoException).code !== undefined ? read : createNoBackupError();
   } finally {
     source.destroy();
   }
 }
 
-function toReadError(error: unknown, path: string): unknown {
+/** An error while an archive or the content of an entry was read, as one that says what to do. */
+export function toReadError(error: unknown, path: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR')
     return new BackupError(`${path} cannot be read (${code})`, 'name a file that the command backup has written');

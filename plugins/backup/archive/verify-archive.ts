@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { BackupError } from '../failures.ts';
 import type { Progress } from '../progress.ts';
 import { ENTRIES } from './format.ts';
-import { readEntries } from './read-archive.ts';
+import { readEntries, toReadError } from './read-archive.ts';
 
 /** Damaged entries that a message names. */
 const MAX_NAMED = 5;
@@ -33,6 +33,8 @@ export async function verifyArchive(path: string, temporaryFile: string, progres
       }
       await found.write(`${hash.digest('hex')}  ${name}\n`);
     }
+  } catch (error) {
+    throw toReadError(error, path);
   } finally {
     await found.close();
   }
