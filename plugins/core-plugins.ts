@@ -79,6 +79,7 @@ export const CORE_PLUGIN_FLOORS = [
       'server',
       'sign-in-pages',
       'explain',
+      'doctor',
       'graphql',
       'openapi',
       'cache',

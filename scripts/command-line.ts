@@ -6,6 +6,7 @@ import { findThrowingPackage } from '../plugins/extensions/library.ts';
 import { createRepeatedLogLimiter } from './log-repeat-limit.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { renderLogLine, writePretty } from './pretty-log.ts';
+import { printConfig } from './print-config.ts';
 import { renderBootFailure, renderCommandFailure } from './render-boot-failure.ts';
 import { warnOfMisspelledSettings } from './unknown-settings.ts';
 
@@ -123,6 +124,13 @@ for (const [name, about] of [
     .action(async () => serve(kernel as Kernel));
 }
 
+program
+  .command('config:print')
+  .description('prints the settings, secrets masked: config:print [--redacted | --with-secrets] [--json]')
+  .argument('[args...]')
+  .allowUnknownOption()
+  .action(async (args: readonly string[]) => end(printConfig((kernel as Kernel).settings, args)));
+
 /** The arguments, with `users create` as another way to write `users:create`. */
 function withCommandName(args: readonly string[], names: ReadonlySet<string>): readonly string[] {
   const [first = '', second = '', ...rest] = args;
@@ -133,7 +141,7 @@ function withCommandName(args: readonly string[], names: ReadonlySet<string>): r
 try {
   kernel = await bootService(process.argv.includes('--safe'));
   // A command that starts the service works on its data: a package has no part in that, and loading one may record consent.
-  const args = withCommandName(process.argv.slice(2), new Set(kernel.commands.keys()));
+  const args = withCommandName(process.argv.slice(2), new Set([...kernel.commands.keys(), 'config:print']));
   if (kernel.commands.get(args[0] ?? '')?.needs === 'start') {
     await kernel.stop();
     kernel = await bootService(true);

@@ -1,10 +1,12 @@
-import { commands, definePlugin } from '#kernel';
+import { type ContributionTo, commands, definePlugin } from '#kernel';
 import { lock, presence } from '../cluster/contract.ts';
 import { dedicatedConnections, maintenance } from '../database/contract.ts';
+import type { doctorChecks } from '../doctor/contract.ts';
 import { storage } from '../storage/contract.ts';
 import { createBackupCommand } from './backup-command.ts';
 import { createInterruptibleCommands } from './command.ts';
 import type { BackupDeps } from './deps.ts';
+import { createBackupDoctorCheck } from './doctor-check.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createRestoreCommand } from './restore-command.ts';
 
@@ -27,6 +29,7 @@ export default definePlugin<Config>({
       serverVersion: () => db.serverVersion,
       programsPath: config.POSTGRES_PROGRAMS_PATH || undefined,
     };
+    host.contribute<ContributionTo<typeof doctorChecks>>('doctor.checks', createBackupDoctorCheck(deps));
     const interruptible = createInterruptibleCommands();
     host.contribute(commands, interruptible.create(createBackupCommand(deps)));
     host.contribute(commands, interruptible.create(createRestoreCommand(deps)));

@@ -1,10 +1,12 @@
 import { afterCommitQueues, type ContributionTo, capabilities, commands, definePlugin } from '#kernel';
+import type { doctorChecks } from '../doctor/contract.ts';
 import type { health } from '../server/contract.ts';
 import { databaseCapability } from './capability.ts';
 import { createDatabaseCommands } from './commands.ts';
 import { type Db, dedicatedConnections, maintenance, migrations, migrator } from './contract.ts';
 import { createCursorColumnStreamer } from './cursor.ts';
 import { createDedicatedConnections } from './dedicated-connections.ts';
+import { createDatabaseDoctorCheck } from './doctor-check.ts';
 import { createGuardedQueryBuilders } from './guarded-query-builder.ts';
 import { createHealthChecks } from './health-checks.ts';
 import { createDatabaseMaintenance } from './maintenance.ts';
@@ -61,6 +63,10 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const schema = schemas[0] as string;
     const looks = createDatabaseMaintenance({ connection, statements, schema, steps, dbOf });
     host.provide(maintenance, looks);
+    host.contribute<ContributionTo<typeof doctorChecks>>(
+      'doctor.checks',
+      createDatabaseDoctorCheck({ maintenance: looks, statements, schema, poolSize: config.DB_POOL_MAX }),
+    );
     for (const command of createDatabaseCommands(looks, connection)) host.contribute(commands, command);
     host.onMigrate(async () => {
       await connection.open();

@@ -1,6 +1,8 @@
 import { type ContributionTo, definePlugin, fail } from '#kernel';
+import type { doctorChecks } from '../doctor/contract.ts';
 import type { health } from '../server/contract.ts';
 import { type StorageDriver, type StorageLocation, storage, storageDrivers } from './contract.ts';
+import { createStorageDoctorCheck } from './doctor-check.ts';
 import { createStorageLocationCheck } from './health.ts';
 import { createStorageLocation } from './location.ts';
 import { createNotLoadedDriver } from './not-loaded-driver.ts';
@@ -35,7 +37,9 @@ export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
       }
     }
     const names = configs.map(({ location }) => location);
-    host.provide(storage, { locations: names, at, open });
+    const service = { locations: names, at, open };
+    host.provide(storage, service);
+    host.contribute<ContributionTo<typeof doctorChecks>>('doctor.checks', createStorageDoctorCheck(service, configs));
     for (const { location, threshold } of configs) {
       host.contribute<ContributionTo<typeof health>>(
         'health',
