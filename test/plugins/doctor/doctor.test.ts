@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import type { FreshDatabase } from '../../support/database.ts';
 import { createMigratedDatabase, QUICK_HASH_SETTINGS, runCli, TEST_SECRET } from '../../support/service.ts';
 
 interface Finding {
