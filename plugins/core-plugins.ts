@@ -29,7 +29,7 @@ export const CORE_PLUGIN_FLOORS = [
       'media',
     ],
   },
-  { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'sandbox'] },
+  { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'retention', 'sandbox'] },
   {
     floor: 'content',
     plugins: [
@@ -50,6 +50,7 @@ export const CORE_PLUGIN_FLOORS = [
       'folders',
       'settings',
       'files',
+      'backup',
       'assets',
       'tus',
       'presets',
@@ -78,6 +79,7 @@ export const CORE_PLUGIN_FLOORS = [
       'server',
       'sign-in-pages',
       'explain',
+      'doctor',
       'graphql',
       'openapi',
       'cache',

@@ -8,7 +8,8 @@ import { COMMAND_NOT_FOUND } from '../plugins/extensions-full/contract.ts';
 import { createRepeatedLogLimiter } from './log-repeat-limit.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { renderLogLine, writePretty } from './pretty-log.ts';
-import { renderBootFailure } from './render-boot-failure.ts';
+import { printConfig } from './print-config.ts';
+import { renderBootFailure, renderCommandFailure } from './render-boot-failure.ts';
 import { removeStaleSocket } from './stale-socket.ts';
 import { warnOfAbsentSettings, warnOfMisspelledSettings } from './unknown-settings.ts';
 
@@ -76,7 +77,7 @@ process.on('uncaughtException', (error) => {
 
 function fail(error: unknown): Promise<never> {
   // What fails while we are stopping fails because we are stopping.
-  if (!stopping) console.error(error instanceof BootFailure ? renderBootFailure(error) : error);
+  if (!stopping) console.error(error instanceof BootFailure ? renderBootFailure(error) : renderCommandFailure(error));
   return end(1);
 }
 
@@ -127,6 +128,13 @@ for (const [name, about] of [
     .action(async () => serve(kernel as Kernel));
 }
 
+program
+  .command('config:print')
+  .description('prints the settings, secrets masked: config:print [--redacted | --with-secrets] [--json]')
+  .argument('[args...]')
+  .allowUnknownOption()
+  .action(async (args: readonly string[]) => end(printConfig((kernel as Kernel).settings, args)));
+
 /** The arguments, with `users create` as another way to write `users:create`. */
 function withCommandName(args: readonly string[], names: ReadonlySet<string>): readonly string[] {
   const [first = '', second = '', ...rest] = args;
@@ -155,7 +163,7 @@ async function runPackageCommand(args: readonly string[], { commands }: Kernel):
 try {
   kernel = await bootService(process.argv.includes('--safe'));
   // A command that starts the service works on its data: a package has no part in that, and loading one may record consent.
-  const args = withCommandName(process.argv.slice(2), new Set(kernel.commands().keys()));
+  const args = withCommandName(process.argv.slice(2), new Set([...kernel.commands().keys(), 'config:print']));
   if (kernel.commands().get(args[0] ?? '')?.needs === 'start') {
     await kernel.stop();
     kernel = await bootService(true);

@@ -11,3 +11,9 @@ export const renderBootFailure = ({ plugin, phase, message, remedy }: BootFailur
     `  reason:  ${message.replaceAll('\n', INDENT)}`,
     ...(remedy ? [`  remedy:  ${remedy.replaceAll('\n', INDENT)}`] : []),
   ].join('\n');
+
+/** Why a command failed: reason and remedy where the error has one, else the error with its stack. */
+export const renderCommandFailure = (error: unknown): unknown => {
+  const { message, remedy } = (error ?? {}) as { message?: unknown; remedy?: unknown };
+  return typeof remedy === 'string' ? `${message}\n  remedy:  ${remedy.replaceAll('\n', INDENT)}` : error;
+};

@@ -20,7 +20,8 @@ export interface AgreedSecrets {
   agree(): Promise<void>;
 }
 
-const SHORT = 32;
+/** Characters of a secret that is hard to guess. */
+export const SHORT_SECRET = 32;
 
 export function createAgreedSecrets({ db, log, config }: Deps): AgreedSecrets {
   const source = createTokenSecretSource({ db, log });
@@ -31,8 +32,8 @@ export function createAgreedSecrets({ db, log, config }: Deps): AgreedSecrets {
       return secrets;
     },
     async agree() {
-      if (config.SECRET !== undefined && config.SECRET.length < SHORT)
-        log.warn(`SECRET is short: ${SHORT} characters or more are hard to guess`);
+      if (config.SECRET !== undefined && config.SECRET.length < SHORT_SECRET)
+        log.warn(`SECRET is short: ${SHORT_SECRET} characters or more are hard to guess`);
       const current = await source.agree(config.SECRET, config.DATA_PATH);
       secrets = { current, previous: parsePreviousSecrets(config.SECRET_PREVIOUS) };
     },

@@ -1,8 +1,9 @@
-import { definePlugin, middleware } from '#kernel';
+import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
+import type { doctorChecks } from '../doctor/contract.ts';
 import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
@@ -18,6 +19,7 @@ import * as collections from './collections.ts';
 import * as contract from './contract.ts';
 import { createCookieClaims } from './cookie-claims.ts';
 import { createCoreSignInSteps } from './core-sign-in-steps.ts';
+import { createAuthDoctorCheck } from './doctor-check.ts';
 import { authGraphqlFields } from './graphql.ts';
 import { createIdentifyMiddleware } from './identify-middleware.ts';
 import { createCallerFactory } from './identity-service.ts';
@@ -63,6 +65,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     for (const one of Object.values(collections)) host.contribute(systemCollections, one);
     host.contribute(migrations, userStatusTriggers(db));
 
+    host.contribute<ContributionTo<typeof doctorChecks>>('doctor.checks', createAuthDoctorCheck(config.SECRET));
     const secrets = createAgreedSecrets({ db, log, config });
     const tokens = createAccessTokenCodec({ secrets: secrets.read, lifetime: config.ACCESS_TOKEN_TTL });
     const sessions = createSessionStore(db, {

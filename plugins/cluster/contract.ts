@@ -14,6 +14,11 @@ export interface InterProcessLock {
    * @throws what `work` throws, and SERVICE_UNAVAILABLE while the shared connection is lost.
    */
   attempt<T>(name: string, work: () => Promise<T>): Promise<{ readonly value: T } | undefined>;
+  /**
+   * Whether work by `run` of this name goes on in any process, and has its lock.
+   * @throws SERVICE_UNAVAILABLE where the database is not reached.
+   */
+  isHeld(name: string): Promise<boolean>;
 }
 
 /** Which processes on one database are alive. The database knows it by their connections, so a crash is visible at once. */

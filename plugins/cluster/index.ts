@@ -15,7 +15,7 @@ export default definePlugin({
     const { db, log } = host;
     const used = host.use({ connections: dedicatedConnections });
     const shared = createListenAndLockConnection({ connections: used.connections, log });
-    host.provide(lock, { ...createAdvisoryLock(used.connections), attempt: createAdvisoryLockAttempt(shared) });
+    host.provide(lock, { ...createAdvisoryLock(used.connections, db), attempt: createAdvisoryLockAttempt(shared) });
     const messages = createInterProcessBus({ db, shared, log });
     // Created after the bus, so that a process that is visible as alive already listens.
     const { self, ...present } = createProcessPresence(db, shared);

@@ -39,6 +39,7 @@ type Deny = (what: string) => Error;
 export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGrant, Db> => {
   const handles = createSqlHandleRegistry();
   const ownedTables = new Set<string>();
+  const ownedSchemas = new Set<string>();
   return {
     name: 'database',
     member: 'db',
@@ -52,8 +53,10 @@ export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGr
       if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl || grant.schema))
         throw deny('run any statement or change any table, which is open to core plugins only');
       for (const table of grant.own ?? []) ownedTables.add(table);
+      if (grant.schema) ownedSchemas.add(grant.schema);
       // Object.assign adds to the object, so that its getters stay getters.
-      const db = Object.assign(createDb(parts, handles, grant, subject, deny), { ownedTables: () => ownedTables });
+      const owned = { ownedTables: () => ownedTables, ownedSchemas: () => ownedSchemas };
+      const db = Object.assign(createDb(parts, handles, grant, subject, deny), owned);
       parts.onBind(name, db);
       return db;
     },
@@ -68,7 +71,7 @@ function createDb(
   grant: DatabaseGrant,
   { name, runtime }: GrantHolder,
   deny: Deny,
-): Omit<Db, 'ownedTables'> {
+): Omit<Db, 'ownedTables' | 'ownedSchemas'> {
   const schema = schemas[0] as string;
   const { checkedText, assertPlainTextAllowed, ...templates } = createPluginSqlTemplateFunctions({
     grant,

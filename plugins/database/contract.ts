@@ -198,6 +198,8 @@ export interface Db {
   readonly schemas: readonly string[];
   /** Names of the tables that the manifests of all loaded plugins own, in the first schema. */
   ownedTables(): ReadonlySet<string>;
+  /** Names of the schemas of their own that manifests of loaded plugins have. */
+  ownedSchemas(): ReadonlySet<string>;
   /** `server_version_num` of PostgreSQL, such as 180004; 0 before the first connection. */
   readonly serverVersion: number;
 }
@@ -238,6 +240,26 @@ export interface Migrator {
    */
   run(): Promise<void>;
 }
+
+/** A migration in `platform_migrations`. */
+export type RecordedMigration = Readonly<Record<'owner' | 'id', string>>;
+
+/** The database for commands, which do not migrate it. Call `open` first. */
+export interface DatabaseMaintenance {
+  /** Connects, where the start has not. @throws an error with `remedy` where the database is not reached */
+  open(): Promise<void>;
+  /** Name of the database for messages, without a password. */
+  label(): string;
+  /** Variables by which programs of PostgreSQL connect to the database: `PGHOST`, `PGPASSWORD`, … */
+  programEnvironment(): Readonly<Record<string, string>>;
+  /** Migrations that are recorded, that a start would run, and recorded ones of loaded plugins that this version does not know. */
+  migrations(): Promise<Readonly<Record<'recorded' | 'pending' | 'newer', readonly RecordedMigration[]>>>;
+  /** Those of a list that plugins of this version do not know. */
+  findNewer(recorded: readonly RecordedMigration[]): readonly RecordedMigration[];
+}
+
+/** For commands that look at the database, save it or empty it. */
+export const maintenance = service<DatabaseMaintenance>('database-maintenance', { version: '1.0.0', coreOnly: true });
 
 /** For the plugin that loads plugins while the service runs. */
 export const migrator = service<Migrator>('migrator', { version: '1.0.0', coreOnly: true });

@@ -1,11 +1,15 @@
-import { afterCommitQueues, type ContributionTo, capabilities, definePlugin } from '#kernel';
+import { afterCommitQueues, type ContributionTo, capabilities, commands, definePlugin } from '#kernel';
+import type { doctorChecks } from '../doctor/contract.ts';
 import type { health } from '../server/contract.ts';
 import { databaseCapability } from './capability.ts';
-import { type Db, dedicatedConnections, migrations, migrator } from './contract.ts';
+import { createDatabaseCommands } from './commands.ts';
+import { type Db, dedicatedConnections, maintenance, migrations, migrator } from './contract.ts';
 import { createCursorColumnStreamer } from './cursor.ts';
 import { createDedicatedConnections } from './dedicated-connections.ts';
+import { createDatabaseDoctorCheck } from './doctor-check.ts';
 import { createGuardedQueryBuilders } from './guarded-query-builder.ts';
 import { createHealthChecks } from './health-checks.ts';
+import { createDatabaseMaintenance } from './maintenance.ts';
 import { createDatabaseConnectionPool } from './managed-pool.ts';
 import { runPendingMigrations } from './migrate.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -44,8 +48,9 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     host.provide(dedicatedConnections, createDedicatedConnections(connection.connectOutsidePool));
 
     const dbOf = (plugin: string) => granted.get(plugin);
+    const steps = () => host.read(migrations);
     const run = () =>
-      runPendingMigrations(host.read(migrations), {
+      runPendingMigrations(steps(), {
         statements,
         units,
         schemas,
@@ -55,6 +60,14 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
         connect: connection.connectOutsidePool,
       });
     host.provide(migrator, { run });
+    const schema = schemas[0] as string;
+    const looks = createDatabaseMaintenance({ connection, statements, schema, steps, dbOf });
+    host.provide(maintenance, looks);
+    host.contribute<ContributionTo<typeof doctorChecks>>(
+      'doctor.checks',
+      createDatabaseDoctorCheck({ maintenance: looks, statements, schema, poolSize: config.DB_POOL_MAX }),
+    );
+    for (const command of createDatabaseCommands(looks, connection)) host.contribute(commands, command);
     host.onMigrate(async () => {
       await connection.open();
       await run();

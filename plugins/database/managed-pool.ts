@@ -16,7 +16,10 @@ const POOL_END_TIMEOUT = 1500;
 
 /** The pool of this process; it exists from `open` to `close`. */
 export interface DatabaseConnectionPool {
+  /** Connects. A further call waits for the first one. */
   open(): Promise<void>;
+  /** The database that is connected. @throws SERVICE_UNAVAILABLE before `open` */
+  target(): ConnectionTarget;
   /** A connection of the pool, once the share may hold one more. @throws SERVICE_UNAVAILABLE */
   readonly acquire: AcquireConnection;
   connectOutsidePool(): Promise<Client>;
@@ -70,9 +73,13 @@ export function createDatabaseConnectionPool(
 
   return {
     open() {
-      opening = open();
+      opening ??= open().catch((error) => {
+        opening = undefined;
+        throw error;
+      });
       return opening;
     },
+    target: () => current().target,
     async acquire(share, signal) {
       const { pool } = current();
       const wait = slots.acquire(share, signal);
@@ -101,6 +108,7 @@ export function createDatabaseConnectionPool(
     async close() {
       // A `close` during `open` waits for it: otherwise a half-started server would stay behind.
       await opening?.catch(() => {});
+      opening = undefined;
       const { pool, server } = active ?? {};
       active = undefined;
       // A connection that is still in use after the timeout does not keep the embedded server from being stopped.

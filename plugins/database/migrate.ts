@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { fail, type Log } from '#kernel';
 import { RemediableError } from './connect-error-remedies.ts';
-import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type Migration } from './contract.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type Migration, type RecordedMigration } from './contract.ts';
 import { quoteIdentifier } from './library.ts';
 import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
@@ -9,7 +9,7 @@ import type { UnitsOfWork } from './unit-of-work.ts';
 /** Key of the advisory lock under which one process at a time runs migrations. Never change it. */
 const LOCK = '1952804463, 1';
 
-interface MigrateDeps {
+export interface MigrateDeps {
   readonly statements: LeasedConnectionStatementRunner;
   readonly units: UnitsOfWork;
   readonly schemas: readonly string[];
@@ -65,18 +65,38 @@ export async function runPendingMigrations(
  */
 function assertNotNewer(
   steps: readonly { owner: string; value: Migration }[],
-  recorded: readonly { owner: string; id: string }[],
+  recorded: readonly RecordedMigration[],
   dbOf: MigrateDeps['dbOf'],
 ): void {
-  const ids = new Set(steps.flatMap(({ value }) => [value.id, ...(value.replaces ?? [])]));
-  const series = steps.flatMap(({ value }) => value.idPrefix ?? []);
-  const isKnown = (id: string) => ids.has(id) || series.some((start) => id.startsWith(start));
-  const newer = recorded.find(({ owner, id }) => dbOf(owner) !== undefined && !isKnown(id));
+  const [newer] = findNewerMigrations(steps, recorded, dbOf);
   if (!newer) return;
   throw new RemediableError(
     `a newer version of ${newer.owner} changed the tables (${newer.id}), which this version does not know`,
     'start the newer version, or restore a backup from before it; DB_ALLOW_NEWER_SCHEMA=true starts this version anyway, at your own risk',
   );
+}
+
+/** Recorded migrations of loaded plugins that this version does not know. */
+export function findNewerMigrations(
+  steps: readonly { owner: string; value: Migration }[],
+  recorded: readonly RecordedMigration[],
+  dbOf: MigrateDeps['dbOf'],
+): readonly RecordedMigration[] {
+  const ids = new Set(steps.flatMap(({ value }) => [value.id, ...(value.replaces ?? [])]));
+  const series = steps.flatMap(({ value }) => value.idPrefix ?? []);
+  const isKnown = (id: string) => ids.has(id) || series.some((start) => id.startsWith(start));
+  return recorded.filter(({ owner, id }) => dbOf(owner) !== undefined && !isKnown(id));
+}
+
+/** Migrations that are recorded in the database, none where the service has never started on it. */
+export async function readRecordedMigrations(
+  statements: LeasedConnectionStatementRunner,
+  schema: string,
+): Promise<readonly RecordedMigration[]> {
+  const table = `${quoteIdentifier(schema)}.platform_migrations`;
+  const { rows } = await statements.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [table]);
+  if (!rows[0]?.found) return [];
+  return (await statements.query<RecordedMigration>(`select owner, id from ${table} order by at, owner, id`)).rows;
 }
 
 async function takeLock(lockClient: Client, log: Log): Promise<void> {

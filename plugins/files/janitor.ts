@@ -21,7 +21,7 @@ interface Deps {
   readonly bus: InterProcessBus;
   readonly db: Db;
   readonly ledger: Pick<OrphanLedger, 'isOpen'>;
-  readonly lock: Pick<InterProcessLock, 'attempt'>;
+  readonly lock: Pick<InterProcessLock, 'attempt' | 'isHeld'>;
   readonly log: Log;
   readonly presence: ProcessPresence;
   readonly schedule: Pick<JobScheduler, 'start'>;

@@ -3,6 +3,7 @@ import type { Log } from '#kernel';
 import type { InterProcessLock } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { StorageService } from '../storage/contract.ts';
+import { REMOVAL_HOLD_LOCK } from './contract.ts';
 import { removeObjectWithVariants } from './remove-with-variants.ts';
 
 const BATCH = 200;
@@ -14,7 +15,7 @@ const RETRY_INTERVAL = 50;
 
 interface Deps {
   readonly db: Db;
-  readonly lock: Pick<InterProcessLock, 'attempt'>;
+  readonly lock: Pick<InterProcessLock, 'attempt' | 'isHeld'>;
   readonly log: Log;
   readonly storage: StorageService;
   readonly stopping: AbortSignal;
@@ -62,6 +63,8 @@ export function createOrphanedObjectRemover({ db, lock, log, storage, stopping }
     let hasFailed = false;
     for (;;) {
       const { rows } = await db.query<OrphanedObject>(SELECT_BATCH, [location, clock[0]?.until, BATCH]);
+      // In this order: a snapshot that is taken under a lock of later does not name the objects of this batch any more.
+      if (rows.length > 0 && (await lock.isHeld(REMOVAL_HOLD_LOCK))) return;
       const queue = [...rows];
       const work = async () => {
         for (

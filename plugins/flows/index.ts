@@ -12,6 +12,7 @@ import { mail } from '../mail/contract.ts';
 import { notifications } from '../notifications/contract.ts';
 import { outbound } from '../outbound/contract.ts';
 import '../queue/contract.ts';
+import { retentionRules } from '../retention/contract.ts';
 import { schedule } from '../schedule/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
@@ -30,7 +31,6 @@ import { createRunChain } from './run/run-chain.ts';
 import { createRunWaiter } from './run/run-waits.ts';
 import { createTryFlow } from './run/trial-report.ts';
 import { createFlowAuditLines } from './runs/flow-audit.ts';
-import type { RetentionSettings } from './runs/run-clean-up.ts';
 import { RUN_COLLECTIONS, runsUnderWayMigration } from './runs/run-collections.ts';
 import { createRunControl } from './runs/run-control.ts';
 import { createRunRecords } from './runs/run-records.ts';
@@ -44,7 +44,7 @@ import { startScheduleTriggers } from './triggers/schedule.ts';
 import { triggerRoutes } from './triggers/trigger-routes.ts';
 import { tryRoute } from './triggers/try-route.ts';
 
-interface Config extends RetentionSettings {
+interface Config {
   FLOWS_ENV_ALLOW_LIST: readonly string[];
   FLOWS_MAX_STEPS: number;
   FLOWS_MAX_NESTING: number;
@@ -57,6 +57,11 @@ interface Config extends RetentionSettings {
   FLOWS_ANSWER_MAX_WAIT: number;
   FLOWS_WRITE_MAX_WAIT: number;
   FLOWS_PARK_AFTER_FAILURES: number;
+}
+
+/** Settings of other plugins. */
+interface SharedConfig {
+  FLOW_LOGS_RETENTION: number;
 }
 
 const USED = {
@@ -121,7 +126,7 @@ const backgroundLimitsOf = (config: Config) => ({
   inAll: config.FLOWS_BACKGROUND_MAX_UNFINISHED,
 });
 
-export default definePlugin<Config>({
+export default definePlugin<Config, SharedConfig>({
   manifest,
   register(host) {
     const { config, db, events, log, queue } = host;
@@ -169,7 +174,8 @@ export default definePlugin<Config>({
       limits: backgroundLimitsOf(config),
     });
     const tryFlow = createTryFlow(db, runner);
-    const control = createRunControl({ ...background, records, db, used, plans, settings: config, log });
+    const control = createRunControl({ ...background, records, used, plans, keep: config.FLOW_LOGS_RETENTION, log });
+    host.contribute(retentionRules, control.cleanUp.rule);
     const command = { plans, ...control, runs: records.list, tryFlow, systemCaller: () => systemCaller(false) };
     host.contribute(commands, createFlowsCommand(command));
     const findProblems = createFindFlowProblems({ operations: current, isCronExpression: used.schedule.isPattern });
@@ -189,7 +195,6 @@ export default definePlugin<Config>({
     events.onAction('server.start', () => control.cleanUp.start());
     const schedules = startScheduleTriggers({ events, schedule: used.schedule, plans, log, ...background });
     host.onStart(async () => {
-      control.cleanUp.assertSettings();
       await plans.current();
     });
     host.onStop(async () => {

@@ -2,6 +2,7 @@ import { type ContributionTo, capabilities, commands, definePlugin } from '#kern
 import { remoteMethods } from '../broker/contract.ts';
 import { lock } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
+import type { doctorChecks } from '../doctor/contract.ts';
 import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { JobQueue } from '../queue/contract.ts';
 import type { health } from '../server/contract.ts';
@@ -11,6 +12,7 @@ import { createMailCapability, mailRemoteMethods } from './capability/capability
 import { DEFAULT_TRANSPORT, type MailConfig, parseSender, type SharedConfig } from './config.ts';
 import { mail, mailTransports, mailVariables } from './contract.ts';
 import { createMailDelivery } from './deliver.ts';
+import { createMailDoctorCheck } from './doctor-check.ts';
 import { MAIL_QUEUE } from './limits.ts';
 import { createLogTransport } from './log-transport.ts';
 import type { MailJobData } from './mail-job.ts';
@@ -68,13 +70,18 @@ export default definePlugin<MailConfig, SharedConfig>({
     host.contribute(commands, createMailTestCommand({ ...parts, name: name ?? DEFAULT_TRANSPORT }));
 
     const verify = createTransportVerifier(selected.current);
+    const openTransport = () => selected.open(host.read(mailTransports));
+    host.contribute<ContributionTo<typeof doctorChecks>>(
+      'doctor.checks',
+      createMailDoctorCheck({ name, open: openTransport, transport: selected, verify }),
+    );
     if (config.EMAIL_VERIFY_SETUP) verifySetupAfterStart({ name, transport: selected, verify, events, log });
     const contributeCheck = () =>
       void host.contribute<ContributionTo<typeof health>>('health', createMailHealthCheck(verify));
     // A service without settings of mail is healthy without it.
     if (name !== undefined) contributeCheck();
     host.onStart(async () => {
-      await selected.open(host.read(mailTransports));
+      await openTransport();
       if (name === undefined && selected.isConfigured()) contributeCheck();
     });
     host.onStop(selected.close);

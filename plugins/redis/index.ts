@@ -1,6 +1,8 @@
-import { definePlugin } from '#kernel';
+import { type ContributionTo, definePlugin } from '#kernel';
+import type { doctorChecks } from '../doctor/contract.ts';
 import { createRedisConnection } from './connection.ts';
 import { redis } from './contract.ts';
+import { createRedisDoctorCheck } from './doctor-check.ts';
 import manifest from './package.json' with { type: 'json' };
 import { parseRedisServer, type RedisConfig } from './settings.ts';
 
@@ -9,6 +11,7 @@ export default definePlugin<RedisConfig>({
   register(host) {
     const { stop, ...service } = createRedisConnection(parseRedisServer(host.config), host.log);
     host.provide(redis, service);
+    host.contribute<ContributionTo<typeof doctorChecks>>('doctor.checks', createRedisDoctorCheck(service));
     host.onStop(stop);
   },
 });

@@ -1,6 +1,8 @@
-import { definePlugin } from '#kernel';
+import { type ContributionTo, definePlugin } from '#kernel';
 import type { ConfinedChildLauncherOptions } from '../../sandbox/host/confined-child.ts';
+import type { doctorChecks } from '../doctor/contract.ts';
 import { sandbox } from './contract.ts';
+import { createSandboxDoctorCheck } from './doctor-check.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createSandbox } from './service.ts';
 import type { SandboxConfig } from './settings.ts';
@@ -11,9 +13,10 @@ const launch = async (options: ConfinedChildLauncherOptions) =>
 
 export default definePlugin<SandboxConfig>({
   manifest,
-  register({ config, log, provide, onStop }) {
+  register({ config, contribute, log, provide, onStop }) {
     const { sandbox: service, stop } = createSandbox(config, launch, log);
     provide(sandbox, service);
+    contribute<ContributionTo<typeof doctorChecks>>('doctor.checks', createSandboxDoctorCheck(service));
     onStop(stop);
   },
 });

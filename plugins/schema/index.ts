@@ -1,6 +1,6 @@
-import { definePlugin } from '#kernel';
-import { bus } from '../cluster/contract.ts';
-import { type Db, migrations } from '../database/contract.ts';
+import { commands, definePlugin } from '#kernel';
+import { bus, presence } from '../cluster/contract.ts';
+import { type Db, maintenance, migrations } from '../database/contract.ts';
 import { createCatalogReader } from './catalog/catalog-reader.ts';
 import { createExcludedTableCheck, withoutExcludedTables } from './catalog/excluded-tables.ts';
 import { rowChanges, SCHEMA_CHANNEL, type SchemaService, schema, schemaWrites, systemCollections } from './contract.ts';
@@ -12,6 +12,7 @@ import { buildSchemaSnapshot } from './snapshot/build.ts';
 import { collectSystemCollectionDeclarations, type DeclaredCollections } from './system/declarations.ts';
 import { registryCollections } from './system/registry-collections.ts';
 import { createSystemTablesMigration, hashSystemCollectionDeclarations } from './system/system-tables-migration.ts';
+import { createUninstallCommand } from './uninstall/uninstall-command.ts';
 import { findUnservedTables, renderUnservedTablesWarning } from './unserved-tables.ts';
 import { createSchemaWrites } from './writes/index.ts';
 
@@ -24,7 +25,8 @@ export default definePlugin<Config>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
-    const messages = host.use({ bus }).bus;
+    const used = host.use({ bus, 'database-maintenance': maintenance, presence });
+    const messages = used.bus;
     host.define(systemCollections);
     for (const one of registryCollections) host.contribute(systemCollections, one);
 
@@ -61,6 +63,11 @@ export default definePlugin<Config>({
     host.provide(schema, service);
     host.provide(rowChanges, createRowChanges({ db, bus: messages, log }));
     host.provide(schemaWrites, createSchemaWrites({ db, cache, events, bus: messages, inUnit }));
+
+    host.contribute(
+      commands,
+      createUninstallCommand({ db, maintenance: used['database-maintenance'], presence: used.presence }),
+    );
 
     let isStarted = false;
     host.watch(systemCollections, () => {

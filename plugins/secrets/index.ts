@@ -1,5 +1,7 @@
-import { definePlugin } from '#kernel';
+import { type ContributionTo, definePlugin } from '#kernel';
+import type { doctorChecks } from '../doctor/contract.ts';
 import { secrets } from './contract.ts';
+import { createSecretsDoctorCheck } from './doctor-check.ts';
 import { parseMasterKey } from './master-key.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createSecretCipher } from './secret-cipher.ts';
@@ -10,7 +12,11 @@ interface Config {
 
 export default definePlugin<Config>({
   manifest,
-  register({ config, provide }) {
+  register({ config, contribute, provide }) {
+    contribute<ContributionTo<typeof doctorChecks>>(
+      'doctor.checks',
+      createSecretsDoctorCheck(config.SECRETS_ENCRYPTION_KEY),
+    );
     provide(secrets, createSecretCipher(parseMasterKey(config.SECRETS_ENCRYPTION_KEY)));
   },
 });

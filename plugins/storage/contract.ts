@@ -129,8 +129,13 @@ export interface StorageService {
   /** STORAGE_LOCATIONS in their order; the first is the default. */
   readonly locations: readonly string[];
   /**
+   * Opens locations before the start, for commands that start no plugin. Those that are open stay as they are.
+   * @throws BootFailure with the setting to correct, for an unknown name too.
+   */
+  open(locations: readonly string[]): Promise<void>;
+  /**
    * A location by its name.
-   * @throws SERVICE_UNAVAILABLE for an unknown name (a row may be older than the configuration), and before the start.
+   * @throws SERVICE_UNAVAILABLE for an unknown name (a row may be older than the configuration), and before it is opened.
    */
   at(location: string): StorageLocation;
 }

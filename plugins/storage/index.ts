@@ -1,12 +1,14 @@
 import { type ContributionTo, definePlugin, fail } from '#kernel';
+import type { doctorChecks } from '../doctor/contract.ts';
 import type { health } from '../server/contract.ts';
 import { type StorageDriver, type StorageLocation, storage, storageDrivers } from './contract.ts';
+import { createStorageDoctorCheck } from './doctor-check.ts';
 import { createStorageLocationCheck } from './health.ts';
 import { createStorageLocation } from './location.ts';
 import { createNotLoadedDriver } from './not-loaded-driver.ts';
 import { openStorageDriver } from './open-driver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { parseStorageLocations, type StorageConfig } from './settings.ts';
+import { assertKnownLocations, parseStorageLocations, type StorageConfig } from './settings.ts';
 import { removeAbandonedTemporaryFiles } from './temporary-files.ts';
 
 export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
@@ -23,7 +25,21 @@ export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
       if (!found) throw fail('SERVICE_UNAVAILABLE', `there is no storage location ${name}`);
       return found;
     };
-    host.provide(storage, { locations: configs.map(({ location }) => location), at });
+    async function open(names: readonly string[]): Promise<void> {
+      assertKnownLocations(names, configs);
+      const known = host.read(storageDrivers);
+      for (const plan of configs) {
+        if (!names.includes(plan.location) || locations.has(plan.location)) continue;
+        const isLoaded = known.has(plan.driver) || !isSafe;
+        const driver = isLoaded ? await openStorageDriver(plan, known) : createNotLoadedDriver(plan, log);
+        drivers.push(driver);
+        locations.set(plan.location, createStorageLocation(plan.location, driver));
+      }
+    }
+    const names = configs.map(({ location }) => location);
+    const service = { locations: names, at, open };
+    host.provide(storage, service);
+    host.contribute<ContributionTo<typeof doctorChecks>>('doctor.checks', createStorageDoctorCheck(service, configs));
     for (const { location, threshold } of configs) {
       host.contribute<ContributionTo<typeof health>>(
         'health',
@@ -34,13 +50,7 @@ export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
     // At the start, after migrations: a driver may keep objects in the database.
     host.onStart(async () => {
       await removeAbandonedTemporaryFiles();
-      const known = host.read(storageDrivers);
-      for (const plan of configs) {
-        const isLoaded = known.has(plan.driver) || !isSafe;
-        const driver = isLoaded ? await openStorageDriver(plan, known) : createNotLoadedDriver(plan, log);
-        drivers.push(driver);
-        locations.set(plan.location, createStorageLocation(plan.location, driver));
-      }
+      await open(names);
     });
     host.onStop(async () => {
       locations.clear();

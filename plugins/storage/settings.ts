@@ -38,6 +38,16 @@ export function parseStorageLocations({
   });
 }
 
+/** @throws BootFailure if a name is none of the configured locations. */
+export function assertKnownLocations(names: readonly string[], configs: readonly StorageLocationConfig[]): void {
+  const unknown = names.find((name) => !configs.some(({ location }) => location === name));
+  if (unknown === undefined) return;
+  throw createBootFailure(
+    `there is no storage location ${unknown}`,
+    `add it to STORAGE_LOCATIONS, with its settings ${storageVariableOf(unknown, '*')}`,
+  );
+}
+
 function assertLocationNames(names: readonly string[]): void {
   if (names.length === 0)
     throw createBootFailure('STORAGE_LOCATIONS names no location', 'name one, or unset it for "local"');

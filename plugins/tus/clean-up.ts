@@ -8,7 +8,7 @@ import type { UploadRepository } from './upload-repository.ts';
 
 interface Deps {
   readonly uploads: UploadRepository;
-  readonly storage: StorageService;
+  readonly storage: Pick<StorageService, 'at' | 'locations'>;
   readonly lock: Pick<InterProcessLock, 'attempt'>;
   readonly log: Pick<Log, 'warn' | 'error'>;
 }

@@ -11,7 +11,7 @@ import type { ResumableUpload, UploadRepository } from './upload-repository.ts';
 export interface TusDataStoreDeps {
   readonly uploads: UploadRepository;
   readonly files: FileStorageService;
-  readonly storage: StorageService;
+  readonly storage: Pick<StorageService, 'at' | 'locations'>;
   readonly log: Pick<Log, 'warn'>;
   /** Bytes of the largest piece. */
   readonly pieceSize: number;

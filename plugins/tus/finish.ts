@@ -10,7 +10,7 @@ import { hasReceivedAllBytes, type UploadRepository } from './upload-repository.
 export interface FinishUploadDeps {
   readonly uploads: UploadRepository;
   readonly files: FileStorageService;
-  readonly storage: StorageService;
+  readonly storage: Pick<StorageService, 'at' | 'locations'>;
   readonly locker: UploadLocker;
   readonly log: Pick<Log, 'warn'>;
 }

@@ -20,12 +20,21 @@ export function databaseServerUrl(): string {
   );
 }
 
-/** Creates an empty database; `template` copies another one, to which no client may be connected. */
-export async function freshDatabase(name = 'test', options: { template?: string } = {}): Promise<FreshDatabase> {
+interface FreshDatabaseOptions {
+  /** Another database of the server that is copied, to which no client may be connected. */
+  readonly template?: string;
+  /** URL of another server than that of the test run. */
+  readonly server?: string;
+}
+
+/** Creates an empty database, or a copy. */
+export async function freshDatabase(name = 'test', options: FreshDatabaseOptions = {}): Promise<FreshDatabase> {
+  const { server = databaseServerUrl() } = options;
   const unique = `${name.toLowerCase().replace(/\W/g, '_').slice(0, 40)}_${randomBytes(5).toString('hex')}`;
   const template = options.template ? ` template "${options.template}"` : '';
-  await queryServer(`create database "${unique}"${template}${await copyStrategy()}`);
-  const url = databaseUrl(unique);
+  const strategy = options.server ? '' : await copyStrategy();
+  await queryServer(`create database "${unique}"${template}${strategy}`, server);
+  const url = databaseUrl(unique, server);
   let pool: pg.Pool | undefined;
   return {
     url,
@@ -41,7 +50,7 @@ export async function freshDatabase(name = 'test', options: { template?: string 
     async drop() {
       await pool?.end();
       pool = undefined;
-      await queryServer(`drop database if exists "${unique}" with (force)`);
+      await queryServer(`drop database if exists "${unique}" with (force)`, server);
     },
   };
 }
@@ -67,14 +76,14 @@ function copyStrategy(): Promise<string> {
   return strategy;
 }
 
-function databaseUrl(database: string): string {
-  const url = new URL(databaseServerUrl());
+function databaseUrl(database: string, server: string): string {
+  const url = new URL(server);
   url.pathname = `/${database}`;
   return url.href;
 }
 
-async function queryServer(statement: string): Promise<pg.QueryResult> {
-  const client = new pg.Client({ connectionString: databaseServerUrl() });
+async function queryServer(statement: string, server = databaseServerUrl()): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: server });
   await client.connect();
   try {
     return await client.query(statement);

@@ -21,9 +21,9 @@ interface VariantDeps {
   readonly db: Db;
   readonly log: Log;
   readonly settings: SettingsService;
-  readonly storage: StorageService;
+  readonly storage: Pick<StorageService, 'at' | 'locations'>;
   readonly media: MediaService;
-  readonly lock: InterProcessLock;
+  readonly lock: Pick<InterProcessLock, 'run' | 'attempt'>;
   readonly bus: InterProcessBus;
 }
 

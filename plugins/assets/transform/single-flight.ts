@@ -15,7 +15,7 @@ const POLL_INTERVAL = 200;
 const MAX_WAIT = 60_000;
 
 interface Deps {
-  readonly lock: InterProcessLock;
+  readonly lock: Pick<InterProcessLock, 'run' | 'attempt'>;
   readonly remoteCompletion: VariantReadyNotifications;
   readonly make: ImageVariantMaker['make'];
   readonly log: Log;

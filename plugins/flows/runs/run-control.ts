@@ -1,5 +1,4 @@
 import type { Log } from '#kernel';
-import type { Db } from '../../database/contract.ts';
 import type { Route } from '../../http/contract.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
 import type { JobScheduler } from '../../schedule/contract.ts';
@@ -8,7 +7,7 @@ import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { AsyncRuns } from '../triggers/async-runs.ts';
 import { createCancelRun } from './cancel-run.ts';
 import { createRetryRun, type RetryRun } from './retry-run.ts';
-import { createRunCleanUp, type RetentionSettings, type RunCleanUp } from './run-clean-up.ts';
+import { createRunCleanUp, type RunCleanUp } from './run-clean-up.ts';
 import type { RunRecords } from './run-records.ts';
 import { runRoutes } from './run-routes.ts';
 import { createSettleRuns, type SettleRuns } from './settle-runs.ts';
@@ -16,14 +15,14 @@ import { createSettleRuns, type SettleRuns } from './settle-runs.ts';
 interface Deps {
   readonly records: RunRecords;
   readonly asyncRuns: AsyncRuns;
-  readonly db: Db;
   readonly used: {
     readonly items: Pick<ItemsEngine, 'readOne'>;
     readonly schedule: JobScheduler;
     readonly secrets: SecretCipher;
   };
   readonly plans: Pick<FlowPlans, 'current'>;
-  readonly settings: RetentionSettings;
+  /** FLOW_LOGS_RETENTION, in milliseconds. */
+  readonly keep: number;
   readonly log: Log;
 }
 
@@ -35,7 +34,7 @@ export interface RunControl {
   readonly routes: readonly Route[];
 }
 
-export function createRunControl({ records, asyncRuns, db, used, plans, settings, log }: Deps): RunControl {
+export function createRunControl({ records, asyncRuns, used, plans, keep, log }: Deps): RunControl {
   const { items, schedule, secrets } = used;
   const { list: runs, counters } = records;
   const settleRuns = createSettleRuns({ ...records, asyncRuns });
@@ -44,7 +43,7 @@ export function createRunControl({ records, asyncRuns, db, used, plans, settings
   return {
     settleRuns,
     retryRun,
-    cleanUp: createRunCleanUp({ ...records, db, settleRuns, schedule, settings, log }),
+    cleanUp: createRunCleanUp({ ...records, settleRuns, schedule, keep, log }),
     routes: runRoutes({ items, runs, counters, settleRuns, cancelRun, retryRun }),
   };
 }

@@ -6,7 +6,8 @@ import { SCHEMA_CHANNEL } from '../contract.ts';
 
 const NOTIFY = `${notifySql(SCHEMA_CHANNEL)};`;
 const REGISTRY_TABLES = ['platform_collections', 'platform_fields', 'platform_relations'];
-const EVENT_TRIGGER = 'platform_schema_watch';
+/** Name of the event trigger. */
+export const EVENT_TRIGGER = 'platform_schema_watch';
 
 // Temporary tables are not served. The event trigger cannot list what a DROP removed, so every DROP is announced.
 const COMMAND_TRIGGER_BODY = `begin

@@ -11,7 +11,7 @@ import { renameFormerTables } from './former-names.ts';
  * The comment by which PostgreSQL marks every table created here. A table of the same name without the comment belongs to another
  * program, and the migration fails.
  */
-const TABLE_COMMENT = 'system collection';
+export const TABLE_COMMENT = 'system collection';
 
 const ID_PREFIX = 'system-collections-';
 

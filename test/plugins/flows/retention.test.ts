@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
-import { captureError } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { createUserSender, type SendAsUser } from '../users/test-users.ts';
 import { createWebhook } from './flow-fixture.ts';
@@ -10,7 +9,9 @@ describe('retention of runs of flows', function () {
   let service: InProcessService;
   let admin: SendAsUser;
   const start = async (env: Readonly<Record<string, string>>) => {
-    service = await startService({ env: { RETENTION_SCHEDULE: '* * * * * *', ...env } });
+    service = await startService({
+      env: { RETENTION_SCHEDULE: '* * * * * *', ACTIVITY_RETENTION: '1000d', REVISIONS_RETENTION: '1000d', ...env },
+    });
     admin = createUserSender(service, service.admin.token);
   };
   afterEach(() => service?.stop());
@@ -64,10 +65,5 @@ describe('retention of runs of flows', function () {
     );
     await until(async () => (await count('platform_flow_runs')) === 2);
     expect(await count('platform_activity', RUN_HISTORY)).to.equal(7);
-  });
-
-  it('a schedule that is no cron expression stops the start', async () => {
-    const error = await captureError(startService({ env: { RETENTION_SCHEDULE: 'now and then' } }));
-    expect(error.message).to.include('RETENTION_SCHEDULE');
   });
 });

@@ -23,7 +23,7 @@ function world(making: Making = async () => {}) {
     name: 'local',
     stat: async (name: string) => (stored.has(name) ? {} : undefined),
   } as StorageLocation;
-  const lock: InterProcessLock = {
+  const lock: Pick<InterProcessLock, 'run' | 'attempt'> = {
     run: async (_name, work) => work(),
     async attempt(name, work) {
       if (held.has(name)) return undefined;

@@ -1,0 +1,33 @@
+import type { DoctorCheck, DoctorFinding } from '../doctor/contract.ts';
+import type { StorageService } from './contract.ts';
+import { createStorageLocationCheck } from './health.ts';
+import type { StorageLocationConfig } from './settings.ts';
+
+/** Writes, reads and removes an object in each location. */
+export const createStorageDoctorCheck = (
+  storage: StorageService,
+  configs: readonly StorageLocationConfig[],
+): DoctorCheck => ({
+  name: 'storage',
+  run: () => Promise.all(configs.map((config) => checkLocation(storage, config))),
+});
+
+async function checkLocation(
+  storage: StorageService,
+  { location, driver, threshold }: StorageLocationConfig,
+): Promise<DoctorFinding> {
+  try {
+    await storage.open([location]);
+    const { value } = await createStorageLocationCheck(location, threshold, () => storage.at(location)).check();
+    const text = `the location ${location} (${driver}) stores, reads and removes an object in ${value.toFixed(0)} ms`;
+    if (value <= threshold) return { status: 'ok', text };
+    return { status: 'warn', text, remedy: 'look at the disk or the network of the storage' };
+  } catch (error) {
+    const { message, remedy } = error as { message: string; remedy?: string };
+    return {
+      status: 'fail',
+      text: `the location ${location} (${driver}) cannot be used: ${message}`,
+      remedy: remedy ?? 'correct the settings of the location, or its rights',
+    };
+  }
+}

@@ -1,0 +1,140 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { FreshDatabase } from '../../support/database.ts';
+import { createMigratedDatabase, QUICK_HASH_SETTINGS, runCli, TEST_SECRET } from '../../support/service.ts';
+
+interface Finding {
+  readonly status: string;
+  readonly text: string;
+  readonly remedy?: string;
+}
+
+describe('commands for admins of the machine', function () {
+  this.timeout(120_000);
+  let database: FreshDatabase;
+  let folder: string;
+  before(async () => {
+    database = await createMigratedDatabase('doctor');
+    folder = await mkdtemp(join(tmpdir(), 'tenon-doctor-'));
+  });
+  after(async () => {
+    await database?.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const { ended, output, standardOutput } = runCli(args, {
+      ...QUICK_HASH_SETTINGS,
+      DB_CONNECTION_STRING: database.url,
+      DATA_PATH: folder,
+      EXTENSIONS_PATH: join(folder, 'extensions'),
+      CONFIG_PATH: '/dev/null',
+      LOG_LEVEL: 'silent',
+      SECRET: TEST_SECRET,
+      PUBLIC_URL: 'https://example.com',
+      SECRETS_ENCRYPTION_KEY: Buffer.alloc(32, 'k').toString('base64'),
+      ...env,
+    });
+    return { code: await ended, result: standardOutput(), text: output() };
+  };
+  const doctor = async (env: Readonly<Record<string, string>> = {}) => {
+    const { code, result, text } = await run(['doctor', '--json'], env);
+    const { failed, warnings, checks } = JSON.parse(result || '{}');
+    expect(checks, text).to.be.an('array');
+    const of = (name: string): readonly Finding[] =>
+      checks.find(({ check }: { check: string }) => check === name)?.findings ?? [];
+    return { code, failed, warnings, of, all: checks.flatMap(({ findings }: { findings: Finding[] }) => findings) };
+  };
+
+  describe('doctor', () => {
+    it('finds database, storage and secrets of a prepared service in order, and ends with 0', async () => {
+      const { code, failed, of } = await doctor();
+      expect([code, failed]).to.deep.equal([0, 0]);
+      for (const name of ['process', 'database', 'storage', 'auth', 'secrets'])
+        expect(
+          of(name).map(({ status }) => status),
+          name,
+        ).to.satisfy((all: string[]) => all.every((one) => one === 'ok'));
+      expect(
+        of('database')
+          .map(({ text }) => text)
+          .join(' '),
+      ).to.match(/PostgreSQL .*clock.*up to date/);
+      expect(of('sandbox')).to.have.length(1);
+    });
+
+    it('says what to do about each setting that is missing or wrong, and ends with 1 where something fails', async () => {
+      const file = join(folder, 'a file');
+      await writeFile(file, '');
+      const { code, all, of } = await doctor({
+        ...{ SECRET: 'short', PUBLIC_URL: '/', SECRETS_ENCRYPTION_KEY: '', DB_POOL_MAX: '1000' },
+        ...{ STORAGE_LOCAL_ROOT: join(file, 'below'), EMAIL_TRANSPORT: 'smtp', EMAIL_SMTP_HOST: '127.0.0.1' },
+        ...{ EMAIL_SMTP_PORT: '1', REDIS: 'redis://127.0.0.1:1' },
+      });
+      expect(code).to.equal(1);
+      const statuses = Object.fromEntries(
+        ['process', 'auth', 'secrets', 'storage', 'mail', 'redis'].map((name) => [name, of(name).at(-1)?.status]),
+      );
+      expect(statuses).to.deep.equal({
+        ...{ process: 'warn', auth: 'warn', secrets: 'warn' },
+        ...{ storage: 'fail', mail: 'fail', redis: 'fail' },
+      });
+      expect(of('database').some(({ text }) => text.includes('DB_POOL_MAX is 1000'))).to.equal(true);
+      for (const { status, text, remedy } of all) if (status !== 'ok') expect(remedy, text).to.be.a('string');
+    });
+
+    it('looks at everything else where the database is not reached', async () => {
+      const { code, of } = await doctor({ DB_CONNECTION_STRING: 'postgres://a:hidden-word@127.0.0.1:1/x' });
+      expect([code, of('database')[0]?.status, of('storage')[0]?.status]).to.deep.equal([1, 'fail', 'ok']);
+      expect(JSON.stringify(of('database')))
+        .to.include('nothing answers')
+        .and.not.include('hidden-word');
+    });
+
+    it('tells missing rights of the database user', async () => {
+      const role = `limited_${database.name}`.slice(0, 60);
+      await database.query(`create role "${role}" login password 'a word'`);
+      try {
+        const url = new URL(database.url);
+        [url.username, url.password] = [role, 'a word'];
+        const { code, of } = await doctor({ DB_CONNECTION_STRING: url.href });
+        const texts = of('database').map(({ status, text }) => `${status} ${text}`);
+        expect(code).to.equal(1);
+        expect(texts.some((text) => text.startsWith('fail the database user may not create tables'))).to.equal(true);
+        expect(texts.some((text) => text.startsWith('warn the database user is no superuser'))).to.equal(true);
+      } finally {
+        await database.query(`drop owned by "${role}"; drop role "${role}"`);
+      }
+    });
+  });
+
+  describe('config:print', () => {
+    it('prints values, owners and origins, and masks secrets and passwords in addresses', async () => {
+      const { code, result } = await run(['config', 'print', '--redacted'], { POSTGRES_PROGRAMS_PATH: 'x://a:word@b' });
+      expect(code).to.equal(0);
+      expect(result).to.include('SECRET=********** # environment, @tenon/auth');
+      expect(result).to.include('PORT=8055 # default, kernel');
+      expect(result).to.include('POSTGRES_PROGRAMS_PATH=x://a:**********@b');
+      expect(result).not.to.include(TEST_SECRET).and.not.to.include(database.url);
+    });
+
+    it('prints secrets with --with-secrets only, and JSON with --json', async () => {
+      const { result } = await run(['config:print', '--with-secrets', '--json']);
+      const secret = JSON.parse(result).find(({ name }: { name: string }) => name === 'SECRET');
+      expect(secret).to.include({ value: TEST_SECRET, isSecret: true, from: 'environment' });
+      expect((await run(['config:print', '--redacted', '--with-secrets'])).code).to.equal(2);
+    });
+  });
+
+  describe('count', () => {
+    it('prints the number of rows of a collection and nothing else', async () => {
+      const env = { ADMIN_EMAIL: 'admin@example.com', ADMIN_PASSWORD: 'correct horse battery' };
+      expect(await run(['count', 'platform_users'], env)).to.include({ code: 0, result: '1\n' });
+      const unknown = await run(['count', 'missing'], env);
+      expect([unknown.code, unknown.text]).to.deep.equal([1, 'There is no collection missing.\n']);
+      expect((await run(['count'], env)).code).to.equal(2);
+    });
+  });
+});
