@@ -1,7 +1,8 @@
 import { afterCommitQueues, type ContributionTo, capabilities, definePlugin } from '#kernel';
 import type { health } from '../server/contract.ts';
+import { followObserver } from '../telemetry/library.ts';
 import { databaseCapability } from './capability.ts';
-import { type Db, dedicatedConnections, migrations, migrator } from './contract.ts';
+import { type Db, databaseObservers, dedicatedConnections, migrations, migrator } from './contract.ts';
 import { createCursorColumnStreamer } from './cursor.ts';
 import { createDedicatedConnections } from './dedicated-connections.ts';
 import { createGuardedQueryBuilders } from './guarded-query-builder.ts';
@@ -29,8 +30,10 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const granted = new Map<string, Db>();
     const onBind = (plugin: string, db: Db) => void granted.set(plugin, db);
 
+    const observer = followObserver(host, databaseObservers);
+
     host.define(migrations);
-    const parts = { units, statements, stream, builders, fullBuilder, schemas, server: connection, onBind };
+    const parts = { units, statements, stream, builders, fullBuilder, schemas, server: connection, observer, onBind };
     host.contribute(capabilities, databaseCapability(parts));
     host.contribute(afterCommitQueues, units.deferUntilCommit);
     for (const check of createHealthChecks({

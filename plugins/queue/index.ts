@@ -3,7 +3,9 @@ import { bus } from '../cluster/contract.ts';
 import { dedicatedConnections, migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
 import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
+import { followObserver } from '../telemetry/library.ts';
 import { createQueuesCommand } from './command.ts';
+import { queueObservers } from './contract.ts';
 import { startEndedJobCleanUp } from './ended-job-clean-up.ts';
 import { createJobList } from './job-list.ts';
 import { createJobProgressMigration, createJobProgressRecorderFactory } from './job-progress.ts';
@@ -21,7 +23,8 @@ export default definePlugin({
     const store = createJobStore({ db, connections: used.connections, log });
     const createProgress = createJobProgressRecorderFactory(db);
     const list = createJobList(db);
-    const queues = createJobQueues({ db, bus: used.bus, store, list, createProgress, log });
+    const observer = followObserver(host, queueObservers);
+    const queues = createJobQueues({ db, bus: used.bus, store, list, createProgress, observer, log });
     let cleanUp: ScheduledJobHandle | undefined;
 
     host.contribute(migrations, createJobProgressMigration(db));

@@ -1,6 +1,7 @@
 import { definePlugin } from '#kernel';
 import type { ConfinedChildLauncherOptions } from '../../sandbox/host/confined-child.ts';
-import { sandbox } from './contract.ts';
+import { followObserver } from '../telemetry/library.ts';
+import { sandbox, sandboxObservers } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createSandbox } from './service.ts';
 import type { SandboxConfig } from './settings.ts';
@@ -11,9 +12,11 @@ const launch = async (options: ConfinedChildLauncherOptions) =>
 
 export default definePlugin<SandboxConfig>({
   manifest,
-  register({ config, log, provide, onStop }) {
-    const { sandbox: service, stop } = createSandbox(config, launch, log);
-    provide(sandbox, service);
-    onStop(stop);
+  register(host) {
+    const { config, log } = host;
+    const observer = followObserver(host, sandboxObservers);
+    const { sandbox: service, stop } = createSandbox(config, launch, log, observer);
+    host.provide(sandbox, service);
+    host.onStop(stop);
   },
 });

@@ -1,5 +1,6 @@
 import type { Log } from '#kernel';
 import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
+import type { CurrentObserver } from '../telemetry/library.ts';
 import type { ConfinedRuntimeState, GuestProgram, Sandbox, SandboxProgram } from './contract.ts';
 import { invokeGuest, toGuestFailure } from './invoke.ts';
 import { GuestFailure } from './library.ts';
@@ -11,6 +12,7 @@ export function createSandbox(
   config: SandboxConfig,
   launch: CreateLauncher,
   log: Log,
+  observer?: CurrentObserver,
 ): { readonly sandbox: Sandbox; stop(): Promise<void> } {
   let state: ConfinedRuntimeState = { state: 'not-required', posture: null };
   let resolving: Promise<ConfinedRuntimeStartResult> | undefined;
@@ -53,7 +55,10 @@ export function createSandbox(
       async invoke(run) {
         const on = live && !isStopped ? live : await running();
         if (isClosed) throw new GuestFailure('internal');
-        return invokeGuest({ brokerAccess, process: processOf(on), limits: on.limits, log }, run);
+        const invoke = () => invokeGuest({ brokerAccess, process: processOf(on), limits: on.limits, log }, run);
+        if (!observer?.current) return invoke();
+        const owner = (run.brokerAccess ?? brokerAccess).holder.name;
+        return observer.current.run({ kind: 'invocation', owner, name: run.entry || 'endpoint' }, invoke);
       },
       restart: () => process?.restart(),
       state: () => process?.state() ?? 'idle',
