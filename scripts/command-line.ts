@@ -6,6 +6,7 @@ import { findThrowingPackage } from '../plugins/extensions/library.ts';
 import { createRepeatedLogLimiter } from './log-repeat-limit.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { renderLogLine, writePretty } from './pretty-log.ts';
+import { readLogStyle, renderRawFailure, writeOnlyJsonLines } from './raw-output.ts';
 import { renderBootFailure } from './render-boot-failure.ts';
 import { warnOfMisspelledSettings } from './unknown-settings.ts';
 
@@ -71,18 +72,25 @@ process.on('uncaughtException', (error) => {
   void fail(error);
 });
 
-function fail(error: unknown): Promise<never> {
+async function fail(error: unknown): Promise<never> {
   // What fails while we are stopping fails because we are stopping.
-  if (!stopping) console.error(error instanceof BootFailure ? renderBootFailure(error) : error);
+  if (!stopping) {
+    const style = kernel?.settings.value('LOG_STYLE') ?? (await readLogStyle());
+    if (style === 'raw') writeError(renderRawFailure(error));
+    else console.error(error instanceof BootFailure ? renderBootFailure(error) : error);
+  }
   return end(1);
 }
+
+/** Writes to standard error, also where other code's writes become lines of JSON. */
+const writeError = process.stderr.write.bind(process.stderr) as (text: string) => boolean;
 
 /** The service writes its log to standard output. That of a command of a plugin has the result of the command and nothing else. */
 const isServiceCommand = ['bootstrap', 'start', 'up'].includes(
   process.argv.slice(2).find((arg) => arg !== '--safe') ?? '',
 );
-const writeLogOfCommand = (line: string): void =>
-  void process.stderr.write(kernel?.settings.value('LOG_STYLE') === 'raw' ? line : renderLogLine(line));
+const isRaw = (): boolean => kernel?.settings.value('LOG_STYLE') === 'raw';
+const writeLogOfCommand = (line: string): void => void process.stderr.write(isRaw() ? line : renderLogLine(line));
 
 /** `isSafe`: without third-party packages. */
 const bootService = (isSafe: boolean): Promise<Kernel> =>
@@ -100,7 +108,7 @@ async function serve(running: Kernel): Promise<void> {
   const { address } = await running.listen();
   const text = `Tenon listens on ${address}`;
   // Programs that read the style `raw` parse each line as JSON.
-  if (running.settings.value('LOG_STYLE') === 'raw') running.log.info({ owner: 'kernel', address }, text);
+  if (isRaw()) running.log.info({ owner: 'kernel', address }, text);
   else console.log(text);
 }
 
@@ -132,6 +140,7 @@ function withCommandName(args: readonly string[], names: ReadonlySet<string>): r
 
 try {
   kernel = await bootService(process.argv.includes('--safe'));
+  if (isServiceCommand && isRaw()) writeOnlyJsonLines(kernel.log);
   // A command that starts the service works on its data: a package has no part in that, and loading one may record consent.
   const args = withCommandName(process.argv.slice(2), new Set(kernel.commands.keys()));
   if (kernel.commands.get(args[0] ?? '')?.needs === 'start') {

@@ -1,4 +1,5 @@
 import { afterCommitQueues, type ContributionTo, capabilities, definePlugin } from '#kernel';
+import type { MetricSource } from '../metrics/contract.ts';
 import type { health } from '../server/contract.ts';
 import { followObserver } from '../telemetry/library.ts';
 import { databaseCapability } from './capability.ts';
@@ -8,6 +9,7 @@ import { createDedicatedConnections } from './dedicated-connections.ts';
 import { createGuardedQueryBuilders } from './guarded-query-builder.ts';
 import { createHealthChecks } from './health-checks.ts';
 import { createDatabaseConnectionPool } from './managed-pool.ts';
+import { createPoolMetricSource } from './metric-source.ts';
 import { runPendingMigrations } from './migrate.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { DatabaseConfig } from './settings.ts';
@@ -44,6 +46,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     })) {
       host.contribute<ContributionTo<typeof health>>('health', check);
     }
+    host.contribute<MetricSource>('metrics.sources', createPoolMetricSource(connection.slots, config.DB_POOL_MAX));
     host.provide(dedicatedConnections, createDedicatedConnections(connection.connectOutsidePool));
 
     const dbOf = (plugin: string) => granted.get(plugin);

@@ -3,8 +3,8 @@ import type { Log } from '#kernel';
 import type { MetricDescription, MetricSample, MetricSamples, MetricSource } from './contract.ts';
 import { Counter } from './library.ts';
 
-/** Milliseconds that one source has. */
-const SOURCE_DEADLINE = 2000;
+/** Milliseconds that one source has while metrics are read, and by schedule. */
+const DEADLINES = { read: 2000, schedule: 10_000 } as const;
 /** Characters of the longest label value. */
 const MAX_LABEL_LENGTH = 200;
 
@@ -51,7 +51,9 @@ export class MetricsCollector {
   /** Collects the sources that are collected by schedule. */
   async refresh(): Promise<void> {
     const due = this.#sources().filter(({ value }) => value.collected === 'schedule');
-    await Promise.all(due.map(async (one) => void this.#scheduled.set(one.value, await this.#samplesOf(one))));
+    await Promise.all(
+      due.map(async (one) => void this.#scheduled.set(one.value, await this.#samplesOf(one, DEADLINES.schedule))),
+    );
   }
 
   /** Failed collections, and series that were left out. */
@@ -91,7 +93,7 @@ export class MetricsCollector {
         else metrics.set(name, this.#toMetric(name, description, all[at]?.[name] ?? []));
       }
     }
-    return [...metrics.values()];
+    return [...metrics.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** A source that is collected by schedule is collected here once, until its schedule begins. */
@@ -102,9 +104,9 @@ export class MetricsCollector {
     return samples;
   }
 
-  async #samplesOf({ owner, value }: OwnedMetricSource): Promise<MetricSamples> {
-    const late = pause(SOURCE_DEADLINE, undefined, { ref: false }).then(() => {
-      throw new Error(`it took longer than ${SOURCE_DEADLINE} ms`);
+  async #samplesOf({ owner, value }: OwnedMetricSource, deadline: number = DEADLINES.read): Promise<MetricSamples> {
+    const late = pause(deadline, undefined, { ref: false }).then(() => {
+      throw new Error(`it took longer than ${deadline} ms`);
     });
     late.catch(() => {});
     // A collection that has not ended is not begun again.

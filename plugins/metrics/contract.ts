@@ -39,7 +39,7 @@ export interface MetricSource {
    * and its last samples are read.
    */
   readonly collected?: 'scrape' | 'schedule';
-  /** The samples of now. It has two seconds; a failure leaves out these metrics only. */
+  /** The samples of now. It has two seconds, by schedule ten; a failure leaves out these metrics only. */
   collect(): MetricSamples | Promise<MetricSamples>;
 }
 

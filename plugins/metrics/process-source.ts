@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
+import { monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver, performance } from 'node:perf_hooks';
 import { VERSION } from '#kernel';
 import type { MetricSource } from './contract.ts';
 import { Counter } from './library.ts';
@@ -13,6 +13,9 @@ const MILLISECONDS = 1e3;
 /** Kinds of garbage collections by their numbers in `perf_hooks`. */
 const GC_KINDS: Readonly<Record<number, string>> = { 1: 'minor', 4: 'major', 8: 'incremental', 16: 'weak-callbacks' };
 
+/** The member `detail` of entries of garbage collections is missing in the types of Node. */
+type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: number } };
+
 /** The metrics of this process, and the measurements that they need from `start` to `stop`. */
 export interface ProcessMeasurement {
   readonly source: MetricSource;
@@ -24,11 +27,8 @@ export function createProcessMeasurement(): ProcessMeasurement {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
   const collections = new Counter(['kind']);
   const observer = new PerformanceObserver((list) => {
-    for (const { detail, duration } of list.getEntries() as PerformanceNodeEntry[])
-      collections.add(
-        [GC_KINDS[(detail as { kind?: number } | undefined)?.kind ?? 0] ?? 'other'],
-        duration / MILLISECONDS,
-      );
+    for (const { detail, duration } of list.getEntries() as readonly GcEntry[])
+      collections.add([GC_KINDS[detail?.kind ?? 0] ?? 'other'], duration / MILLISECONDS);
   });
   return {
     start() {

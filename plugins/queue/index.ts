@@ -2,6 +2,7 @@ import { capabilities, commands, definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { dedicatedConnections, migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
+import type { MetricSource } from '../metrics/contract.ts';
 import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
 import { followObserver } from '../telemetry/library.ts';
 import { createQueuesCommand } from './command.ts';
@@ -11,6 +12,7 @@ import { createJobList } from './job-list.ts';
 import { createJobProgressMigration, createJobProgressRecorderFactory } from './job-progress.ts';
 import { createJobQueues } from './job-queues.ts';
 import { createJobStore } from './job-store.ts';
+import { createQueueMetricSource } from './metric-source.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createQueueCapability } from './queue-capability.ts';
 import { createQueueRoutes } from './routes.ts';
@@ -30,6 +32,7 @@ export default definePlugin({
     host.contribute(migrations, createJobProgressMigration(db));
     host.contribute(capabilities, createQueueCapability(queues));
     host.contribute(commands, createQueuesCommand({ queues, list, store }));
+    host.contribute<MetricSource>('metrics.sources', createQueueMetricSource(store, list));
     for (const route of createQueueRoutes({ queues, list, store })) host.contribute(routes, route);
 
     // Commands start the service without a server: they add jobs, which a serving process runs.

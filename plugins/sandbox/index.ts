@@ -1,7 +1,9 @@
 import { definePlugin } from '#kernel';
 import type { ConfinedChildLauncherOptions } from '../../sandbox/host/confined-child.ts';
+import type { MetricSource } from '../metrics/contract.ts';
 import { followObserver } from '../telemetry/library.ts';
 import { sandbox, sandboxObservers } from './contract.ts';
+import { createSandboxMetricSource } from './metric-source.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createSandbox } from './service.ts';
 import type { SandboxConfig } from './settings.ts';
@@ -15,8 +17,9 @@ export default definePlugin<SandboxConfig>({
   register(host) {
     const { config, log } = host;
     const observer = followObserver(host, sandboxObservers);
-    const { sandbox: service, stop } = createSandbox(config, launch, log, observer);
+    const { sandbox: service, processes, stop } = createSandbox(config, launch, log, observer);
     host.provide(sandbox, service);
+    host.contribute<MetricSource>('metrics.sources', createSandboxMetricSource(processes));
     host.onStop(stop);
   },
 });

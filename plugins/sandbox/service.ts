@@ -13,7 +13,7 @@ export function createSandbox(
   launch: CreateLauncher,
   log: Log,
   observer?: CurrentObserver,
-): { readonly sandbox: Sandbox; stop(): Promise<void> } {
+): { readonly sandbox: Sandbox; processes(): Record<'endpoints' | 'hooks', number>; stop(): Promise<void> } {
   let state: ConfinedRuntimeState = { state: 'not-required', posture: null };
   let resolving: Promise<ConfinedRuntimeStartResult> | undefined;
   let live: AvailableConfinedRuntime | undefined;
@@ -85,6 +85,7 @@ export function createSandbox(
   };
   return {
     sandbox,
+    processes: () => ({ endpoints: live?.endpoints.living() ?? 0, hooks: live?.hooks.living() ?? 0 }),
     async stop() {
       isStopped = true;
       await (await resolving)?.live?.close();

@@ -4,6 +4,7 @@ import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { sendData } from '../http/library.ts';
+import type { MetricSource } from '../metrics/contract.ts';
 import { query } from '../query/contract.ts';
 import { rateLimits } from '../rate-limit/contract.ts';
 import { settings } from '../settings/contract.ts';
@@ -12,6 +13,7 @@ import { createServerGraphqlFields } from './graphql.ts';
 import { createHealthCheckRunner, type HealthReportDeps } from './health.ts';
 import { createHealthFallbackMiddleware, sendHealth } from './health-route.ts';
 import { buildServerInfo } from './info.ts';
+import { createHealthMetricSource } from './metric-source.ts';
 import manifest from './package.json' with { type: 'json' };
 import { pingMiddleware } from './ping.ts';
 import { createRootRouteHandler } from './root-route.ts';
@@ -38,6 +40,7 @@ export default definePlugin<Config>({
       isStopping: () => isStopping,
     };
 
+    host.contribute<MetricSource>('metrics.sources', createHealthMetricSource(healthDeps));
     host.contribute(middleware, pingMiddleware);
     host.contribute(middleware, createHealthFallbackMiddleware(used.identity, healthDeps));
     host.contribute(routes, {
