@@ -9,6 +9,7 @@ import { MetricsCollector } from './collector.ts';
 import { metricSources } from './contract.ts';
 import { createOperationMetrics } from './operation-metrics.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createProcessMeasurement } from './process-source.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { createMetricsRoute } from './route.ts';
 import { type MetricsConfig, parseMetricsSettings } from './settings.ts';
@@ -36,22 +37,20 @@ export default definePlugin<MetricsConfig>({
     });
     const requests = createRequestMetrics(maxSeries);
     const operations = createOperationMetrics(maxSeries);
+    const measurement = createProcessMeasurement();
     const isMeasured = (service: string) => services?.has(service) ?? true;
     if (isMeasured('http')) host.contribute(requestObservers, requests.observer);
     if (isMeasured('database')) host.contribute(databaseObservers, operations.observer);
     if (isMeasured('outbound')) host.contribute(outboundObservers, operations.observer);
     if (isMeasured('queue')) host.contribute(queueObservers, operations.observer);
     if (isMeasured('sandbox')) host.contribute<OperationObserver>('sandbox.observers', operations.observer);
-    for (const source of [requests.source, ...operations.sources, collector.source])
+    for (const source of [requests.source, measurement.source, ...operations.sources, collector.source])
       host.contribute(metricSources, source);
     if (isServed) host.contribute(routes, createMetricsRoute(tokens, collector));
 
     let job: ScheduledJobHandle | undefined;
     const stops: (() => Promise<void> | void)[] = [];
     host.onStart(async () => {
-      const { createProcessMeasurement } = await import('./process-source.ts');
-      const measurement = createProcessMeasurement();
-      host.contribute(metricSources, measurement.source);
       if (isMeasured('process')) {
         measurement.start();
         stops.push(measurement.stop);

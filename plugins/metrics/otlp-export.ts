@@ -8,7 +8,7 @@ import type { MetricsCollector } from './collector.ts';
 import { toScopeMetrics } from './metric-data.ts';
 
 /** Milliseconds that the last export may take when the service stops. */
-const STOP_LIMIT = 3000;
+const STOP_LIMIT = 2000;
 
 interface ExportOptions extends Pick<OtlpMetricsExport, 'connection' | 'resource'> {
   readonly collector: Pick<MetricsCollector, 'collect'>;

@@ -22,14 +22,14 @@ import { createRequestTracer } from './request-spans.ts';
 import type { OtlpConnection, ResourceAttributes, TraceSettings } from './settings.ts';
 
 /** Milliseconds that the last export may take when the service stops. */
-const STOP_LIMIT = 3000;
+const STOP_LIMIT = 2000;
 /** Characters of the longest attribute of a span, such as the text of a statement. */
 const MAX_ATTRIBUTE_LENGTH = 4096;
 
 export interface Tracing {
   readonly requests: RequestObserver;
   readonly operations: OperationObserver;
-  /** Exports the spans that wait, for at most three seconds. */
+  /** Exports the spans that wait, for at most two seconds. */
   stop(): Promise<void>;
 }
 
