@@ -23,13 +23,13 @@ export default definePlugin<CacheConfig>({
     const isEnabled = config.CACHE_ENABLED;
     host.contribute(routes, clearCachesRoute(used.bus));
     host.contribute(commands, cacheCommand({ ...used, isEnabled }));
+    if (!isEnabled) return;
+
     let running: RunningCache | undefined;
     host.contribute<MetricSource>(
       'metrics.sources',
       createCacheMetricSource(() => running?.counts),
     );
-    if (!isEnabled) return;
-
     host.contribute<ContributionTo<typeof health>>(
       'health',
       createCacheHealthCheck(() => running, config.CACHE_HEALTHCHECK_THRESHOLD),

@@ -11,13 +11,13 @@ export default definePlugin<PressureLimitConfig>({
   manifest,
   register(host) {
     const { config, log } = host;
+    if (!config.PRESSURE_LIMITER_ENABLED) return;
     let monitor: PressureMonitor | undefined;
     const counts = { refused: 0 };
     host.contribute<MetricSource>(
       'metrics.sources',
       createPressureMetricSource(counts, () => monitor?.pressure !== undefined),
     );
-    if (!config.PRESSURE_LIMITER_ENABLED) return;
     const limits = parsePressureLimits(config);
     const retryAfter = parseRetryAfter(config);
     host.contribute(

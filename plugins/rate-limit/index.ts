@@ -48,11 +48,11 @@ export default definePlugin<RateLimitConfig>({
         });
       });
     host.onStop(() => cleanup?.stop());
+    if (Object.keys(enabled).length === 0) return;
+
     let started: StartedLimiters = {};
     const limiters = () => started;
     host.contribute<MetricSource>('metrics.sources', createRateLimitMetricSource(limiters));
-    if (Object.keys(enabled).length === 0) return;
-
     if (enabled.address)
       host.contribute(
         middleware,

@@ -12,6 +12,7 @@ const CODE = `
     process.stderr.write(Buffer.from('from a buffer\\n'));
     process.emitWarning('this will be removed', 'DeprecationWarning', 'DEP_TEST');
     new Buffer(1);
+    router.get('/say', (req, res) => { console.log('said by a handler'); res.json({}); });
     router.get('/reject', (req, res) => { Promise.reject(new Error('not awaited')); res.json({}); });
     router.get('/throw', (req, res) => { setTimeout(() => { throw new Error('out of\\nnowhere'); }, 1); res.json({}); });
   };`;
@@ -56,16 +57,17 @@ describe('the output of a service with LOG_STYLE=raw', () => {
   it('is one JSON object in each line, also for what packages and Node print', async () => {
     await until(async () => service.output().includes('DEP_TEST'));
     await service.request('GET', '/nothing');
+    await service.request('GET', '/loud/say');
     await service.request('GET', '/loud/reject');
     await until(async () => service.output().includes('not awaited'));
     const lines = parseLines(service.output());
     const lineWith = (text: string) => lines.find(({ msg }) => String(msg).includes(text));
+    expect(lineWith('said by a handler')).to.include({ owner: 'service-extension-loud', stream: 'stdout' });
     expect(lineWith('first line')).to.include({
-      owner: 'service-extension-loud',
       stream: 'stdout',
       msg: "first line\nsecond line { of: 'console' }",
     });
-    expect(lineWith('an error of console')).to.include({ owner: 'service-extension-loud', level: 40 });
+    expect(lineWith('an error of console')).to.include({ stream: 'stderr', level: 40 });
     for (const text of ['without an end', 'from a buffer', 'password is shown once', 'Tenon listens on'])
       expect(lineWith(text), text).to.include.keys('time', 'level', 'owner');
     expect(lineWith('this will be removed')).to.include({ warning: 'DeprecationWarning', code: 'DEP_TEST' });
