@@ -56,7 +56,7 @@ export function createProcessMeasurement(): ProcessMeasurement {
         nodejs_eventloop_active_seconds_total: { kind: 'counter', help: 'Time in which the event loop worked.' },
         nodejs_eventloop_delay_seconds: {
           kind: 'gauge',
-          help: 'Delay of timers since the last read of metrics, by quantile.',
+          help: 'Delay of timers since the last read of metrics, by percentile.',
         },
         nodejs_gc_seconds_total: { kind: 'counter', help: 'Time of garbage collections.' },
       },
@@ -64,7 +64,7 @@ export function createProcessMeasurement(): ProcessMeasurement {
         const { user, system } = process.cpuUsage();
         const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
         const delaySamples = QUANTILES.map((quantile) => ({
-          labels: { quantile: String(quantile) },
+          labels: { percentile: String(quantile * 100) },
           value: Math.max(0, delays.percentile(quantile * 100) / NANOSECONDS - RESOLUTION / MILLISECONDS),
         }));
         delays.reset();
