@@ -4,8 +4,9 @@ import { requestScope } from './request-scope.ts';
 /** A pino logger. Values under keys such as `password`, `token` and `cookie` are redacted, at any depth. */
 export type Log = pino.Logger;
 
-/** Values under these keys are never written, at any depth. */
-const SECRET_KEYS = /^(authorization|cookie|password|access_token|refresh_token|token|secret|tfa_secret|otp)$/i;
+/** Values under keys that end so are never written, at any depth. */
+const SECRET_KEYS =
+  /(?:authorization|cookie|passw(?:or)?d|passphrase|token|secret|otp|credential|(?:api|access|private)[_-]?key)s?$/i;
 /** Deeper values are left out: they may be circular. */
 const MAX_DEPTH = 8;
 
@@ -20,7 +21,7 @@ export interface LogOptions {
   readonly logMethod?: NonNullable<pino.LoggerOptions['hooks']>['logMethod'];
 }
 
-/** Writes one JSON line per entry with `owner` and, inside a request, `request`. */
+/** Writes one JSON line per entry with `owner` and, inside a request, `request` and `trace_id`. */
 export function createLog({ level, style, pretty, logMethod, ...rest }: LogOptions): Log {
   const write = rest.write ?? (style === 'pretty' ? pretty : undefined);
   return pino(
@@ -30,7 +31,7 @@ export function createLog({ level, style, pretty, logMethod, ...rest }: LogOptio
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { log: (entry) => redactSecrets(entry, 0) as Record<string, unknown> },
       serializers: { err: (error) => redactSecrets(stdSerializers.err(error), 0) },
-      mixin: () => ({ request: requestScope.getStore()?.id }),
+      mixin: () => ({ request: requestScope.getStore()?.id, trace_id: requestScope.getStore()?.trace }),
       ...(logMethod ? { hooks: { logMethod } } : {}),
     },
     write ? { write } : pino.destination({ dest: 1, sync: true }),

@@ -10,14 +10,14 @@ export interface RequestScope {
   readonly signal?: AbortSignal | undefined;
   /** Marks a request whose method could write as read-only: from then on it is aborted when its client disconnects. */
   markReadOnly?(): void;
+  /** Id of the trace, 32 hexadecimal digits, where traces are on. */
+  trace?: string | undefined;
 }
 
 /** The abort reason of work for a client that has disconnected. */
 export class ClientGone extends Error {
-  constructor() {
-    super('the client went away');
-    this.name = 'ClientGone';
-  }
+  override readonly name = 'ClientGone';
+  override readonly message = 'the client went away';
 }
 
 /** The scope of the request that the running code serves; undefined outside of requests. */

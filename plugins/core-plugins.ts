@@ -27,6 +27,8 @@ export const CORE_PLUGIN_FLOORS = [
       'storage-local',
       'storage-s3',
       'media',
+      'telemetry',
+      'metrics',
     ],
   },
   { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'retention', 'sandbox'] },

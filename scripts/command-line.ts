@@ -9,6 +9,7 @@ import { createRepeatedLogLimiter } from './log-repeat-limit.ts';
 import { assertPackagesInstalled } from './missing-packages.ts';
 import { renderLogLine, writePretty } from './pretty-log.ts';
 import { printConfig } from './print-config.ts';
+import { readLogStyle, renderRawFailure, writeOnlyJsonLines } from './raw-output.ts';
 import { renderBootFailure, renderCommandFailure } from './render-boot-failure.ts';
 import { removeStaleSocket } from './stale-socket.ts';
 import { warnOfAbsentSettings, warnOfMisspelledSettings } from './unknown-settings.ts';
@@ -75,18 +76,25 @@ process.on('uncaughtException', (error) => {
   void fail(error);
 });
 
-function fail(error: unknown): Promise<never> {
+async function fail(error: unknown): Promise<never> {
   // What fails while we are stopping fails because we are stopping.
-  if (!stopping) console.error(error instanceof BootFailure ? renderBootFailure(error) : renderCommandFailure(error));
+  if (!stopping) {
+    const style = kernel?.settings.value('LOG_STYLE') ?? (await readLogStyle());
+    if (style === 'raw') writeError(renderRawFailure(error));
+    else console.error(error instanceof BootFailure ? renderBootFailure(error) : renderCommandFailure(error));
+  }
   return end(1);
 }
+
+/** Writes to standard error, also where other code's writes become lines of JSON. */
+const writeError = process.stderr.write.bind(process.stderr) as (text: string) => boolean;
 
 /** The service writes its log to standard output. That of a command of a plugin has the result of the command and nothing else. */
 const isServiceCommand = ['bootstrap', 'start', 'up'].includes(
   process.argv.slice(2).find((arg) => arg !== '--safe') ?? '',
 );
-const writeLogOfCommand = (line: string): void =>
-  void process.stderr.write(kernel?.settings.value('LOG_STYLE') === 'raw' ? line : renderLogLine(line));
+const isRaw = (): boolean => kernel?.settings.value('LOG_STYLE') === 'raw';
+const writeLogOfCommand = (line: string): void => void process.stderr.write(isRaw() ? line : renderLogLine(line));
 
 /** `isSafe`: without third-party packages. */
 const bootService = (isSafe: boolean): Promise<Kernel> =>
@@ -105,7 +113,7 @@ async function serve(running: Kernel): Promise<void> {
   const { address } = await running.listen();
   const text = `Tenon listens on ${address}`;
   // Programs that read the style `raw` parse each line as JSON.
-  if (running.settings.value('LOG_STYLE') === 'raw') running.log.info({ owner: 'kernel', address }, text);
+  if (isRaw()) running.log.info({ owner: 'kernel', address }, text);
   else console.log(text);
 }
 
@@ -162,6 +170,7 @@ async function runPackageCommand(args: readonly string[], { commands }: Kernel):
 
 try {
   kernel = await bootService(process.argv.includes('--safe'));
+  if (isServiceCommand && isRaw()) writeOnlyJsonLines(kernel.log);
   // A command that starts the service works on its data: a package has no part in that, and loading one may record consent.
   const args = withCommandName(process.argv.slice(2), new Set([...kernel.commands().keys(), 'config:print']));
   if (kernel.commands().get(args[0] ?? '')?.needs === 'start') {

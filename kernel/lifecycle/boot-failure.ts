@@ -33,6 +33,5 @@ export function assertNoManifestProblems(plugin: string, wrong: readonly string[
 
 /** `wrong` are the problems found in the settings of a plugin, one sentence each. @throws BootFailure if there are any. */
 export function assertNoSettingsProblems(owner: string, wrong: readonly string[]): void {
-  if (wrong.length === 0) return;
-  throw new BootFailure(owner, 'config', wrong.join('\n'), { remedy: 'correct the named settings' });
+  if (wrong.length) throw new BootFailure(owner, 'config', wrong.join('\n'), { remedy: 'correct the named settings' });
 }

@@ -2,12 +2,14 @@ import { type ContributionTo, commands, definePlugin, middleware } from '#kernel
 import { access } from '../access/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { routes, routing } from '../http/contract.ts';
+import type { MetricSource } from '../metrics/contract.ts';
 import { query } from '../query/contract.ts';
 import { redis } from '../redis/contract.ts';
 import { rowChanges, schema } from '../schema/contract.ts';
 import type { health } from '../server/contract.ts';
 import { cacheCommand, clearCachesRoute } from './clear.ts';
 import { createCacheHealthCheck } from './health-check.ts';
+import { createCacheMetricSource } from './metric-source.ts';
 import manifest from './package.json' with { type: 'json' };
 import { type CacheConfig, createCacheSettings } from './settings.ts';
 import type { RunningCache } from './start.ts';
@@ -24,6 +26,10 @@ export default definePlugin<CacheConfig>({
     if (!isEnabled) return;
 
     let running: RunningCache | undefined;
+    host.contribute<MetricSource>(
+      'metrics.sources',
+      createCacheMetricSource(() => running?.counts),
+    );
     host.contribute<ContributionTo<typeof health>>(
       'health',
       createCacheHealthCheck(() => running, config.CACHE_HEALTHCHECK_THRESHOLD),

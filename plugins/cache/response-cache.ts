@@ -38,6 +38,13 @@ export interface ResponseCacheDeps {
   readonly log: Log;
 }
 
+/** Answers to reads since the start. */
+export interface AnswerCounts {
+  readonly hit: number;
+  readonly miss: number;
+  readonly uncacheable: number;
+}
+
 type Next = () => Promise<void>;
 
 /** An answer that may be stored, with the moment before its read. */
@@ -55,6 +62,7 @@ export class ResponseCache {
   /** Who may share the answer to a request, by its shared key; `none` where it was not cacheable. */
   readonly #scopes = new LRUCache<string, AnswerScope | 'none'>({ max: MAX_REMEMBERED_KEYS });
   #pending = 0;
+  readonly counts = { hit: 0, miss: 0, uncacheable: 0 };
 
   constructor(deps: ResponseCacheDeps) {
     this.#deps = deps;
@@ -91,6 +99,7 @@ export class ResponseCache {
   }
 
   async #send(ctx: RequestContext, answer: NonNullable<FoundAnswer['answer']>, { caller }: ReadRequest): Promise<void> {
+    this.counts.hit++;
     this.#setStatusHeader(ctx, 'HIT');
     await sendCachedAnswer(ctx, answer, this.#deps.settings, caller);
   }
@@ -114,6 +123,7 @@ export class ResponseCache {
       if (collector.hasWritten) await this.#deps.waitForConfirmation();
       const isCacheable = this.#isCacheable(ctx, collector, headers);
       this.#scopes.set(request.keys.shared, isCacheable ? collector.scope : 'none');
+      this.counts[isCacheable ? 'miss' : 'uncacheable']++;
       if (!isCacheable) return;
       this.#setStatusHeader(ctx, 'MISS');
       const relations = await this.#relationsOf(request, collector, began);

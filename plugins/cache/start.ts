@@ -9,7 +9,7 @@ import { CACHE_CLEAR_CHANNEL } from './contract.ts';
 import { findAnswerCollector } from './request/answer-collector.ts';
 import { createReadRequests } from './request/read-request.ts';
 import { createCacheRequestHandler } from './request-handler.ts';
-import { ResponseCache } from './response-cache.ts';
+import { type AnswerCounts, ResponseCache } from './response-cache.ts';
 import type { CacheSettings } from './settings.ts';
 import type { AnswerStore } from './store/answer-store.ts';
 import { createAnnouncedTables } from './tables/announced-tables.ts';
@@ -33,6 +33,7 @@ export interface RunningCache {
   /** The layer behind the one that identifies callers. */
   readonly handle: Middleware['handle'];
   readonly store: AnswerStore;
+  readonly counts: AnswerCounts;
   /** Whether answers are stored: the database announces changes of tables, and the connection that listens is there. */
   isActive(): boolean;
   stop(): Promise<void>;
@@ -98,6 +99,7 @@ export async function startCache(deps: Deps): Promise<RunningCache> {
   return {
     handle: createCacheRequestHandler({ cache, requests, routing, isSkipAllowed, isListening, waitForConfirmation }),
     store,
+    counts: cache.counts,
     isActive: isListening,
     async stop() {
       await tables.settle();

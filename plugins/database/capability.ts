@@ -1,4 +1,5 @@
 import { type Capability, fail, type GrantHolder } from '#kernel';
+import type { CurrentObserver } from '../telemetry/library.ts';
 import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type PoolShareHolder, type SqlStatementOrText } from './contract.ts';
 import type { CursorColumnStreamer } from './cursor.ts';
 import { DATABASE_GRANT_SCHEMA, type DatabaseGrant, databaseGrantWidens, describeDatabaseGrant } from './grant.ts';
@@ -10,6 +11,7 @@ import {
   type SqlHandleRegistry,
 } from './sql-template.ts';
 import { createStatementGrantCheck, type StatementGrantCheck } from './statement-check.ts';
+import { createStatementObservation } from './statement-observation.ts';
 import { callStatementObserver } from './statement-observer.ts';
 import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
 import { createTableGuard } from './table-guard.ts';
@@ -24,6 +26,7 @@ interface CapabilityDeps {
   readonly fullBuilder: UnrestrictedKnexProvider;
   readonly schemas: readonly string[];
   readonly server: { readonly version: number };
+  readonly observer: CurrentObserver;
   /** Runs with the `host.db` of each plugin: its migrations get the same object. */
   readonly onBind: (plugin: string, db: Db) => void;
 }
@@ -66,7 +69,7 @@ export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGr
 };
 
 function createDb(
-  { units, statements, stream, builders, fullBuilder, schemas, server }: CapabilityDeps,
+  { units, statements, stream, builders, fullBuilder, schemas, server, observer }: CapabilityDeps,
   handles: SqlHandleRegistry,
   grant: DatabaseGrant,
   { name, runtime }: GrantHolder,
@@ -81,15 +84,18 @@ function createDb(
   });
   const isUnchecked = grant.sql !== undefined || (runtime === 'internal' && grant.schema === undefined);
   const check = isUnchecked ? undefined : createStatementGrantCheck({ grant, schema, deny });
-  const guard = createTableGuard({ name, grant, schema, deny, check });
+  const { observed, observedStream } = createStatementObservation(observer, name);
+  const guard = createTableGuard({ name, grant, schema, deny, check, observed });
   // Statements of core plugins' templates are checked by test runs.
   const templateCheck = runtime === 'internal' ? undefined : check;
   const resolveText = createTextResolver({ name, checkedText, assertPlainTextAllowed, check, templateCheck });
   const pluginShare: PoolShareHolder = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
   const canChangeTables = grant.ddl === true || Boolean(grant.own?.length || grant.watch?.length);
 
-  async function* checkedStream(text: Promise<string>, ...[params, options]: RowsArguments) {
-    yield* stream(await text, params, options, pluginShare);
+  const openStream = (text: string, ...[params, options]: RowsArguments) =>
+    observedStream(text, stream(text, params, options, pluginShare));
+  async function* checkedStream(text: Promise<string>, ...rest: RowsArguments) {
+    yield* openStream(await text, ...rest);
   }
 
   return {
@@ -104,24 +110,26 @@ function createDb(
     },
     modelKnex: () => builders.knex(guard),
     async query(sql, params, options) {
-      const text = resolveText(sql, 'query');
-      return statements.query(typeof text === 'string' ? text : await text, params, options, pluginShare);
+      const resolved = resolveText(sql, 'query');
+      const text = typeof resolved === 'string' ? resolved : await resolved;
+      if (!observer.current) return statements.query(text, params, options, pluginShare);
+      return observed(text, () => statements.query(text, params, options, pluginShare));
     },
     async first(sql, params, options) {
-      const text = resolveText(sql, 'query');
-      return statements.first(typeof text === 'string' ? text : await text, params, options, pluginShare);
+      const resolved = resolveText(sql, 'query');
+      const text = typeof resolved === 'string' ? resolved : await resolved;
+      if (!observer.current) return statements.first(text, params, options, pluginShare);
+      return observed(text, () => statements.first(text, params, options, pluginShare));
     },
     stream(sql, params, options) {
       const text = resolveText(sql, 'query');
-      return typeof text === 'string'
-        ? stream(text, params, options, pluginShare)
-        : checkedStream(text, params, options);
+      return typeof text === 'string' ? openStream(text, params, options) : checkedStream(text, params, options);
     },
     async ddl(sql) {
       if (!canChangeTables) throw deny('change tables');
       const text = await resolveText(sql, 'ddl');
       await units.transaction(async () => {
-        await statements.query(`${DISABLE_STATEMENT_TIMEOUT_SQL};\n${text}`);
+        await observed(text, () => statements.query(`${DISABLE_STATEMENT_TIMEOUT_SQL};\n${text}`));
       }, pluginShare);
     },
     ownSchema() {

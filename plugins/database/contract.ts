@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
 import { authorities, facet, service } from '#kernel';
+import type { OperationObserver } from '../telemetry/contract.ts';
+import { combineObservers } from '../telemetry/library.ts';
 import type { AbortSignalOrFactory } from './cancel.ts';
 
 /** The result of a statement. */
@@ -296,3 +298,10 @@ export const migrations = facet<Migration, readonly { owner: string; value: Migr
 
 /** Lifts DB_STATEMENT_TIMEOUT for the current unit of work, before statements such as `create index`. */
 export const DISABLE_STATEMENT_TIMEOUT_SQL = 'set local statement_timeout to 0';
+
+/** Observers of the statements of all plugins, each named by its plugin. Migrations are not observed. */
+export const databaseObservers = facet<OperationObserver, OperationObserver | undefined>('database.observers', {
+  combine: combineObservers,
+  coreOnly: true,
+  describe: () => authorities('listens to', ['statements'], 'of all plugins'),
+});

@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
+import type { StatementObservation } from './statement-observation.ts';
 import type { ConnectionLease, UnitsOfWork } from './unit-of-work.ts';
 
-export interface QueryBuilderGuard {
+export interface QueryBuilderGuard extends Pick<StatementObservation, 'observed'> {
   /**
    * Runs before a builder is compiled.
    * @throws CAPABILITY_DENIED where it names a table that the grant does not allow
@@ -104,7 +105,8 @@ function createClientClass(units: UnitsOfWork, schema: string): BuilderClientCla
 
     override _query(connection: object, query: { readonly sql: string }): Promise<unknown> {
       const checked = this.#guard.beforeRun(query.sql);
-      return checked ? checked.then(() => super._query(connection, query)) : super._query(connection, query);
+      const run = () => this.#guard.observed(query.sql, () => super._query(connection, query));
+      return checked ? checked.then(run) : run();
     }
 
     async acquireConnection(): Promise<object> {

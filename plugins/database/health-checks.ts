@@ -9,7 +9,9 @@ const RECENT_REFUSAL = 10_000;
 
 interface HealthCheckDeps {
   readonly statements: LeasedConnectionStatementRunner;
-  readonly connection: Pick<DatabaseConnectionPool, 'slots' | 'connectOutsidePool'>;
+  readonly connection: Pick<DatabaseConnectionPool, 'connectOutsidePool'> & {
+    readonly slots: Omit<DatabaseConnectionPool['slots'], 'refusals'>;
+  };
   /** DB_POOL_MAX. */
   readonly max: number;
   /** Milliseconds: DB_HEALTHCHECK_THRESHOLD. */

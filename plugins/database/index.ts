@@ -1,9 +1,11 @@
 import { afterCommitQueues, type ContributionTo, capabilities, commands, definePlugin } from '#kernel';
 import type { doctorChecks } from '../doctor/contract.ts';
+import type { MetricSource } from '../metrics/contract.ts';
 import type { health } from '../server/contract.ts';
+import { followObserver } from '../telemetry/library.ts';
 import { databaseCapability } from './capability.ts';
 import { createDatabaseCommands } from './commands.ts';
-import { type Db, dedicatedConnections, maintenance, migrations, migrator } from './contract.ts';
+import { type Db, databaseObservers, dedicatedConnections, maintenance, migrations, migrator } from './contract.ts';
 import { createCursorColumnStreamer } from './cursor.ts';
 import { createDedicatedConnections } from './dedicated-connections.ts';
 import { createDatabaseDoctorCheck } from './doctor-check.ts';
@@ -11,6 +13,7 @@ import { createGuardedQueryBuilders } from './guarded-query-builder.ts';
 import { createHealthChecks } from './health-checks.ts';
 import { createDatabaseMaintenance } from './maintenance.ts';
 import { createDatabaseConnectionPool } from './managed-pool.ts';
+import { createPoolMetricSource } from './metric-source.ts';
 import { runPendingMigrations } from './migrate.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { DatabaseConfig } from './settings.ts';
@@ -33,8 +36,10 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const granted = new Map<string, Db>();
     const onBind = (plugin: string, db: Db) => void granted.set(plugin, db);
 
+    const observer = followObserver(host, databaseObservers);
+
     host.define(migrations);
-    const parts = { units, statements, stream, builders, fullBuilder, schemas, server: connection, onBind };
+    const parts = { units, statements, stream, builders, fullBuilder, schemas, server: connection, observer, onBind };
     host.contribute(capabilities, databaseCapability(parts));
     host.contribute(afterCommitQueues, units.deferUntilCommit);
     for (const check of createHealthChecks({
@@ -45,6 +50,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     })) {
       host.contribute<ContributionTo<typeof health>>('health', check);
     }
+    host.contribute<MetricSource>('metrics.sources', createPoolMetricSource(connection.slots, config.DB_POOL_MAX));
     host.provide(dedicatedConnections, createDedicatedConnections(connection.connectOutsidePool));
 
     const dbOf = (plugin: string) => granted.get(plugin);

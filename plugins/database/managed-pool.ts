@@ -25,7 +25,7 @@ export interface DatabaseConnectionPool {
   connectOutsidePool(): Promise<Client>;
   /** `server_version_num` of PostgreSQL, such as 180004; 0 before `open`. */
   readonly version: number;
-  readonly slots: Pick<PoolSlotSemaphore, 'held' | 'waiting' | 'longestWait' | 'refusedAt'>;
+  readonly slots: Pick<PoolSlotSemaphore, 'held' | 'waiting' | 'longestWait' | 'refusedAt' | 'refusals'>;
   close(): Promise<void>;
 }
 

@@ -17,6 +17,8 @@ export interface PoolSlotSemaphore {
   longestWait(): number;
   /** Milliseconds since the epoch of the last refusal; 0 without one. */
   readonly refusedAt: number;
+  /** Refusals so far. */
+  readonly refusals: number;
 }
 
 export interface PoolSlotSemaphoreOptions {
@@ -79,6 +81,7 @@ class PoolSemaphore implements PoolSlotSemaphore {
   held = 0;
   waiting = 0;
   refusedAt = 0;
+  refusals = 0;
   #sweepTimer: NodeJS.Timeout | undefined;
 
   constructor(options: PoolSlotSemaphoreOptions) {
@@ -127,6 +130,7 @@ class PoolSemaphore implements PoolSlotSemaphore {
 
   #refusal(reason: string) {
     this.refusedAt = Date.now();
+    this.refusals++;
     return fail('SERVICE_UNAVAILABLE', `${reason} Try again later.`, { service: 'database', retryAfter: RETRY_AFTER });
   }
 

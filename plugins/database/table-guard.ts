@@ -1,9 +1,10 @@
 import { type DatabaseGrant, isTableGranted, TABLE_DENIAL_TEXTS } from './grant.ts';
 import type { KnexBuilderInternals, QueryBuilderGuard } from './guarded-query-builder.ts';
 import type { StatementGrantCheck } from './statement-check.ts';
+import type { StatementObservation } from './statement-observation.ts';
 import { callStatementObserver } from './statement-observer.ts';
 
-interface TableGuardOptions {
+interface TableGuardOptions extends Pick<StatementObservation, 'observed'> {
   readonly name: string;
   readonly grant: DatabaseGrant;
   readonly schema: string;
@@ -19,12 +20,13 @@ interface TableGuard extends QueryBuilderGuard {
 const READ_METHODS: readonly (string | undefined)[] = [undefined, 'select', 'first', 'pluck', 'columnInfo'];
 
 /** Restricts the query builders of `host.db.table` to the grant, whatever tables they name later. */
-export function createTableGuard({ name, grant, schema: own, deny, check }: TableGuardOptions): TableGuard {
+export function createTableGuard({ name, grant, schema: own, deny, check, observed }: TableGuardOptions): TableGuard {
   const assertReadable = (table: string): void => {
     if (!isTableGranted(grant, table, 'read')) throw deny(TABLE_DENIAL_TEXTS.read(table));
   };
   return {
     assertReadable,
+    observed,
     assertAllowed(statement) {
       for (const table of tablesOf(statement)) assertReadable(table);
       const target = tableName(statement._single.table);

@@ -8,6 +8,7 @@ import { extensionSettings } from '../extension-settings/contract.ts';
 import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
+import type { MetricSource } from '../metrics/contract.ts';
 import type { HealthCheck } from '../server/contract.ts';
 import { createThirdPartyPackages } from './all-packages.ts';
 import { auditCommand } from './audit/command.ts';
@@ -27,6 +28,7 @@ import { fingerprintFolder } from './discover/fingerprint.ts';
 import { createExtensionGraphqlFields } from './graphql.ts';
 import { withDeadline } from './load/deadline.ts';
 import { readLoaderContributions } from './loader-contributions.ts';
+import { createExtensionMetricSource } from './metric-source.ts';
 import manifest from './package.json' with { type: 'json' };
 import { stopBundler } from './packages/bundler.ts';
 import { registerImportHooks } from './packages/import-hooks.ts';
@@ -108,6 +110,7 @@ export default definePlugin<Omit<ExtensionsConfig, 'SAFE_MODE'>, Pick<Extensions
       host.contribute<ContributedGraphqlField>('graphql.fields', field);
 
     host.contribute<HealthCheck>('health', createFailedCheck(rows));
+    host.contribute<MetricSource>('metrics.sources', createExtensionMetricSource(rows, packages.ledgerEntries));
     host.contribute<ServiceClass>('extensions.services', extensionsServiceClass(rows));
 
     // Third-party plugins load before core plugins start, because a core plugin may start with what they contribute, a

@@ -10,13 +10,15 @@ const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'SEARCH']);
 export class ClientRequestScope implements RequestScope {
   readonly id: string;
   readonly invocation: string | undefined;
+  readonly trace: string | undefined;
   readonly #res: Context['res'];
   #reads: boolean;
   #signal: AbortSignal | undefined;
 
-  constructor({ id, invocation }: RequestScope, { method, res }: Context) {
+  constructor({ id, invocation, trace }: RequestScope, { method, res }: Context) {
     this.id = id;
     this.invocation = invocation;
+    this.trace = trace;
     this.#reads = READ_METHODS.has(method);
     this.#res = res;
   }

@@ -1,5 +1,6 @@
 import type { Context, ParameterizedContext } from 'koa';
 import { authorities, type Caller, type ErrorCode, facet, type RequestState, service } from '#kernel';
+import { combineRequestObservers } from './request-observers.ts';
 import type { MountDescription, RouteDescription } from './route-description.ts';
 import type { RequestSettings } from './settings.ts';
 
@@ -30,9 +31,20 @@ export type HttpContext = ParameterizedContext<
     rawQuery?: Record<string, unknown>;
     settings?: RequestSettings;
     usesStaticToken?: boolean;
+    /** The route or mount that answers; undefined where the request has not reached one. */
+    route?: AnsweringRoute;
+    observation?: RequestObservation;
   },
   { readonly params: Readonly<Record<string, string>> }
 >;
+
+/** The route that answers a request. */
+export interface AnsweringRoute {
+  /** Its path with parameters, such as `/items/:collection`; `/name/*` for paths of a package. */
+  readonly path: string;
+  /** The plugin or package that answers. */
+  readonly owner: string;
+}
 
 /** One route: what it takes and answers as data, and the code that answers. Contributed to `http.routes`. */
 export interface Route {
@@ -244,3 +256,40 @@ export interface InternalRequests {
 
 /** For core plugins alone: a request may have any caller that the plugin holds. */
 export const internalRequests = service<InternalRequests>('internal-requests', { version: '1.0.0', coreOnly: true });
+
+/** The end of a request: its answer was sent, or its client has disconnected. */
+export interface RequestEnd {
+  readonly method: string;
+  /** 499 for a client that disconnected before its answer. */
+  readonly status: number;
+  /** Undefined where no route has this method and path. */
+  readonly route: AnsweringRoute | undefined;
+  /** Milliseconds since the request arrived. */
+  readonly duration: number;
+  /** Key of the user; null without one. */
+  readonly user: string | null;
+}
+
+/** One request while it is measured or traced. */
+export interface RequestObservation {
+  /** Id of its trace, 32 hexadecimal digits, which the log lines of the request have. */
+  readonly trace?: string | undefined;
+  /** Runs all layers behind the outermost one. */
+  run?(layers: () => Promise<void>): Promise<void>;
+  /** Runs what answers the request. */
+  runRoute?(route: AnsweringRoute, handle: () => Promise<void>): Promise<void>;
+  /** Called once; must not throw. */
+  end(end: RequestEnd): void;
+}
+
+/** Begins an observation for each request. */
+export interface RequestObserver {
+  begin(ctx: Context): RequestObservation;
+}
+
+/** Observers of all requests. Without a contribution requests run without them. */
+export const requestObservers = facet<RequestObserver, RequestObserver | undefined>('http.observers', {
+  combine: combineRequestObservers,
+  coreOnly: true,
+  describe: () => authorities('listens to', ['requests'], 'of all clients'),
+});

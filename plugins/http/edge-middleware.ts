@@ -2,12 +2,12 @@ import { ClientGone, errorEnvelope, type Middleware, type RequestScope, requestS
 import { hasBody } from './body.ts';
 import { clientAddressOf } from './client-address-and-info.ts';
 import { ClientRequestScope } from './client-disconnect-signal.ts';
-import type { HttpContext } from './contract.ts';
+import type { AnsweringRoute, HttpContext, RequestObserver } from './contract.ts';
 import { createCors } from './cors.ts';
 import type { RunErrorFilters } from './error-filters.ts';
 import { createIgnoredPathCheck } from './ignored-paths.ts';
 import { enableLingeringClose, setConnectionCloseUnlessRead } from './lingering-close.ts';
-import { logRequest } from './request-log.ts';
+import { createRequestLog } from './request-log.ts';
 import type { ResponseAnnouncer } from './response-event.ts';
 import { answerNotModified, createDefaultHeaders } from './response-headers.ts';
 import type { FindRoute } from './router.ts';
@@ -24,28 +24,48 @@ export function createOutermostHttpMiddleware(
   findRoute: FindRoute,
   runErrorFilters: RunErrorFilters,
   responses: ResponseAnnouncer,
+  observer: () => RequestObserver | undefined,
 ): Middleware {
   const { log } = settings;
   const headers = createDefaultHeaders(config, settings);
   const isIgnored = createIgnoredPathCheck(config.LOG_HTTP_IGNORE_PATHS);
   const cors = createCors(config, findRoute);
+  const logRequest = createRequestLog(log, config.LOG_HTTP_SAMPLE_RATE);
+
+  /** A request that a layer before the router has answered has a route as well. */
+  const routeOf = (ctx: HttpContext): AnsweringRoute | undefined => {
+    if (ctx.state.route) return ctx.state.route;
+    try {
+      return findRoute(ctx.method, ctx.path)?.answering;
+    } catch {
+      return undefined;
+    }
+  };
+
   return {
     name: 'edge',
     phase: 'edge',
     async handle(ctx, next) {
       const started = performance.now();
-      (ctx.state as HttpContext['state']).settings = settings;
+      const state = ctx.state as HttpContext['state'];
+      state.settings = settings;
       for (const [name, value] of headers) ctx.res.setHeader(name, value);
       if (hasBody(ctx)) enableLingeringClose(ctx);
       const isLogged = log.isLevelEnabled('info') && !isIgnored?.(ctx.path);
       // A closed connection has no address any more.
       const hasListeners = responses.hasListeners();
       const ip = isLogged || hasListeners ? clientAddressOf(ctx) : null;
+      const scope = requestScope.getStore() as RequestScope;
+      const observation = observer()?.begin(ctx);
+      if (observation) {
+        state.observation = observation;
+        scope.trace = observation.trace;
+      }
       let status = 500;
       try {
         if (!cors(ctx)) {
-          const scope = requestScope.getStore() as RequestScope;
-          await requestScope.run(new ClientRequestScope(scope, ctx), next);
+          const layers = observation?.run ? () => observation.run?.(next) as Promise<void> : next;
+          await requestScope.run(new ClientRequestScope(scope, ctx), layers);
           answerNotModified(ctx);
         }
         status = ctx.status;
@@ -60,12 +80,17 @@ export function createOutermostHttpMiddleware(
       } finally {
         setConnectionCloseUnlessRead(ctx, status);
         if (hasListeners) responses.announce(ctx as unknown as HttpContext, ip, started);
-        if (isLogged) {
+        if (isLogged || observation) {
           const { method, originalUrl: url } = ctx;
-          const { user } = (ctx.state as HttpContext['state']).caller;
-          const write = () => logRequest(log, { method, url, status, ip, user, started });
-          // A streamed response is logged when it ends.
-          if (ctx.body instanceof StreamedResponse) ctx.res.once('close', write);
+          const route = routeOf(ctx as unknown as HttpContext);
+          const write = () => {
+            const duration = performance.now() - started;
+            const end = { method, status, route, duration, user: state.caller.user };
+            observation?.end(end);
+            if (isLogged) logRequest({ ...end, url, ip });
+          };
+          // A streamed response is logged when it ends, in the context of its request.
+          if (ctx.body instanceof StreamedResponse) ctx.res.once('close', () => requestScope.run(scope, write));
           else write();
         }
       }

@@ -3,7 +3,16 @@ import type { health } from '../server/contract.ts';
 import { createBodyReaders } from './body.ts';
 import { createBodyMemoryHealthCheck, UnfinishedBodyMemoryBudget } from './body-memory.ts';
 import { parsePolicyAdditions } from './content-security-policy.ts';
-import { type HttpContext, internalRequests, reservedSegments, routeMounts, routes, routing } from './contract.ts';
+import {
+  type HttpContext,
+  internalRequests,
+  type RequestObserver,
+  requestObservers,
+  reservedSegments,
+  routeMounts,
+  routes,
+  routing,
+} from './contract.ts';
 import { createOutermostHttpMiddleware } from './edge-middleware.ts';
 import { createRequestErrorFilterRunner } from './error-filters.ts';
 import { createInternalRequests } from './internal-requests.ts';
@@ -40,11 +49,12 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
     let findRoute: FindRoute = () => undefined;
     let findHeaderRoute: FindRoute = () => undefined;
     let mountTable = new RouteMountTable([]);
-    const allRoutes = () => host.read(routes).map(({ value }) => value);
+    let observer: RequestObserver | undefined;
 
     host.define(routes);
     host.define(routeMounts);
     host.define(reservedSegments);
+    host.define(requestObservers);
     for (const name of manifest['service:extension'].contributes['http.reserved'].names)
       host.contribute(reservedSegments, name);
     host.provide(
@@ -71,6 +81,7 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
         (method, path) => findRoute(method, path),
         createRequestErrorFilterRunner({ events, log }),
         createResponseAnnouncer({ events, log }),
+        () => observer,
       ),
     );
     host.contribute(middleware, {
@@ -81,29 +92,38 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
         if (!match) return mountTable.handle(ctx as unknown as HttpContext, next);
         const context = ctx as unknown as HttpContext & { params: HttpContext['params'] };
         context.params = match.params;
+        context.state.route = match.answering;
         const { querystring } = ctx;
         if (querystring !== '' && match.parameters && checksNames)
           parameters.check(context, findUnknownParameterNames(querystring, match.parameters), match.parameters);
         if (match.route.method !== '*' && match.route.body !== 'unread')
           context.state.body = await (bodiesRead.get(ctx.req) ?? readers.readBody(ctx));
-        await match.route.handle(context);
+        const { observation } = context.state;
+        if (!observation?.runRoute) return match.route.handle(context);
+        await observation.runRoute(match.answering, async () => match.route.handle(context));
       },
     });
     // The router and the mounts are built at the start, when every plugin has contributed its routes. A change replaces
     // both as a whole, so a request sees the routes of before or after the change.
     host.onStart(() => {
       const updateRoutes = () => {
-        const all = allRoutes();
-        findRoute = createRouteFinder(all);
+        const owners = new Map(host.read(routes).map(({ owner, value }) => [value, owner]));
+        const all = [...owners.keys()];
+        findRoute = createRouteFinder(all, (route) => owners.get(route));
         findHeaderRoute = createRouteFinder(all.filter(({ dependsOnHeaders }) => dependsOnHeaders));
       };
       const updateMounts = () => {
         mountTable = new RouteMountTable(host.read(routeMounts));
       };
+      const updateObserver = () => {
+        observer = host.read(requestObservers);
+      };
       updateRoutes();
       updateMounts();
+      updateObserver();
       host.watch(routes, updateRoutes);
       host.watch(routeMounts, updateMounts);
+      host.watch(requestObservers, updateObserver);
     });
   },
 });

@@ -21,7 +21,7 @@ export class RouteMountTable {
     const step = async (at: number): Promise<void> => {
       const mount = mounts[at];
       if (mount === undefined) return next();
-      await mount.handle(ctx, () => step(at + 1));
+      await handleMount(mount, ctx, () => step(at + 1));
     };
     await step(0);
   }
@@ -31,6 +31,13 @@ export class RouteMountTable {
     const scoped = first.startsWith('@') && second !== undefined ? this.#byPath.get(`/${first}/${second}`) : undefined;
     return scoped ?? this.#byPath.get(`/${first}`) ?? [];
   }
+}
+
+function handleMount(mount: RouteMount, ctx: HttpContext, next: () => Promise<void>): Promise<void> {
+  const route = { path: `${mount.path}/*`, owner: mount.description?.package ?? 'unknown' };
+  ctx.state.route = route;
+  const { observation } = ctx.state;
+  return observation?.runRoute ? observation.runRoute(route, () => mount.handle(ctx, next)) : mount.handle(ctx, next);
 }
 
 /** The first two segments, decoded and in lower case. */

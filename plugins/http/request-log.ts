@@ -1,32 +1,39 @@
 import type { Log } from '#kernel';
+import type { RequestEnd } from './contract.ts';
 
 /** Exact names are those with which sign-in providers send browsers back. */
 const MAY_HOLD_SECRET =
   /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|%|[?&](?:code|state|saml\w*|relaystate)=/i;
 const SECRET_NAME =
   /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|^(?:code|state|saml\w*|relaystate)$/i;
+/** Milliseconds from which a request is logged whatever the share of logged requests is. */
+const SLOW = 1000;
 
-export interface LoggedRequest {
-  readonly method: string;
+/** One request as the log has it, with all that metrics and traces know of it too. */
+export interface LoggedRequest extends RequestEnd {
   /** Path and query string as they were sent. */
   readonly url: string;
-  readonly status: number;
   /** Address of the client. */
   readonly ip: string | null;
-  /** Key of the user; null without one. */
-  readonly user: string | null;
-  /** `performance.now()` at the start of the request. */
-  readonly started: number;
 }
 
+export type LogRequest = (request: LoggedRequest) => void;
+
 /**
- * Writes one log line for a request: method, path, status, duration, address, user. No headers, and no secrets of the
- * query string.
+ * Writes one log line for a request: method, path, status, duration, address, user, the template of its route and the plugin that
+ * answers it. No headers, and no secrets of the query string.
+ * @param share of the requests below 500 and faster than a second that get a line, 0 to 1 (LOG_HTTP_SAMPLE_RATE)
  */
-export function logRequest(log: Log, { method, url, status, ip, user, started }: LoggedRequest): void {
-  const path = MAY_HOLD_SECRET.test(url) ? redactSecrets(url) : url;
-  log.info({ method, path, status, ms: Math.round((performance.now() - started) * 10) / 10, ip, user }, 'request');
-}
+export const createRequestLog =
+  (log: Log, share: number): LogRequest =>
+  ({ method, url, status, ip, user, route, duration }) => {
+    const isSampled = share < 1 && status < 500 && duration < SLOW;
+    if (isSampled && Math.random() >= share) return;
+    const path = MAY_HOLD_SECRET.test(url) ? redactSecrets(url) : url;
+    const ms = Math.round(duration * 10) / 10;
+    const about = { method, path, route: route?.path, routeOwner: route?.owner, status, ms, ip, user };
+    log.info(isSampled ? { ...about, sampleRate: share } : about, 'request');
+  };
 
 export function redactSecrets(url: string): string {
   const at = url.indexOf('?');

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { fail } from '#kernel';
-import type { Route } from './contract.ts';
+import type { AnsweringRoute, Route } from './contract.ts';
 import { describedQueryParameterNamesOf } from './unknown-parameters.ts';
 
 // The ESM build of @koa/router imports all of `http`, which loads an HTTP client of 13 MB; the CommonJS build does not.
@@ -17,9 +17,10 @@ interface CompiledRoute {
   readonly layer: Layer;
   readonly route: Route;
   readonly parameters: ReadonlySet<string> | undefined;
+  readonly answering: AnsweringRoute;
 }
 
-export interface RouteMatch {
+export interface RouteMatch extends Pick<CompiledRoute, 'answering'> {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
   /** Names of the route's query parameters; undefined when it describes none. */
@@ -31,25 +32,30 @@ export type FindRoute = (method: string, path: string) => RouteMatch | undefined
 /**
  * Finds routes by method and path. @koa/router compiles the paths. Its own dispatch tries every route in turn; this one
  * tries only those with the same method and first segment, fewer parameters first: `/users/me` before `/users/:id`.
+ * @param ownerOf the plugin that contributes a route
  */
-export function createRouteFinder(routes: readonly Route[]): FindRoute {
+export function createRouteFinder(
+  routes: readonly Route[],
+  ownerOf: (route: Route) => string | undefined = () => undefined,
+): FindRoute {
   const router = new Router({ strict: false, sensitive: true });
   const table = new Map<string, CompiledRoute[]>();
   for (const route of routes) {
     const layer = router.register(route.path, [], () => {}) as unknown as Layer;
     const segment = firstSegment(route.path);
     const parameters = describedQueryParameterNamesOf(route);
+    const answering = { path: route.path, owner: ownerOf(route) ?? 'unknown' };
     for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]) {
       const key = `${method} ${/^[:*{]/.test(segment) ? '*' : segment}`;
-      table.set(key, [...(table.get(key) ?? []), { layer, route, parameters }]);
+      table.set(key, [...(table.get(key) ?? []), { layer, route, parameters, answering }]);
     }
   }
   for (const compiled of table.values()) compiled.sort((a, b) => a.layer.paramNames.length - b.layer.paramNames.length);
 
   const findIn = (key: string, path: string): RouteMatch | undefined => {
-    for (const { layer, route, parameters } of table.get(key) ?? []) {
+    for (const { layer, route, parameters, answering } of table.get(key) ?? []) {
       const captures = layer.regexp.exec(path);
-      if (captures) return { route, parameters, params: readParams(layer, captures) };
+      if (captures) return { route, parameters, answering, params: readParams(layer, captures) };
     }
     return undefined;
   };

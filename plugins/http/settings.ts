@@ -31,6 +31,7 @@ export interface HttpConfig {
   readonly STREAM_STALL_TIMEOUT: number;
   readonly QUERYSTRING_UNKNOWN_PARAMETERS: UnknownParametersMode | undefined;
   readonly NODE_ENV: string;
+  readonly LOG_HTTP_SAMPLE_RATE: number;
 }
 
 /** Settings of the kernel. */

@@ -1,5 +1,7 @@
-import { service } from '#kernel';
+import { authorities, facet, service } from '#kernel';
 import type { ConfinedCodeInvocation } from '../broker/contract.ts';
+import type { OperationObserver } from '../telemetry/contract.ts';
+import { combineObservers } from '../telemetry/library.ts';
 
 /** One outgoing HTTP request. Redirects are not followed. */
 export interface OutboundRequest {
@@ -8,6 +10,8 @@ export interface OutboundRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** The plugin or package that sends the request, for metrics and traces. Default: this plugin. */
+  readonly owner?: string;
   /** Aborting it ends the request, which then fails with SERVICE_UNAVAILABLE. */
   readonly signal?: AbortSignal | undefined;
   /** `private`: also addresses of private networks, except this machine's own. Default: public addresses only. */
@@ -100,3 +104,10 @@ declare module '#kernel' {
     readonly request: OutboundRequestApi;
   }
 }
+
+/** Observers of requests to other servers. They may add headers, such as `traceparent`. */
+export const outboundObservers = facet<OperationObserver, OperationObserver | undefined>('outbound.observers', {
+  combine: combineObservers,
+  coreOnly: true,
+  describe: () => authorities('listens to', ['requests'], 'to other servers'),
+});

@@ -1,9 +1,10 @@
 import { BootFailure, capabilities, definePlugin } from '#kernel';
 import { remoteMethods } from '../broker/contract.ts';
+import { followObserver } from '../telemetry/library.ts';
 import { createOutboundAddressPolicy, type OutboundAddressPolicy } from './address-policy.ts';
 import { InvalidIpRangeError } from './address-ranges.ts';
 import { createRequestCapability, requestCapabilityRemoteMethods } from './capability/capability.ts';
-import { outbound } from './contract.ts';
+import { outbound, outboundObservers } from './contract.ts';
 import { createHostResolver } from './host-resolver.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createOutboundService } from './service.ts';
@@ -19,6 +20,7 @@ export default definePlugin<OutboundConfig>({
     const service = createOutboundService({
       policy: createConfiguredPolicy(host.config),
       resolve: createHostResolver(),
+      observer: followObserver(host, outboundObservers),
     });
     host.provide(outbound, service);
     host.contribute(capabilities, createRequestCapability(service));

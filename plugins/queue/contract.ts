@@ -1,4 +1,6 @@
-import type { Log } from '#kernel';
+import { authorities, facet, type Log } from '#kernel';
+import type { OperationObserver } from '../telemetry/contract.ts';
+import { combineObservers } from '../telemetry/library.ts';
 
 /** How a queue treats its jobs. */
 export interface JobQueueOptions<Data> {
@@ -101,3 +103,10 @@ declare module '#kernel' {
     readonly queue: QueueApi;
   }
 }
+
+/** Observers of the runs of background jobs. */
+export const queueObservers = facet<OperationObserver, OperationObserver | undefined>('queue.observers', {
+  combine: combineObservers,
+  coreOnly: true,
+  describe: () => authorities('listens to', ['runs'], 'of background jobs'),
+});

@@ -2,13 +2,17 @@ import { capabilities, commands, definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { dedicatedConnections, migrations } from '../database/contract.ts';
 import { routes } from '../http/contract.ts';
+import type { MetricSource } from '../metrics/contract.ts';
 import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
+import { followObserver } from '../telemetry/library.ts';
 import { createQueuesCommand } from './command.ts';
+import { queueObservers } from './contract.ts';
 import { startEndedJobCleanUp } from './ended-job-clean-up.ts';
 import { createJobList } from './job-list.ts';
 import { createJobProgressMigration, createJobProgressRecorderFactory } from './job-progress.ts';
 import { createJobQueues } from './job-queues.ts';
 import { createJobStore } from './job-store.ts';
+import { createQueueMetricSource } from './metric-source.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createQueueCapability } from './queue-capability.ts';
 import { createQueueRoutes } from './routes.ts';
@@ -21,12 +25,14 @@ export default definePlugin({
     const store = createJobStore({ db, connections: used.connections, log });
     const createProgress = createJobProgressRecorderFactory(db);
     const list = createJobList(db);
-    const queues = createJobQueues({ db, bus: used.bus, store, list, createProgress, log });
+    const observer = followObserver(host, queueObservers);
+    const queues = createJobQueues({ db, bus: used.bus, store, list, createProgress, observer, log });
     let cleanUp: ScheduledJobHandle | undefined;
 
     host.contribute(migrations, createJobProgressMigration(db));
     host.contribute(capabilities, createQueueCapability(queues));
     host.contribute(commands, createQueuesCommand({ queues, list, store }));
+    host.contribute<MetricSource>('metrics.sources', createQueueMetricSource(store, list));
     for (const route of createQueueRoutes({ queues, list, store })) host.contribute(routes, route);
 
     // Commands start the service without a server: they add jobs, which a serving process runs.

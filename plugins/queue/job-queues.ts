@@ -1,6 +1,7 @@
 import type { Log } from '#kernel';
 import type { InterProcessBus } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
+import type { CurrentObserver } from '../telemetry/library.ts';
 import type { JobQueue, JobQueueOptions } from './contract.ts';
 import { createDueJobWatcher } from './due-jobs.ts';
 import { createJobChanges, type JobChanges, QUEUE_CHANNEL, type QueueMessage } from './job-changes.ts';
@@ -42,6 +43,7 @@ interface Deps {
   readonly store: JobStore;
   readonly list: Pick<JobList, 'state'>;
   readonly createProgress: CreateJobProgressRecorder;
+  readonly observer: CurrentObserver;
   readonly log: Log;
 }
 

@@ -1,9 +1,7 @@
 import type { JobWithMetadata, PgBoss, WorkOptions } from 'pg-boss';
-import type { CreateJobProgressRecorder } from './job-progress.ts';
-import { isPostponed, type PostponeJob } from './postpone-job.ts';
+import { isPostponed } from './postpone-job.ts';
 import type { CompleteQueueOptions } from './queue-settings.ts';
-import { createJobRunner } from './run-job.ts';
-import type { RunningJobs } from './running-jobs.ts';
+import { createJobRunner, type JobRunnerDeps } from './run-job.ts';
 
 /** Seconds between heartbeats of a running job. */
 const HEARTBEAT_INTERVAL = 5;
@@ -19,11 +17,8 @@ const WORKER_OPTIONS = {
   heartbeatRefreshSeconds: HEARTBEAT_INTERVAL,
 } as const satisfies WorkOptions;
 
-interface Deps {
+interface Deps extends JobRunnerDeps {
   readonly boss: PgBoss;
-  readonly running: RunningJobs;
-  readonly createProgress: CreateJobProgressRecorder;
-  readonly postpone: PostponeJob;
   /** Called after a failed or postponed run: the job may have to run again soon. */
   readonly onWaiting: () => void;
 }

@@ -1,4 +1,6 @@
 import type { JobResult, JobWithMetadata } from 'pg-boss';
+import type { CurrentObserver } from '../telemetry/library.ts';
+import type { QueuedJob } from './contract.ts';
 import { JobPostponement, PermanentJobError } from './job-errors.ts';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
 import type { PostponeJob } from './postpone-job.ts';
@@ -8,10 +10,14 @@ import type { RunningJobs } from './running-jobs.ts';
 const MAX_RESULT_LENGTH = 64 * 1024;
 const MAX_MESSAGE_LENGTH = 2000;
 
-interface Deps {
+/** What runs of jobs need beside the options of their queue. */
+export interface JobRunnerDeps {
+  /** The plugin that defines the queue. */
+  readonly owner: string;
   readonly running: RunningJobs;
   readonly createProgress: CreateJobProgressRecorder;
   readonly postpone: PostponeJob;
+  readonly observer: CurrentObserver;
 }
 
 /** What pg-boss stores of a run: that it completed, that it failed and may be retried, or that it is a dead letter. */
@@ -20,7 +26,7 @@ type RunResult = JobResult<Record<string, unknown>>;
 /** Creates the function that runs one job of a queue. It never rejects. */
 export function createJobRunner<Data>(
   options: CompleteQueueOptions<Data>,
-  { running, createProgress, postpone }: Deps,
+  { owner, running, createProgress, postpone, observer }: JobRunnerDeps,
 ) {
   const { name, log } = options;
 
@@ -33,11 +39,27 @@ export function createJobRunner<Data>(
     return { id: job.id, status: isLast ? 'deadletter' : 'failed', output: { message } };
   }
 
+  /** Runs a job through the observers. A postponed run is no failed one. */
+  async function observed(job: QueuedJob<Data>): Promise<unknown> {
+    if (!observer.current) return options.run(job);
+    let postponement: JobPostponement | undefined;
+    const result = await observer.current.run({ kind: 'job', owner, name }, async () => {
+      try {
+        return await options.run(job);
+      } catch (error) {
+        if (!(error instanceof JobPostponement)) throw error;
+        postponement = error;
+      }
+    });
+    if (postponement) throw postponement;
+    return result;
+  }
+
   return async (job: JobWithMetadata<Data>): Promise<RunResult> => {
     const progress = createProgress(job.id);
     try {
       const result = await running.run(name, job.id, job.signal, (signal) =>
-        options.run({
+        observed({
           id: job.id,
           data: job.data,
           attempt: job.retryCount + 1,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '#kernel';
 import type { Db } from '../database/contract.ts';
+import type { CurrentObserver } from '../telemetry/library.ts';
 import type { AddJobOptions, JobQueue } from './contract.ts';
 import { QueueStop } from './job-errors.ts';
 import type { CreateJobProgressRecorder } from './job-progress.ts';
@@ -16,6 +17,7 @@ interface Deps {
   readonly store: JobStore;
   readonly running: RunningJobs;
   readonly createProgress: CreateJobProgressRecorder;
+  readonly observer: CurrentObserver;
   readonly log: Log;
   readonly onWaiting: () => void;
 }
@@ -37,7 +39,7 @@ export interface SingleQueue {
 }
 
 export function createSingleQueue(
-  { db, store, running, createProgress, onWaiting }: Deps,
+  { db, store, running, createProgress, observer, onWaiting }: Deps,
   options: CompleteQueueOptions<unknown>,
   owner: string,
 ): SingleQueue {
@@ -65,7 +67,8 @@ export function createSingleQueue(
 
   async function start(): Promise<QueueWorkers> {
     await ensureDeclared();
-    return startQueueWorkers(options, { boss: await store.open(), running, createProgress, postpone, onWaiting });
+    const boss = await store.open();
+    return startQueueWorkers(options, { boss, owner, running, createProgress, postpone, observer, onWaiting });
   }
 
   return {

@@ -1,6 +1,7 @@
 import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import { migrations } from '../database/contract.ts';
 import { routing } from '../http/contract.ts';
+import type { MetricSource } from '../metrics/contract.ts';
 import { redis } from '../redis/contract.ts';
 import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
 import type { health } from '../server/contract.ts';
@@ -8,6 +9,7 @@ import { createClientLimits } from './client-limits.ts';
 import { clientLimits, type RateLimit, rateLimits } from './contract.ts';
 import { createRateLimiterHealthCheck } from './health-checks.ts';
 import type { StartedLimiters } from './limiters.ts';
+import { createRateLimitMetricSource } from './metric-source.ts';
 import { createAddressLimitMiddleware, createCallerLimitMiddleware } from './middleware.ts';
 import manifest from './package.json' with { type: 'json' };
 import { type LimiterName, parseLimiters, type RateLimitConfig } from './settings.ts';
@@ -50,6 +52,7 @@ export default definePlugin<RateLimitConfig>({
 
     let started: StartedLimiters = {};
     const limiters = () => started;
+    host.contribute<MetricSource>('metrics.sources', createRateLimitMetricSource(limiters));
     if (enabled.address)
       host.contribute(
         middleware,

@@ -18,6 +18,8 @@ export interface RateLimiter {
   take(key: string): Promise<LimitVerdict>;
   /** Counts further points of a request that was let through. */
   charge(key: string, points: number): Promise<LimitVerdict>;
+  /** Requests over the limit so far. */
+  readonly counts: { readonly refused: number };
 }
 
 /** Keys over their limit that one limiter remembers. */
@@ -28,6 +30,7 @@ const MOST_EXCEEDED_KEYS = 10_000;
  * goes on sending causes no traffic to the store.
  */
 export function createRateLimiter({ points }: RateLimit, store: PointsStore): RateLimiter {
+  const counts = { refused: 0 };
   /** When the windows of exceeded keys end, by `performance.now()`. */
   const exceeded = new LRUCache<string, number>({ max: MOST_EXCEEDED_KEYS });
 
@@ -42,11 +45,17 @@ export function createRateLimiter({ points }: RateLimit, store: PointsStore): Ra
       const end = exceeded.get(key);
       if (end !== undefined) {
         const resetIn = Math.ceil(end - performance.now());
-        if (resetIn > 0) return { isExceeded: true, limit: points, remaining: 0, resetIn };
+        if (resetIn > 0) {
+          counts.refused++;
+          return { isExceeded: true, limit: points, remaining: 0, resetIn };
+        }
         exceeded.delete(key);
       }
-      return judge(key, await store.add(key, 1));
+      const verdict = judge(key, await store.add(key, 1));
+      if (verdict.isExceeded) counts.refused++;
+      return verdict;
     },
+    counts,
     charge: async (key, charged) => judge(key, await store.add(key, charged)),
   };
 }

@@ -1,7 +1,9 @@
-import { type Caller, service } from '#kernel';
+import { authorities, type Caller, facet, service } from '#kernel';
 import type { Posture } from '../../sandbox/host/posture/confinement-layers.ts';
 import type { ArtifactExport, InvocationFailureCode, InvocationTrigger } from '../../sandbox/protocol/messages.ts';
 import type { ConfinedCodeInvocation, PackageHandle } from '../broker/contract.ts';
+import type { OperationObserver } from '../telemetry/contract.ts';
+import { combineObservers } from '../telemetry/library.ts';
 
 export type { ArtifactExport, InvocationFailureCode, InvocationTrigger, Posture };
 
@@ -95,3 +97,10 @@ export interface Sandbox {
 
 /** The service that runs confined code, for the plugins that load confined packages. */
 export const sandbox = service<Sandbox>('sandbox', { version: '1.0.0' });
+
+/** Observers of the calls of confined code. */
+export const sandboxObservers = facet<OperationObserver, OperationObserver | undefined>('sandbox.observers', {
+  combine: combineObservers,
+  coreOnly: true,
+  describe: () => authorities('listens to', ['calls'], 'of confined code'),
+});

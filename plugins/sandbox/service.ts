@@ -1,6 +1,7 @@
 import type { Log } from '#kernel';
 import { eventLoopTurn } from '../../sandbox/host/event-loop-turn.ts';
 import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
+import type { CurrentObserver } from '../telemetry/library.ts';
 import type { ConfinedRuntimeState, GuestProgram, Sandbox, SandboxProgram } from './contract.ts';
 import { invokeGuest, toGuestFailure } from './invoke.ts';
 import { GuestFailure } from './library.ts';
@@ -12,7 +13,8 @@ export function createSandbox(
   config: SandboxConfig,
   launch: CreateLauncher,
   log: Log,
-): { readonly sandbox: Sandbox; stop(): Promise<void> } {
+  observer?: CurrentObserver,
+): { readonly sandbox: Sandbox; processes(): Record<'endpoints' | 'hooks', number>; stop(): Promise<void> } {
   let state: ConfinedRuntimeState = { state: 'not-required', posture: null };
   let resolving: Promise<ConfinedRuntimeStartResult> | undefined;
   let live: AvailableConfinedRuntime | undefined;
@@ -55,7 +57,10 @@ export function createSandbox(
       async invoke(run) {
         const on = live && !isStopped ? live : await running();
         if (isClosed) throw new GuestFailure('internal');
-        return invokeGuest({ brokerAccess, process: processOf(on), limits: on.limits, log }, run);
+        const invoke = () => invokeGuest({ brokerAccess, process: processOf(on), limits: on.limits, log }, run);
+        if (!observer?.current) return invoke();
+        const owner = (run.brokerAccess ?? brokerAccess).holder.name;
+        return observer.current.run({ kind: 'invocation', owner, name: run.entry || 'endpoint' }, invoke);
       },
       restart: () => process?.restart(),
       state: () => process?.state() ?? 'idle',
@@ -82,6 +87,7 @@ export function createSandbox(
   };
   return {
     sandbox,
+    processes: () => ({ endpoints: live?.endpoints.living() ?? 0, hooks: live?.hooks.living() ?? 0 }),
     async stop() {
       isStopped = true;
       await (await resolving)?.live?.close();

@@ -4,6 +4,7 @@ import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { sendData } from '../http/library.ts';
+import type { MetricSource } from '../metrics/contract.ts';
 import { query } from '../query/contract.ts';
 import { rateLimits } from '../rate-limit/contract.ts';
 import { settings } from '../settings/contract.ts';
@@ -13,6 +14,7 @@ import { createServerGraphqlFields } from './graphql.ts';
 import { createHealthCheckRunner, type HealthReportDeps } from './health.ts';
 import { createHealthFallbackMiddleware, sendHealth } from './health-route.ts';
 import { buildServerInfo } from './info.ts';
+import { createHealthMetricSource } from './metric-source.ts';
 import manifest from './package.json' with { type: 'json' };
 import { pingMiddleware } from './ping.ts';
 import { createRobotsRouteHandler } from './robots-route.ts';
@@ -49,6 +51,7 @@ export default definePlugin<Config>({
       isStopping: () => isStopping,
     };
 
+    host.contribute<MetricSource>('metrics.sources', createHealthMetricSource(healthDeps));
     host.contribute(middleware, pingMiddleware);
     if (config.HEALTHCHECK_ENABLED) {
       host.contribute(middleware, createHealthFallbackMiddleware(used.identity, healthDeps));

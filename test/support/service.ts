@@ -43,6 +43,8 @@ export interface SpawnedService extends RunningTestService {
 export interface SpawnOptions extends ServiceOptions {
   /** Arguments of the command line. Default: `start`. */
   readonly args?: readonly string[];
+  /** Another checkout of the service to run, with its dependencies. */
+  readonly checkout?: string;
 }
 
 export interface ServiceOptions {
@@ -92,9 +94,13 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
 }
 
 /** Starts a service as a child process by the command line, as administrators do. The test may kill it. */
-export async function spawnService({ args = ['start'], ...options }: SpawnOptions = {}): Promise<SpawnedService> {
+export async function spawnService({
+  args = ['start'],
+  checkout,
+  ...options
+}: SpawnOptions = {}): Promise<SpawnedService> {
   const place = await preparePlace({ ...options, env: { PORT: String(await findFreePort()), ...options.env } });
-  const { child, output, ended } = runCli(args, place.env);
+  const { child, output, ended } = runCli(args, place.env, undefined, checkout);
   const kill = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return ended;
@@ -140,10 +146,15 @@ export interface CliProcess {
  * Runs the command line in a child process. `env` is its whole environment, except PATH, HOME and the compile cache; `input` is
  * its standard input, which is empty by default.
  */
-export function runCli(args: readonly string[], env: Readonly<Record<string, string>>, input?: string): CliProcess {
+export function runCli(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input?: string,
+  checkout = root,
+): CliProcess {
   let text = '';
-  const child = spawn(process.execPath, [...HEAP_FLAGS, ...recording.args, join(root, 'scripts/cli.ts'), ...args], {
-    cwd: root,
+  const child = spawn(process.execPath, [...HEAP_FLAGS, ...recording.args, join(checkout, 'scripts/cli.ts'), ...args], {
+    cwd: checkout,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

@@ -46,7 +46,8 @@ export function createTryFlow(db: Db, runner: FlowRunner): TryFlow {
       };
       throw new EndOfTrial();
     };
-    const scope = { id: requestScope.getStore()?.id ?? invocation, invocation };
+    const { id = invocation, trace } = requestScope.getStore() ?? {};
+    const scope = { id, trace, invocation };
     await requestScope
       .run(scope, () => db.transaction(run))
       .catch((error) => {

@@ -62,7 +62,16 @@ export const createRequestCapability = (
   schema: outboundRequestGrantSchema,
   bind(grant, { name }) {
     const allowed = parseOutboundRequestGrant(grant);
-    return { send: (options, invocation) => sendGranted(allowed, outbound, shareOf(name), options, invocation) };
+    return {
+      send: (options, invocation) =>
+        sendGranted(
+          allowed,
+          { send: (request) => outbound.send({ ...request, owner: name }) },
+          shareOf(name),
+          options,
+          invocation,
+        ),
+    };
   },
   describe: (grant) =>
     authorities('sends requests to', listGrantedOrigins(grant), (grant.methods ?? ['GET']).join(', ')),

@@ -86,7 +86,8 @@ describe('rate limits that are off', function () {
     expect(layers).to.deep.equal([
       // The migration of the table is there in any case.
       ['@tenon/rate-limit: 1', '@tenon/pressure-limit: 0'],
-      ['@tenon/rate-limit: 3', '@tenon/pressure-limit: 1'],
+      // Layers, health checks and metrics.
+      ['@tenon/rate-limit: 4', '@tenon/pressure-limit: 2'],
     ]);
   });
 });

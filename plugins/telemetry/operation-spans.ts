@@ -1,0 +1,59 @@
+import { type Attributes, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { errorEnvelope, Failure } from '#kernel';
+import type { ObservedOperation, OperationObserver } from './contract.ts';
+import type { SpanDeps } from './span-context.ts';
+
+const SPAN_KINDS = {
+  statement: SpanKind.CLIENT,
+  request: SpanKind.CLIENT,
+  invocation: SpanKind.INTERNAL,
+  job: SpanKind.CONSUMER,
+} as const;
+
+/** Traces operations below the span of the request that causes them. A job begins a trace of its own. */
+export const createOperationTracer = ({ tracer, contexts, propagator }: SpanDeps): OperationObserver => ({
+  async run(operation, work) {
+    const parent = contexts.active();
+    const options = { kind: SPAN_KINDS[operation.kind], attributes: attributesOf(operation) };
+    const span = tracer.startSpan(nameOf(operation), options, parent);
+    const active = trace.setSpan(parent, span);
+    if (operation.setHeader)
+      propagator?.inject(active, operation, { set: (to, name, value) => to.setHeader?.(name, value) });
+    try {
+      const result = await contexts.with(active, work);
+      span.end();
+      return result;
+    } catch (error) {
+      endWithError(span, error);
+      throw error;
+    }
+  },
+});
+
+const nameOf = ({ kind, name, owner }: ObservedOperation): string =>
+  kind === 'invocation' ? `${owner} ${name}` : kind === 'job' ? `process ${name}` : name;
+
+function attributesOf({ kind, name, owner, text }: ObservedOperation): Attributes {
+  const common = { 'tenon.owner': owner };
+  if (kind === 'statement')
+    return {
+      ...common,
+      'db.system.name': 'postgresql',
+      'db.operation.name': name,
+      ...(text && { 'db.query.text': text }),
+    };
+  if (kind === 'job') return { ...common, 'messaging.system': 'tenon', 'messaging.destination.name': name };
+  if (kind === 'invocation') return { ...common, 'code.function.name': name };
+  const [method = '', origin = ''] = name.split(' ');
+  return { ...common, 'http.request.method': method, 'url.full': origin };
+}
+
+/** Ends the span of failed work. A refusal that a client has caused is no error of the service. */
+export function endWithError(span: Span, error: unknown): void {
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  span.setAttribute('error.type', String(code ?? name ?? 'Error'));
+  const isRefusal = error instanceof Failure && errorEnvelope(error, { admin: false }).status < 500;
+  // Texts of errors may hold values of rows.
+  if (!isRefusal) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}
