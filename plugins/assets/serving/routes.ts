@@ -34,11 +34,11 @@ export function assetRoutes({
   sendFile,
   policyAdditions = new Map(),
 }: RouteDeps): readonly Route[] {
-  const isFramedElsewhere = allowsFrames(policyAdditions);
+  const allowsRemoteFrames = allowsFrames(policyAdditions);
 
   async function handle(ctx: HttpContext): Promise<void> {
     // The header of all responses allows no frame, and can name no other site.
-    if (isFramedElsewhere) ctx.remove('X-Frame-Options');
+    if (allowsRemoteFrames) ctx.remove('X-Frame-Options');
     const { caller } = ctx.state;
     let file = await findReadable(caller, ctx.params.id as string);
     for (let left = MAX_REREADS; ; left--) {
