@@ -61,16 +61,8 @@ export default definePlugin<Omit<ExtensionsConfig, 'SAFE_MODE'>, Pick<Extensions
     const used = host.use({ activity, bus, presence, migrator, settings: extensionSettings, subjects: broker });
     for (const facet of FACETS) host.define(facet as typeof appBundles);
     const contributions = readLoaderContributions(host);
-    const { migrator: migrations, settings, subjects } = used;
-    const all = createThirdPartyPackages({
-      config,
-      packages,
-      log,
-      subjects,
-      settings,
-      migrator: migrations,
-      contributions,
-    });
+    const { subjects } = used;
+    const all = createThirdPartyPackages({ ...used, config, packages, log, contributions });
     const { extensions, plugins, rows } = all;
     const ledgers = createJointLedger({ ...used, did: packages.ledgerEntries, since: new Date().toISOString() });
     const reload = createReloadControl({
@@ -125,9 +117,8 @@ export default definePlugin<Omit<ExtensionsConfig, 'SAFE_MODE'>, Pick<Extensions
       await plugins.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
       else await createExtensionFolders(config.EXTENSIONS_PATH, log);
-      const source = config.SAFE_MODE ? undefined : contributions.source();
       await firstLoad(reload, contributions.afterFirstLoad, log);
-      source?.watch(() => void reload.reloadChanged());
+      if (!config.SAFE_MODE) contributions.source()?.watch(() => void reload.reloadChanged());
       contributions.requirements()?.assertLoaded(all.states(), listReasons(rows()));
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
       // Detecting the layers of confinement takes a second; started here, the first confined package does not wait for

@@ -94,9 +94,9 @@ export function createPolicyAdder(additions: PolicyAdditions): (policy: string) 
   if (additions.size === 0) return (policy) => policy;
   const known = new Map<string, string>();
   return (policy) => {
-    const made = known.get(policy) ?? addPolicySources(policy, additions);
-    if (known.size < MAX_KNOWN) known.set(policy, made);
-    return made;
+    const extended = known.get(policy) ?? addPolicySources(policy, additions);
+    if (known.size < MAX_KNOWN) known.set(policy, extended);
+    return extended;
   };
 }
 

@@ -38,7 +38,6 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
     const { config, log, events } = host;
     const memory = new UnfinishedBodyMemoryBudget(bodyMemoryLimitFromConfig(config));
     const mode = unknownParametersModeFromConfig(config);
-    const checksNames = mode !== 'ignore';
     const parameters = createUnknownParameterCheck(mode, log);
     const policyAdditions = parsePolicyAdditions(manifest.name, POLICY_SETTING, config[`${POLICY_SETTING}*`]);
     const settings = createRequestSettings(config, { log, memory, parameters, policyAdditions });
@@ -94,7 +93,7 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
         context.params = match.params;
         context.state.route = match.answering;
         const { querystring } = ctx;
-        if (querystring !== '' && match.parameters && checksNames)
+        if (querystring !== '' && match.parameters && mode !== 'ignore')
           parameters.check(context, findUnknownParameterNames(querystring, match.parameters), match.parameters);
         if (match.route.method !== '*' && match.route.body !== 'unread')
           context.state.body = await (bodiesRead.get(ctx.req) ?? readers.readBody(ctx));

@@ -5,7 +5,7 @@ import type { PasswordService } from '../passwords/contract.ts';
 import type { PasswordPolicyAssertion } from './rules/password-policy.ts';
 import type { UserStatements } from './statements.ts';
 
-/** Whoever guesses the token is an admin. Longer ones than the column holds would be refused by the database. */
+/** A client that guesses the token is an admin. The column holds no longer one. */
 const MIN_TOKEN_LENGTH = 16;
 const MAX_TOKEN_LENGTH = 255;
 

@@ -184,9 +184,9 @@ describe('EXTENSIONS_LOCATION', function () {
   });
 
   it('a name that is no storage location stops the start', async () => {
-    const { code, all } = await run(['extensions', 'published'], { EXTENSIONS_LOCATION: 'elsewhere' });
+    const { code, all } = await run(['extensions', 'published'], { EXTENSIONS_LOCATION: 'nowhere' });
     expect(code).to.equal(1);
-    expect(all).to.match(/reason:\s+EXTENSIONS_LOCATION is elsewhere, which is no storage location/);
+    expect(all).to.match(/reason:\s+EXTENSIONS_LOCATION is nowhere, which is no storage location/);
     expect(all).to.match(/remedy:\s+set it to one of STORAGE_LOCATIONS \(local, packages\)/);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
+import { captureError } from '../support/test-plugins.ts';
 
 const TOKEN = 'a-static-token-of-the-first-admin';
 
@@ -24,6 +25,12 @@ describe('settings of a first start and of pages', function () {
   it('ADMIN_TOKEN is the static token of the first admin', async () => {
     const { status, body } = await service.request('GET', '/users/me?fields=email', { token: TOKEN });
     expect([status, body.data]).to.deep.equal([200, { email: 'admin@example.com' }]);
+  });
+
+  it('an ADMIN_TOKEN that can be guessed stops the first start', async () => {
+    const error = await captureError<Error & { remedy?: string }>(startService({ env: { ADMIN_TOKEN: 'short' } }));
+    expect(error.message).to.match(/ADMIN_TOKEN is too short or too long/);
+    expect(error.remedy).to.equal('set it to a random text of 16 to 255 characters, or unset it');
   });
 
   it('PROJECT_NAME is the name of the project until the settings are changed', async () => {

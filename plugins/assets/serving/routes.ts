@@ -32,11 +32,11 @@ export function assetRoutes({
   sendFile,
   policyAdditions = new Map(),
 }: RouteDeps): readonly Route[] {
-  const isFramedElsewhere = allowsFrames(policyAdditions);
+  const allowsRemoteFrames = allowsFrames(policyAdditions);
 
   const handle = (ctx: HttpContext): Promise<void> => {
     // The header of all responses allows no frame, and can name no other site.
-    if (isFramedElsewhere) ctx.remove('X-Frame-Options');
+    if (allowsRemoteFrames) ctx.remove('X-Frame-Options');
     return withReadableFile(findReadable, ctx.state.caller, ctx.params.id as string, (file) => send(ctx, file));
   };
 

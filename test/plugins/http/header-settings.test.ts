@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { captureError } from '../../support/test-plugins.ts';
 import { type EchoServer, startEchoServer } from './echo-server.ts';
@@ -60,6 +65,21 @@ describe('settings of headers and of the request log', () => {
     expect(await ip('1.2.3.4, 5.6.7.8')).to.equal('127.0.0.1');
     expect(await ip('no address')).to.equal('127.0.0.1');
     expect(await ip()).to.equal('127.0.0.1');
+  });
+
+  it('a request by UNIX_SOCKET_PATH has the address that the proxy in front names', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenon-socket-'));
+    const socketPath = join(folder, 'tenon.sock');
+    const other = await startEchoServer({ UNIX_SOCKET_PATH: socketPath });
+    try {
+      const request = get({ socketPath, path: '/echo/client', headers: { 'x-forwarded-for': '6.6.6.6, 1.2.3.4' } });
+      const [response] = await once(request, 'response');
+      const { data } = JSON.parse(Buffer.concat(await response.toArray()).toString());
+      expect(data.ip).to.equal('1.2.3.4');
+    } finally {
+      await other.stop();
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('LOG_HTTP_IGNORE_PATHS keeps whole paths and beginnings out of the log', async () => {
