@@ -56,7 +56,11 @@ const backup = (name: string): CliProcess =>
 try {
   await prepare();
   const writers = Array.from({ length: writerCount }, (_, number) => startWriter(number, services));
-  await pause(seconds * 1000);
+  // Until each writer deletes files as well, at the latest.
+  await Promise.all([
+    pause(seconds * 1000),
+    until(() => writers.every(({ counters }) => counters.length > 35), 300_000),
+  ]);
   const backups: (readonly [number, number])[] = [];
   for (let round = 1; round <= rounds; round++) backups.push(await runRound(round, writers));
   await Promise.all(writers.map((writer) => writer.stop()));

@@ -1,7 +1,7 @@
 import { type CommandArguments, EXIT, printError } from './command.ts';
 import type { BackupDeps } from './deps.ts';
 import { createProgress, renderBytes } from './progress.ts';
-import { type BackupSummary, takeBackup } from './take/take-backup.ts';
+import type { BackupSummary } from './take/take-backup.ts';
 
 /** What an archive never holds, since it would open what it protects. */
 const NOT_INCLUDED =
@@ -16,6 +16,8 @@ export const createBackupCommand = (deps: BackupDeps) => ({
   ofFailure: 'No backup was written',
   async run({ file, flags, skips }: CommandArguments, signal: AbortSignal): Promise<number> {
     const begin = performance.now();
+    // A start of the service loads neither this nor the library of tar files.
+    const { takeBackup } = await import('./take/take-backup.ts');
     const summary = await takeBackup(
       deps,
       { file, overwrites: flags.has('overwrite'), skips },

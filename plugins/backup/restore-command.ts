@@ -1,7 +1,7 @@
 import { type CommandArguments, EXIT, printError } from './command.ts';
 import type { BackupDeps } from './deps.ts';
 import { createProgress } from './progress.ts';
-import { type RestoreSummary, restoreBackup } from './restore/restore-backup.ts';
+import type { RestoreSummary } from './restore/restore-backup.ts';
 
 /** `restore <file>`: restores an archive into an empty database and empty storage locations. */
 export const createRestoreCommand = (deps: BackupDeps) => ({
@@ -13,6 +13,7 @@ export const createRestoreCommand = (deps: BackupDeps) => ({
   async run({ file, flags, skips }: CommandArguments, signal: AbortSignal): Promise<number> {
     const begin = performance.now();
     const options = { file, overwrites: flags.has('overwrite'), isWithoutOwners: flags.has('no-owner'), skips };
+    const { restoreBackup } = await import('./restore/restore-backup.ts');
     const summary = await restoreBackup(deps, options, createProgress(printError), signal);
     const seconds = Math.round(performance.now() - begin) / 1000;
     for (const line of summary.damaged) printError(line);

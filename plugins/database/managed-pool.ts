@@ -72,13 +72,7 @@ export function createDatabaseConnectionPool(
   }
 
   return {
-    open() {
-      opening ??= open().catch((error) => {
-        opening = undefined;
-        throw error;
-      });
-      return opening;
-    },
+    open: () => (opening ??= open()),
     target: () => current().target,
     async acquire(share, signal) {
       const { pool } = current();

@@ -4,12 +4,6 @@ import type { Payload } from '../items/contract.ts';
 /** Name of the collection of files. */
 export const FILES_COLLECTION_NAME = 'platform_files';
 
-/**
- * Name of the lock under which no process removes objects that rows have dropped: a backup copies the objects of its snapshot meanwhile.
- * The janitor removes them once the lock is free.
- */
-export const REMOVAL_HOLD_LOCK = 'files removal hold';
-
 /** A file to be stored: its bytes and the values of the sender. */
 export interface IncomingFile {
   readonly bytes: AsyncIterable<Uint8Array>;

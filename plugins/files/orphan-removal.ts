@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
 import type { InterProcessLock } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { StorageService } from '../storage/contract.ts';
-import { REMOVAL_HOLD_LOCK } from './contract.ts';
+import { REMOVAL_HOLD_LOCK, type StorageService } from '../storage/contract.ts';
 import { removeObjectWithVariants } from './remove-with-variants.ts';
 
 const BATCH = 200;

@@ -39,7 +39,8 @@ export interface RetentionJob {
 
 /** Deletes old records by RETENTION_SCHEDULE, in one process of all, in small batches with pauses between them. */
 export function createRetentionJob({ schedule, config, history, rules, log }: Deps): RetentionJob {
-  const { RETENTION_SCHEDULE: at, RETENTION_BATCH: batch } = config;
+  const { RETENTION_ENABLED: isEnabled, RETENTION_SCHEDULE: at, RETENTION_BATCH: batch } = config;
+  const { ACTIVITY_RETENTION: activity, REVISIONS_RETENTION: revisions, FLOW_LOGS_RETENTION: runs } = config;
   let job: ScheduledJobHandle | undefined;
 
   async function runBatches(records: string, batches: AsyncGenerator<number>, signal: AbortSignal): Promise<number> {
@@ -64,9 +65,9 @@ export function createRetentionJob({ schedule, config, history, rules, log }: De
   async function deleteOld(signal: AbortSignal): Promise<void> {
     const now = Date.now();
     const limits: HistoryLimits = {
-      activity: new Date(now - config.ACTIVITY_RETENTION),
-      revisions: new Date(now - config.REVISIONS_RETENTION),
-      runs: new Date(now - config.FLOW_LOGS_RETENTION),
+      activity: new Date(now - activity),
+      revisions: new Date(now - revisions),
+      runs: new Date(now - runs),
     };
     const parts: readonly (readonly [string, () => AsyncGenerator<number>])[] = [
       ...rules().map(({ records, keep, deleteOld: run }) => [records, () => run(new Date(now - keep), batch)] as const),
@@ -89,7 +90,7 @@ export function createRetentionJob({ schedule, config, history, rules, log }: De
       if (!schedule.isPattern(at)) throw fail('INVALID_CONFIG', `RETENTION_SCHEDULE is not a cron pattern: ${at}`);
     },
     start() {
-      if (!config.RETENTION_ENABLED) return;
+      if (!isEnabled) return;
       // `once`: also where no process was up at the time, or the one that ran it died.
       job = schedule.start({ name: 'retention', at, missed: 'once', log, run: ({ signal }) => deleteOld(signal) });
     },

@@ -140,5 +140,11 @@ export interface StorageService {
   at(location: string): StorageLocation;
 }
 
+/**
+ * Name of the lock under which no process removes objects that rows have dropped: a backup copies the objects of its snapshot meanwhile.
+ * The janitor of `files` removes them once the lock is free.
+ */
+export const REMOVAL_HOLD_LOCK = 'files removal hold';
+
 /** The storage service, for plugins that keep or read bytes: `files`, `tus` and `assets`. */
 export const storage = service<StorageService>('storage', { version: '1.0.0' });

@@ -9,7 +9,7 @@ interface CounterWrite {
   answered: number;
 }
 
-/** A client that changes rows and files without a pause, and remembers what it was told. */
+/** A client that changes rows and files without a pause, and remembers the answers. */
 export interface Writer {
   readonly number: number;
   readonly counters: readonly CounterWrite[];

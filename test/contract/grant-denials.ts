@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   'schema-snapshots': ['schema:snapshot', '/dev/null', '--yes'],
   'auth-providers': ['auth:check', 'example', '--user', 'ann@example.com'],
   'two-factor': ['users:tfa-reset', FIRST_ADMIN_CREDENTIALS.email],
+  utilities: ['count', 'platform_users'],
 };
 
 /** A PNG of one pixel in Base64. */

@@ -24,15 +24,15 @@ export interface SystemPostgres {
 }
 
 /** The user that owns no files: PostgreSQL refuses to run as root. */
-const NOBODY = 65_534;
+const UNPRIVILEGED_USER = 65_534;
 const MAX_DUMP = 256 * 1024 * 1024;
 
 /** Starts the PostgreSQL of the machine, or that of the Debian package, in a new folder and without durability. */
 export async function startSystemPostgres(): Promise<SystemPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-system-postgres-'));
   const isRoot = process.getuid?.() === 0;
-  const account = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  if (isRoot) await chown(folder, NOBODY, NOBODY);
+  const account = isRoot ? { uid: UNPRIVILEGED_USER, gid: UNPRIVILEGED_USER } : {};
+  if (isRoot) await chown(folder, UNPRIVILEGED_USER, UNPRIVILEGED_USER);
   const { programs, env } = await findPrograms(folder);
   const run = (name: string, args: readonly string[]) =>
     promisify(execFile)(join(programs, name), [...args], {

@@ -41,7 +41,7 @@ export interface BackupManifest {
     readonly migrations: readonly RecordedMigration[];
   };
   readonly locations: readonly ArchivedLocation[];
-  /** Locations that the backup was told to leave out, and that files of the database are in. */
+  /** Locations of files whose objects are left out. */
   readonly skipped: readonly string[];
 }
 

@@ -34,17 +34,17 @@ const VERSION_TIMEOUT = 10_000;
 export async function findPostgresPrograms(
   /** POSTGRES_PROGRAMS_PATH: the only folder that is looked into. */
   folder: string | undefined,
-  wanted: { readonly major: number; readonly what: string },
+  server: { readonly major: number; readonly what: string },
 ): Promise<PostgresPrograms> {
   const folders = folder === undefined ? await installedFolders() : [folder];
   const found = (await Promise.all([...new Set(folders)].map(readPrograms))).filter((one) => one !== undefined);
-  const fitting = found.filter(({ major }) => major >= wanted.major).sort((a, b) => a.major - b.major);
+  const fitting = found.filter(({ major }) => major >= server.major).sort((a, b) => a.major - b.major);
   if (fitting[0]) return fitting[0];
   const versions = [...new Set(found.map(({ version }) => version))].join(', ');
   const where = folder === undefined ? 'on this machine' : `in POSTGRES_PROGRAMS_PATH (${folder})`;
   throw new BackupError(
-    `${wanted.what} is PostgreSQL ${wanted.major}, and pg_dump and pg_restore ${where} are ${versions === '' ? 'missing' : `older (${versions})`}`,
-    `install the client programs of PostgreSQL ${wanted.major} (Debian, Ubuntu: postgresql-client-${wanted.major}), or name their folder in POSTGRES_PROGRAMS_PATH`,
+    `${server.what} is PostgreSQL ${server.major}, and pg_dump and pg_restore ${where} are ${versions === '' ? 'missing' : `older (${versions})`}`,
+    `install the client programs of PostgreSQL ${server.major} (Debian, Ubuntu: postgresql-client-${server.major}), or name their folder in POSTGRES_PROGRAMS_PATH`,
   );
 }
 

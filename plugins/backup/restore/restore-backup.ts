@@ -44,7 +44,7 @@ export async function restoreBackup(
   const path = resolve(file);
   const manifest = await readManifest(path);
   await deps.maintenance.open();
-  const programs = await findPostgresPrograms(deps.programsPath, wantedVersion(deps, manifest));
+  const programs = await findPostgresPrograms(deps.programsPath, programVersionOf(deps, manifest));
   const target = await assertRestorable(deps, manifest, options);
   const folder = await mkdtemp(join(dirname(path), `.${basename(path)}-`)).catch((error) => {
     const { code } = error as NodeJS.ErrnoException;
@@ -71,7 +71,7 @@ export async function restoreBackup(
 }
 
 /** pg_restore has to know the format of the dump, which a newer pg_dump may have written. */
-function wantedVersion(deps: BackupDeps, { database }: BackupManifest): { major: number; what: string } {
+function programVersionOf(deps: BackupDeps, { database }: BackupManifest): { major: number; what: string } {
   const server = Math.floor(deps.serverVersion() / 10_000);
   const dumped = Number.parseInt(database.program, 10);
   return dumped > server

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VERSION } from '#kernel';
-import { REMOVAL_HOLD_LOCK } from '../../files/contract.ts';
+import { REMOVAL_HOLD_LOCK } from '../../storage/contract.ts';
 import { type BackupManifest, createManifest, ENTRIES } from '../archive/format.ts';
 import { type ArchiveWriter, createArchiveWriter } from '../archive/write-archive.ts';
 import type { BackupDeps } from '../deps.ts';
