@@ -67,7 +67,7 @@ try {
   ] as const;
   await vacuumAndAnalyze(database);
   console.log(
-    `${rounds} rounds of ${seconds} s, ${connections} connections; medians of CPU ms a request, and of its ratio to "off" in the same round`,
+    `${rounds} rounds of ${seconds} s, ${connections} connections; lower quartile of the CPU ms a request, and its ratio to "off"`,
   );
   console.log(`${'request'.padEnd(12)}${contenders.map(([name]) => name.padStart(20)).join('')}`);
   const token = contenders[0][1].admin.token;
@@ -90,12 +90,13 @@ try {
       // The first round warms everything up.
       if (round > 0) rows.push(row);
     }
-    const ratioOf = (name: string) => median(rows.map((row) => (row[name] ?? 0) / (row.off ?? 0)));
+    const costOf = (name: string) => lowerQuartile(rows.map((row) => row[name] ?? 0));
+    const off = costOf('off');
     const cells = contenders.map(([name]) => {
-      const milliseconds = median(rows.map((row) => row[name] ?? 0)).toFixed(4);
-      return `${milliseconds} (${ratioOf(name).toFixed(3)})`.padStart(20);
+      const milliseconds = costOf(name).toFixed(4);
+      return `${milliseconds} (${(costOf(name) / off).toFixed(3)})`.padStart(20);
     });
-    const cost = ratioOf('metrics') - 1;
+    const cost = costOf('metrics') / off - 1;
     const problem =
       failed > 0 ? `   ${failed} requests failed` : cost > AIM ? `   MISSED: metrics at most ${AIM * 100} %` : '';
     if (problem !== '') process.exitCode = 1;
@@ -114,7 +115,8 @@ function shuffle<T>(all: readonly T[]): readonly T[] {
   return places.sort((a, b) => a.at - b.at).map(({ one }) => one);
 }
 
-function median(all: readonly number[]): number {
+/** Other work of the machine makes rounds dearer and never cheaper. */
+function lowerQuartile(all: readonly number[]): number {
   const sorted = [...all].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return sorted[Math.floor(sorted.length / 4)] ?? Number.NaN;
 }

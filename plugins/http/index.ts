@@ -6,7 +6,6 @@ import { parsePolicyAdditions } from './content-security-policy.ts';
 import {
   type HttpContext,
   internalRequests,
-  type RequestObserver,
   requestObservers,
   reservedSegments,
   routeMounts,
@@ -16,10 +15,9 @@ import {
 import { createOutermostHttpMiddleware } from './edge-middleware.ts';
 import { createRequestErrorFilterRunner } from './error-filters.ts';
 import { createInternalRequests } from './internal-requests.ts';
-import { RouteMountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createResponseAnnouncer } from './response-event.ts';
-import { createRouteFinder, type FindRoute } from './router.ts';
+import { createRouteTables } from './route-tables.ts';
 import { createRoutingService } from './routing-service.ts';
 import {
   bodyMemoryLimitFromConfig,
@@ -45,15 +43,13 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
     const readers = createBodyReaders({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout, memory });
     /** Bodies that a layer before the router has read, and those of internal requests. */
     const bodiesRead = new WeakMap<object, Promise<unknown>>();
-    let findRoute: FindRoute = () => undefined;
-    let findHeaderRoute: FindRoute = () => undefined;
-    let mountTable = new RouteMountTable([]);
-    let observer: RequestObserver | undefined;
 
     host.define(routes);
     host.define(routeMounts);
     host.define(reservedSegments);
     host.define(requestObservers);
+    const tables = createRouteTables(host);
+    const { findRoute, findHeaderRoute } = tables;
     for (const name of manifest['service:extension'].contributes['http.reserved'].names)
       host.contribute(reservedSegments, name);
     host.provide(
@@ -64,23 +60,20 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
         routes: () => host.read(routes),
         mounts: () => host.read(routeMounts),
         reserved: () => host.read(reservedSegments),
-        findHeaderRoute: (method, path) => findHeaderRoute(method, path),
+        findHeaderRoute,
       }),
     );
-    host.provide(
-      internalRequests,
-      createInternalRequests({ findRoute: (method, path) => findRoute(method, path), bodies: bodiesRead }),
-    );
+    host.provide(internalRequests, createInternalRequests({ findRoute, bodies: bodiesRead }));
     host.contribute<ContributionTo<typeof health>>('health', createBodyMemoryHealthCheck(memory));
     host.contribute(
       middleware,
       createOutermostHttpMiddleware(
         config,
         settings,
-        (method, path) => findRoute(method, path),
+        findRoute,
         createRequestErrorFilterRunner({ events, log }),
         createResponseAnnouncer({ events, log }),
-        () => observer,
+        tables.observer,
       ),
     );
     host.contribute(middleware, {
@@ -88,7 +81,7 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
       phase: 'route',
       async handle(ctx, next) {
         const match = findRoute(ctx.method, ctx.path);
-        if (!match) return mountTable.handle(ctx as unknown as HttpContext, next);
+        if (!match) return tables.mounts().handle(ctx as unknown as HttpContext, next);
         const context = ctx as unknown as HttpContext & { params: HttpContext['params'] };
         context.params = match.params;
         context.state.route = match.answering;
@@ -101,28 +94,6 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
         if (!observation?.runRoute) return match.route.handle(context);
         await observation.runRoute(match.answering, async () => match.route.handle(context));
       },
-    });
-    // The router and the mounts are built at the start, when every plugin has contributed its routes. A change replaces
-    // both as a whole, so a request sees the routes of before or after the change.
-    host.onStart(() => {
-      const updateRoutes = () => {
-        const owners = new Map(host.read(routes).map(({ owner, value }) => [value, owner]));
-        const all = [...owners.keys()];
-        findRoute = createRouteFinder(all, (route) => owners.get(route));
-        findHeaderRoute = createRouteFinder(all.filter(({ dependsOnHeaders }) => dependsOnHeaders));
-      };
-      const updateMounts = () => {
-        mountTable = new RouteMountTable(host.read(routeMounts));
-      };
-      const updateObserver = () => {
-        observer = host.read(requestObservers);
-      };
-      updateRoutes();
-      updateMounts();
-      updateObserver();
-      host.watch(routes, updateRoutes);
-      host.watch(routeMounts, updateMounts);
-      host.watch(requestObservers, updateObserver);
     });
   },
 });

@@ -14,6 +14,9 @@ import { createRequestMetrics } from './request-metrics.ts';
 import { createMetricsRoute } from './route.ts';
 import { type MetricsConfig, parseMetricsSettings } from './settings.ts';
 
+/** Characters of a token that nobody guesses. */
+const MIN_TOKEN_LENGTH = 16;
+
 export default definePlugin<MetricsConfig>({
   manifest,
   register(host) {
@@ -28,6 +31,8 @@ export default definePlugin<MetricsConfig>({
       throw new BootFailure(manifest.name, 'config', `METRICS_SCHEDULE is no cron expression: ${settings.schedule}`, {
         remedy: 'correct METRICS_SCHEDULE, for example to */1 * * * *',
       });
+    if (tokens.some(({ length }) => length < MIN_TOKEN_LENGTH))
+      log.warn(`a token of METRICS_TOKENS has fewer than ${MIN_TOKEN_LENGTH} characters, and can be guessed`);
     const collector = new MetricsCollector({
       sources: () => host.read(metricSources),
       services,

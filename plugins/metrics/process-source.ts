@@ -24,7 +24,7 @@ export interface ProcessMeasurement {
 }
 
 export function createProcessMeasurement(): ProcessMeasurement {
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
+  let delays: ReturnType<typeof monitorEventLoopDelay> | undefined;
   const collections = new Counter(['kind']);
   const observer = new PerformanceObserver((list) => {
     for (const { detail, duration } of list.getEntries() as readonly GcEntry[])
@@ -32,11 +32,12 @@ export function createProcessMeasurement(): ProcessMeasurement {
   });
   return {
     start() {
+      delays = monitorEventLoopDelay({ resolution: RESOLUTION });
       delays.enable();
       observer.observe({ entryTypes: ['gc'] });
     },
     stop() {
-      delays.disable();
+      delays?.disable();
       observer.disconnect();
     },
     source: {
@@ -65,9 +66,9 @@ export function createProcessMeasurement(): ProcessMeasurement {
         const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
         const delaySamples = QUANTILES.map((quantile) => ({
           labels: { percentile: String(quantile * 100) },
-          value: Math.max(0, delays.percentile(quantile * 100) / NANOSECONDS - RESOLUTION / MILLISECONDS),
+          value: Math.max(0, (delays?.percentile(quantile * 100) ?? 0) / NANOSECONDS - RESOLUTION / MILLISECONDS),
         }));
-        delays.reset();
+        delays?.reset();
         return {
           build_info: [{ labels: { version: VERSION, node: process.version }, value: 1 }],
           process_start_time_seconds: [{ value: performance.timeOrigin / MILLISECONDS }],

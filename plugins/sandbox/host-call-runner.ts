@@ -23,9 +23,13 @@ export function createHostCallRunner(
 
   /** Without a request, log lines and written rows carry the id of the invocation. */
   const inScope = <T>(work: () => T): T =>
-    inContext(() =>
-      requestScope.getStore() ? work() : requestScope.run({ id: invocation.id, invocation: invocation.id }, work),
-    );
+    inContext(() => {
+      const { id } = invocation;
+      const scope = requestScope.getStore();
+      return scope?.invocation === undefined
+        ? requestScope.run({ id: scope?.id ?? id, invocation: id, trace: scope?.trace }, work)
+        : work();
+    });
 
   return {
     async run(method, args, signal) {

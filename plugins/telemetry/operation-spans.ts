@@ -1,5 +1,5 @@
-import { type Attributes, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { errorEnvelope, Failure } from '#kernel';
+import { type Attributes, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { errorEnvelope, Failure, requestScope } from '#kernel';
 import type { ObservedOperation, OperationObserver } from './contract.ts';
 import type { SpanDeps } from './span-context.ts';
 
@@ -13,14 +13,16 @@ const SPAN_KINDS = {
 /** Traces operations below the span of the request that causes them. A job begins a trace of its own. */
 export const createOperationTracer = ({ tracer, contexts, propagator }: SpanDeps): OperationObserver => ({
   async run(operation, work) {
-    const parent = contexts.active();
+    const isJob = operation.kind === 'job';
+    // The request that wakes a worker is not the one that has added the job.
+    const parent = isJob ? ROOT_CONTEXT : contexts.active();
     const options = { kind: SPAN_KINDS[operation.kind], attributes: attributesOf(operation) };
     const span = tracer.startSpan(nameOf(operation), options, parent);
     const active = trace.setSpan(parent, span);
     if (operation.setHeader)
       propagator?.inject(active, operation, { set: (to, name, value) => to.setHeader?.(name, value) });
     try {
-      const result = await contexts.with(active, work);
+      const result = await contexts.with(active, isJob ? () => runInTrace(span.spanContext().traceId, work) : work);
       span.end();
       return result;
     } catch (error) {
@@ -29,6 +31,12 @@ export const createOperationTracer = ({ tracer, contexts, propagator }: SpanDeps
     }
   },
 });
+
+/** Runs a job so that its log lines have the id of its trace. */
+function runInTrace<T>(trace: string, work: () => Promise<T>): Promise<T> {
+  const { id = trace, invocation } = requestScope.getStore() ?? {};
+  return requestScope.run({ id, invocation, trace }, work);
+}
 
 const nameOf = ({ kind, name, owner }: ObservedOperation): string =>
   kind === 'invocation' ? `${owner} ${name}` : kind === 'job' ? `process ${name}` : name;

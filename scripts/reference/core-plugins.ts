@@ -36,6 +36,7 @@ export async function loadCorePluginRegistrations(): Promise<PluginRegistrations
         CONFIG_PATH: '/dev/null',
         EXTENSIONS_PATH: '/dev/null',
         TUS_ENABLED: 'true',
+        METRICS_ENABLED: 'true',
         AUTH_EXAMPLE_SCIM_TOKEN: 'unused',
       },
     },

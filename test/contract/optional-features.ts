@@ -6,6 +6,11 @@ export const OPTIONAL_FEATURES = {
   PASSKEYS_RP_ID: 'localhost',
   PASSKEYS_ORIGINS: 'http://localhost:8055',
   CACHE_ENABLED: 'true',
+  METRICS_ENABLED: 'true',
+  // Nothing listens there: spans are dropped.
+  OTEL_TRACES_EXPORTER: 'otlp',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+  OTEL_EXPORTER_OTLP_TIMEOUT: '100',
   // No plugin connects to it.
   REDIS_HOST: '127.0.0.1',
   PRESSURE_LIMITER_ENABLED: 'true',

@@ -13,6 +13,12 @@ const secrets = [
   'secret',
   'tfa_secret',
   'otp',
+  'set-cookie',
+  'proxy-authorization',
+  'client_secret',
+  'apiKey',
+  'x-api-key',
+  'credentials',
 ];
 
 /** The parsed log lines that `write` produces by `host.log` of a plugin. */

@@ -38,7 +38,7 @@ describe('createPackageMountRegistry', () => {
   });
   const ask = async (path: string) => {
     answered = [];
-    await new RouteMountTable(table).handle({ path } as never, async () => void answered.push('no mount'));
+    await new RouteMountTable(table).handle({ path, state: {} } as never, async () => void answered.push('no mount'));
     return answered.join(' ');
   };
   const codeOf = (run: () => unknown): string => {
