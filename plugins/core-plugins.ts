@@ -76,6 +76,7 @@ export const CORE_PLUGIN_FLOORS = [
     floor: 'surfaces',
     plugins: [
       'server',
+      'processes',
       'sign-in-pages',
       'explain',
       'graphql',

@@ -16,8 +16,8 @@ export interface HttpServer {
   readonly server: Server;
   /** Call it after upgrade handlers were added or removed: without any, the server treats upgrade requests as ordinary ones. */
   updateUpgrades(): void;
-  /** Stops accepting, waits at most `timeout` ms for running requests, then closes their connections and waits until they have rolled back. */
-  drain(timeout: number): Promise<void>;
+  /** Goes on for `delay` ms with `Connection: close` in each answer, so that clients go elsewhere and no request meets a closed connection. Then stops accepting, waits at most `timeout` ms for running requests, closes their connections and waits until they have rolled back. */
+  drain(delay: number, timeout: number): Promise<void>;
 }
 
 interface ServeOptions extends Omit<ComposeAppOptions, 'load'> {
@@ -54,13 +54,12 @@ export async function serve({ host, port, middleware, upgrades, log }: ServeOpti
     updateUpgrades,
     port: bound.port,
     address: `http://${hostname}:${bound.port}`,
-    async drain(timeout) {
+    async drain(delay, timeout) {
       load.isDraining = true;
+      if (delay > 0) await pause(delay);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), timeout);
-      // Keep-alive would keep a connection open after its last request.
-      const sweep = setInterval(() => server.closeIdleConnections(), 20);
+      const sweep = setInterval(() => server.closeIdleConnections(), 20); // Keep-alive would keep them open.
       await closed;
       for (const timer of [cut, sweep]) clearTimeout(timer);
       for (let left = UNDO_TIME; load.running > 0 && left > 0; left -= 20) await pause(20);

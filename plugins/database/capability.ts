@@ -25,7 +25,7 @@ interface CapabilityDeps {
   readonly schemas: readonly string[];
   readonly server: { readonly version: number };
   /** Runs with the `host.db` of each plugin: its migrations get the same object. */
-  readonly onBind: (plugin: string, db: Db) => void;
+  readonly onBind: (plugin: GrantHolder, db: Db) => void;
 }
 
 type RowsArguments = [params?: readonly unknown[], options?: StreamOptions];
@@ -54,7 +54,7 @@ export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGr
       for (const table of grant.own ?? []) ownedTables.add(table);
       // Object.assign adds to the object, so that its getters stay getters.
       const db = Object.assign(createDb(parts, handles, grant, subject, deny), { ownedTables: () => ownedTables });
-      parts.onBind(name, db);
+      parts.onBind(subject, db);
       return db;
     },
     describe: describeDatabaseGrant,

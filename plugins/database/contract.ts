@@ -215,6 +215,11 @@ export interface DedicatedConnections {
    * @throws the error of the driver where the database is not reached
    */
   openDedicated(onLost: () => void): Promise<DedicatedConnection>;
+  /**
+   * Runs `work` at the start, once the database is reached and before migrations: for what other processes have to see of this one
+   * before it decides whether it works with the tables. Call it while the plugin registers.
+   */
+  beforeMigrations(work: () => Promise<void>): void;
 }
 
 /** One connection to the database that no other plugin uses. */
@@ -246,8 +251,8 @@ export const migrator = service<Migrator>('migrator', { version: '1.0.0', coreOn
 export const dedicatedConnections = service<DedicatedConnections>('connections', { version: '1.0.0', coreOnly: true });
 
 /**
- * One migration of a plugin's own tables. Migrations run once, in plugin order, under an advisory lock, each in a
- * transaction.
+ * One migration of a plugin's own tables. Migrations run once, in plugin order, under an advisory lock. Those of one start, or of one
+ * plugin that is loaded later, commit together or not at all.
  */
 export interface Migration {
   /** Unique within the plugin and never changed again, for example `2026-11-21-users`. */
@@ -259,6 +264,13 @@ export interface Migration {
   readonly idPrefix?: string;
   /** Ids of migrations of earlier versions that this one replaces: recorded, they do not stop the start. */
   readonly replaces?: readonly string[];
+  /**
+   * The oldest version that works with the tables as this migration leaves them, such as `0.2.0`: of the service for core plugins,
+   * else of the plugin. A migration that only adds names the first version; one that removes something names the version that no
+   * longer uses it. Without it no version works with them that does not know the migration: older processes have to be stopped
+   * before, and cannot be started afterwards (ADR 73).
+   */
+  readonly worksSince?: string;
   /** `db` is the contributor's `host.db`: its grant names the tables that the migration may create and alter. */
   up(db: Db): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { afterCommitQueues, type ContributionTo, capabilities, definePlugin } from '#kernel';
+import { afterCommitQueues, type ContributionTo, capabilities, definePlugin, type GrantHolder, VERSION } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { databaseCapability } from './capability.ts';
 import { type Db, dedicatedConnections, migrations, migrator } from './contract.ts';
@@ -26,8 +26,9 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const builders = createGuardedQueryBuilders(units, schemas[0] as string);
     const fullBuilder = createUnrestrictedKnexProvider(units);
 
-    const granted = new Map<string, Db>();
-    const onBind = (plugin: string, db: Db) => void granted.set(plugin, db);
+    const granted = new Map<string, { readonly db: Db; readonly version: string }>();
+    const onBind = ({ name, version, runtime }: GrantHolder, db: Db) =>
+      void granted.set(name, { db, version: runtime === 'internal' ? VERSION : version });
 
     host.define(migrations);
     const parts = { units, statements, stream, builders, fullBuilder, schemas, server: connection, onBind };
@@ -41,22 +42,25 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     })) {
       host.contribute<ContributionTo<typeof health>>('health', check);
     }
-    host.provide(dedicatedConnections, createDedicatedConnections(connection.connectOutsidePool));
+    const beforeMigrations: (() => Promise<void>)[] = [];
+    const keep = (work: () => Promise<void>) => void beforeMigrations.push(work);
+    host.provide(dedicatedConnections, createDedicatedConnections(connection.connectOutsidePool, keep));
 
-    const dbOf = (plugin: string) => granted.get(plugin);
     const run = () =>
       runPendingMigrations(host.read(migrations), {
         statements,
         units,
         schemas,
         log,
-        dbOf,
+        dbOf: (plugin) => granted.get(plugin)?.db,
+        versionOf: (plugin) => granted.get(plugin)?.version,
         allowNewer: config.DB_ALLOW_NEWER_SCHEMA,
         connect: connection.connectOutsidePool,
       });
     host.provide(migrator, { run });
     host.onMigrate(async () => {
       await connection.open();
+      for (const work of beforeMigrations) await work();
       await run();
     });
     host.onStop(connection.close);

