@@ -24,7 +24,8 @@ export function createOrdinaryUser(name: string): OrdinaryUser {
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: folder,
     npm_config_cache: join(folder, '.npm'),
-    npm_config_userconfig: process.env.npm_config_userconfig ?? join(process.env.HOME ?? folder, '.npmrc'),
+    // npm looks for the settings of the machine beside Node, which is another one here.
+    npm_config_globalconfig: spawnSync('npm', ['config', 'get', 'globalconfig'], { encoding: 'utf8' }).stdout.trim(),
   };
   return {
     account,

@@ -9,7 +9,10 @@ export interface TrialProcess {
   /** Milliseconds from its start to its first answer. */
   readonly startTime: number;
   output(): string;
-  /** Sends SIGTERM, and resolves with the exit code and the milliseconds that it took. */
+  /**
+   * Sends SIGTERM to the process and what it started, as a terminal does, and resolves with the exit code and the milliseconds that it
+   * took. npx does not pass signals on by itself.
+   */
   stop(): Promise<{ readonly code: number | null; readonly time: number }>;
 }
 
@@ -45,7 +48,7 @@ export async function startTrialProcess(options: TrialProcessOptions): Promise<T
     output,
     async stop() {
       const from = performance.now();
-      child.kill('SIGTERM');
+      process.kill(-(child.pid as number), 'SIGTERM');
       const [code] = await ended;
       return { code, time: performance.now() - from };
     },
@@ -71,6 +74,7 @@ function spawnTrial({ command: [program, ...args], cwd, environment, port, accou
     cwd,
     env: { ...environment, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
     ...account,
   });
   let text = '';
