@@ -33,7 +33,11 @@ const rate = Number(values.rate);
 const step = Number(values.seconds) * 1000;
 
 /** A version that only adds: processes of the version before go on. */
-const EXTENDING = { id: 'trial-note', worksSince: '0.1.0', statements: ['alter table $table add column note text', "update $table set note = name"] };
+const EXTENDING = {
+  id: 'trial-note',
+  worksSince: '0.1.0',
+  statements: ['alter table $table add column note text', 'update $table set note = name'],
+};
 /** A version that takes away: no older process may run. */
 const REMOVING = { id: 'trial-note-removed', statements: ['alter table $table drop column note'] };
 
@@ -73,7 +77,11 @@ async function upgradeUnderLoad(): Promise<LoadFigures> {
     { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } },
     { field: 'text', type: 'string' },
   ];
-  const created = await balancer.send('POST', '/collections', JSON.stringify({ collection: 'upgrade_note', schema: {}, fields }));
+  const created = await balancer.send(
+    'POST',
+    '/collections',
+    JSON.stringify({ collection: 'upgrade_note', schema: {}, fields }),
+  );
   if (created.status !== 200) throw new Error(`the collection cannot be made: ${created.body}`);
 
   const load = startSteadyLoad(balancer, rate);
@@ -90,7 +98,9 @@ async function upgradeUnderLoad(): Promise<LoadFigures> {
   await refuse('0.3.0', 'still run');
   await pause(step);
   const figures = await load.stop();
-  console.log(`${balancer.passedOn()} requests were passed on, since a process that stopped took no connection any more`);
+  console.log(
+    `${balancer.passedOn()} requests were passed on, since a process that stopped took no connection any more`,
+  );
   for (const one of [...running]) await stop(one);
   await stop(await start('0.3.0'));
   await refuse('0.2.0', 'a newer version (0.3.0)');

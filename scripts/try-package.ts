@@ -14,7 +14,12 @@ import { packFolder } from './pack/pack-folder.ts';
 import { createOrdinaryUser, type OrdinaryUser } from './upgrade/ordinary-user.ts';
 import { assertSampleIsIntact, createSample, type Sample } from './upgrade/sample-data.ts';
 import { writeSamplePackages } from './upgrade/sample-packages.ts';
-import { captureRefusedStart, startTrialProcess, type TrialProcess, type TrialProcessOptions } from './upgrade/trial-process.ts';
+import {
+  captureRefusedStart,
+  startTrialProcess,
+  type TrialProcess,
+  type TrialProcessOptions,
+} from './upgrade/trial-process.ts';
 
 const NOTE = {
   id: 'trial-note',
@@ -106,7 +111,8 @@ async function start(version: string, ...command: readonly string[]): Promise<Tr
 async function stop(service: TrialProcess): Promise<void> {
   const { code } = await time(`version ${service.version} stopped`, () => service.stop());
   // npx ends by the signal itself.
-  if (code !== 0 && code !== null) throw new Error(`version ${service.version} ended with ${code}:\n${service.output()}`);
+  if (code !== 0 && code !== null)
+    throw new Error(`version ${service.version} ended with ${code}:\n${service.output()}`);
 }
 
 function check(sample: Sample): Promise<void> {

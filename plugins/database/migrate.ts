@@ -77,10 +77,10 @@ async function runMigration(
 }
 
 function describeFailure(owner: string, id: string, error: unknown): Error {
-  const { message, remedy } = error as { message?: string; remedy?: string };
+  const { detail, message, remedy } = error as { detail?: string; message?: string; remedy?: string };
   const safety = 'Nothing of this upgrade was kept, so the version before can be started';
   return new RemediableError(
-    `the migration ${id} of ${owner} failed: ${message ?? String(error)}`,
+    `the migration ${id} of ${owner} failed: ${detail ?? message ?? String(error)}`,
     remedy === undefined ? safety : `${remedy}. ${safety}`,
     error,
   );

@@ -32,7 +32,9 @@ export function createMigrationRecords(query: Query, schema: string): MigrationR
         `select not exists (select from pg_attribute where attrelid = ${tableText}::regclass and attname = 'works_since') as old`,
       );
       if (rows[0]?.old)
-        await query(`alter table ${table} add column if not exists version text, add column if not exists works_since text`);
+        await query(
+          `alter table ${table} add column if not exists version text, add column if not exists works_since text`,
+        );
       const found = await query<RecordedMigration>(
         `select owner, id, version, works_since as "worksSince" from ${table}`,
       );

@@ -58,7 +58,7 @@ export function assertLiveVersionsWork(
   for (const { owner, value } of pending) {
     // What begins with a prefix only adds to tables.
     if (value.idPrefix !== undefined) continue;
-    const needed = value.worksSince ?? own;
+    const needed = value.worksSince !== undefined && isOlder(value.worksSince, own) ? value.worksSince : own;
     const older = live.find(({ version }) => isOlder(version, needed));
     if (!older) continue;
     const count = older.processes === 1 ? 'a process' : `${older.processes} processes`;

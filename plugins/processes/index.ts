@@ -38,7 +38,9 @@ export default definePlugin<object, Shared>({
     }
 
     function tellVersions(others: readonly LiveProcess[]): void {
-      const other = others.filter(({ version }) => version !== VERSION).map(({ name, version }) => `${name} (${version})`);
+      const other = others
+        .filter(({ version }) => version !== VERSION)
+        .map(({ name, version }) => `${name} (${version})`);
       if (other.length > 0)
         log.info({ version: VERSION, processes: other }, 'processes of another version run on the same database');
     }

@@ -7,7 +7,15 @@ const SOURCES = ['kernel/**', 'plugins/**', 'sandbox/**', 'extensions/sdk/**'];
 /** What the explorer's bundle is built from, and texts for readers of the sources. */
 const LEFT_OUT = /\.(?:ts|md)$|^plugins\/graphql\/explorer\/client\//;
 
-const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'docs/guides/**', 'docs/images/**', 'docs/reference/**'];
+const DOCUMENTS = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'SECURITY.md',
+  'docs/guides/**',
+  'docs/images/**',
+  'docs/reference/**',
+];
 const PROGRAMS = ['scripts/node', 'scripts/tenon'];
 
 /** Adds everything that is taken over as it is, or nearly. */

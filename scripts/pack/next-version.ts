@@ -36,7 +36,10 @@ export function createTrialVersion({ version, migrations }: TrialVersion): strin
 }
 
 function setVersion(path: string, version: string): void {
-  const content = JSON.parse(readFileSync(path, 'utf8')) as { version: string; packages?: Record<string, { version: string }> };
+  const content = JSON.parse(readFileSync(path, 'utf8')) as {
+    version: string;
+    packages?: Record<string, { version: string }>;
+  };
   content.version = version;
   if (content.packages?.['']) content.packages[''].version = version;
   writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);

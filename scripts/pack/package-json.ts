@@ -64,7 +64,13 @@ export function renderShrinkwrap(packageJson: string, locked: LockedPackages): s
     const { dev: _dev, devOptional: _devOptional, peer: _peer, ...entry } = locked[path] as LockedPackages[string];
     return [path, entry] as const;
   });
-  return toJson({ name, version, lockfileVersion: 3, requires: true, packages: Object.fromEntries([['', root], ...packages]) });
+  return toJson({
+    name,
+    version,
+    lockfileVersion: 3,
+    requires: true,
+    packages: Object.fromEntries([['', root], ...packages]),
+  });
 }
 
 /** Packages that the checkout needs and the installed package does not, because their code is in it. */

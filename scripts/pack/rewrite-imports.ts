@@ -1,6 +1,7 @@
 import { dirname, relative } from 'node:path/posix';
 
-const KERNEL_IMPORT = /\b(from\s*|import\s*\(\s*|import\.meta\.resolve\(\s*|declare\s+module\s+)(['"])#kernel(\/boot)?\2/g;
+const KERNEL_IMPORT =
+  /\b(from\s*|import\s*\(\s*|import\.meta\.resolve\(\s*|declare\s+module\s+)(['"])#kernel(\/boot)?\2/g;
 const SOURCE_URL = /(new URL\(\s*)(['"])(\.{1,2}\/[^'"]*)\.ts\2(\s*,\s*import\.meta\.url\s*\))/g;
 const DECLARATION_IMPORT = /\b(from\s*|import\s*\(\s*|declare\s+module\s+)(['"])(\.{1,2}\/[^'"]+)\.ts\2/g;
 

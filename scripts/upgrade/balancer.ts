@@ -66,14 +66,17 @@ const exchange = (
 ): Promise<BalancedReply & { readonly isClosing: boolean }> =>
   new Promise((resolve, reject) => {
     const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
-    const sent = request({ host: '127.0.0.1', port, agent, method, path, headers: { ...headers, ...type } }, (reply) => {
-      let text = '';
-      reply.setEncoding('utf8').on('data', (part: string) => (text += part));
-      reply.on('error', reject);
-      reply.on('end', () =>
-        resolve({ status: reply.statusCode as number, body: text, isClosing: reply.headers.connection === 'close' }),
-      );
-    });
+    const sent = request(
+      { host: '127.0.0.1', port, agent, method, path, headers: { ...headers, ...type } },
+      (reply) => {
+        let text = '';
+        reply.setEncoding('utf8').on('data', (part: string) => (text += part));
+        reply.on('error', reject);
+        reply.on('end', () =>
+          resolve({ status: reply.statusCode as number, body: text, isClosing: reply.headers.connection === 'close' }),
+        );
+      },
+    );
     sent.on('error', reject);
     sent.end(body);
   });

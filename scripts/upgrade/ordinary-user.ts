@@ -32,7 +32,12 @@ export function createOrdinaryUser(name: string): OrdinaryUser {
     folder,
     environment,
     run(program, ...args) {
-      const { status, stdout, stderr } = spawnSync(program, [...args], { cwd: folder, env: environment, encoding: 'utf8', ...account });
+      const { status, stdout, stderr } = spawnSync(program, [...args], {
+        cwd: folder,
+        env: environment,
+        encoding: 'utf8',
+        ...account,
+      });
       if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}\n${stderr}`);
       return stdout;
     },

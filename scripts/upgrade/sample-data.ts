@@ -26,7 +26,9 @@ export async function createSample(port: number, output: string): Promise<Sample
   await send('POST', '/collections', { collection: 'note', schema: {}, fields });
   await send('POST', '/items/note', TEXTS.map((text) => ({ text })) as object);
   await send('POST', '/folders', { name: 'Pictures' });
-  const image = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#0e7c66' } }).png().toBuffer();
+  const image = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#0e7c66' } })
+    .png()
+    .toBuffer();
   const form = new FormData();
   form.set('file', new Blob([new Uint8Array(image)], { type: 'image/png' }), 'green.png');
   const file = await idOf(send('POST', '/files', form));
@@ -58,12 +60,19 @@ export async function createSample(port: number, output: string): Promise<Sample
  * Reads everything back, and uses what has a process or files of its own: images, templates, confined code, pages.
  * @throws Error that names what is missing
  */
-export async function assertSampleIsIntact(port: number, { email, password, file, fileDigest, flow }: Sample): Promise<void> {
+export async function assertSampleIsIntact(
+  port: number,
+  { email, password, file, fileDigest, flow }: Sample,
+): Promise<void> {
   const send = await signIn(port, email, password);
   const text = async (path: string) => (await send('GET', path)).text();
   const items = await text('/items/note?fields=text&sort=id');
   assertSame('items', items, JSON.stringify({ data: TEXTS.map((one) => ({ text: one })) }));
-  assertSame('GraphQL', await text('/graphql?query={note(sort:["id"]){text}}'), `{"data":{"note":${items.slice(8, -1)}}}`);
+  assertSame(
+    'GraphQL',
+    await text('/graphql?query={note(sort:["id"]){text}}'),
+    `{"data":{"note":${items.slice(8, -1)}}}`,
+  );
   assertSame('file', digest(new Uint8Array(await (await send('GET', `/assets/${file}`)).arrayBuffer())), fileDigest);
   const small = await send('GET', `/assets/${file}?width=30&format=webp`);
   const { format, width } = await sharp(await small.arrayBuffer()).metadata();
@@ -84,7 +93,8 @@ async function assertPageIsComplete(port: number, path: string): Promise<void> {
   if (files.length < 2) throw new Error(`${path} names no files:\n${page.slice(0, 500)}`);
   for (const file of files) {
     const reply = await fetch(new URL(file, address));
-    if (!reply.ok || (await reply.arrayBuffer()).byteLength === 0) throw new Error(`${file} of ${path}: ${reply.status}`);
+    if (!reply.ok || (await reply.arrayBuffer()).byteLength === 0)
+      throw new Error(`${file} of ${path}: ${reply.status}`);
   }
 }
 

@@ -48,8 +48,7 @@ export default definePlugin({
 /** Writes one package of each kind into `extensions/local` of a project. */
 export function writeSamplePackages(project: string): void {
   const folder = join(project, 'extensions/local');
-  for (const name of EXAMPLES)
-    cpSync(join(ROOT, 'extensions/examples', name), join(folder, name), { recursive: true });
+  for (const name of EXAMPLES) cpSync(join(ROOT, 'extensions/examples', name), join(folder, name), { recursive: true });
   for (const [path, text] of Object.entries(WRITTEN)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
