@@ -18,10 +18,14 @@ const VENDORED_MODULES = [
   'graphql',
   'html-to-text',
   'koa-body',
+  'ldapts',
+  'lru-cache',
   'markdown-it',
   'music-metadata',
   'otpauth',
   'pg-boss',
+  'rate-limiter-flexible',
+  'yaml',
 ] as const;
 
 const FOLDER = 'vendor/';
