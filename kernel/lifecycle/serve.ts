@@ -16,7 +16,7 @@ export interface HttpServer {
   readonly server: Server;
   /** Call it after upgrade handlers were added or removed: without any, the server treats upgrade requests as ordinary ones. */
   updateUpgrades(): void;
-  /** Goes on for `delay` ms with `Connection: close` in each answer, so that clients go elsewhere and no request meets a closed connection. Then stops accepting, waits at most `timeout` ms for running requests, closes their connections and waits until they have rolled back. */
+  /** Answers with `Connection: close` for `delay` ms, stops accepting, waits at most `timeout` ms for running requests, cuts them off and waits until they have rolled back. */
   drain(delay: number, timeout: number): Promise<void>;
 }
 

@@ -6,13 +6,7 @@ import { addCopiedFiles } from './copied-files.ts';
 import { PACKAGE_FOLDER, type PackageFiles, ROOT } from './folders.ts';
 import { addKeptFiles } from './kept-files.ts';
 import { readLockedPackages } from './locked-packages.ts';
-import {
-  listIncludedPackages,
-  listInstalled,
-  readProduct,
-  renderPackageJson,
-  renderShrinkwrap,
-} from './package-json.ts';
+import { listIncludedPackages, listInstalled, readProduct, renderPackageJson } from './package-json.ts';
 import { addVendoredModules } from './vendored-packages.ts';
 
 export interface BuiltPackage {
@@ -34,13 +28,12 @@ export async function buildPackage(tell: (line: string) => void = () => {}): Pro
   await step('sources', tell, () => addCompiledFiles(files));
   await step('files beside the sources', tell, () => addCopiedFiles(files));
   const included = listIncludedPackages(packageJson, locked);
-  const made = [included.map((path) => locked[path]), readSources()];
-  await step('pages for browsers', tell, () => addKeptFiles(files, 'pages', made, addBrowserFiles));
+  const sources = [included.map((path) => locked[path]), readSources()];
+  await step('pages for browsers', tell, () => addKeptFiles(files, 'pages', sources, addBrowserFiles));
   await step('vendored packages', tell, () =>
-    addKeptFiles(files, 'vendored', made, (vendored) => addVendoredModules(vendored, listInstalled(packageJson))),
+    addKeptFiles(files, 'vendored', sources, (vendored) => addVendoredModules(vendored, listInstalled(packageJson))),
   );
   files.set('package.json', packageJson);
-  files.set('npm-shrinkwrap.json', renderShrinkwrap(packageJson, locked));
   files.set('THIRD-PARTY-LICENSES.txt', renderLicences(included));
   await step('package', tell, () => writeChangedFiles(PACKAGE_FOLDER, files));
   const bytes = [...files.values()].reduce((sum, content) => sum + Buffer.byteLength(content), 0);

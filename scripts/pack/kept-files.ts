@@ -9,17 +9,17 @@ interface KeptList {
 }
 
 /**
- * Adds the files that `build` makes, those of the last run where `made` is as it was then. `made` is everything that they are made
- * from.
+ * Adds the files that `build` makes, those of the last run where `sources`, everything that they are made from, is as
+ * it was then.
  */
 export async function addKeptFiles(
   files: PackageFiles,
   name: string,
-  made: unknown,
+  sources: unknown,
   build: (files: PackageFiles) => Promise<void>,
 ): Promise<void> {
   const path = join(OUTPUT_FOLDER, `${name}.json`);
-  const key = createHash('sha256').update(JSON.stringify(made)).digest('hex');
+  const key = createHash('sha256').update(JSON.stringify(sources)).digest('hex');
   const last = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as KeptList) : undefined;
   if (last?.key === key && last.paths.every((one) => existsSync(join(PACKAGE_FOLDER, one)))) {
     for (const one of last.paths) files.set(one, readFileSync(join(PACKAGE_FOLDER, one)));

@@ -27,7 +27,7 @@ export function createTrialVersion({ version, migrations }: TrialVersion): strin
   const folder = join(OUTPUT_FOLDER, 'trials', version);
   rmSync(folder, { recursive: true, force: true });
   cpSync(PACKAGE_FOLDER, folder, { recursive: true, filter: (path) => !path.includes('node_modules/') });
-  for (const name of ['package.json', 'npm-shrinkwrap.json']) setVersion(join(folder, name), version);
+  setVersion(join(folder, 'package.json'), version);
   const path = join(folder, PLUGIN);
   const text = readFileSync(path, 'utf8');
   if (!text.includes(IMPORTS) || !text.includes(REGISTERED)) throw new Error(`${PLUGIN} is not as expected`);
@@ -36,13 +36,8 @@ export function createTrialVersion({ version, migrations }: TrialVersion): strin
 }
 
 function setVersion(path: string, version: string): void {
-  const content = JSON.parse(readFileSync(path, 'utf8')) as {
-    version: string;
-    packages?: Record<string, { version: string }>;
-  };
-  content.version = version;
-  if (content.packages?.['']) content.packages[''].version = version;
-  writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);
+  const content = JSON.parse(readFileSync(path, 'utf8')) as object;
+  writeFileSync(path, `${JSON.stringify({ ...content, version }, null, 2)}\n`);
 }
 
 function renderMigration({ id, worksSince, statements }: TrialMigration): string {

@@ -55,28 +55,6 @@ export function renderPackageJson(product: ProductPackageJson, locked: LockedPac
   });
 }
 
-/**
- * The npm-shrinkwrap.json of the installed package: the versions with which the tests ran, with their checksums. Without it npm would
- * choose the newest ones that fit.
- */
-export function renderShrinkwrap(packageJson: string, locked: LockedPackages): string {
-  const { name, version, license, bin, engines, dependencies, peerDependencies } = JSON.parse(packageJson);
-  const paths = [...findLockedClosure(locked, Object.keys(dependencies))].sort();
-  const root = { name, version, license, bin, engines, dependencies, peerDependencies };
-  const packages = paths.map((path) => {
-    // They say what the package is for in the checkout.
-    const { dev: _dev, devOptional: _devOptional, peer: _peer, ...entry } = locked[path] as LockedPackages[string];
-    return [path, entry] as const;
-  });
-  return toJson({
-    name,
-    version,
-    lockfileVersion: 3,
-    requires: true,
-    packages: Object.fromEntries([['', root], ...packages]),
-  });
-}
-
 /** Paths in package-lock.json of packages that are not installed, because their code is in the package. */
 export function listIncludedPackages(packageJson: string, locked: LockedPackages): readonly string[] {
   const installed = findLockedClosure(locked, listInstalled(packageJson));

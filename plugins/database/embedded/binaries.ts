@@ -39,8 +39,8 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 }
 
 /**
- * Creates the links to shared libraries that the package lists. Its install script does the same, where npm runs install scripts: it
- * may have been told not to. A folder that cannot be written to is left as it is; the programs say what they miss.
+ * Creates the links to shared libraries that the package lists. Its install script does the same, but npm may be set to run no
+ * install scripts. A folder that cannot be written to is left as it is; the programs say what they miss.
  */
 async function createLibraryLinks(root: string): Promise<void> {
   const text = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
