@@ -79,6 +79,7 @@ export const CORE_PLUGIN_FLOORS = [
     floor: 'surfaces',
     plugins: [
       'server',
+      'processes',
       'sign-in-pages',
       'explain',
       'doctor',

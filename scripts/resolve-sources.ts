@@ -1,8 +1,12 @@
 import { registerHooks } from 'node:module';
+import { extname } from 'node:path';
 
+/** `.ts` in a checkout; `.js` in the installed package, whose sources are compiled. */
+const EXTENSION = extname(import.meta.url);
+const FORMAT = EXTENSION === '.ts' ? 'module-typescript' : 'module';
 const ROOT = new URL('../', import.meta.url).href;
 const OWN = ['kernel', 'plugins', 'sandbox', 'scripts'].map((folder) => `${ROOT}${folder}/`);
-const KERNEL = new URL('kernel/index.ts', ROOT).href;
+const KERNEL = new URL(`kernel/index${EXTENSION}`, ROOT).href;
 
 /**
  * Resolves imports between source files of the service without the file system. Node would follow links and look for a
@@ -12,10 +16,10 @@ const KERNEL = new URL('kernel/index.ts', ROOT).href;
 export function registerServiceImportResolver(): void {
   registerHooks({
     resolve(specifier, context, next) {
-      const isSource = specifier === '#kernel' || (specifier.startsWith('.') && specifier.endsWith('.ts'));
+      const isSource = specifier === '#kernel' || (specifier.startsWith('.') && specifier.endsWith(EXTENSION));
       if (!isSource || !OWN.some((folder) => context.parentURL?.startsWith(folder))) return next(specifier, context);
       const url = specifier === '#kernel' ? KERNEL : new URL(specifier, context.parentURL).href;
-      return { url, format: 'module-typescript', shortCircuit: true };
+      return { url, format: FORMAT, shortCircuit: true };
     },
   });
 }

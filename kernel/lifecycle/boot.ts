@@ -22,6 +22,7 @@ export const KERNEL_CONFIG = {
   UNIX_SOCKET_PATH: { type: 'string', about: 'path of a socket to listen on, in place of HOST and PORT' },
   SERVER_HEADERS_TIMEOUT: { type: 'duration', default: 60_000, about: 'how long the headers of a request may take' },
   SERVER_KEEP_ALIVE_TIMEOUT: { type: 'duration', default: 5000, about: 'how long a connection may wait for a request' },
+  SERVER_SHUTDOWN_DELAY: { type: 'duration', default: 1000, about: 'how long a stopping process still takes requests' },
   SERVER_SHUTDOWN_TIMEOUT: { type: 'duration', default: 10_000, about: 'how long requests may run when stopping' },
   PUBLIC_URL: { type: 'string', default: '/', about: 'address under which clients reach the service' },
   DATA_PATH: { type: 'string', default: './data', about: 'folder of everything the service keeps on disk' },
@@ -95,7 +96,7 @@ function createKernel({ facets, events, settings, log, ledger, audit }: PluginSt
   const stop = async () => {
     // Listeners run before the first connection is refused.
     if (server) announce('server.stop');
-    await server?.drain(settings.value('SERVER_SHUTDOWN_TIMEOUT'));
+    await server?.drain(settings.value('SERVER_SHUTDOWN_DELAY'), settings.value('SERVER_SHUTDOWN_TIMEOUT'));
     for (const plugin of [...loader.loaded()].reverse()) await loader.stop(plugin);
     callerForgeryLedgers.delete(ledger);
   };

@@ -17,8 +17,8 @@ export interface HttpServer {
   readonly server: Server;
   /** Call it after upgrade handlers were added or removed: without any, the server treats upgrade requests as ordinary ones. */
   updateUpgrades(): void;
-  /** Stops accepting, waits at most `timeout` ms for running requests, then closes their connections and waits until they have rolled back. */
-  drain(timeout: number): Promise<void>;
+  /** Answers with `Connection: close` for `delay` ms, stops accepting, waits at most `timeout` ms for running requests, cuts them off and waits until they have rolled back. */
+  drain(delay: number, timeout: number): Promise<void>;
 }
 
 interface ServeOptions extends Omit<ComposeAppOptions, 'load'> {
@@ -58,13 +58,12 @@ export async function serve({ settings, middleware, upgrades, log }: ServeOption
     updateUpgrades,
     port,
     address: port === 0 ? `unix:${host}` : `http://${/^(0\.0\.0\.0|::)$/.test(host) ? 'localhost' : host}:${port}`,
-    async drain(timeout) {
+    async drain(delay, timeout) {
       load.isDraining = true;
+      if (delay > 0) await pause(delay);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), timeout);
-      // Keep-alive would keep a connection open after its last request.
-      const sweep = setInterval(() => server.closeIdleConnections(), 20);
+      const sweep = setInterval(() => server.closeIdleConnections(), 20); // Keep-alive would keep them open.
       await closed;
       for (const timer of [cut, sweep]) clearTimeout(timer);
       for (let left = UNDO_TIME; load.running > 0 && left > 0; left -= 20) await pause(20);

@@ -8,6 +8,7 @@ import type { ServiceClass } from '../extensions-full/contract.ts';
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { routes, routing } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
+import type { SharedSetting } from '../processes/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { createAccessTokenCodec } from './access-tokens.ts';
@@ -35,6 +36,7 @@ import { createSessionDirectory } from './session-directory.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSessionService } from './sessions-service.ts';
 import { createShareSessions } from './share-sessions.ts';
+import { createSharedAuthSettings } from './shared-settings.ts';
 import { createSignInHandler } from './sign-in.ts';
 import { createSignInAttempts } from './sign-in-attempts.ts';
 import { createSignInProviders } from './sign-in-providers.ts';
@@ -132,6 +134,8 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     for (const field of authGraphqlFields(requests)) host.contribute<ContributedGraphqlField>('graphql.fields', field);
 
     listenToUserChanges({ db, bus: used.bus, events, sessions, attempts, userStatus, statics });
+    for (const setting of createSharedAuthSettings(secrets.read, config))
+      host.contribute<SharedSetting>('processes.settings', setting);
     host.onStart(secrets.agree);
   },
 });

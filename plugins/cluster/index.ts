@@ -1,5 +1,6 @@
-import { definePlugin } from '#kernel';
+import { definePlugin, VERSION } from '#kernel';
 import { dedicatedConnections } from '../database/contract.ts';
+import { renderVersionLockSql } from '../database/library.ts';
 import { createInterProcessBus } from './bus.ts';
 import { createWaitForBusConfirmation } from './bus-confirmation.ts';
 import { bus, lock, presence } from './contract.ts';
@@ -24,8 +25,10 @@ export default definePlugin({
       ...messages,
       waitForConfirmation: createWaitForBusConfirmation({ shared, bus: messages, self, log }),
     });
-    // Connects before any plugin reads values that other processes may change, so that no message is missed.
-    host.onMigrate(shared.connect);
+    shared.onConnect(async (connection) => void (await connection.query(renderVersionLockSql(VERSION))));
+    // Connects before any plugin reads values that other processes may change, so that no message is missed, and before migrations,
+    // so that a newer version sees this one.
+    used.connections.beforeMigrations(shared.connect);
     host.onStop(shared.stop);
   },
 });

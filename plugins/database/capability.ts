@@ -28,7 +28,7 @@ interface CapabilityDeps {
   readonly server: { readonly version: number };
   readonly observer: CurrentObserver;
   /** Runs with the `host.db` of each plugin: its migrations get the same object. */
-  readonly onBind: (plugin: string, db: Db) => void;
+  readonly onBind: (plugin: GrantHolder, db: Db) => void;
 }
 
 type RowsArguments = [params?: readonly unknown[], options?: StreamOptions];
@@ -60,7 +60,7 @@ export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGr
       // Object.assign adds to the object, so that its getters stay getters.
       const owned = { ownedTables: () => ownedTables, ownedSchemas: () => ownedSchemas };
       const db = Object.assign(createDb(parts, handles, grant, subject, deny), owned);
-      parts.onBind(name, db);
+      parts.onBind(subject, db);
       return db;
     },
     describe: describeDatabaseGrant,

@@ -219,6 +219,11 @@ export interface DedicatedConnections {
    * @throws the error of the driver where the database is not reached
    */
   openDedicated(onLost: () => void): Promise<DedicatedConnection>;
+  /**
+   * Runs `work` at the start, once the database is reached and before migrations: for what other processes have to see of this one
+   * before it decides whether it works with the tables. Call it while the plugin registers.
+   */
+  beforeMigrations(work: () => Promise<void>): void;
 }
 
 /** One connection to the database that no other plugin uses. */
@@ -243,8 +248,15 @@ export interface Migrator {
   run(): Promise<void>;
 }
 
-/** A migration in `platform_migrations`. */
-export type RecordedMigration = Readonly<Record<'owner' | 'id', string>>;
+/** A row of `platform_migrations`. */
+export interface RecordedMigration {
+  readonly owner: string;
+  readonly id: string;
+  /** The version that ran it; null for migrations of versions that did not record it. */
+  readonly version: string | null;
+  /** The oldest version that works with what it left; null where no version does that does not know it. */
+  readonly worksSince: string | null;
+}
 
 /** The database for commands, which do not migrate it. Call `open` first. */
 export interface DatabaseMaintenance {
@@ -254,9 +266,13 @@ export interface DatabaseMaintenance {
   label(): string;
   /** Variables by which programs of PostgreSQL connect to the database: `PGHOST`, `PGPASSWORD`, … */
   programEnvironment(): Readonly<Record<string, string>>;
-  /** Migrations that are recorded, that a start would run, and recorded ones of loaded plugins that this version does not know. */
-  migrations(): Promise<Readonly<Record<'recorded' | 'pending' | 'newer', readonly RecordedMigration[]>>>;
-  /** Those of a list that plugins of this version do not know. */
+  /** Migrations that are recorded, that a start would run, and recorded ones of loaded plugins with which this version does not work. */
+  migrations(): Promise<{
+    readonly recorded: readonly RecordedMigration[];
+    readonly pending: readonly Pick<RecordedMigration, 'owner' | 'id'>[];
+    readonly newer: readonly RecordedMigration[];
+  }>;
+  /** Those of a list that plugins of this version do not know, and with which they do not work. */
   findNewer(recorded: readonly RecordedMigration[]): readonly RecordedMigration[];
 }
 
@@ -270,8 +286,8 @@ export const migrator = service<Migrator>('migrator', { version: '1.0.0', coreOn
 export const dedicatedConnections = service<DedicatedConnections>('connections', { version: '1.0.0', coreOnly: true });
 
 /**
- * One migration of a plugin's own tables. Migrations run once, in plugin order, under an advisory lock, each in a
- * transaction.
+ * One migration of a plugin's own tables. Migrations run once, in plugin order, under an advisory lock. Those of one start, or of one
+ * plugin that is loaded later, commit together or not at all.
  */
 export interface Migration {
   /** Unique within the plugin and never changed again, for example `2026-11-21-users`. */
@@ -283,6 +299,13 @@ export interface Migration {
   readonly idPrefix?: string;
   /** Ids of migrations of earlier versions that this one replaces: recorded, they do not stop the start. */
   readonly replaces?: readonly string[];
+  /**
+   * The oldest version that works with the tables as this migration leaves them, such as `0.2.0`: of the service for core plugins,
+   * else of the plugin. A migration that only adds names the first version; one that removes something names the version that no
+   * longer uses it. Without it no version works with them that does not know the migration: older processes have to be stopped
+   * before, and cannot be started afterwards (ADR 73).
+   */
+  readonly worksSince?: string;
   /** `db` is the contributor's `host.db`: its grant names the tables that the migration may create and alter. */
   up(db: Db): Promise<void>;
 }

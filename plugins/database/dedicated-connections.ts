@@ -1,8 +1,12 @@
 import type { Client } from 'pg';
 import type { DedicatedConnections } from './contract.ts';
 
-/** Opens connections outside the pool for locks and listeners. */
-export const createDedicatedConnections = (connect: () => Promise<Client>): DedicatedConnections => ({
+/** Opens connections outside the pool for locks and listeners. `beforeMigrations`: keeps work until the start. */
+export const createDedicatedConnections = (
+  connect: () => Promise<Client>,
+  beforeMigrations: DedicatedConnections['beforeMigrations'],
+): DedicatedConnections => ({
+  beforeMigrations,
   async openDedicated(onLost) {
     const client = await connect();
     let isOpen = true;

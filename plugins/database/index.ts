@@ -1,4 +1,12 @@
-import { afterCommitQueues, type ContributionTo, capabilities, commands, definePlugin } from '#kernel';
+import {
+  afterCommitQueues,
+  type ContributionTo,
+  capabilities,
+  commands,
+  definePlugin,
+  type GrantHolder,
+  VERSION,
+} from '#kernel';
 import type { doctorChecks } from '../doctor/contract.ts';
 import type { MetricSource } from '../metrics/contract.ts';
 import type { health } from '../server/contract.ts';
@@ -33,8 +41,9 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const builders = createGuardedQueryBuilders(units, schemas[0] as string);
     const fullBuilder = createUnrestrictedKnexProvider(units);
 
-    const granted = new Map<string, Db>();
-    const onBind = (plugin: string, db: Db) => void granted.set(plugin, db);
+    const granted = new Map<string, { readonly db: Db; readonly version: string }>();
+    const onBind = ({ name, version, runtime }: GrantHolder, db: Db) =>
+      void granted.set(name, { db, version: runtime === 'internal' ? VERSION : version });
 
     const observer = followObserver(host, databaseObservers);
 
@@ -51,9 +60,11 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
       host.contribute<ContributionTo<typeof health>>('health', check);
     }
     host.contribute<MetricSource>('metrics.sources', createPoolMetricSource(connection.slots, config.DB_POOL_MAX));
-    host.provide(dedicatedConnections, createDedicatedConnections(connection.connectOutsidePool));
+    const beforeMigrations: (() => Promise<void>)[] = [];
+    const keep = (work: () => Promise<void>) => void beforeMigrations.push(work);
+    host.provide(dedicatedConnections, createDedicatedConnections(connection.connectOutsidePool, keep));
 
-    const dbOf = (plugin: string) => granted.get(plugin);
+    const versionOf = (plugin: string) => granted.get(plugin)?.version;
     const steps = () => host.read(migrations);
     const run = () =>
       runPendingMigrations(steps(), {
@@ -61,13 +72,14 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
         units,
         schemas,
         log,
-        dbOf,
+        dbOf: (plugin) => granted.get(plugin)?.db,
+        versionOf,
         allowNewer: config.DB_ALLOW_NEWER_SCHEMA,
         connect: connection.connectOutsidePool,
       });
     host.provide(migrator, { run });
     const schema = schemas[0] as string;
-    const looks = createDatabaseMaintenance({ connection, statements, schema, steps, dbOf });
+    const looks = createDatabaseMaintenance({ connection, statements, schema, steps, versionOf });
     host.provide(maintenance, looks);
     host.contribute<ContributionTo<typeof doctorChecks>>(
       'doctor.checks',
@@ -76,6 +88,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     for (const command of createDatabaseCommands(looks, connection)) host.contribute(commands, command);
     host.onMigrate(async () => {
       await connection.open();
+      for (const work of beforeMigrations) await work();
       await run();
     });
     host.onStop(connection.close);

@@ -14,3 +14,5 @@ export { toUnavailableOnDatabaseOutage } from './connection-errors.ts';
 export { createPoolShareHolder } from './pool-share.ts';
 /** For test runs: observes every statement before it runs. */
 export { type ObservedStatement, observeStatements } from './statement-observer.ts';
+/** The statement by which a process shows its version to others. */
+export { renderVersionLockSql } from './version-locks.ts';

@@ -1,6 +1,7 @@
-import type { DatabaseMaintenance, Migration } from './contract.ts';
+import type { DatabaseMaintenance } from './contract.ts';
 import type { DatabaseConnectionPool } from './managed-pool.ts';
-import { findNewerMigrations, type MigrateDeps, readRecordedMigrations } from './migrate.ts';
+import { createMigrationRecords } from './migration-records.ts';
+import { findUnknownMigrations, type OwnedMigration, type VersionOf } from './migration-versions.ts';
 import { renderProgramEnvironment } from './program-environment.ts';
 import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
 
@@ -8,8 +9,8 @@ interface Deps {
   readonly connection: Pick<DatabaseConnectionPool, 'open' | 'target'>;
   readonly statements: LeasedConnectionStatementRunner;
   readonly schema: string;
-  readonly steps: () => readonly { owner: string; value: Migration }[];
-  readonly dbOf: MigrateDeps['dbOf'];
+  readonly steps: () => readonly OwnedMigration[];
+  readonly versionOf: VersionOf;
 }
 
 /** The service `database-maintenance`. */
@@ -18,20 +19,20 @@ export const createDatabaseMaintenance = ({
   statements,
   schema,
   steps,
-  dbOf,
+  versionOf,
 }: Deps): DatabaseMaintenance => ({
   open: connection.open,
   label: () => connection.target().label,
   programEnvironment: () => renderProgramEnvironment(connection.target().client),
   async migrations() {
-    const recorded = await readRecordedMigrations(statements, schema);
+    const recorded = await createMigrationRecords((text, params) => statements.query(text, params), schema).peek();
     const known = new Set(recorded.map(({ owner, id }) => `${owner}\0${id}`));
     const all = steps().map(({ owner, value }) => ({ owner, id: value.id }));
     return {
       recorded,
       pending: all.filter(({ owner, id }) => !known.has(`${owner}\0${id}`)),
-      newer: findNewerMigrations(steps(), recorded, dbOf),
+      newer: findUnknownMigrations(steps(), recorded, versionOf).newer,
     };
   },
-  findNewer: (recorded) => findNewerMigrations(steps(), recorded, dbOf),
+  findNewer: (recorded) => findUnknownMigrations(steps(), recorded, versionOf).newer,
 });

@@ -1,21 +1,29 @@
 import type { Client } from 'pg';
-import { fail, type Log } from '#kernel';
+import { fail, type Log, VERSION } from '#kernel';
 import { RemediableError } from './connect-error-remedies.ts';
-import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type Migration, type RecordedMigration } from './contract.ts';
-import { quoteIdentifier } from './library.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT_SQL, type RecordedMigration } from './contract.ts';
+import { createMigrationRecords, type MigrationRecords } from './migration-records.ts';
+import {
+  assertLiveVersionsWork,
+  findTolerableMigrations,
+  type OwnedMigration,
+  type VersionOf,
+} from './migration-versions.ts';
 import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
+import { readLiveVersions } from './version-locks.ts';
 
 /** Key of the advisory lock under which one process at a time runs migrations. Never change it. */
 const LOCK = '1952804463, 1';
 
-export interface MigrateDeps {
+interface MigrateDeps {
   readonly statements: LeasedConnectionStatementRunner;
   readonly units: UnitsOfWork;
   readonly schemas: readonly string[];
   readonly log: Log;
   /** The `host.db` of a plugin; undefined where the plugin never read it. */
   readonly dbOf: (plugin: string) => Db | undefined;
+  readonly versionOf: VersionOf;
   /** DB_ALLOW_NEWER_SCHEMA: starts on tables that a newer version changed. */
   readonly allowNewer: boolean;
   /**
@@ -24,79 +32,64 @@ export interface MigrateDeps {
   readonly connect: () => Promise<Client>;
 }
 
-/** Runs every migration that is not recorded yet, each in one transaction with its record. */
-export async function runPendingMigrations(
-  steps: readonly { owner: string; value: Migration }[],
-  deps: MigrateDeps,
-): Promise<void> {
+/**
+ * Runs every migration that is not recorded yet. They commit together or not at all, so that the version before can be started again
+ * after a failure (ADR 73).
+ */
+export async function runPendingMigrations(steps: readonly OwnedMigration[], deps: MigrateDeps): Promise<void> {
   assertUniqueIds(steps);
-  const { statements, units, schemas, log, dbOf } = deps;
-  const table = `${quoteIdentifier(schemas[0] as string)}.platform_migrations`;
+  const { statements, units, schemas, log, versionOf } = deps;
+  const records = createMigrationRecords((text, params) => statements.query(text, params), schemas[0] as string);
   const lockClient = await deps.connect();
   try {
     await takeLock(lockClient, log);
-    await statements.query(
-      `create table if not exists ${table} (owner text not null, id text not null, at timestamptz not null default now(), primary key (owner, id))`,
-    );
-    const { rows } = await statements.query<{ owner: string; id: string }>(`select owner, id from ${table}`);
-    if (!deps.allowNewer) assertNotNewer(steps, rows, dbOf);
-    const recorded = new Set(rows.map(({ owner, id }) => `${owner}\0${id}`));
-    for (const { owner, value } of steps) {
-      if (recorded.has(`${owner}\0${value.id}`)) continue;
-      const db = dbOf(owner);
-      if (!db) throw fail('CAPABILITY_DENIED', `${owner} may not prepare tables: it has no host.db (database)`);
-      await units.transaction(async () => {
-        await statements.query(DISABLE_STATEMENT_TIMEOUT_SQL);
-        await value.up(db);
-        await statements.query(`insert into ${table} (owner, id) values ($1, $2)`, [owner, value.id]);
-      });
-      log.debug({ plugin: owner, step: value.id }, 'tables prepared');
-    }
+    const recorded = await records.read();
+    if (!deps.allowNewer) tellTolerated(findTolerableMigrations(steps, recorded, versionOf), log);
+    const known = new Set(recorded.map(({ owner, id }) => `${owner}\0${id}`));
+    const pending = steps.filter(({ owner, value }) => !known.has(`${owner}\0${value.id}`));
+    if (pending.length === 0) return;
+    assertLiveVersionsWork(pending, await readLiveVersions((text) => statements.query(text)), VERSION);
+    await units.transaction(async () => {
+      await statements.query(DISABLE_STATEMENT_TIMEOUT_SQL);
+      for (const step of pending) await runMigration(step, records, deps);
+    });
   } finally {
     // The end of the session releases the lock.
     await lockClient.end();
   }
 }
 
-/**
- * Stops the start where the database has a migration that this version does not know: a newer version changed the
- * tables, and this version could write wrong rows. Migrations of plugins that are not loaded do not count. A migration
- * that moved to another plugin is known by its id.
- */
-function assertNotNewer(
-  steps: readonly { owner: string; value: Migration }[],
-  recorded: readonly RecordedMigration[],
-  dbOf: MigrateDeps['dbOf'],
-): void {
-  const [newer] = findNewerMigrations(steps, recorded, dbOf);
-  if (!newer) return;
-  throw new RemediableError(
-    `a newer version of ${newer.owner} changed the tables (${newer.id}), which this version does not know`,
-    'start the newer version, or restore a backup from before it; DB_ALLOW_NEWER_SCHEMA=true starts this version anyway, at your own risk',
+async function runMigration(
+  { owner, value }: OwnedMigration,
+  records: MigrationRecords,
+  { dbOf, versionOf, log }: MigrateDeps,
+): Promise<void> {
+  const db = dbOf(owner);
+  if (!db) throw fail('CAPABILITY_DENIED', `${owner} may not prepare tables: it has no host.db (database)`);
+  const { id, worksSince = null } = value;
+  try {
+    await value.up(db);
+  } catch (error) {
+    throw describeFailure(owner, id, error);
+  }
+  await records.insert({ owner, id, version: versionOf(owner) ?? null, worksSince });
+  log.debug({ plugin: owner, step: id }, 'tables prepared');
+}
+
+function describeFailure(owner: string, id: string, error: unknown): Error {
+  const { detail, message, remedy } = error as { detail?: string; message?: string; remedy?: string };
+  const safety = 'Nothing of this upgrade was kept, so the version before can be started';
+  return new RemediableError(
+    `the migration ${id} of ${owner} failed: ${detail ?? message ?? String(error)}`,
+    remedy === undefined ? safety : `${remedy}. ${safety}`,
+    error,
   );
 }
 
-/** Recorded migrations of loaded plugins that this version does not know. */
-export function findNewerMigrations(
-  steps: readonly { owner: string; value: Migration }[],
-  recorded: readonly RecordedMigration[],
-  dbOf: MigrateDeps['dbOf'],
-): readonly RecordedMigration[] {
-  const ids = new Set(steps.flatMap(({ value }) => [value.id, ...(value.replaces ?? [])]));
-  const series = steps.flatMap(({ value }) => value.idPrefix ?? []);
-  const isKnown = (id: string) => ids.has(id) || series.some((start) => id.startsWith(start));
-  return recorded.filter(({ owner, id }) => dbOf(owner) !== undefined && !isKnown(id));
-}
-
-/** Migrations that are recorded in the database, none where the service has never started on it. */
-export async function readRecordedMigrations(
-  statements: LeasedConnectionStatementRunner,
-  schema: string,
-): Promise<readonly RecordedMigration[]> {
-  const table = `${quoteIdentifier(schema)}.platform_migrations`;
-  const { rows } = await statements.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [table]);
-  if (!rows[0]?.found) return [];
-  return (await statements.query<RecordedMigration>(`select owner, id from ${table} order by at, owner, id`)).rows;
+function tellTolerated(migrations: readonly RecordedMigration[], log: Log): void {
+  if (migrations.length === 0) return;
+  const changes = migrations.map(({ owner, id, version }) => `${owner} ${id} (${version ?? 'unknown version'})`);
+  log.info({ changes }, 'a newer version extended the tables, and this version works with them');
 }
 
 async function takeLock(lockClient: Client, log: Log): Promise<void> {
@@ -106,7 +99,7 @@ async function takeLock(lockClient: Client, log: Log): Promise<void> {
   await lockClient.query(`select pg_advisory_lock(${LOCK})`);
 }
 
-function assertUniqueIds(steps: readonly { owner: string; value: Migration }[]): void {
+function assertUniqueIds(steps: readonly OwnedMigration[]): void {
   const seen = new Set<string>();
   for (const { owner, value } of steps) {
     if (seen.has(`${owner}\0${value.id}`)) throw new Error(`${owner} has two migrations called ${value.id}`);

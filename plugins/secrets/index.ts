@@ -1,5 +1,6 @@
 import { type ContributionTo, definePlugin } from '#kernel';
 import type { doctorChecks } from '../doctor/contract.ts';
+import type { sharedSettings } from '../processes/contract.ts';
 import { secrets } from './contract.ts';
 import { createSecretsDoctorCheck } from './doctor-check.ts';
 import { parseMasterKey } from './master-key.ts';
@@ -13,10 +14,18 @@ interface Config {
 export default definePlugin<Config>({
   manifest,
   register({ config, contribute, provide }) {
+    const key = parseMasterKey(config.SECRETS_ENCRYPTION_KEY);
+    provide(secrets, createSecretCipher(key));
     contribute<ContributionTo<typeof doctorChecks>>(
       'doctor.checks',
       createSecretsDoctorCheck(config.SECRETS_ENCRYPTION_KEY),
     );
-    provide(secrets, createSecretCipher(parseMasterKey(config.SECRETS_ENCRYPTION_KEY)));
+    contribute<ContributionTo<typeof sharedSettings>>('processes.settings', {
+      name: 'SECRETS_ENCRYPTION_KEY',
+      values: () => (key ? [key.id] : []),
+      secret: true,
+      consequence: 'what one process encrypts counts as unset in the other',
+      stopsStart: true,
+    });
   },
 });

@@ -1,5 +1,6 @@
 import { type ContributionTo, definePlugin, fail } from '#kernel';
 import type { doctorChecks } from '../doctor/contract.ts';
+import type { sharedSettings } from '../processes/contract.ts';
 import type { health } from '../server/contract.ts';
 import { type StorageDriver, type StorageLocation, storage, storageDrivers } from './contract.ts';
 import { createStorageDoctorCheck } from './doctor-check.ts';
@@ -46,6 +47,12 @@ export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
         createStorageLocationCheck(location, threshold, () => at(location)),
       );
     }
+
+    host.contribute<ContributionTo<typeof sharedSettings>>('processes.settings', {
+      name: 'STORAGE_LOCATIONS',
+      values: () => [configs.map(({ location }) => location).join(',')],
+      consequence: 'files that one process stores are unknown to the other',
+    });
 
     // At the start, after migrations: a driver may keep objects in the database.
     host.onStart(async () => {

@@ -1,6 +1,9 @@
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
+/** `.ts` in a checkout; `.js` in the installed package, whose sources are compiled. */
+const EXTENSION = extname(import.meta.url);
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 let source: Promise<string> | undefined;
@@ -15,7 +18,7 @@ export function bundleChildRunnerSource(): Promise<string> {
 }
 
 async function bundleRunner(): Promise<string> {
-  return bundle('main.ts', 'cjs', { PRELUDE: JSON.stringify(await bundleGuestPreludeSource()) });
+  return bundle('main', 'cjs', { PRELUDE: JSON.stringify(await bundleGuestPreludeSource()) });
 }
 
 /**
@@ -23,7 +26,7 @@ async function bundleRunner(): Promise<string> {
  * of the globals to remove (`language-globals.ts`). It returns the entry point `enter` (`guest/index.ts`).
  */
 export async function bundleGuestPreludeSource(): Promise<string> {
-  const code = await bundle('guest/index.ts', 'esm', {});
+  const code = await bundle('guest/index', 'esm', {});
   const parts = /^([\s\S]*)export \{\s*(\w+) as default\s*\};\s*$/.exec(code);
   if (!parts) throw new Error('the prelude does not end in its one export');
   return `(function (LONGEST_CALL, LONGEST_RESULT, OTHER_GLOBALS) {\n'use strict';\n${parts[1]}\nreturn ${parts[2]};\n})`;
@@ -31,7 +34,7 @@ export async function bundleGuestPreludeSource(): Promise<string> {
 
 async function bundle(entry: string, format: 'cjs' | 'esm', define: Record<string, string>): Promise<string> {
   const result = await build({
-    entryPoints: [here(entry)],
+    entryPoints: [here(`${entry}${EXTENSION}`)],
     bundle: true,
     write: false,
     format,

@@ -481,7 +481,7 @@ describe('/collections', () => {
           'platform_sessions',
           ['token', 'id', 'user', 'share', 'expires', 'ip', 'user_agent', 'origin', 'created', 'last_used'],
         ],
-        ['platform_migrations', ['owner', 'id', 'at']],
+        ['platform_migrations', ['owner', 'id', 'at', 'version', 'works_since']],
       ] as const) {
         const one = await admin('GET', `/collections/${name}`);
         expect(one.meta.system).to.equal(true);

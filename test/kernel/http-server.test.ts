@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, get, type ServerResponse } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +70,46 @@ describe('HTTP server of the kernel', () => {
       await stopped;
       expect(performance.now() - answered, 'the kept connection is not waited for').to.be.below(5000);
     });
+  });
+
+  it('stop() fails no request of clients with kept connections: each learns by Connection: close that it is the last one', async () => {
+    const plugin: TestPlugin = {
+      name: 'quick',
+      manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
+      register: (host) =>
+        host.contribute(facet('http.middleware'), {
+          name: 'quick',
+          phase: 'route',
+          handle: (ctx: { body: unknown }) => void (ctx.body = 'done'),
+        }),
+    };
+    /** Sends requests one after the other over one connection until an answer closes it; answers their number. */
+    async function runClient(port: number): Promise<number> {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      for (let count = 1; ; count++) {
+        const [reply] = (await once(get({ port, agent, host: '127.0.0.1' }), 'response')) as [IncomingMessage];
+        await once(reply.resume(), 'end');
+        expect(reply.statusCode).to.equal(200);
+        if (reply.headers.connection === 'close') return count;
+        await pause(Math.random() * 20);
+      }
+    }
+    await withBootedTestPlugins(
+      [plugin],
+      async ({ kernel }) => {
+        const { port } = await kernel.listen();
+        const clients = Array.from({ length: 20 }, () => runClient(port));
+        await pause(100);
+        const stopped = kernel.stop();
+        // A client that does not know yet connects anew.
+        expect(await runClient(port)).to.equal(1);
+        for (const count of await Promise.all(clients)) expect(count).to.be.at.least(1);
+        await stopped;
+        const [error] = await once(connect(port, '127.0.0.1'), 'error');
+        expect(error.code).to.equal('ECONNREFUSED');
+      },
+      { environment: { SERVER_SHUTDOWN_DELAY: '1s' } },
+    );
   });
 
   it('headers must arrive within a minute; bodies have no limit of the kernel', async () => {

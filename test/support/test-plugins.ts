@@ -89,7 +89,13 @@ const resolveImports = (code: string): string =>
     .replaceAll(/(['"])#root\/([^'"]+)\1/g, (_all, _quote, path: string) => `'${new URL(path, root).href}'`);
 
 /** Settings under which a kernel in a test writes no log, reads no file and takes a free port. */
-export const silentSettings = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null' } as const;
+export const silentSettings = {
+  HOST: '127.0.0.1',
+  PORT: '0',
+  LOG_LEVEL: 'silent',
+  CONFIG_PATH: '/dev/null',
+  SERVER_SHUTDOWN_DELAY: '0',
+} as const;
 
 export interface BootedKernel {
   readonly kernel: Kernel;

@@ -11,7 +11,13 @@ import {
   runEsbuildWithDeadline,
 } from '../../extensions/library.ts';
 import type { ConfinedScriptText } from '../../sandbox/contract.ts';
-import { CONFINED_SDK, CONFINED_SDK_EXPORTS, findImportRefusalReason, isRelativeImport } from './refused-imports.ts';
+import {
+  CONFINED_SDK,
+  CONFINED_SDK_EXPORTS,
+  findImportRefusalReason,
+  isConfinedSdk,
+  isRelativeImport,
+} from './refused-imports.ts';
 import { createSourcePositions, NO_SOURCE_POSITIONS, type SourcePositions } from './source-positions.ts';
 
 const LOADERS: Readonly<Record<string, Loader>> = {
@@ -133,7 +139,7 @@ async function resolveImport(
 ): Promise<OnResolveResult> {
   const { path, importer, kind } = args;
   if (kind === 'entry-point') return { path: entry.path, namespace: PACKAGE_NAMESPACE, pluginData: entry.displayPath };
-  if (path === CONFINED_SDK) return { path, namespace: KIT_NAMESPACE, sideEffects: false };
+  if (isConfinedSdk(path)) return { path, namespace: KIT_NAMESPACE, sideEffects: false };
   const from = importer === entry.path ? entry.displayPath : 'one of its files';
   if (isRelativeImport(path) && kind !== 'require-resolve') {
     const base = join(dirname(importer), path);

@@ -2,7 +2,11 @@ import { builtinModules } from 'node:module';
 import type { ReasonCode } from '../../extensions/contract.ts';
 
 /** The SDK: the only package that confined code may import at run time. */
-export const CONFINED_SDK = '@tenon/extension-sdk';
+export const CONFINED_SDK = 'tenon/extension';
+
+/** Whether this is the SDK, by the name in the installed package or by that of the sources. */
+export const isConfinedSdk = (specifier: string): boolean =>
+  specifier === CONFINED_SDK || specifier === '@tenon/extension-sdk';
 
 /** The SDK's exports for confined code: identity functions. */
 export const CONFINED_SDK_EXPORTS = ['defineJsonEndpoint', 'defineFlowOperation', 'defineEventHook'] as const;
@@ -50,7 +54,7 @@ export function findImportRefusalReason(specifier: string): ImportRefusalReason 
   if (PROCESSES.has(root)) return createRefusal('USES_CHILD_PROCESS');
   if (ENVIRONMENT.has(root)) return createRefusal('USES_RAW_ENV');
   if (specifier.startsWith('node:') || BUILT_IN.has(root)) return createRefusal('USES_NODE_BUILTIN');
-  if (specifier === CONFINED_SDK) return undefined;
+  if (isConfinedSdk(specifier)) return undefined;
   if (FULL_KIT.test(specifier)) return createRefusal('USES_LEGACY_SDK_RUNTIME_IMPORT');
   if (INTERNAL.test(specifier)) return createRefusal('USES_INTERNAL_IMPORT');
   return undefined;

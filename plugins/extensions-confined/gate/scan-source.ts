@@ -2,10 +2,10 @@ import type { ReasonCode } from '../../extensions/contract.ts';
 import { findImports, isMethodDefinition } from './imports.ts';
 import { type SourceToken, tokenize } from './javascript-tokenizer.ts';
 import {
-  CONFINED_SDK,
   CONFINED_SDK_EXPORTS,
   findImportRefusalReason,
   findReasonCodeAdvice,
+  isConfinedSdk,
   isRelativeImport,
 } from './refused-imports.ts';
 
@@ -41,8 +41,9 @@ export function scanSourceForForbiddenUses(source: string): ForbiddenUseScanResu
       uses.push({ code, what: 'computes which module it loads', advice: 'name the module in quotes', at });
     } else if (isRelativeImport(specifier)) relative.push(specifier);
     else {
-      const fullAuthorityName =
-        specifier === CONFINED_SDK ? names.find((name) => FULL_AUTHORITY_NAME.test(name)) : undefined;
+      const fullAuthorityName = isConfinedSdk(specifier)
+        ? names.find((name) => FULL_AUTHORITY_NAME.test(name))
+        : undefined;
       const refused =
         fullAuthorityName === undefined
           ? findImportRefusalReason(specifier)

@@ -2,15 +2,23 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON, registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Modules that packages in any folder import by name, with the files of the running service. */
+const KERNEL = import.meta.resolve('#kernel');
+const SDK = new URL('../../../extensions/sdk/index.ts', import.meta.url).href;
+
+/**
+ * Modules that packages in any folder import by name, with the files of the running service: by the names of the sources, and by
+ * those of the installed package.
+ */
 const SERVICE_MODULES: Readonly<Record<string, string>> = {
-  '@tenon/kernel': import.meta.resolve('#kernel'),
-  '@tenon/extension-sdk': new URL('../../../extensions/sdk/index.ts', import.meta.url).href,
+  '@tenon/kernel': KERNEL,
+  'tenon/kernel': KERNEL,
+  '@tenon/extension-sdk': SDK,
+  'tenon/extension': SDK,
 };
 const SERVICE = new URL('../../../', import.meta.url).href;
 
 /**
- * Lets packages in any folder import `@tenon/kernel` and `@tenon/extension-sdk`. Node looks for them beside the
+ * Lets packages in any folder import `tenon/kernel` and `tenon/extension`. Node looks for them beside the
  * package, where the service may not write, and where a second service would find the first one's. A copy that a
  * package brings along is not
  * used: facet keys and error classes are compared by identity, so one process has one kernel (ADR 31). Answers a

@@ -4,6 +4,7 @@ import type { GraphqlScope } from '../contract.ts';
 import { createExplorerFileRoute } from './assets.ts';
 import { buildExplorerBundle, type ExplorerBundle } from './bundle.ts';
 import { sendExplorerPage } from './page.ts';
+import { readPrebuiltExplorerBundle } from './prebuilt-bundle.ts';
 
 export interface ExplorerDeps {
   /** Whether introspection is on. Without it there is no page. */
@@ -32,7 +33,7 @@ const MEDIA_TYPES = ['application/graphql-response+json', 'application/json', 't
 export function createGraphqlExplorer({
   introspection,
   log,
-  build = buildExplorerBundle,
+  build = async () => (await readPrebuiltExplorerBundle()) ?? (await buildExplorerBundle()),
 }: ExplorerDeps): GraphqlExplorer {
   let bundle: Promise<ExplorerBundle> | undefined;
 
@@ -40,7 +41,7 @@ export function createGraphqlExplorer({
     const started = performance.now();
     try {
       const built = await build();
-      log.info({ ms: Math.round(performance.now() - started) }, 'the GraphQL explorer was built');
+      log.info({ ms: Math.round(performance.now() - started) }, 'the files of the GraphQL explorer are ready');
       return built;
     } catch (error) {
       bundle = undefined;

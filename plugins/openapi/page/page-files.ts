@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -11,8 +11,8 @@ const { resolve } = createRequire(import.meta.url);
 
 /** The files that the page loads: those of Swagger UI, and the page's own. */
 const SOURCES = {
-  viewerScript: { base: 'viewer', extension: 'js', path: () => resolve('swagger-ui-dist/swagger-ui-bundle.js') },
-  viewerStyle: { base: 'viewer', extension: 'css', path: () => resolve('swagger-ui-dist/swagger-ui.css') },
+  viewerScript: { base: 'viewer', extension: 'js', path: () => findViewerFile('swagger-ui-bundle.js') },
+  viewerStyle: { base: 'viewer', extension: 'css', path: () => findViewerFile('swagger-ui.css') },
   documentPart: {
     base: 'document-part',
     extension: 'js',
@@ -21,6 +21,15 @@ const SOURCES = {
   script: { base: 'page', extension: 'js', path: () => new URL('./browser/page.js', import.meta.url) },
   style: { base: 'page', extension: 'css', path: () => new URL('./browser/page.css', import.meta.url) },
 } as const;
+
+/** The installed package has a copy of the two files instead of Swagger UI, which is ten times as large. */
+async function findViewerFile(name: string): Promise<URL | string> {
+  const copy = new URL(`./viewer/${name}`, import.meta.url);
+  return access(copy).then(
+    () => copy,
+    () => resolve(`swagger-ui-dist/${name}`),
+  );
+}
 
 type PageFileKey = keyof typeof SOURCES;
 
@@ -51,7 +60,7 @@ async function readPageFiles(): Promise<PageFiles> {
   const files = new Map<string, Buffer>();
   const names = await Promise.all(
     Object.entries(SOURCES).map(async ([key, { base, extension, path }]) => {
-      const content = await readFile(path());
+      const content = await readFile(await path());
       const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12);
       const name = `${base}-${hash}.${extension}`;
       files.set(name, await promisify(gzip)(content));
