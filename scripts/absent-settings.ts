@@ -91,6 +91,7 @@ export const ABSENT_SETTINGS: readonly AbsentSetting[] = [
     reason: 'EXTENSIONS_SANDBOX_MAX_MEMORY bounds scripts of flows as it bounds packages',
   },
 
+  { name: 'QUERYSTRING_PARSE_DEPTH', reason: 'QUERYSTRING_MAX_PARSE_DEPTH' },
   { name: 'MAX_JSON_QUERY_DEPTH', reason: 'a path leads ten levels into a JSON value at most' },
   {
     name: 'RELATIONAL_BATCH_SIZE',

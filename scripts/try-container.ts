@@ -1,9 +1,9 @@
 /**
  * `npm run try:container [-- --checkout <folder> --keep --built]`: builds the Dockerfile with buildah and runs the image with runc, as root on a
  * Debian without a container engine and without a registry of images, and prints seconds and sizes. The base image is replaced by a Debian made
- * of packages, and so it is not tried what the published base image has that this one has not; neither are compose.yaml's network, the image of
- * PostgreSQL, and the rules for system calls (seccomp) that engines add. `--keep` leaves the
- * folder of the trial for the next one, which takes the image from there with `--built`.
+ * of packages, and so it is not tried what the published base image has that this one has not; neither are the network of compose.yaml and its
+ * image of PostgreSQL, and AppArmor. The second start is under the rules for system calls that engines have, where this machine has them.
+ * `--keep` leaves the folder of the trial for the next one, which takes the image from there with `--built`.
  */
 import { chownSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,6 +25,7 @@ import {
   readImageConfig,
 } from './try-container/image.ts';
 import { assertInstalled, megabytesOf, timed } from './try-container/shell.ts';
+import { renderSystemCallRules } from './try-container/system-calls.ts';
 
 const { values } = parseArgs({
   options: {
@@ -83,9 +84,12 @@ try {
   const id = await checkService(place);
   expect('SIGTERM ends it with 0', String(await timed('stop', () => first.stop())), /^0$/);
 
-  const second = startContainer({ store, config, environment, volume });
-  await timed('second start, until it answers', () => waitUntilAnswering(url, second));
+  const seccomp = renderSystemCallRules();
+  const second = startContainer({ store, config, environment, volume, seccomp });
+  const rules = seccomp ? 'under the rules of engines for system calls' : 'without rules for system calls';
+  await timed(`second start, ${rules}, until it answers`, () => waitUntilAnswering(url, second));
   await checkFileKept({ ...place, container: second }, id);
+  await checkService({ ...place, container: second });
   expect('SIGTERM ends it with 0', String(await timed('stop', () => second.stop())), /^0$/);
   console.log(`           ${megabytesOf(volume)} MB in the volume`);
   console.log('the container files work as far as this machine can try them');

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { create, extract, type ReadEntry } from 'tar';
+import type { ReadEntry } from 'tar';
 
 /** Limits of one package: what is published is checked once, and then unpacked by every process. */
 const MAX_FILES = 20_000;
@@ -8,6 +8,9 @@ const MAX_BYTES = 512 * 1024 * 1024;
 
 /** The name of the object of an archive. Names of files of users begin otherwise, so an upload never has one of these. */
 export const archiveObjectName = (checksum: string): string => `extension__${checksum}.tgz`;
+
+/** Imported by the first archive only: most processes have none. */
+const loadTar = () => import('tar');
 
 /** Entries of folders that are no part of a package. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store']);
@@ -17,6 +20,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store']);
  * out, since a package is to be the same wherever it is unpacked.
  */
 export async function packFolder(folder: string, file: string): Promise<void> {
+  const { create } = await loadTar();
   await create(
     {
       file,
@@ -39,6 +43,7 @@ export async function packFolder(folder: string, file: string): Promise<void> {
  */
 export async function unpackArchive(file: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
+  const { extract } = await loadTar();
   let files = 0;
   let bytes = 0;
   await extract({

@@ -10,11 +10,10 @@ interface Deps {
   readonly cache: PackageCache;
   readonly bus: Pick<InterProcessBus, 'onReconnect'>;
   readonly log: Pick<Log, 'error' | 'warn'>;
-  /** Milliseconds after which what could not be brought is tried again for the first time. */
-  readonly retryAfter?: number;
 }
 
-/** Milliseconds between two attempts at most: each attempt waits twice as long as the one before. */
+/** Milliseconds before the first further attempt and between two at most: each waits twice as long as the one before. */
+const FIRST_PAUSE = 5000;
 const MAX_PAUSE = 10 * 60 * 1000;
 
 /** A source that also ends its timer. */
@@ -26,19 +25,13 @@ export interface LocationPackageSource extends PackageSource {
  * Brings the published packages to this machine. A package that cannot be brought fails by itself: its previous version goes on where
  * this process has one, and the attempt is repeated.
  */
-export function createLocationPackageSource({
-  published,
-  cache,
-  bus,
-  log,
-  retryAfter = 30_000,
-}: Deps): LocationPackageSource {
+export function createLocationPackageSource({ published, cache, bus, log }: Deps): LocationPackageSource {
   let last: readonly SourcePackage[] = [];
   let onChange = () => {};
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let isFirst = true;
-  let pause = retryAfter;
+  let pause = FIRST_PAUSE;
   let queue: Promise<unknown> = Promise.resolve();
 
   function retryLater(): void {
@@ -75,7 +68,7 @@ export function createLocationPackageSource({
     if (isFirst)
       await cache.removeUnused(all).catch((error) => log.warn({ err: error }, 'old packages are not removed'));
     isFirst = false;
-    if (brought.every((one, at) => one.folder?.includes((all[at] as PublishedPackage).archive))) pause = retryAfter;
+    if (brought.every((one, at) => one.folder?.includes((all[at] as PublishedPackage).archive))) pause = FIRST_PAUSE;
     return brought;
   }
 

@@ -26,7 +26,8 @@ are separated by commas. A wrong value stops the start, and every wrong value is
     `## Absent
 
 Settings that services of this kind usually have, and this one has not. One that is set is named in the log of the start, and has no effect.
-Values have the type that their setting declares: prefixes such as \`number:\` are part of the value. The drivers of \`storage\` are those that
+\`CONFIG_PATH\` names a file of lines \`NAME=value\` or of JSON, no program and no YAML.
+Values have the type that their setting declares: prefixes such as \`number:\` and \`regex:\` are part of the value. The drivers of \`storage\` are those that
 plugins bring (\`local\` and \`s3\`), and so are their keys; the keys of sign-in providers are in the READMEs of their plugins.
 
 ${markdownTable(

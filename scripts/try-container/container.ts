@@ -22,19 +22,22 @@ interface ContainerOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** The folder behind the volume of the image. */
   readonly volume: string;
+  /** Rules for system calls, in the form of the runtime; none where undefined. */
+  readonly seccomp?: object | undefined;
 }
 
 /**
  * Runs the image with runc, the runtime below container engines: the root file system read-only, `/tmp` in memory, no capability, no new
  * privileges, the user of the image. The network is that of the machine, where the database is.
  */
-export function startContainer({ store, config, environment, volume }: ContainerOptions): TrialContainer {
+export function startContainer(options: ContainerOptions): TrialContainer {
+  const { store, config } = options;
   const id = `tenon-trial-${process.pid}-${count++}`;
   const working = store.buildah('from', IMAGE);
   const root = store.buildah('mount', working);
   const bundle = join(store.folder, id);
   mkdirSync(bundle, { recursive: true });
-  writeFileSync(join(bundle, 'config.json'), JSON.stringify(renderRuntimeConfig(root, config, environment, volume)));
+  writeFileSync(join(bundle, 'config.json'), JSON.stringify(renderRuntimeConfig(root, options)));
   const state = ['--root', join(store.folder, 'runc')];
   const child: ChildProcess = spawn('runc', [...state, 'run', '--bundle', bundle, id], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,12 +68,7 @@ export function startContainer({ store, config, environment, volume }: Container
 
 let count = 0;
 
-function renderRuntimeConfig(
-  root: string,
-  config: ImageConfig,
-  environment: Readonly<Record<string, string>>,
-  volume: string,
-): object {
+function renderRuntimeConfig(root: string, { config, environment, volume, seccomp }: ContainerOptions): object {
   const [uid, gid] = config.User.split(':').map(Number);
   const mount = (destination: string, type: string, source: string, ...options: string[]) => ({
     destination,
@@ -107,6 +105,7 @@ function renderRuntimeConfig(
       namespaces: ['pid', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
       maskedPaths: ['/proc/acpi', '/proc/kcore', '/proc/keys', '/proc/timer_list', '/proc/sched_debug', '/proc/scsi'],
       readonlyPaths: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
+      ...(seccomp ? { seccomp } : {}),
     },
   };
 }

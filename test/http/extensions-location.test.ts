@@ -137,7 +137,7 @@ describe('EXTENSIONS_LOCATION', function () {
     expect(row.reason.detail).to.match(/other bytes than those that were published/);
     expect(await answer(third, '/shop')).to.equal('two');
     await writeFile(path, bytes);
-    await third.request('POST', '/extensions/reload', { token: third.admin.token });
+    // The process tries again by itself.
     await until(async () => (await answer(third, '/other')) === 'other');
   });
 
@@ -165,6 +165,16 @@ describe('EXTENSIONS_LOCATION', function () {
     const [first, second] = services as [SpawnedService, SpawnedService];
     for (const one of [first, second]) await until(async () => (await one.request('GET', '/shop')).status === 404);
     expect(await archives()).to.have.length(2);
+  });
+
+  it('processes that lost messages load what has changed once they are connected again', async () => {
+    const [first, second] = services as [SpawnedService, SpawnedService];
+    await database.query("delete from platform_published_extensions where name = 'note'");
+    expect(await answer(first, '/noted')).to.equal('two');
+    await database.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    for (const one of [first, second]) await until(async () => (await one.request('GET', '/noted')).status === 404);
   });
 
   it('commands say what is wrong, and end with 1 or 2', async () => {

@@ -73,6 +73,7 @@ describe('modules that a start loads', () => {
       'rate-limiter-flexible',
       'router',
       'sharp',
+      'tar',
       'yaml',
     ];
     expect(later.filter((name) => packages.has(name))).to.deep.equal([]);

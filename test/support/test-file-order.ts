@@ -22,6 +22,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/plugins/auth-providers/settings.test.ts',
   'test/plugins/media/processes.test.ts',
   'test/contract/manifest-grants-model-floor.test.ts',
+  'test/http/extensions-location.test.ts',
   'test/contract/service-process-lifecycle.test.ts',
   'test/plugins/database/embedded.test.ts',
   'test/http/bodies-unfinished.test.ts',
