@@ -19,7 +19,7 @@ export const KERNEL_CONFIG = {
   PORT: { type: 'integer', default: 8055, minimum: 0, maximum: 65535, about: 'port to listen on; 0 picks a free one' },
   LOG_LEVEL: { type: 'string', default: 'info', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] },
   LOG_STYLE: { type: 'string', default: 'pretty', enum: ['pretty', 'raw'], about: 'raw writes JSON lines' },
-  SHUTDOWN_DELAY: { type: 'duration', default: 1000, about: 'how long a stopping process still takes requests' },
+  SERVER_SHUTDOWN_DELAY: { type: 'duration', default: 1000, about: 'how long a stopping process still takes requests' },
   SHUTDOWN_TIMEOUT: { type: 'duration', default: 10_000, about: 'how long running requests may take when stopping' },
   PUBLIC_URL: { type: 'string', default: '/', about: 'address under which clients reach the service' },
   DATA_PATH: { type: 'string', default: './data', about: 'folder of everything the service keeps on disk' },
@@ -93,7 +93,7 @@ function createKernel({ facets, events, settings, log, ledger, audit }: PluginSt
   const stop = async () => {
     // Listeners run before the first connection is refused.
     if (server) announce('server.stop');
-    await server?.drain(settings.value('SHUTDOWN_DELAY'), settings.value('SHUTDOWN_TIMEOUT'));
+    await server?.drain(settings.value('SERVER_SHUTDOWN_DELAY'), settings.value('SHUTDOWN_TIMEOUT'));
     for (const plugin of [...loader.loaded()].reverse()) await loader.stop(plugin);
     callerForgeryLedgers.delete(ledger);
   };

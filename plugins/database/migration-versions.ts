@@ -15,9 +15,23 @@ export type VersionOf = (owner: string) => string | undefined;
 const isOlder = (version: string, other: string): boolean => versionNumberOf(version) < versionNumberOf(other);
 
 /**
+ * Recorded migrations of loaded plugins that this version does not know. A migration that moved to another plugin is known by its id.
+ */
+export function findNewerMigrations<Recorded extends { readonly owner: string; readonly id: string }>(
+  steps: readonly OwnedMigration[],
+  recorded: readonly Recorded[],
+  ofLoaded: (owner: string) => unknown,
+): readonly Recorded[] {
+  const ids = new Set(steps.flatMap(({ value }) => [value.id, ...(value.replaces ?? [])]));
+  const series = steps.flatMap(({ value }) => value.idPrefix ?? []);
+  const isKnown = (id: string) => ids.has(id) || series.some((prefix) => id.startsWith(prefix));
+  return recorded.filter(({ owner, id }) => ofLoaded(owner) !== undefined && !isKnown(id));
+}
+
+/**
  * Stops the start where the database has a migration that this version does not know and does not work with: this version could
- * write wrong rows. Migrations of plugins that are not loaded do not count. A migration that moved to another plugin is known by its
- * id. Answers the migrations that this version does not know, and works with.
+ * write wrong rows. Migrations of plugins that are not loaded do not count. Answers the migrations that this version does not know,
+ * and works with.
  *
  * @throws RemediableError
  */
@@ -26,12 +40,7 @@ export function findTolerableMigrations(
   recorded: readonly RecordedMigration[],
   versionOf: VersionOf,
 ): readonly RecordedMigration[] {
-  const ids = new Set(steps.flatMap(({ value }) => [value.id, ...(value.replaces ?? [])]));
-  const series = steps.flatMap(({ value }) => value.idPrefix ?? []);
-  const unknown = recorded.filter(
-    ({ owner, id }) =>
-      versionOf(owner) !== undefined && !ids.has(id) && !series.some((prefix) => id.startsWith(prefix)),
-  );
+  const unknown = findNewerMigrations(steps, recorded, versionOf);
   const newer = unknown.find(
     ({ owner, worksSince }) => worksSince === null || isOlder(versionOf(owner) as string, worksSince),
   );

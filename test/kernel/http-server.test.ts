@@ -104,7 +104,7 @@ describe('HTTP server of the kernel', () => {
         const [error] = await once(connect(port, '127.0.0.1'), 'error');
         expect(error.code).to.equal('ECONNREFUSED');
       },
-      { environment: { SHUTDOWN_DELAY: '1s' } },
+      { environment: { SERVER_SHUTDOWN_DELAY: '1s' } },
     );
   });
 

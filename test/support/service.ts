@@ -188,7 +188,7 @@ const createEnvironment = (database: FreshDatabase, data: string) => ({
   PORT: '0',
   PUBLIC_URL: 'http://127.0.0.1:8055',
   LOG_LEVEL: 'silent',
-  SHUTDOWN_DELAY: '0',
+  SERVER_SHUTDOWN_DELAY: '0',
   LOG_STYLE: 'raw',
   CONFIG_PATH: '/dev/null',
   EXTENSIONS_PATH: join(data, 'extensions'),

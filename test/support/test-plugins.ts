@@ -94,7 +94,7 @@ export const silentSettings = {
   PORT: '0',
   LOG_LEVEL: 'silent',
   CONFIG_PATH: '/dev/null',
-  SHUTDOWN_DELAY: '0',
+  SERVER_SHUTDOWN_DELAY: '0',
 } as const;
 
 export interface BootedKernel {
