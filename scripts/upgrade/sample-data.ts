@@ -73,6 +73,7 @@ export async function assertSampleIsIntact(
     await text('/graphql?query={note(sort:["id"]){text}}'),
     `{"data":{"note":${items.slice(8, -1)}}}`,
   );
+  assertSame('folders', await text('/folders?fields=name'), '{"data":[{"name":"Pictures"}]}');
   assertSame('file', digest(new Uint8Array(await (await send('GET', `/assets/${file}`)).arrayBuffer())), fileDigest);
   const small = await send('GET', `/assets/${file}?width=30&format=webp`);
   const { format, width } = await sharp(await small.arrayBuffer()).metadata();

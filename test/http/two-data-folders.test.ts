@@ -149,7 +149,7 @@ describe('a process on a database that has a secret', () => {
     await started({ SECRET: 'of the environment, long enough for everybody' }, async (service) => {
       expect(await statusWith(service, first.admin.token)).to.be.within(401, 403);
       expect(await statusWith(service, service.admin.token)).to.equal(200);
-      expect(warned(service, /SECRET differs/)).to.have.length(1);
+      expect(warned(service, /SECRET differs from the secret in the database/)).to.have.length(1);
     });
     const rows = await database.query('select value from platform_secrets');
     expect(rows).to.deep.equal([{ value: 'kept in a file by a version before' }]);
