@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type OpenIdServer, startOpenIdServer } from '../support/openid-server.ts';
@@ -11,6 +10,7 @@ import { readCorePluginFolders } from '../support/plugin-folders.ts';
 import { createSender, type SendRequest } from '../support/send.ts';
 import { createMigratedDatabase, FIRST_ADMIN_CREDENTIALS } from '../support/service.ts';
 import { silentSettings } from '../support/test-plugins.ts';
+import { exercise, exercisesOfPlugin } from './grant-exercises.ts';
 import type { ManifestGrant } from './manifest-grants.ts';
 import { OPTIONAL_FEATURES } from './optional-features.ts';
 
@@ -30,32 +30,42 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   utilities: ['count', 'platform_users'],
 };
 
-/** A PNG of one pixel in Base64. */
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-
 /** Whether migrations use the grant: the test then begins with an empty database, which shows the denial sooner. */
 const isUsedByMigrations = ({ path: [section, name = ''] }: ManifestGrant): boolean =>
   (section === 'capabilities' && name === 'database') || (section === 'config' && name.startsWith('ADMIN_'));
 
-/** Uses every feature without the grant: on a migrated database first and, if nothing is denied, on an empty one. */
+/**
+ * Uses features without the grant until one is denied: those that are known to use grants of the plugin, then every feature, and then every
+ * feature on an empty database.
+ */
 export async function findDenialWithoutGrant(grant: ManifestGrant, url: URL): Promise<CapabilityDenial | undefined> {
-  const migrated = isUsedByMigrations(grant) ? undefined : await createMigratedDatabase('grants');
-  const denial = migrated && (await denialOn(migrated, grant, url));
-  return denial ?? denialOn(await freshDatabase('grants'), grant, url);
+  if (!isUsedByMigrations(grant)) {
+    const { folder } = grant.plugin;
+    const known = exercisesOfPlugin(folder) ?? (COMMANDS[folder] ? [] : undefined);
+    const denial = known && (await denialOn(await createMigratedDatabase('grants'), grant, url, known));
+    if (denial) return denial;
+    const another = await denialOn(await createMigratedDatabase('grants'), grant, url);
+    if (another) return another;
+  }
+  return denialOn(await freshDatabase('grants'), grant, url);
 }
 
-/** Starts the product with the plugin as changed at `url`, and uses every feature until the plugin is denied something. */
+/**
+ * Starts the product with the plugin as changed at `url`, and uses features until the plugin is denied something: those of these exercises,
+ * without confined packages, whose runtime takes a second to start, or all.
+ */
 async function denialOn(
   database: FreshDatabase,
   { plugin, path }: ManifestGrant,
   url: URL,
+  exercises?: Parameters<typeof exercise>[1],
 ): Promise<CapabilityDenial | undefined> {
   const data = await mkdtemp(join(tmpdir(), 'tenon-grants-'));
   const outside = await openServer();
   const provider = await startOpenIdServer();
   let kernel: Kernel | undefined;
   try {
-    await putExtensions(join(data, 'extensions'));
+    await putExtensions(join(data, 'extensions'), exercises === undefined);
     const key = path.at(-1) as string;
     const plugins = readCorePluginFolders()
       // Plugins that share the removed setting are left out: they cannot start when no plugin owns it.
@@ -75,7 +85,7 @@ async function denialOn(
       if (denialOf(kernel, plugin.name)) throw new Error('denied: the rest need not be tried');
       return reply;
     };
-    await exerciseAll(untilDenied, `http://127.0.0.1:${address}`, provider);
+    await exercise({ request: untilDenied, outside: `http://127.0.0.1:${address}`, provider }, exercises);
     const [command = '', ...args] = COMMANDS[plugin.folder] ?? [];
     const { commands } = kernel;
     await commands()
@@ -147,8 +157,8 @@ async function openServer(): Promise<Server> {
   return server;
 }
 
-/** Writes endpoints, operations and hooks, confined and with full authority, and packages that fail to load. */
-async function putExtensions(folder: string): Promise<void> {
+/** Writes endpoints, operations and hooks, with full authority and, where wanted, confined, and packages that fail to load. */
+async function putExtensions(folder: string, withConfined: boolean): Promise<void> {
   const halves = { app: 'app.js', api: 'index.js' };
   const confined = { runtime: 'confined-server', source: 'index.js' };
   const endpoint = (id: string) => `{ id: '${id}', handler: () => ({ body: '${id}' }) }`;
@@ -183,6 +193,7 @@ async function putExtensions(folder: string): Promise<void> {
     ['later', { type: 'endpoint', path: 'index.js', host: '^99.0.0' }, endpoint('later')],
   ];
   for (const [id, manifest, code] of packages) {
+    if ('runtime' in manifest && !withConfined) continue;
     const name = `service-extension-${id}`;
     await mkdir(join(folder, name), { recursive: true });
     const own = { host: '^1.0.0', ...manifest };
@@ -191,203 +202,4 @@ async function putExtensions(folder: string): Promise<void> {
     await writeFile(join(folder, name, 'index.js'), `export default ${code};`);
     await writeFile(join(folder, name, 'app.js'), `export default { id: '${id}', name: 'A', options: [] };`);
   }
-}
-
-/** Sends requests that use every feature. Their answers are not checked, since denials are found in the ledger. */
-async function exerciseAll(request: SendRequest, outside: string, provider: OpenIdServer): Promise<void> {
-  const login = await request('POST', '/auth/login', { body: FIRST_ADMIN_CREDENTIALS });
-  const token = login.body?.data?.access_token as string | undefined;
-  const ask = (method: string, path: string, body?: unknown) => request(method, path, { token, body });
-  await request('GET', '/server/ping', { headers: { origin: 'http://example.com' } });
-  await request('OPTIONS', '/items/things', {
-    headers: { origin: 'http://example.com', 'access-control-request-method': 'GET' },
-  });
-  // The service imports the graphql package with the first document.
-  await ask('POST', '/graphql/system', { query: '{ server_ping }' });
-  await request('GET', '/server/specs/oas');
-  await request('GET', '/server/specs/oas/page');
-  await ask('POST', '/graphql/system', { query: '{ server_specs_oas }' });
-  await exerciseProvider(request, provider);
-  await exerciseScim(request);
-  await exerciseSchema(ask);
-  await exerciseFlows(ask);
-  await exerciseUsers(ask, request);
-  // After the other features, since uploads start worker processes for images and so take longest.
-  await exerciseFiles(ask, request, token, outside);
-  await exerciseAccountLinks(ask, request);
-  await request('GET', '/echo');
-  await request('GET', '/nothing-at-all');
-  await request('GET', '/server/info', { token: null, headers: { 'x-named': 'a caller' } });
-  await ask('GET', '/extensions');
-  await ask('POST', '/extensions/reload', {});
-}
-
-/** Signs in by the provider twice: the first sign-in registers the user. */
-async function exerciseProvider(request: SendRequest, provider: OpenIdServer): Promise<void> {
-  provider.user = { sub: 'ann', email: 'ann@example.com' };
-  for (let count = 0; count < 2; count++) {
-    const begin = await request('GET', '/auth/login/example');
-    const redirect = await fetch(begin.headers.get('location') ?? '', { redirect: 'manual' });
-    const callback = new URL(redirect.headers.get('location') ?? '');
-    const cookie = begin.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
-    await request('GET', `${callback.pathname}${callback.search}`, { headers: { cookie } });
-    // The second use is refused.
-    await request('GET', `${callback.pathname}${callback.search}`, { headers: { cookie } });
-  }
-  await request('POST', '/auth/login/example/backchannel-logout', {
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: String(new URLSearchParams({ logout_token: provider.signLogoutToken({ sub: 'ann' }) })),
-  });
-}
-
-/** Manages a user and a group as the provider does. */
-async function exerciseScim(request: SendRequest): Promise<void> {
-  const send = (method: string, path: string, kind?: string, body: object = {}) =>
-    request(method, `/scim/v2${path}`, {
-      token: OPTIONAL_FEATURES.AUTH_EXAMPLE_SCIM_TOKEN,
-      body: kind && { schemas: [`urn:ietf:params:scim:${kind}`], ...body },
-    });
-  const user = (await send('POST', '/Users', 'schemas:core:2.0:User', { userName: 'managed' })).body?.id;
-  await send('POST', '/Groups', 'schemas:core:2.0:Group', { displayName: 'g', members: [{ value: user }] });
-  await send('GET', '/Groups');
-  const Operations = [{ op: 'replace', path: 'title', value: 'x' }];
-  await send('PATCH', `/Users/${user}`, 'api:messages:2.0:PatchOp', { Operations });
-  await send('DELETE', `/Users/${user}`);
-}
-
-type Ask = (method: string, path: string, body?: unknown) => ReturnType<SendRequest>;
-
-async function exerciseSchema(ask: Ask): Promise<void> {
-  const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };
-  for (const collection of ['things', 'parts'])
-    await ask('POST', '/collections', { collection, schema: {}, meta: {}, fields: [key] });
-  await ask('PATCH', '/collections/things', { meta: { note: 'x' } });
-  await ask('POST', '/fields/parts', { field: 'thing', type: 'integer' });
-  await ask('POST', '/fields/things', { field: 'name', type: 'string' });
-  await ask('PATCH', '/fields/things/name', { meta: { note: 'x' } });
-  await ask('POST', '/relations', { collection: 'parts', field: 'thing', related_collection: 'things' });
-  await ask('PATCH', '/relations/parts/thing', { meta: { sort_field: null } });
-  await ask('POST', '/items/things', { name: 'one' });
-  await ask('GET', '/items/things?fields=*.*');
-  await ask('POST', '/comments', { collection: 'things', item: '1', comment: 'plain' });
-}
-
-/** Runs a flow whose operations write without a user, one of them so that other flows are triggered. */
-async function exerciseFlows(ask: Ask): Promise<void> {
-  const flow = (await ask('POST', '/flows', { name: 'f', trigger: 'webhook', options: { method: 'POST' } })).body?.data
-    ?.id;
-  const options = { collection: 'things', payload: { name: 'by a flow' }, permissions: '$full' };
-  let resolve: string | undefined;
-  for (const emitEvents of [true, false]) {
-    const operation = {
-      flow,
-      key: `create ${emitEvents}`,
-      type: 'item-create',
-      options: { ...options, emitEvents },
-      resolve,
-    };
-    resolve = (await ask('POST', '/operations', operation)).body?.data?.id;
-  }
-  await ask('PATCH', `/flows/${flow}`, { operation: resolve });
-  await ask('POST', `/flows/trigger/${flow}`, {});
-  await ask('POST', `/flows/${flow}/try`, {});
-  await exerciseParking(ask);
-}
-
-/** A flow that fails is switched off by the service. */
-async function exerciseParking(ask: Ask): Promise<void> {
-  const options = { type: 'action', scope: ['items.create'], collections: ['things'], parkAfterFailures: 1 };
-  const flow = (await ask('POST', '/flows', { name: 'failing', trigger: 'event', options })).body?.data?.id;
-  const operation = (await ask('POST', '/operations', { flow, key: 'no', type: 'throw-error', options: {} })).body?.data
-    ?.id;
-  await ask('PATCH', `/flows/${flow}`, { operation });
-  await ask('POST', '/items/things', { name: 'two' });
-  for (let time = 0; time < 500; time++) {
-    if ((await ask('GET', `/flows/${flow}`)).body?.data?.status !== 'active') return;
-    await pause(20);
-  }
-}
-
-async function exerciseFiles(
-  ask: Ask,
-  request: SendRequest,
-  token: string | undefined,
-  outside: string,
-): Promise<void> {
-  const upload = (names: readonly string[], type = 'image/png') => {
-    const form = new FormData();
-    for (const name of names) form.append('file', new Blob([Buffer.from(PNG, 'base64')], { type }), name);
-    return form;
-  };
-  const file = await request('POST', '/files', { token, body: upload(['a.png']) });
-  // The second file is sent with a folder that does not exist: the service fails and deletes the first file again.
-  const broken = upload(['b.png']);
-  broken.append('folder', '00000000-0000-4000-8000-000000000000');
-  broken.append('file', new Blob(['x']), 'c.txt');
-  await request('POST', '/files', { token, body: broken });
-  await ask('POST', '/files/import', { url: `${outside}/a.txt`, data: { id: file.body?.data?.id } });
-  await ask('GET', `/assets/${file.body?.data?.id}?width=1`);
-  await ask('DELETE', `/files/${file.body?.data?.id}`);
-  const rows = new FormData();
-  rows.append('file', new Blob(['name\nimported\n'], { type: 'text/csv' }), 'rows.csv');
-  await request('POST', '/utils/import/things', { token, body: rows });
-  await ask('POST', '/utils/export/things', { query: {}, format: 'csv' });
-}
-
-async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {
-  const role = (await ask('POST', '/roles', { name: 'writers', app_access: true })).body?.data?.id;
-  const permit = (collection: string, action: string) =>
-    ask('POST', '/permissions', { role, collection, action, fields: ['*'], permissions: {} });
-  for (const action of ['update', 'delete']) await permit('things', action);
-  await permit('platform_comments', 'create');
-  await permit('platform_users', 'read');
-  const who = { email: 'writer@example.com', password: 'correct horse battery' };
-  const user = (await ask('POST', '/users', { ...who, role })).body?.data?.id;
-  const signedIn = (await request('POST', '/auth/login', { body: who })).body?.data;
-  const token = signedIn?.access_token;
-  // The second use of a refresh token ends its session, and the service notifies the user.
-  const refresh = { refresh_token: signedIn?.refresh_token };
-  for (let time = 0; time < 2; time++) await request('POST', '/auth/refresh', { body: refresh });
-  await request('PATCH', '/items/things', { token, body: { keys: [1], data: { name: 'two' } } });
-  await request('PATCH', '/items/things/1', { token, body: { name: 'three' } });
-  // The service notifies mentioned users of a comment only if they may read the item, and mails the notification.
-  await permit('things', 'read');
-  await ask('POST', '/comments', { collection: 'things', item: '1', comment: `hello @${user}` });
-  const share = (await ask('POST', '/shares', { collection: 'things', item: 1, role })).body?.data?.id;
-  const visitor = (await request('POST', '/shares/auth', { body: { share } })).body?.data?.access_token;
-  await request('GET', '/items/things', { token: visitor });
-  await ask('PATCH', '/settings', { project_name: 'x' });
-  await ask('PATCH', `/users/${user}`, { status: 'suspended' });
-  await ask('DELETE', `/users/${user}`);
-  await ask('DELETE', '/relations/parts/thing');
-  await ask('DELETE', '/fields/things/name');
-  await ask('DELETE', '/collections/things');
-}
-
-/** Registers, invites and resets, and opens the links of the mails, which the package `full` lists. */
-async function exerciseAccountLinks(ask: Ask, request: SendRequest): Promise<void> {
-  const password = 'correct horse battery';
-  const post = (path: string, body: object) => request('POST', path, { body });
-  const tokenFor = async (email: string, page: string): Promise<string> => {
-    for (let tries = 0; tries < 100; tries++) {
-      const { body } = await request('GET', '/full');
-      const links: readonly [to: string, url?: string][] = body?.links ?? [];
-      const url = links.findLast(([to, one]) => to === email && one?.includes(page))?.[1];
-      if (url !== undefined) return new URL(url).searchParams.get('token') ?? '';
-      await pause(100);
-    }
-    return '';
-  };
-  const [role, other] = [
-    (await ask('POST', '/roles', { name: 'invited' })).body?.data?.id,
-    (await ask('POST', '/roles', { name: 'invited again' })).body?.data?.id,
-  ];
-  await ask('PATCH', '/settings', { public_registration: true });
-  await post('/users/register', { email: 'registered@example.com', password });
-  const confirmation = await tokenFor('registered@example.com', 'verify-email');
-  await request('GET', `/users/register/verify-email?token=${confirmation}`);
-  for (const one of [role, other]) await ask('POST', '/users/invite', { email: 'invited@example.com', role: one });
-  await post('/users/invite/accept', { token: await tokenFor('invited@example.com', 'accept-invite'), password });
-  await post('/auth/password/request', { email: 'invited@example.com' });
-  await post('/auth/password/reset', { token: await tokenFor('invited@example.com', 'reset-password'), password });
 }

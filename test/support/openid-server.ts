@@ -51,9 +51,14 @@ interface IssuedCode {
   readonly user: Claims;
 }
 
+const generateKeyPair = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
+/** The first key of each server of this process: making one takes up to half a second. */
+let firstKeyPair: ReturnType<typeof generateKeyPair> | undefined;
+
 export async function startOpenIdServer(): Promise<OpenIdServer> {
   let keyNumber = 1;
-  let pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  firstKeyPair ??= generateKeyPair();
+  let pair = firstKeyPair;
   const codes = new Map<string, IssuedCode>();
   /** What the server says of the user of an access token. */
   const profiles = new Map<string, Claims>();
@@ -84,7 +89,7 @@ export async function startOpenIdServer(): Promise<OpenIdServer> {
       return jwt.sign(all, pair.privateKey, { algorithm: 'RS256', keyid: keyIdOf(keyNumber) });
     },
     rotateKeys() {
-      pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      pair = generateKeyPair();
       keyNumber++;
     },
     requests: [],
