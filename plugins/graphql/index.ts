@@ -5,9 +5,10 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
-import { graphqlFields } from './contract.ts';
+import { graphqlFields, graphqlOperations, graphqlSubscriptions } from './contract.ts';
 import { createGraphqlExplorer } from './explorer/explorer.ts';
 import { createRefusedFieldReporter } from './fields/refused-field-reporter.ts';
+import { parseGraphqlRequestMembers } from './http/request.ts';
 import { graphqlRoutes } from './http/routes.ts';
 import { sdlField, sdlRoutes, sdlServiceClass } from './http/sdl.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -48,14 +49,24 @@ export default definePlugin<Config>({
       introspection,
     };
     const contributed = () => host.read(graphqlFields).kept;
+    const subscriptions = () => host.read(graphqlSubscriptions);
     const engine = loadOnce(async () => {
       const { createGraphqlEngine } = await import('./engine.ts');
-      return createGraphqlEngine({ ...used, ...settings, contributed, log });
+      return createGraphqlEngine({ ...used, ...settings, contributed, subscriptions, log });
     });
     const explorer = createGraphqlExplorer({ introspection, log });
 
     host.define(graphqlFields);
-    for (const route of [...graphqlRoutes({ engine, explorer }), ...sdlRoutes(engine), ...explorer.routes])
+    host.define(graphqlSubscriptions);
+    host.provide(graphqlOperations, {
+      parseRequest: parseGraphqlRequestMembers,
+      prepare: async (request, call) => (await engine()).prepare(request, call),
+    });
+    for (const route of [
+      ...graphqlRoutes({ engine, explorer, subscriptions }),
+      ...sdlRoutes(engine),
+      ...explorer.routes,
+    ])
       host.contribute(routes, route);
     host.contribute(graphqlFields, sdlField(engine));
     host.contribute<ServiceClass>('extensions.services', sdlServiceClass(engine));

@@ -1,5 +1,4 @@
 import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
-import { createDisconnectSignalGetter } from '../../http/library.ts';
 import type { Key, Payload } from '../../items/contract.ts';
 import { parseKeyValue } from '../../items/library.ts';
 import { collectFields, selectionSetsOf } from '../plan/collect-fields.ts';
@@ -44,14 +43,14 @@ function readArguments({ field, nodes }: SelectedRootField, { coercedVariables }
 /** Writes the rows of a mutation. Returns the key of a single row, or the keys of several. */
 async function writeRows(
   { items }: GraphqlExecutionDeps,
-  { call: { caller, ctx } }: GraphqlOperationRun,
+  { call: { caller, signal } }: GraphqlOperationRun,
   kind: Exclude<MutationFieldBinding['kind'], 'delete one' | 'delete many'>,
   collection: string,
   { id, ids = [], data }: WriteArguments,
 ): Promise<Key | readonly Key[]> {
   const row = (data ?? {}) as Payload;
   const rows = (data ?? []) as readonly Payload[];
-  const limits = { signal: createDisconnectSignalGetter(ctx) };
+  const limits = { signal };
   switch (kind) {
     case 'create one':
       return items.createOne(caller, collection, row, limits);
@@ -81,7 +80,7 @@ async function deleteRows(
     type instanceof GraphQLObjectType
       ? collectFields(createGraphqlSelectionContext(deps, run), type, selectionSetsOf(root.nodes))
       : undefined;
-  await deps.items.deleteMany(run.call.caller, name, ids, { signal: createDisconnectSignalGetter(run.call.ctx) });
+  await deps.items.deleteMany(run.call.caller, name, ids, { signal: run.call.signal });
   if (!fields) return 'true';
   const key = (await deps.schema.snapshot()).collections.get(name)?.key;
   const keys = ids.map((one) => String(key?.parts ? parseKeyValue(key, one) : one));

@@ -1,11 +1,12 @@
 import { errorEnvelope, fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
-import { sendStream } from '../../http/library.ts';
+import { createDisconnectSignalGetter, sendStream } from '../../http/library.ts';
 import { currentAnswerSources } from '../../query/library.ts';
-import type { GraphqlScope } from '../contract.ts';
+import type { GraphqlScope, SubscriptionSource } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
 import type { GraphqlResponse } from '../execute/operation-and-response-types.ts';
+import { toGraphqlErrors } from '../library.ts';
 import { graphqlMediaTypeFor } from './media-type.ts';
 import { parseGraphqlRequest } from './request.ts';
 import {
@@ -16,6 +17,8 @@ import {
 
 export interface GraphqlRoutesDeps {
   readonly engine: () => Promise<GraphqlEngine>;
+  /** What answers event streams; undefined without subscriptions. */
+  readonly subscriptions: () => SubscriptionSource | undefined;
   /** The page for browsers, at the same URLs. */
   readonly explorer: {
     acceptsPage(ctx: HttpContext): boolean;
@@ -55,6 +58,8 @@ async function answerGet(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: Http
 }
 
 async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
+  const eventStreams = scope === 'items' && acceptsEventStream(ctx) ? deps.subscriptions() : undefined;
+  if (eventStreams) return eventStreams.answerEventStream(ctx, parseGraphqlRequest(ctx));
   const type = graphqlMediaTypeFor(ctx);
   const cacheControl = ctx.response.get('Cache-Control');
   // Error responses, which the kernel sends with these headers, are not stored. The answer to a query by GET gets
@@ -62,7 +67,11 @@ async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx:
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', type);
   try {
-    const response = await (await deps.engine()).run(scope, parseGraphqlRequest(ctx), ctx);
+    const response = await (await deps.engine()).run(scope, parseGraphqlRequest(ctx), {
+      caller: ctx.state.caller,
+      ctx,
+      signal: createDisconnectSignalGetter(ctx),
+    });
     // `no-cache`: a client may keep the answer but revalidates it by its entity tag, since rows and permissions change
     // at any time. A stream has no entity tag, but its client may keep it as well.
     if (ctx.method !== 'POST' && isComplete(response)) ctx.set('Cache-Control', cacheControl);
@@ -72,6 +81,10 @@ async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx:
     sendFailure(ctx, error);
   }
 }
+
+/** Only a client that names the media type gets an event stream. */
+const acceptsEventStream = ({ req }: HttpContext): boolean =>
+  req.headers.accept?.includes('text/event-stream') ?? false;
 
 const isComplete = (response: GraphqlResponse): boolean => response.kind === 'parts' || !response.failed;
 
@@ -84,14 +97,6 @@ async function send(ctx: HttpContext, response: GraphqlResponse, type: string): 
 
 /** Sends the error as the kernel would, with `locations` where GraphQL clients expect them. */
 function sendFailure(ctx: HttpContext, failure: GraphqlDocumentFailure): void {
-  const { status, body } = errorEnvelope(failure, ctx.state.caller);
-  const { locations } = failure;
-  ctx.status = status;
-  ctx.body = JSON.stringify({
-    errors: body.errors.map(({ message, extensions }) => ({
-      message,
-      ...(locations ? { locations } : {}),
-      extensions,
-    })),
-  });
+  ctx.status = errorEnvelope(failure, ctx.state.caller).status;
+  ctx.body = JSON.stringify({ errors: toGraphqlErrors(failure, ctx.state.caller) });
 }

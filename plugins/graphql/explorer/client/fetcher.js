@@ -1,3 +1,5 @@
+import { createClient } from 'graphql-sse';
+
 const TOKEN_ERRORS = ['TOKEN_EXPIRED', 'INVALID_TOKEN'];
 
 /**
@@ -21,10 +23,23 @@ export function createFetcher(session) {
     return { result, isRefused };
   }
 
-  return async (params, { headers = {} } = {}) => {
+  /** Subscribes by server-sent events. A connection that breaks ends with an error: the person runs the document again. */
+  function subscribe(params, editorHeaders, token) {
+    const headers = { ...(token ? { Authorization: `Bearer ${token}` } : {}), ...editorHeaders };
+    return createClient({ url: location.pathname, headers, credentials: 'omit', retryAttempts: 0 }).iterate(params);
+  }
+
+  return async (params, { headers = {}, documentAST } = {}) => {
+    if (isSubscription(documentAST, params.operationName)) return subscribe(params, headers, session.current()?.token);
     const token = session.current()?.token;
     const { result, isRefused } = await send(params, headers, token);
     if (!isRefused || !(await session.renew(token))) return result;
     return (await send(params, headers, session.current().token)).result;
   };
 }
+
+const isSubscription = (document, name) =>
+  document?.definitions.some(
+    (one) =>
+      one.kind === 'OperationDefinition' && one.operation === 'subscription' && (!name || one.name?.value === name),
+  ) ?? false;

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { fail } from '#kernel';
+import type { GraphqlRequest, GraphqlSubscription, RowChangeEvent } from '../contract.ts';
+import { findRootFields } from '../plan/root-fields.ts';
+import { type RowChangeMember, toRowChangeSelection } from '../plan/row-change-selection.ts';
+import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
+import { splitJsonObject } from './json-members.ts';
+import type { GraphqlOperation } from './operation-and-response-types.ts';
+import {
+  coerceVariables,
+  createGraphqlSelectionContext,
+  createRootFieldCounter,
+  type GraphqlExecutionDeps,
+  type GraphqlOperationRun,
+} from './operation-run.ts';
+import { assertVariableRepetitionLimit } from './variable-repetition.ts';
+
+type RunWithoutCall = Omit<GraphqlOperationRun, 'call'>;
+
+/**
+ * Translates the only root field of a valid subscription (the GraphQL specification permits one, and no introspection).
+ * @throws DocumentFailure for invalid variables and over a limit, INVALID_QUERY.
+ */
+export async function createGraphqlSubscription(
+  deps: GraphqlExecutionDeps,
+  callerSchema: CallerGraphqlSchema,
+  operation: GraphqlOperation,
+  request: GraphqlRequest,
+): Promise<GraphqlSubscription> {
+  const { document, node } = operation;
+  const coercedVariables = coerceVariables(deps, callerSchema, operation);
+  const run: RunWithoutCall = { ...operation, callerSchema, coercedVariables };
+  assertVariableRepetitionLimit(run);
+  const spend = createRootFieldCounter(deps);
+  const [root] = findRootFields(callerSchema, document, node, { variables: coercedVariables, spend });
+  if (root?.binding?.kind !== 'row changes') throw fail('INVALID_QUERY', 'The subscription has no field.');
+  const { collection: name } = root.binding;
+  const collection = (await deps.schema.snapshot()).collections.get(name);
+  if (!collection) throw fail('FORBIDDEN', `there is no collection ${name}`);
+  const { event, members, rows } = toRowChangeSelection(createGraphqlSelectionContext(deps, run), collection, root);
+  const render = createResponseRenderer(root.key, members);
+  return {
+    collection: name,
+    event,
+    selection: { text: selectionText(callerSchema, request, rows.items.length), rows },
+    renderResponse: render,
+    renderErrors: (errors) => `{"data":{"${root.key}":null},"errors":${JSON.stringify(errors)}}`,
+  };
+}
+
+/**
+ * Texts equal for equal requests in one version of the schema, however the documents are cached. Without the key columns there are fewer
+ * items.
+ */
+const selectionText = ({ version }: CallerGraphqlSchema, request: GraphqlRequest, items: number): string => {
+  const { query, operationName, variables } = request;
+  const text = JSON.stringify([version, items, query, operationName, variables]);
+  return `s${createHash('sha256').update(text).digest('base64url')}`;
+};
+
+/** The columns of the key are the last values of a row. */
+function createResponseRenderer(
+  rootKey: string,
+  members: readonly RowChangeMember[],
+): GraphqlSubscription['renderResponse'] {
+  const dataCount = members.filter(({ kind }) => kind === 'data').length;
+  return (event: RowChangeEvent, key: string, row: string | undefined): string => {
+    const values = row === undefined ? [] : splitJsonObject(row);
+    const hasHiddenKey = values.slice(dataCount).includes('null');
+    let at = 0;
+    const valueOf = (member: RowChangeMember): string => {
+      switch (member.kind) {
+        case 'constant':
+          return JSON.stringify(member.value);
+        case 'event':
+          return JSON.stringify(event);
+        case 'row key':
+          return member.isReadable && !hasHiddenKey ? JSON.stringify(key) : 'null';
+        case 'data':
+          return values[at++] ?? 'null';
+      }
+    };
+    const change = members.map((member) => `"${member.key}":${valueOf(member)}`).join(',');
+    return `{"data":{"${rootKey}":{${change}}}}`;
+  };
+}

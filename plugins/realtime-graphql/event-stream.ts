@@ -1,0 +1,155 @@
+import { randomInt } from 'node:crypto';
+import { type Caller, errorEnvelope, fail } from '#kernel';
+import { presentedToken } from '../auth/library.ts';
+import type { GraphqlOperations, GraphqlRequest, GraphqlSubscription } from '../graphql/contract.ts';
+import { toGraphqlErrors } from '../graphql/library.ts';
+import type { HttpContext } from '../http/contract.ts';
+import { clientInfoOf, createDisconnectSignalGetter, sendStream } from '../http/library.ts';
+import type { Realtime, RealtimeClient } from '../realtime/contract.ts';
+import { sinceOf } from './operation.ts';
+import { ResponseQueue } from './response-queue.ts';
+import { ResponseText } from './response-text.ts';
+import { openSubscription } from './subscription.ts';
+
+interface EventStreamDeps {
+  readonly operations: GraphqlOperations;
+  readonly realtime: Pick<Realtime, 'connect'>;
+  /** Seconds between two comments that keep an idle connection open; false: none are sent. */
+  readonly heartbeat: () => number | false;
+}
+
+const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
+/** Milliseconds after which browsers connect anew, drawn anew for each connection, so that not all come back at the same time. */
+const RETRY_DELAY = { min: 1000, max: 5000 };
+
+/** Answers `Accept: text/event-stream` by the protocol GraphQL over server-sent events, in its mode of distinct connections. */
+export const createEventStreamAnswer =
+  ({ operations, realtime, heartbeat }: EventStreamDeps) =>
+  async (ctx: HttpContext, request: GraphqlRequest): Promise<void> => {
+    const { caller } = ctx.state;
+    const responses = await startOperation();
+    ctx.set('Cache-Control', 'no-store');
+    // Proxies would hold back events to fill a buffer.
+    ctx.set('X-Accel-Buffering', 'no');
+    await sendStream(ctx, renderEventStream(responses, { caller, heartbeat: heartbeat() }), { type: EVENT_STREAM_TYPE });
+
+    async function startOperation(): Promise<ResponseQueue> {
+      try {
+        const prepared = await operations.prepare(request, { caller, ctx, signal: createDisconnectSignalGetter(ctx) });
+        if (prepared.kind === 'mutation' && ctx.method !== 'POST')
+          throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
+        return prepared.kind === 'subscription'
+          ? await subscribe(realtime, ctx, request, prepared.subscription)
+          : createSingleResponse(await prepared.run());
+      } catch (error) {
+        // An event source shows nothing of an error response, so the protocol has errors of documents as events.
+        if (errorEnvelope(error, caller).status !== 400) throw error;
+        return createSingleResponse(JSON.stringify({ errors: toGraphqlErrors(error, caller) }));
+      }
+    }
+  };
+
+/** @throws what `Realtime.connect` and `RealtimeClient.subscribe` throw. */
+async function subscribe(
+  realtime: Pick<Realtime, 'connect'>,
+  ctx: HttpContext,
+  { extensions }: GraphqlRequest,
+  subscription: GraphqlSubscription,
+): Promise<ResponseQueue> {
+  let queue: ResponseQueue | undefined;
+  const client: RealtimeClient = await realtime.connect({
+    transport: 'graphql-sse',
+    client: clientInfoOf(ctx),
+    token: presentedToken(ctx),
+    isReady: () => queue?.isEmpty ?? true,
+    // Without the event `complete` the client connects anew, with new credentials.
+    onDrop: () => queue?.return(),
+  });
+  try {
+    // A browser that connects anew sends the last id.
+    const since = ctx.get('Last-Event-ID') || sinceOf(extensions);
+    queue = await openSubscription(client, subscription, {
+      since,
+      showsPositions: 'since' in extensions,
+      onEmpty: () => client.resume(),
+      onDone: () => client.close(),
+    });
+    client.onExpired(() => queue?.return());
+    return queue;
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+function createSingleResponse(text: string): ResponseQueue {
+  const queue = new ResponseQueue({ onDone: () => {} });
+  queue.push(new ResponseText(text));
+  queue.end();
+  return queue;
+}
+
+/** In the queue, a heartbeat. */
+const HEARTBEAT = new ResponseText('');
+const COMMENT = ':\n\n';
+const COMPLETE = 'event: complete\ndata: \n\n';
+
+interface RenderOptions {
+  readonly caller: Caller;
+  readonly heartbeat: number | false;
+}
+
+/** Renders responses as events. This is no generator, since `return` of a generator waits for the next response. */
+function renderEventStream(
+  responses: ResponseQueue,
+  { caller, heartbeat }: RenderOptions,
+): AsyncIterableIterator<string, undefined> {
+  const beat = () => {
+    if (responses.isEmpty) responses.push(HEARTBEAT);
+  };
+  const timer = heartbeat === false ? undefined : setInterval(beat, heartbeat * 1000);
+  let isBegun = false;
+  let isOver = false;
+  const end = () => {
+    clearInterval(timer);
+    isOver = true;
+  };
+
+  async function nextText(): Promise<string | undefined> {
+    try {
+      const { done, value } = await responses.next();
+      if (!done) return value === HEARTBEAT ? COMMENT : renderEvent(value);
+      end();
+      return responses.isReturned ? undefined : COMPLETE;
+    } catch (error) {
+      end();
+      const text = JSON.stringify({ errors: toGraphqlErrors(error, caller) });
+      return `${renderEvent(new ResponseText(text))}${COMPLETE}`;
+    }
+  }
+
+  const events: AsyncIterableIterator<string, undefined> = {
+    [Symbol.asyncIterator]: () => events,
+    async next() {
+      if (!isBegun) {
+        isBegun = true;
+        return { done: false, value: `retry: ${randomInt(RETRY_DELAY.min, RETRY_DELAY.max)}\n\n${COMMENT}` };
+      }
+      const text = isOver ? undefined : await nextText();
+      return text === undefined ? { done: true, value: undefined } : { done: false, value: text };
+    },
+    async return() {
+      end();
+      await responses.return();
+      return { done: true, value: undefined };
+    },
+  };
+  return events;
+}
+
+/** Line breaks in JSON text are white space; in an event they end a line. */
+const toLine = (json: string): string => (/[\n\r]/.test(json) ? json.replaceAll(/[\n\r]+/g, ' ') : json);
+
+const renderEvent = ({ text, position }: ResponseText): string =>
+  `${position === undefined ? '' : `id: ${position}\n`}event: next\ndata: ${toLine(text)}\n\n`;
+

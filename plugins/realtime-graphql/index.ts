@@ -1,0 +1,46 @@
+import { definePlugin, upgrade } from '#kernel';
+import { graphqlOperations, graphqlSubscriptions } from '../graphql/contract.ts';
+import { realtime, type SocketAuthentication } from '../realtime/contract.ts';
+import { websocketTransports } from '../server/contract.ts';
+import { createEventStreamAnswer } from './event-stream.ts';
+import manifest from './package.json' with { type: 'json' };
+import { createGraphqlSocketHandler } from './socket-handler.ts';
+
+interface Config {
+  readonly WEBSOCKETS_GRAPHQL_ENABLED: boolean;
+  readonly WEBSOCKETS_GRAPHQL_PATH: string;
+  readonly WEBSOCKETS_GRAPHQL_AUTH: SocketAuthentication;
+  readonly WEBSOCKETS_GRAPHQL_AUTH_TIMEOUT: number;
+}
+
+/** Settings of `realtime`. */
+interface Shared {
+  readonly WEBSOCKETS_ENABLED: boolean;
+}
+
+export default definePlugin<Config, Shared>({
+  manifest,
+  register(host) {
+    const { config, log } = host;
+    const used = host.use({ realtime, operations: graphqlOperations });
+    if (!config.WEBSOCKETS_ENABLED || !config.WEBSOCKETS_GRAPHQL_ENABLED) return;
+    const path = config.WEBSOCKETS_GRAPHQL_PATH;
+    const authentication = config.WEBSOCKETS_GRAPHQL_AUTH;
+    const initTimeout = config.WEBSOCKETS_GRAPHQL_AUTH_TIMEOUT * 1000;
+    const heartbeat = () => used.realtime.heartbeat;
+
+    host.contribute(upgrade, { path, handle: createGraphqlSocketHandler({ ...used, authentication, initTimeout, log }) });
+    host.contribute(graphqlSubscriptions, {
+      isAnnounced: ({ kind, hasKey }) => kind === 'table' && hasKey,
+      answerEventStream: createEventStreamAnswer({ ...used, heartbeat }),
+    });
+    host.contribute(websocketTransports, {
+      transport: 'graphql',
+      authentication,
+      path,
+      get heartbeat() {
+        return heartbeat();
+      },
+    });
+  },
+});
