@@ -33,7 +33,9 @@ export async function buildServerInfo(
   const values = await settings.current();
   return {
     project: Object.fromEntries(PUBLIC_SETTINGS.map((name) => [name, values[name]])),
-    ...(user === null ? {} : { rateLimit: rateLimits.address, rateLimitGlobal: rateLimits.global, websocket: websocket() }),
+    ...(user === null
+      ? {}
+      : { rateLimit: rateLimits.address, rateLimitGlobal: rateLimits.global, websocket: websocket() }),
     ...(user === null && !share ? {} : { queryLimit: { default: ceilings.default, max: ceilings.max } }),
     ...(admin ? { service: { version: VERSION } } : {}),
   };
