@@ -49,8 +49,8 @@ export interface GraphqlSubscription {
    * @param row the JSON text of `selection`; undefined for a deleted row
    */
   renderResponse(event: RowChangeEvent, key: string, row: string | undefined): string;
-  /** Renders a response without a row. */
-  renderErrors(errors: readonly { readonly message: string; readonly extensions: { readonly code: string } }[]): string;
+  /** Renders a response without a row, and with an error where there is one. */
+  renderEmptyResponse(error?: { readonly message: string; readonly extensions: { readonly code: string } }): string;
 }
 
 /** Runs GraphQL documents that do not come by an ordinary request, within the limits of `/graphql`. */

@@ -14,6 +14,8 @@ import { openSubscription } from './subscription.ts';
 interface EventStreamDeps {
   readonly operations: GraphqlOperations;
   readonly realtime: Pick<Realtime, 'connect'>;
+  /** Connections, those of sockets not included; undefined is no limit but that of all. */
+  readonly connectionLimit: number | undefined;
   /** Seconds between two comments that keep an idle connection open; false: none are sent. */
   readonly heartbeat: () => number | false;
 }
@@ -24,14 +26,17 @@ const RETRY_DELAY = { min: 1000, max: 5000 };
 
 /** Answers `Accept: text/event-stream` by the protocol GraphQL over server-sent events, in its mode of distinct connections. */
 export const createEventStreamAnswer =
-  ({ operations, realtime, heartbeat }: EventStreamDeps) =>
+  (deps: EventStreamDeps) =>
   async (ctx: HttpContext, request: GraphqlRequest): Promise<void> => {
+    const { operations, heartbeat } = deps;
     const { caller } = ctx.state;
     const responses = await startOperation();
     ctx.set('Cache-Control', 'no-store');
     // Proxies would hold back events to fill a buffer.
     ctx.set('X-Accel-Buffering', 'no');
-    await sendStream(ctx, renderEventStream(responses, { caller, heartbeat: heartbeat() }), { type: EVENT_STREAM_TYPE });
+    await sendStream(ctx, renderEventStream(responses, { caller, heartbeat: heartbeat() }), {
+      type: EVENT_STREAM_TYPE,
+    });
 
     async function startOperation(): Promise<ResponseQueue> {
       try {
@@ -39,7 +44,7 @@ export const createEventStreamAnswer =
         if (prepared.kind === 'mutation' && ctx.method !== 'POST')
           throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
         return prepared.kind === 'subscription'
-          ? await subscribe(realtime, ctx, request, prepared.subscription)
+          ? await subscribe(deps, ctx, request, prepared.subscription)
           : createSingleResponse(await prepared.run());
       } catch (error) {
         // An event source shows nothing of an error response, so the protocol has errors of documents as events.
@@ -51,7 +56,7 @@ export const createEventStreamAnswer =
 
 /** @throws what `Realtime.connect` and `RealtimeClient.subscribe` throw. */
 async function subscribe(
-  realtime: Pick<Realtime, 'connect'>,
+  { realtime, connectionLimit }: EventStreamDeps,
   ctx: HttpContext,
   { extensions }: GraphqlRequest,
   subscription: GraphqlSubscription,
@@ -59,6 +64,7 @@ async function subscribe(
   let queue: ResponseQueue | undefined;
   const client: RealtimeClient = await realtime.connect({
     transport: 'graphql-sse',
+    connectionLimit,
     client: clientInfoOf(ctx),
     token: presentedToken(ctx),
     isReady: () => queue?.isEmpty ?? true,
@@ -71,6 +77,7 @@ async function subscribe(
     queue = await openSubscription(client, subscription, {
       since,
       showsPositions: 'since' in extensions,
+      onBegin: (begun, position) => begun.push(new ResponseText('', { position })),
       onEmpty: () => client.resume(),
       onDone: () => client.close(),
     });
@@ -150,6 +157,8 @@ function renderEventStream(
 /** Line breaks in JSON text are white space; in an event they end a line. */
 const toLine = (json: string): string => (/[\n\r]/.test(json) ? json.replaceAll(/[\n\r]+/g, ' ') : json);
 
-const renderEvent = ({ text, position }: ResponseText): string =>
-  `${position === undefined ? '' : `id: ${position}\n`}event: next\ndata: ${toLine(text)}\n\n`;
-
+/** Without a text the event only tells the browser its position. */
+const renderEvent = ({ text, position }: ResponseText): string => {
+  const id = position === undefined ? '' : `id: ${position}\n`;
+  return text === '' ? `${id}\n` : `${id}event: next\ndata: ${toLine(text)}\n\n`;
+};

@@ -11,6 +11,7 @@ interface Config {
   readonly WEBSOCKETS_GRAPHQL_PATH: string;
   readonly WEBSOCKETS_GRAPHQL_AUTH: SocketAuthentication;
   readonly WEBSOCKETS_GRAPHQL_AUTH_TIMEOUT: number;
+  readonly WEBSOCKETS_GRAPHQL_CONN_LIMIT: number | undefined;
 }
 
 /** Settings of `realtime`. */
@@ -27,12 +28,16 @@ export default definePlugin<Config, Shared>({
     const path = config.WEBSOCKETS_GRAPHQL_PATH;
     const authentication = config.WEBSOCKETS_GRAPHQL_AUTH;
     const initTimeout = config.WEBSOCKETS_GRAPHQL_AUTH_TIMEOUT * 1000;
+    const connectionLimit = config.WEBSOCKETS_GRAPHQL_CONN_LIMIT;
     const heartbeat = () => used.realtime.heartbeat;
 
-    host.contribute(upgrade, { path, handle: createGraphqlSocketHandler({ ...used, authentication, initTimeout, log }) });
+    host.contribute(upgrade, {
+      path,
+      handle: createGraphqlSocketHandler({ ...used, authentication, connectionLimit, initTimeout, log }),
+    });
     host.contribute(graphqlSubscriptions, {
       isAnnounced: ({ kind, hasKey }) => kind === 'table' && hasKey,
-      answerEventStream: createEventStreamAnswer({ ...used, heartbeat }),
+      answerEventStream: createEventStreamAnswer({ ...used, connectionLimit, heartbeat }),
     });
     host.contribute(websocketTransports, {
       transport: 'graphql',

@@ -9,6 +9,8 @@ const PROTOCOL = 'graphql-transport-ws';
 
 interface Deps extends GraphqlSocketServerDeps {
   readonly realtime: Pick<Realtime, 'accept'>;
+  /** Connections of sockets; undefined is no limit but that of all. */
+  readonly connectionLimit: number | undefined;
   readonly log: Log;
 }
 
@@ -16,7 +18,7 @@ interface Deps extends GraphqlSocketServerDeps {
 export function createGraphqlSocketHandler(
   deps: Deps,
 ): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
-  const { realtime, authentication, log } = deps;
+  const { realtime, authentication, connectionLimit, log } = deps;
   let loading: Promise<OpenGraphqlSocket> | undefined;
 
   async function load(): Promise<OpenGraphqlSocket> {
@@ -27,11 +29,16 @@ export function createGraphqlSocketHandler(
   async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     loading ??= load();
     const open = await loading;
+    let close: ((reason: unknown) => void) | undefined;
     await realtime.accept(request, socket, head, {
       name: 'graphql',
       authentication,
+      connectionLimit,
       protocol: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : undefined),
-      open: (client, opened) => open(client, opened, request),
+      open(client, opened) {
+        close = open(client, opened, request);
+      },
+      onDrop: (_client, failure) => close?.(failure),
     });
   }
 

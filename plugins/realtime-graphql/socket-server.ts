@@ -18,8 +18,12 @@ export interface GraphqlSocketServerDeps {
   readonly log: Log;
 }
 
-/** Serves the protocol graphql-transport-ws on a socket. */
-export type OpenGraphqlSocket = (client: RealtimeClient, socket: RealtimeSocket, request: IncomingMessage) => void;
+/** Serves the protocol graphql-transport-ws on a socket. Returns the function that closes it because of a failure. */
+export type OpenGraphqlSocket = (
+  client: RealtimeClient,
+  socket: RealtimeSocket,
+  request: IncomingMessage,
+) => (failure: unknown) => void;
 
 /** Queries and mutations of one socket that run at the same time, and subscriptions that are being opened. */
 const MAX_RUNNING = 20;
@@ -41,7 +45,9 @@ interface Connection {
 /** A document that the library does not run: `execute` answers the stream that was started. */
 const PLACEHOLDER = {
   kind: 'Document',
-  definitions: [{ kind: 'OperationDefinition', operation: 'query', selectionSet: { kind: 'SelectionSet', selections: [] } }],
+  definitions: [
+    { kind: 'OperationDefinition', operation: 'query', selectionSet: { kind: 'SelectionSet', selections: [] } },
+  ],
 };
 
 /** The errors of a refused operation, in the form of the message. */
@@ -74,7 +80,9 @@ export function createGraphqlSocketServer(deps: GraphqlSocketServerDeps): OpenGr
     execute: (args) => (args as unknown as { stream: ResponseStream }).stream as never,
     onNext: (_ctx, _id, _payload, _args, response) => response as never,
     onError: ({ extra }: Context<Record<string, unknown>, Connection>, _id, _payload, errors) =>
-      errors.flatMap((error) => (error instanceof RefusedOperation ? error.entries : entriesOf(error.cause ?? error, extra))),
+      errors.flatMap((error) =>
+        error instanceof RefusedOperation ? error.entries : entriesOf(error.cause ?? error, extra),
+      ),
   });
 
   function entriesOf(error: unknown, { isAdmin }: Connection): readonly GraphQLFormattedError[] {
@@ -111,6 +119,7 @@ export function createGraphqlSocketServer(deps: GraphqlSocketServerDeps): OpenGr
     );
     // A client authenticates once for each connection, so it has to connect anew.
     client.onExpired(() => socket.close(CloseCode.Forbidden, 'TOKEN_EXPIRED'));
+    return onFailure;
   };
 }
 

@@ -6,8 +6,10 @@ import { ResponseText } from './response-text.ts';
 export interface SubscriptionOptions {
   /** The position to resume from, as an earlier response had it. */
   readonly since: string | undefined;
-  /** Whether responses show their positions, in `extensions`. */
+  /** Whether responses show their positions, in `extensions`. The first one has no row then. */
   readonly showsPositions: boolean;
+  /** Called with the position at which the subscription begins, unless the first response shows it. */
+  readonly onBegin?: (queue: ResponseQueue, position: string) => void;
   /** Called each time all responses are taken. */
   readonly onEmpty?: () => void;
   /** Called once: the subscription is over. */
@@ -21,7 +23,7 @@ export interface SubscriptionOptions {
 export async function openSubscription(
   client: RealtimeClient,
   subscription: GraphqlSubscription,
-  { since, showsPositions, onEmpty, onDone }: SubscriptionOptions,
+  { since, showsPositions, onBegin, onEmpty, onDone }: SubscriptionOptions,
 ): Promise<ResponseQueue> {
   let opened: RealtimeSubscription | undefined;
   let isOver = false;
@@ -41,6 +43,10 @@ export async function openSubscription(
     since,
     deliver(delivery, sequence) {
       const { position } = delivery;
+      if (delivery.kind === 'init' && !showsPositions) {
+        onBegin?.(queue, position);
+        return;
+      }
       const texts = renderDelivery(subscription, delivery);
       for (const [at, text] of texts.entries()) {
         const isLast = at === texts.length - 1;
@@ -62,12 +68,15 @@ const renderedDeliveries = new WeakMap<Delivery, readonly string[]>();
 function renderDelivery(subscription: GraphqlSubscription, delivery: Delivery): readonly string[] {
   const found = renderedDeliveries.get(delivery);
   if (found) return found;
-  const texts =
-    delivery.kind === 'change'
-      ? delivery.rows.map(({ key, text }) => subscription.renderResponse(delivery.event, key, text))
-      : [subscription.renderErrors([RESYNC_ERROR])];
+  const texts = renderTexts(subscription, delivery);
   renderedDeliveries.set(delivery, texts);
   return texts;
+}
+
+function renderTexts(subscription: GraphqlSubscription, delivery: Delivery): readonly string[] {
+  if (delivery.kind === 'change')
+    return delivery.rows.map(({ key, text }) => subscription.renderResponse(delivery.event, key, text));
+  return [subscription.renderEmptyResponse(delivery.kind === 'resync' ? RESYNC_ERROR : undefined)];
 }
 
 /** Changes were missed: the client has to read again what it shows. */

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
 import type { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
 import Koa from 'koa';
 import type { Caller } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';

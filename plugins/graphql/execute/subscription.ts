@@ -44,7 +44,8 @@ export async function createGraphqlSubscription(
     event,
     selection: { text: selectionText(callerSchema, request, rows.items.length), rows },
     renderResponse: render,
-    renderErrors: (errors) => `{"data":{"${root.key}":null},"errors":${JSON.stringify(errors)}}`,
+    renderEmptyResponse: (error) =>
+      `{"data":{"${root.key}":null}${error ? `,"errors":${JSON.stringify([error])}` : ''}}`,
   };
 }
 
@@ -68,7 +69,7 @@ function createResponseRenderer(
     const values = row === undefined ? [] : splitJsonObject(row);
     const hasHiddenKey = values.slice(dataCount).includes('null');
     let at = 0;
-    const valueOf = (member: RowChangeMember): string => {
+    const renderMember = (member: RowChangeMember): string => {
       switch (member.kind) {
         case 'constant':
           return JSON.stringify(member.value);
@@ -80,7 +81,7 @@ function createResponseRenderer(
           return values[at++] ?? 'null';
       }
     };
-    const change = members.map((member) => `"${member.key}":${valueOf(member)}`).join(',');
+    const change = members.map((member) => `"${member.key}":${renderMember(member)}`).join(',');
     return `{"data":{"${rootKey}":{${change}}}}`;
   };
 }

@@ -9,7 +9,7 @@ describe('executing contributed GraphQL fields', () => {
   it('a field answers the selected members of the resolved value', async () => {
     const seen: unknown[] = [];
     const state = { name: 'a', size: 1, parts: [{ name: 'b', size: 2 }, null], secret: 'x' };
-    const { answer, calls, caller, ctx } = createTestGraphqlExecutor({
+    const { answer, calls, caller, ctx, signal } = createTestGraphqlExecutor({
       fields: {
         'Query.server_state': {
           resolve(args, call: GraphqlResolverContext) {
@@ -27,7 +27,7 @@ describe('executing contributed GraphQL fields', () => {
     expect(data).to.deep.equal({
       now: { __typename: 'state', size: 1, label: 'a', parts: [{ name: 'b', size: 2 }, null] },
     });
-    expect(seen).to.deep.equal([{}, { caller, ctx }]);
+    expect(seen).to.deep.equal([{}, { caller, ctx, signal }]);
     expect(calls).to.deep.equal([]);
   });
 

@@ -86,11 +86,13 @@ export function createTestGraphqlExecutor(options: Options = {}) {
   const built = createSmallSchema(options.fields);
   const caller = createCaller({ user: 'u' });
   const ctx = {} as HttpContext;
+  const signal = () => new AbortController().signal;
 
   /** Prepares an operation that can run again with other variables, like a cached document. */
   const prepare = (text: string, name?: string) => {
     const operation = prepareOperation(built, text, {}, name);
-    return (variables: Record<string, unknown> = {}) => execute(built, { ...operation, variables }, { caller, ctx });
+    return (variables: Record<string, unknown> = {}) =>
+      execute(built, { ...operation, variables }, { caller, ctx, signal });
   };
   return {
     calls,
@@ -98,6 +100,7 @@ export function createTestGraphqlExecutor(options: Options = {}) {
     logged,
     caller,
     ctx,
+    signal,
     prepare,
     run: (text: string, variables: Record<string, unknown> = {}, name?: string) => prepare(text, name)(variables),
     /** Runs an operation and returns its parsed response, which must not be streamed. */

@@ -28,7 +28,11 @@ describe('subscriptions in a GraphQL schema', () => {
       buildTestGraphqlSchema(snapshot, { isAnnounced, scope: 'system' }),
       buildTestGraphqlSchema(snapshot, { isAnnounced: () => false }),
     ])
-      expect([one.has('Subscription'), one.has('EventEnum'), one.has('post_mutated')]).to.deep.equal([false, false, false]);
+      expect([one.has('Subscription'), one.has('EventEnum'), one.has('post_mutated')]).to.deep.equal([
+        false,
+        false,
+        false,
+      ]);
   });
 
   it('"Subscription" has the readable collections with a key, and system collections under their whole name', () => {
@@ -50,7 +54,9 @@ describe('subscriptions in a GraphQL schema', () => {
   it('"key" is nullable for callers who may not read the key of every row', () => {
     const snapshot = buildSnapshotFromSketch({ post: { id, title: 'string' } });
     const keyFor = (read: Parameters<typeof buildPermissionSet>[0]) =>
-      buildTestGraphqlSchema(snapshot, { isAnnounced, permissions: buildPermissionSet(read) }).field('post_mutated.key');
+      buildTestGraphqlSchema(snapshot, { isAnnounced, permissions: buildPermissionSet(read) }).field(
+        'post_mutated.key',
+      );
     expect(keyFor({ post: { read: ['id', 'title'] } })).to.equal(': ID!');
     expect(keyFor({ post: { read: ['title'] } })).to.equal(': ID');
     const rule = { title: { _eq: 'x' } };

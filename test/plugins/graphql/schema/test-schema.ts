@@ -10,7 +10,11 @@ import {
   validateSchema,
 } from 'graphql';
 import type { Permission, PermissionAction, PermissionSet } from '../../../../plugins/access/contract.ts';
-import type { ContributedGraphqlField, GraphqlScope, SubscriptionSource } from '../../../../plugins/graphql/contract.ts';
+import type {
+  ContributedGraphqlField,
+  GraphqlScope,
+  SubscriptionSource,
+} from '../../../../plugins/graphql/contract.ts';
 import { buildCallerGraphqlSchema } from '../../../../plugins/graphql/schema/build.ts';
 import {
   type GraphqlFieldBinding,
@@ -107,7 +111,12 @@ interface TestSchemaOptions {
 /** Builds the GraphQL schema of a schema snapshot and asserts that it is valid. */
 export function buildTestGraphqlSchema(
   snapshot: SchemaOverview,
-  { permissions = createPermissionSet('admin'), scope = 'items', contributed = [], isAnnounced }: TestSchemaOptions = {},
+  {
+    permissions = createPermissionSet('admin'),
+    scope = 'items',
+    contributed = [],
+    isAnnounced,
+  }: TestSchemaOptions = {},
 ): TestGraphqlSchema {
   const warnings: TestGraphqlSchema['warnings'][number][] = [];
   const schema = buildCallerGraphqlSchema({
