@@ -45,6 +45,12 @@ export interface GraphqlSubscription {
   /** What to read of a row that was created or updated. The same `text` always means the same selection. */
   readonly selection: { readonly text: string; readonly rows: RowSelection };
   /**
+   * The subscription for the rights that a caller has now, for rendering: the document has to be valid still, and `key` may have become
+   * unreadable. Cheap while nothing has changed. The selection of the first one stays in use.
+   * @throws document failures.
+   */
+  renew(caller: Caller): Promise<GraphqlSubscription>;
+  /**
    * Renders the response about a row as JSON text, the same for all subscriptions with equal `selection.text`.
    * @param row the JSON text of `selection`; undefined for a deleted row
    */

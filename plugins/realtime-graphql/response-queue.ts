@@ -23,6 +23,7 @@ export class ResponseQueue implements ResponseStream {
   #reader: { resolve(result: Result): void; reject(error: unknown): void } | undefined;
   #end: { readonly error?: unknown } | undefined;
   #isDone = false;
+  #held = 0;
   /** Whether the reader has ended the queue. */
   isReturned = false;
 
@@ -30,8 +31,18 @@ export class ResponseQueue implements ResponseStream {
     this.#options = options;
   }
 
+  /** Whether the reader has taken everything, and nothing is on its way. */
   get isEmpty(): boolean {
-    return this.#pending.length === 0;
+    return this.#pending.length === 0 && this.#held === 0;
+  }
+
+  /** Counts responses that are not there yet as part of the queue, until the returned function is called. */
+  hold(): () => void {
+    this.#held++;
+    return () => {
+      this.#held--;
+      if (this.isEmpty) this.#options.onEmpty?.();
+    };
   }
 
   push(response: ResponseText): void {

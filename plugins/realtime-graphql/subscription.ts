@@ -1,3 +1,4 @@
+import { errorEnvelope } from '#kernel';
 import type { GraphqlSubscription } from '../graphql/contract.ts';
 import type { Delivery, RealtimeClient, RealtimeSubscription } from '../realtime/contract.ts';
 import { ResponseQueue } from './response-queue.ts';
@@ -35,24 +36,28 @@ export async function openSubscription(
     },
     ...(onEmpty ? { onEmpty } : {}),
   });
-  const { collection, event, selection } = subscription;
+
+  async function push(delivery: Delivery, sequence: number): Promise<void> {
+    const { position } = delivery;
+    if (delivery.kind === 'init' && !showsPositions) return onBegin?.(queue, position);
+    const texts = await renderDelivery(client, subscription, delivery);
+    for (const [at, text] of texts.entries()) {
+      const isLast = at === texts.length - 1;
+      const shown = isLast && showsPositions ? withExtensions(text, { position, sequence }) : text;
+      queue.push(new ResponseText(shown, isLast ? { position } : {}));
+    }
+  }
+
+  /** Responses are in the order of deliveries. */
+  let rendering = Promise.resolve();
   opened = await client.subscribe({
-    collection,
-    event,
-    selection,
-    since,
+    ...{ collection: subscription.collection, event: subscription.event, selection: subscription.selection, since },
     deliver(delivery, sequence) {
-      const { position } = delivery;
-      if (delivery.kind === 'init' && !showsPositions) {
-        onBegin?.(queue, position);
-        return;
-      }
-      const texts = renderDelivery(subscription, delivery);
-      for (const [at, text] of texts.entries()) {
-        const isLast = at === texts.length - 1;
-        const shown = isLast && showsPositions ? withExtensions(text, { position, sequence }) : text;
-        queue.push(new ResponseText(shown, isLast ? { position } : {}));
-      }
+      const release = queue.hold();
+      rendering = rendering
+        .then(() => push(delivery, sequence))
+        .catch((error: unknown) => queue.end(error))
+        .finally(release);
     },
     onEnd: (failure) => queue.end(failure),
   });
@@ -62,22 +67,47 @@ export async function openSubscription(
 }
 
 /** The engine passes one object to all subscriptions with the same selection and rights. */
-const renderedDeliveries = new WeakMap<Delivery, readonly string[]>();
+const renderedDeliveries = new WeakMap<Delivery, Promise<readonly string[]>>();
 
-/** One response for each row. */
-function renderDelivery(subscription: GraphqlSubscription, delivery: Delivery): readonly string[] {
-  const found = renderedDeliveries.get(delivery);
-  if (found) return found;
-  const texts = renderTexts(subscription, delivery);
-  renderedDeliveries.set(delivery, texts);
-  return texts;
+/** One response for each row. @throws document failures where the rights of the caller have changed */
+function renderDelivery(
+  client: RealtimeClient,
+  subscription: GraphqlSubscription,
+  delivery: Delivery,
+): Promise<readonly string[]> {
+  let rendered = renderedDeliveries.get(delivery);
+  if (!rendered) {
+    rendered = renderTexts(client, subscription, delivery);
+    renderedDeliveries.set(delivery, rendered);
+  }
+  return rendered;
 }
 
-function renderTexts(subscription: GraphqlSubscription, delivery: Delivery): readonly string[] {
+async function renderTexts(
+  client: RealtimeClient,
+  subscription: GraphqlSubscription,
+  delivery: Delivery,
+): Promise<readonly string[]> {
+  const { renderResponse, renderEmptyResponse } = await renew(client, subscription);
   if (delivery.kind === 'change')
-    return delivery.rows.map(({ key, text }) => subscription.renderResponse(delivery.event, key, text));
-  return [subscription.renderEmptyResponse(delivery.kind === 'resync' ? RESYNC_ERROR : undefined)];
+    return delivery.rows.map(({ key, text }) => renderResponse(delivery.event, key, text));
+  return [renderEmptyResponse(delivery.kind === 'resync' ? RESYNC_ERROR : undefined)];
 }
+
+/**
+ * The subscription for the rights of this moment. Where they are not known the row, which was read with them, is rendered as before: all
+ * subscriptions with equal rights get the result, so that no other client may suffer from the credentials of this one.
+ */
+async function renew(client: RealtimeClient, subscription: GraphqlSubscription): Promise<GraphqlSubscription> {
+  try {
+    return await subscription.renew(await client.caller());
+  } catch (error) {
+    if (errorEnvelope(error, NO_ADMIN).status === 400) throw error;
+    return subscription;
+  }
+}
+
+const NO_ADMIN = { admin: false };
 
 /** Changes were missed: the client has to read again what it shows. */
 const RESYNC_ERROR = { message: 'Changes were missed: read the rows again.', extensions: { code: 'RESYNC' } };

@@ -1,6 +1,11 @@
 import { OperationTypeNode } from 'graphql';
-import { fail } from '#kernel';
-import type { GraphqlOperationCall, GraphqlRequest, PreparedGraphqlOperation } from '../contract.ts';
+import { type Caller, fail } from '#kernel';
+import type {
+  GraphqlOperationCall,
+  GraphqlRequest,
+  GraphqlSubscription,
+  PreparedGraphqlOperation,
+} from '../contract.ts';
 import type { GraphqlSchemaCache } from '../schema/schema-cache.ts';
 import type { ExecuteOperation, GraphqlResponse } from './operation-and-response-types.ts';
 import type { GraphqlExecutionDeps } from './operation-run.ts';
@@ -28,7 +33,14 @@ export function prepareGraphqlOperation(
   return withValidOperation(schemas, 'items', request, call.caller, async (callerSchema, operation) => {
     const kind = operation.node.operation;
     if (kind === OperationTypeNode.SUBSCRIPTION) {
-      const subscription = await createGraphqlSubscription(execution, callerSchema, operation, request);
+      const first = await createGraphqlSubscription(execution, callerSchema, operation, request);
+      const renew = (caller: Caller): Promise<GraphqlSubscription> =>
+        withValidOperation(schemas, 'items', request, caller, async (newer, renewed) =>
+          newer === callerSchema
+            ? subscription
+            : { ...(await createGraphqlSubscription(execution, newer, renewed, request)), renew },
+        );
+      const subscription: GraphqlSubscription = { ...first, renew };
       return { kind: 'subscription', subscription };
     }
     const run = async () => toResponseText(await execute(callerSchema, operation, call));

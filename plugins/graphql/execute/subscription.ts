@@ -26,7 +26,7 @@ export async function createGraphqlSubscription(
   callerSchema: CallerGraphqlSchema,
   operation: GraphqlOperation,
   request: GraphqlRequest,
-): Promise<GraphqlSubscription> {
+): Promise<Omit<GraphqlSubscription, 'renew'>> {
   const { document, node } = operation;
   const coercedVariables = coerceVariables(deps, callerSchema, operation);
   const run: RunWithoutCall = { ...operation, callerSchema, coercedVariables };
