@@ -29,7 +29,7 @@ export const CORE_PLUGIN_FLOORS = [
       'media',
     ],
   },
-  { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'sandbox'] },
+  { floor: 'model', plugins: ['schema', 'query', 'row-feed', 'access', 'activity', 'sandbox'] },
   {
     floor: 'content',
     plugins: [
@@ -80,6 +80,9 @@ export const CORE_PLUGIN_FLOORS = [
       'explain',
       'graphql',
       'openapi',
+      'realtime',
+      'realtime-rest',
+      'realtime-logs',
       'cache',
       'extensions',
       'extensions-app',

@@ -39,8 +39,15 @@ export interface SocketTransport {
   readonly name: string;
   /** `strict` refuses an upgrade without valid credentials by 401. A wrong token in the upgrade is 401 in every mode. */
   readonly authentication: SocketAuthentication;
+  /** Connections of this transport; undefined is no limit but that of all. */
+  readonly connectionLimit?: number | undefined;
   /** Chooses the sub-protocol among those offered; undefined refuses the upgrade by 400. Without it none is chosen. */
   protocol?(offered: ReadonlySet<string>): string | undefined;
+  /**
+   * The service ends a client whose credentials no longer hold or that stays too slow; its subscriptions have ended. The transport says so
+   * and closes the socket. Default: the socket is closed with 1013.
+   */
+  onDrop?(client: RealtimeClient, failure: Failure): void;
   /** Called with each new client, before its first message is read. */
   open(client: RealtimeClient, socket: RealtimeSocket): void;
 }
@@ -55,8 +62,8 @@ export interface RealtimeSocket {
   close(code?: number, reason?: string): void;
   /** Whether less waits to be sent than a slow client may hold back (64 KiB). */
   readonly isReady: boolean;
-  /** Calls `handle` with each text. Messages are handled one after the other where it answers a promise. */
-  onMessage(handle: (text: string) => Promise<void> | void): void;
+  /** Calls `handle` with each text, whether earlier ones are done or not. `createMessageQueue` of the library handles one after the other. */
+  onMessage(handle: (text: string) => void): void;
   /**
    * Calls `handle` with what is refused before `onMessage`: INVALID_PAYLOAD for a binary frame, REQUESTS_EXCEEDED for more messages than
    * WEBSOCKETS_MESSAGES_LIMIT. Too large a frame closes the socket with 1009.
@@ -70,6 +77,7 @@ export interface RealtimeSocket {
 /** What `connect` needs to know of a client. */
 export interface ClientOptions {
   readonly transport: string;
+  readonly connectionLimit?: number | undefined;
   readonly client: AuthClientInfo;
   /** An access token or a static token; without one the client is the public. */
   readonly token?: string | undefined;
@@ -107,7 +115,7 @@ export interface RealtimeClient {
   /** Calls `handle` when the access token expires. The client is the public from then on. */
   onExpired(handle: () => void): void;
   /**
-   * Subscribes to rows of a collection. With `init` the first delivery is `init`; deliveries begin before the promise resolves.
+   * Subscribes to rows of a collection. The first delivery is `init` (or `resync`, see `since`), before the promise resolves.
    * @throws FORBIDDEN for a collection that the caller may not read or that does not exist, INVALID_QUERY, INVALID_PAYLOAD for a
    * collection whose changes are not announced (views, tables without a key), REQUESTS_EXCEEDED for more subscriptions than
    * WEBSOCKETS_SUBSCRIPTIONS_LIMIT, SERVICE_UNAVAILABLE.
@@ -138,8 +146,8 @@ export interface SubscriptionRequest {
   /** Delivers the rows of `query` first. Not for a `selection`. Default false. */
   readonly init?: boolean | undefined;
   /**
-   * The `position` of the last delivery that the client has handled, in this process or another one. What followed is delivered in place
-   * of `init`, or `resync` where that is no longer known.
+   * The `position` of the last delivery that the client has handled, in this process or another one. `init` has no data then, and what
+   * followed is delivered; or `resync` comes first, where that is no longer known.
    */
   readonly since?: string | undefined;
   /**
@@ -160,6 +168,8 @@ export interface RealtimeSubscription {
 export interface DeliveredRow {
   /** The key as text. */
   readonly key: string;
+  /** The key as JSON: a number or a text. */
+  readonly json: string;
   /** JSON text of the row; undefined for `delete`. */
   readonly text: string | undefined;
 }
@@ -169,8 +179,13 @@ export interface DeliveredRow {
  * from 1.
  */
 export type Delivery =
-  /** The rows of the query now, as JSON texts like those of `GET /items`. */
-  | { readonly kind: 'init'; readonly data: string; readonly meta: string | null; readonly position: string }
+  /** The subscription has begun. With `init` the rows of the query now, as JSON texts like those of `GET /items`. */
+  | {
+      readonly kind: 'init';
+      readonly data: string | undefined;
+      readonly meta: string | null;
+      readonly position: string;
+    }
   /** Rows in the order of their changes. Each row is as it is now, with the rights of the caller. */
   | {
       readonly kind: 'change';

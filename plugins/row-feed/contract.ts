@@ -10,17 +10,25 @@ export interface AnnouncedChange {
    * `many`: too many rows to name, or all of them by `truncate`. `mark`: no change, but the answer to `RowFeed.mark` of any process.
    */
   readonly event: 'create' | 'update' | 'delete' | 'many' | 'mark';
-  /** Keys of the rows after a create or an update, as texts of their columns in the order of the key. Null for a null column. */
-  readonly keys: readonly (readonly (string | null)[])[];
-  /**
-   * JSON objects of rows as they were: those that a `delete` removed, and those whose key an `update` changed. Also all others of an update,
-   * where a process watches the table `withOldRows`.
-   */
-  readonly goneRows: readonly Readonly<Record<string, unknown>>[];
-  readonly oldRows: readonly Readonly<Record<string, unknown>>[];
+  /** Keys of the rows after a create or an update. */
+  readonly keys: readonly RowKey[];
+  /** Rows that are gone by their key: those that a `delete` removed, and those whose key an `update` changed. */
+  readonly goneRows: readonly OldRow[];
+  /** All rows before an update, where a process watches the table `withOldRows`. */
+  readonly oldRows: readonly OldRow[];
   /** Size of the message, for bounds of memory. */
   readonly bytes: number;
 }
+
+/** A row as it was before a statement. */
+export interface OldRow {
+  readonly key: RowKey;
+  /** JSON text of the object that `to_jsonb` makes of the row. */
+  readonly text: string;
+}
+
+/** The columns of a key as texts, in their order. Null for a null column. */
+export type RowKey = readonly (string | null)[];
 
 /** A table to watch. */
 export interface WatchedTable {

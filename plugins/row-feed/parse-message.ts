@@ -1,4 +1,4 @@
-import type { AnnouncedChange } from './contract.ts';
+import type { AnnouncedChange, OldRow, RowKey } from './contract.ts';
 
 /** A message of the trigger function. */
 export interface FeedMessage {
@@ -11,9 +11,9 @@ export interface FeedMessage {
 
 /** Keys, gone rows and old rows, by the names that the trigger function gives them. */
 export interface FeedContent {
-  readonly k?: readonly (readonly (string | null)[])[] | null;
-  readonly g?: readonly Readonly<Record<string, unknown>>[] | null;
-  readonly o?: readonly Readonly<Record<string, unknown>>[] | null;
+  readonly k?: readonly RowKey[] | null;
+  readonly g?: readonly (readonly [RowKey, string])[] | null;
+  readonly o?: readonly (readonly [RowKey, string])[] | null;
 }
 
 const EVENTS: Readonly<Record<string, AnnouncedChange['event']>> = {
@@ -47,8 +47,10 @@ export function toChange(message: FeedMessage, content: FeedContent | null, byte
     relation,
     event: content === null && event !== 'mark' ? 'many' : event,
     keys: content?.k ?? [],
-    goneRows: content?.g ?? [],
-    oldRows: content?.o ?? [],
+    goneRows: (content?.g ?? []).map(toOldRow),
+    oldRows: (content?.o ?? []).map(toOldRow),
     bytes,
   };
 }
+
+const toOldRow = ([key, text]: readonly [RowKey, string]): OldRow => ({ key, text });

@@ -15,14 +15,17 @@ const MAX_STORED_BYTES = 4_194_304;
 const keySql = (row: string): string => `case when tg_nargs = 2 then jsonb_build_array(to_jsonb(${row}) ->> tg_argv[1])
     else (select jsonb_agg(to_jsonb(${row}) ->> u.name order by u.at) from unnest(tg_argv) with ordinality u(name, at) where u.at > 1) end`;
 
+/** SQL of an old row: its key and its text. The text is no JSON inside of the message, so that no parser rounds its numbers. */
+const OLD_ROW = `jsonb_build_array(${keySql('o')}, to_jsonb(o)::text)`;
+
 /** SQL of the id of the next message. A server that was started anew, or another one, gives other ids. */
 export const renderMessageIdSql = (schema: string): string =>
   `to_hex(extract(epoch from pg_postmaster_start_time())::int8) || '-' || nextval(${quoteLiteral(`${schema}.platform_row_feed_ids`)})`;
 
 const UPDATED_ROWS = `jsonb_build_object(
       'k', (select jsonb_agg(${keySql('n')}) from new_rows n),
-      'g', (select jsonb_agg(to_jsonb(o)) from old_rows o where ${keySql('o')} not in (select ${keySql('n')} from new_rows n)),
-      'o', case when tg_argv[0] = 'old' then (select jsonb_agg(to_jsonb(o)) from old_rows o) end)`;
+      'g', (select jsonb_agg(${OLD_ROW}) from old_rows o where ${keySql('o')} not in (select ${keySql('n')} from new_rows n)),
+      'o', case when tg_argv[0] = 'old' then (select jsonb_agg(${OLD_ROW}) from old_rows o) end)`;
 
 /**
  * The body of the function that all triggers run: announces a statement with the keys of its rows, and with old rows where these are
@@ -49,7 +52,7 @@ begin
   elsif tg_op = 'DELETE' then
     select count(*) into rows from old_rows;
     if rows between 1 and ${MAX_ROWS} then
-      body := jsonb_build_object('g', (select jsonb_agg(to_jsonb(o)) from old_rows o));
+      body := jsonb_build_object('g', (select jsonb_agg(${OLD_ROW}) from old_rows o));
     end if;
   end if;
   if rows = 0 then
