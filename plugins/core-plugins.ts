@@ -81,6 +81,7 @@ export const CORE_PLUGIN_FLOORS = [
       'graphql',
       'openapi',
       'realtime',
+      'realtime-graphql',
       'realtime-rest',
       'realtime-logs',
       'cache',
