@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { CloseCode, type Context, makeServer, type SubscribePayload } from 'graphql-ws';
-import { type Caller, errorEnvelope, Failure, fail, type Log } from '#kernel';
+import { type Caller, errorEnvelope, fail, type Log } from '#kernel';
 import type { GraphqlOperations } from '../graphql/contract.ts';
 import { toGraphqlErrors } from '../graphql/library.ts';
 import type { RealtimeClient, RealtimeSocket, SocketAuthentication } from '../realtime/contract.ts';
@@ -86,7 +86,8 @@ export function createGraphqlSocketServer(deps: GraphqlSocketServerDeps): OpenGr
   });
 
   function entriesOf(error: unknown, { isAdmin }: Connection): readonly GraphQLFormattedError[] {
-    if (!(error instanceof Failure)) log.error({ err: error }, 'a GraphQL operation of a socket failed');
+    if (errorEnvelope(error, { admin: isAdmin }).status === 500)
+      log.error({ err: error }, 'a GraphQL operation of a socket failed');
     return toGraphqlErrors(error, { admin: isAdmin });
   }
 
@@ -106,6 +107,8 @@ export function createGraphqlSocketServer(deps: GraphqlSocketServerDeps): OpenGr
           return response?.isAwaited ? sent : void sent.catch(() => {});
         },
         close: (code, reason) => socket.close(code, reason),
+        // The payload of a ping is not repeated: one that is deeply nested could not be rendered.
+        onPing: () => void socket.send('{"type":"pong"}'),
         onMessage: (handle) => socket.onMessage((text) => void handle(text).catch(onFailure)),
       },
       connection,

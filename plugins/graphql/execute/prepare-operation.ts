@@ -33,12 +33,12 @@ export function prepareGraphqlOperation(
   return withValidOperation(schemas, 'items', request, call.caller, async (callerSchema, operation) => {
     const kind = operation.node.operation;
     if (kind === OperationTypeNode.SUBSCRIPTION) {
-      const first = await createGraphqlSubscription(execution, callerSchema, operation, request);
+      const first = createGraphqlSubscription(execution, callerSchema, operation, request);
       const renew = (caller: Caller): Promise<GraphqlSubscription> =>
         withValidOperation(schemas, 'items', request, caller, async (newer, renewed) =>
           newer === callerSchema
             ? subscription
-            : { ...(await createGraphqlSubscription(execution, newer, renewed, request)), renew },
+            : { ...createGraphqlSubscription(execution, newer, renewed, request), renew },
         );
       const subscription: GraphqlSubscription = { ...first, renew };
       return { kind: 'subscription', subscription };

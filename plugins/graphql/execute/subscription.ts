@@ -21,12 +21,12 @@ type RunWithoutCall = Omit<GraphqlOperationRun, 'call'>;
  * Translates the only root field of a valid subscription (the GraphQL specification permits one, and no introspection).
  * @throws DocumentFailure for invalid variables and over a limit, INVALID_QUERY.
  */
-export async function createGraphqlSubscription(
+export function createGraphqlSubscription(
   deps: GraphqlExecutionDeps,
   callerSchema: CallerGraphqlSchema,
   operation: GraphqlOperation,
   request: GraphqlRequest,
-): Promise<Omit<GraphqlSubscription, 'renew'>> {
+): Omit<GraphqlSubscription, 'renew'> {
   const { document, node } = operation;
   const coercedVariables = coerceVariables(deps, callerSchema, operation);
   const run: RunWithoutCall = { ...operation, callerSchema, coercedVariables };
@@ -34,40 +34,31 @@ export async function createGraphqlSubscription(
   const spend = createRootFieldCounter(deps);
   const [root] = findRootFields(callerSchema, document, node, { variables: coercedVariables, spend });
   if (root?.binding?.kind !== 'row changes') throw fail('INVALID_QUERY', 'The subscription has no field.');
-  const { collection: name } = root.binding;
-  const collection = (await deps.schema.snapshot()).collections.get(name);
-  if (!collection) throw fail('FORBIDDEN', `there is no collection ${name}`);
-  const { event, members, rows } = toRowChangeSelection(createGraphqlSelectionContext(deps, run), collection, root);
+  const { event, members, rows } = toRowChangeSelection(createGraphqlSelectionContext(deps, run), root);
   const render = createResponseRenderer(root.key, members);
   return {
-    collection: name,
+    collection: root.binding.collection,
     event,
-    selection: { text: selectionText(callerSchema, request, rows.items.length), rows },
+    selection: { text: selectionText(callerSchema, request), rows },
     renderResponse: render,
     renderEmptyResponse: (error) =>
       `{"data":{"${root.key}":null}${error ? `,"errors":${JSON.stringify([error])}` : ''}}`,
   };
 }
 
-/**
- * Texts equal for equal requests in one version of the schema, however the documents are cached. Without the key columns there are fewer
- * items.
- */
-const selectionText = ({ version }: CallerGraphqlSchema, request: GraphqlRequest, items: number): string => {
+/** Texts equal for equal requests in one version of the schema, however the documents are cached. */
+const selectionText = ({ version }: CallerGraphqlSchema, request: GraphqlRequest): string => {
   const { query, operationName, variables } = request;
-  const text = JSON.stringify([version, items, query, operationName, variables]);
+  const text = JSON.stringify([version, query, operationName, variables]);
   return `s${createHash('sha256').update(text).digest('base64url')}`;
 };
 
-/** The columns of the key are the last values of a row. */
 function createResponseRenderer(
   rootKey: string,
   members: readonly RowChangeMember[],
 ): GraphqlSubscription['renderResponse'] {
-  const dataCount = members.filter(({ kind }) => kind === 'data').length;
   return (event: RowChangeEvent, key: string, row: string | undefined): string => {
     const values = row === undefined ? [] : splitJsonObject(row);
-    const hasHiddenKey = values.slice(dataCount).includes('null');
     let at = 0;
     const renderMember = (member: RowChangeMember): string => {
       switch (member.kind) {
@@ -76,7 +67,7 @@ function createResponseRenderer(
         case 'event':
           return JSON.stringify(event);
         case 'row key':
-          return member.isReadable && !hasHiddenKey ? JSON.stringify(key) : 'null';
+          return member.isReadable ? JSON.stringify(key) : 'null';
         case 'data':
           return values[at++] ?? 'null';
       }

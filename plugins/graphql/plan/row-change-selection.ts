@@ -1,7 +1,5 @@
 import { getArgumentValues } from 'graphql';
 import type { RowSelection, SelectionItem } from '../../query/contract.ts';
-import { keyColumns } from '../../query/library.ts';
-import type { Collection } from '../../schema/contract.ts';
 import type { RowChangeEvent } from '../contract.ts';
 import { graphqlFieldBindingOf, type RowChangeFieldBinding } from '../schema/field-bindings.ts';
 import { type CollectedField, collectFields, selectionSetsOf } from './collect-fields.ts';
@@ -19,20 +17,13 @@ export interface RowChangeSelection {
   readonly event: RowChangeEvent | undefined;
   /** The members in the order of the document. */
   readonly members: readonly RowChangeMember[];
-  /** An object for each member `data`, then the columns of the key. */
+  /** An object for each member `data`. */
   readonly rows: RowSelection;
 }
 
-/** The name of a column of the key in a selection, which is no name of GraphQL. */
-const hiddenKeyName = (at: number): string => `~${at}`;
-
-/**
- * Translates `<c>_mutated { … }`. The columns of the key are selected where the response shows the key, so that a caller who may not
- * read them any longer is noticed.
- */
+/** Translates `<c>_mutated { … }`. */
 export function toRowChangeSelection(
   context: GraphqlSelectionContext,
-  collection: Collection,
   { field, nodes }: Pick<CollectedField, 'field' | 'nodes'>,
 ): RowChangeSelection {
   const { event } = getArgumentValues(field, nodes[0], context.variables);
@@ -52,9 +43,7 @@ export function toRowChangeSelection(
         return { kind: 'data', key };
     }
   });
-  const parts = members.some((one) => one.kind === 'row key' && one.isReadable) ? keyColumns(collection) : [];
-  for (const [at, part] of parts.entries()) items.push({ kind: 'column', key: hiddenKeyName(at), field: part.name });
-  // A row without members is selected as well, since only its existence is told.
-  if (items.length === 0) items.push({ kind: 'constant', key: hiddenKeyName(0), value: null });
+  // Without data only the existence of the row is told.
+  if (items.length === 0) items.push({ kind: 'constant', key: 'row', value: null });
   return { event: (event ?? undefined) as RowChangeEvent | undefined, members, rows: { items } };
 }

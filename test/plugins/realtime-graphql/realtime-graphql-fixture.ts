@@ -1,5 +1,6 @@
 import { type Client, createClient } from 'graphql-ws';
 import WebSocket from 'ws';
+import { requestAsAdmin } from '../../http/test-users.ts';
 import { type InProcessService, type RunningTestService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -17,10 +18,13 @@ export const TABLES = `
 
 export const REALTIME_SETTINGS = { WEBSOCKETS_ENABLED: 'true' } as const;
 
+/** Starts a service whose admin has a static token, which does not expire. */
 export async function startRealtimeService(env: Readonly<Record<string, string>> = {}): Promise<InProcessService> {
   const service = await startService({ env: { ...REALTIME_SETTINGS, ...env } });
   await service.database.query(TABLES);
-  return service;
+  const token = 'static-token-of-the-admin';
+  await requestAsAdmin(service, 'PATCH', '/users/me', { token });
+  return { ...service, admin: { ...service.admin, token } };
 }
 
 /** What a subscription has received. */
@@ -88,7 +92,8 @@ export async function watchFromNow(client: Source, query: string, more: object =
 export const dataOf = (responses: readonly Response[]): readonly Response[] =>
   responses.map(({ data, errors }) => (errors ? { data, errors } : data));
 
-export const socketUrl = ({ url }: RunningTestService, path = '/graphql'): string => `${url.replace('http', 'ws')}${path}`;
+export const socketUrl = ({ url }: RunningTestService, path = '/graphql'): string =>
+  `${url.replace('http', 'ws')}${path}`;
 
 export interface SocketClient extends Client {
   /** The code and reason by which the connection was closed; undefined while it is open. */
@@ -105,7 +110,8 @@ export function connectSocket(
     url: socketUrl(service, path),
     webSocketImpl: WebSocket,
     retryAttempts,
-    lazyCloseTimeout: 60_000,
+    lazy: false,
+    onNonLazyError: () => {},
     connectionParams: token === undefined ? {} : { access_token: token },
     on: {
       closed: (event) => {
