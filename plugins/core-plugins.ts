@@ -82,7 +82,6 @@ export const CORE_PLUGIN_FLOORS = [
       'openapi',
       'realtime',
       'realtime-rest',
-      'realtime-logs',
       'cache',
       'extensions',
       'extensions-app',
