@@ -1,6 +1,6 @@
 import type { Caller, EventsApi } from '#kernel';
 import type { ConnectedClient } from './clients/client.ts';
-import type { RealtimeSocket } from './contract.ts';
+import type { RealtimeClient, RealtimeSocket } from './contract.ts';
 
 type EventName = 'connect' | 'close' | 'error';
 
@@ -17,7 +17,7 @@ export interface RealtimeEvents {
 }
 
 export const toClientOfEvent = (
-  { id, transport }: Pick<ConnectedClient, 'id' | 'transport'>,
+  { id, transport }: Pick<RealtimeClient, 'id' | 'transport'>,
   socket: Pick<RealtimeSocket, 'send'>,
 ): ClientOfEvent => ({ id, transport, send: (message) => void socket.send(JSON.stringify(message)) });
 

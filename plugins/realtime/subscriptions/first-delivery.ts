@@ -114,12 +114,14 @@ export class FirstDeliveries {
     const text = JSON.stringify(request.query ?? {});
     let reading = group.waitingInits.get(text);
     if (!reading) {
-      // Subscriptions that come while this read waits for its turn share it: it begins after all of them.
+      let hasBegun = false;
       reading = this.#deps.slots.run('init', group.holder, () => {
+        hasBegun = true;
         group.waitingInits.delete(text);
         return this.#deps.items.readMany(caller, request.collection, request.query ?? {});
       });
-      group.waitingInits.set(text, reading);
+      // Subscriptions that come while this read waits for its turn share it: it begins after all of them.
+      if (!hasBegun) group.waitingInits.set(text, reading);
     }
     const answer: ReadResultText | undefined = await reading;
     if (!answer) throw fail('SERVICE_UNAVAILABLE', 'too many subscriptions begin at this moment');
