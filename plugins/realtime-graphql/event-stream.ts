@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type Caller, errorEnvelope, fail } from '#kernel';
+import { type Caller, errorEnvelope, fail, requestScope } from '#kernel';
 import { presentedToken } from '../auth/library.ts';
 import type { GraphqlOperations, GraphqlRequest, GraphqlSubscription } from '../graphql/contract.ts';
 import { toGraphqlErrors } from '../graphql/library.ts';
@@ -11,7 +11,7 @@ import { ResponseQueue } from './response-queue.ts';
 import { ResponseText } from './response-text.ts';
 import { openSubscription } from './subscription.ts';
 
-interface EventStreamDeps {
+export interface EventStreamDeps {
   readonly operations: GraphqlOperations;
   readonly realtime: Pick<Realtime, 'connect'>;
   /** Connections, those of sockets not included; undefined is no limit but that of all. */
@@ -25,34 +25,38 @@ const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
 const RETRY_DELAY = { min: 1000, max: 5000 };
 
 /** Answers `Accept: text/event-stream` by the protocol GraphQL over server-sent events, in its mode of distinct connections. */
-export const createEventStreamAnswer =
-  (deps: EventStreamDeps) =>
-  async (ctx: HttpContext, request: GraphqlRequest): Promise<void> => {
-    const { operations, heartbeat } = deps;
-    const { caller } = ctx.state;
-    const responses = await startOperation();
-    ctx.set('Cache-Control', 'no-store');
-    // Proxies would hold back events to fill a buffer.
-    ctx.set('X-Accel-Buffering', 'no');
-    await sendStream(ctx, renderEventStream(responses, { caller, heartbeat: heartbeat() }), {
-      type: EVENT_STREAM_TYPE,
-    });
+export async function answerEventStream(
+  deps: EventStreamDeps,
+  ctx: HttpContext,
+  request: GraphqlRequest,
+): Promise<void> {
+  const { caller } = ctx.state;
+  const responses = await startOperation(deps, ctx, request).catch((error: unknown) => {
+    // An event source shows nothing of an error response, so the protocol has errors of documents as events.
+    if (errorEnvelope(error, caller).status !== 400) throw error;
+    return createSingleResponse(JSON.stringify({ errors: toGraphqlErrors(error, caller) }));
+  });
+  ctx.set('Cache-Control', 'no-store');
+  // Proxies would hold back events to fill a buffer.
+  ctx.set('X-Accel-Buffering', 'no');
+  const events = renderEventStream(responses, { caller, heartbeat: deps.heartbeat() });
+  await sendStream(ctx, events, { type: EVENT_STREAM_TYPE });
+}
 
-    async function startOperation(): Promise<ResponseQueue> {
-      try {
-        const prepared = await operations.prepare(request, { caller, ctx, signal: createDisconnectSignalGetter(ctx) });
-        if (prepared.kind === 'mutation' && ctx.method !== 'POST')
-          throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
-        return prepared.kind === 'subscription'
-          ? await subscribe(deps, ctx, request, prepared.subscription)
-          : createSingleResponse(await prepared.run());
-      } catch (error) {
-        // An event source shows nothing of an error response, so the protocol has errors of documents as events.
-        if (errorEnvelope(error, caller).status !== 400) throw error;
-        return createSingleResponse(JSON.stringify({ errors: toGraphqlErrors(error, caller) }));
-      }
-    }
-  };
+/** @throws document failures, METHOD_NOT_ALLOWED, and as `subscribe`. */
+async function startOperation(
+  deps: EventStreamDeps,
+  ctx: HttpContext,
+  request: GraphqlRequest,
+): Promise<ResponseQueue> {
+  const call = { caller: ctx.state.caller, ctx, signal: createDisconnectSignalGetter(ctx) };
+  const prepared = await deps.operations.prepare(request, call);
+  if (prepared.kind === 'subscription') return subscribe(deps, ctx, request, prepared.subscription);
+  if (prepared.kind === 'mutation' && ctx.method !== 'POST')
+    throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
+  if (prepared.kind === 'query') requestScope.getStore()?.markReadOnly?.();
+  return createSingleResponse(await prepared.run());
+}
 
 /** @throws what `Realtime.connect` and `RealtimeClient.subscribe` throw. */
 async function subscribe(

@@ -2,7 +2,6 @@ import { definePlugin, upgrade } from '#kernel';
 import { graphqlOperations, graphqlSubscriptions } from '../graphql/contract.ts';
 import { realtime, type SocketAuthentication } from '../realtime/contract.ts';
 import { websocketTransports } from '../server/contract.ts';
-import { createEventStreamAnswer } from './event-stream.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createGraphqlSocketHandler } from './socket-handler.ts';
 
@@ -37,7 +36,10 @@ export default definePlugin<Config, Shared>({
     });
     host.contribute(graphqlSubscriptions, {
       isAnnounced: ({ kind, hasKey }) => kind === 'table' && hasKey,
-      answerEventStream: createEventStreamAnswer({ ...used, connectionLimit, heartbeat }),
+      async answerEventStream(ctx, request) {
+        const { answerEventStream } = await import('./event-stream.ts');
+        return answerEventStream({ ...used, connectionLimit, heartbeat }, ctx, request);
+      },
     });
     host.contribute(websocketTransports, {
       transport: 'graphql',

@@ -17,7 +17,7 @@ describe('the protocol of GraphQL sockets', function () {
 
   before(async () => {
     service = await startRealtimeService({
-      ACCESS_TOKEN_TTL: '2s',
+      ACCESS_TOKEN_TTL: '4s',
       WEBSOCKETS_GRAPHQL_AUTH_TIMEOUT: '1',
       WEBSOCKETS_SUBSCRIPTIONS_LIMIT: '20',
       WEBSOCKETS_MESSAGE_MAX_SIZE: '20kb',
