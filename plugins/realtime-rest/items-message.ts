@@ -26,7 +26,7 @@ export async function handleItemsMessage(
   caller: Caller,
   message: ClientMessage,
 ): Promise<string> {
-  const run = ACTIONS[String(message.action)];
+  const run = ACTIONS_BY_NAME.get(message.action);
   if (!run) throw invalid('"action" must be create, read, update or delete.');
   const collection = await findServedCollection(deps, caller, message.collection, { withSystem: false });
   const { data, meta } = await run(deps.items, parseRequest(message, caller, collection));
@@ -41,7 +41,7 @@ function parseRequest({ id, ids, data, query }: ClientMessage, caller: Caller, c
 
 type Action = (items: Items, request: ItemsRequest) => Promise<ReadResultText>;
 
-const ACTIONS: Readonly<Record<string, Action>> = {
+const ACTIONS = {
   async create(items, { caller, collection: { name }, data, query }) {
     if (Array.isArray(data)) {
       const keys = await items.createMany(caller, name, data.map(assertPayload));
@@ -74,7 +74,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     const keys = ids ? await items.deleteMany(caller, name, ids) : await items.deleteByQuery(caller, name, query ?? {});
     return { data: JSON.stringify(keys), meta: null };
   },
-};
+} satisfies Readonly<Record<string, Action>>;
+
+const ACTIONS_BY_NAME = new Map<unknown, Action>(Object.entries(ACTIONS));
 
 function assertPayload(data: unknown): Payload {
   if (!isRecord(data)) throw invalid('"data" must be an object, or a list of objects.');

@@ -27,7 +27,10 @@ describe('the REST-style socket, handshake', function () {
       service.admin.email,
     ]);
     user = await createUserWithPermissions(service, [{ collection: 'platform_users', action: 'read' }]);
-    await requestAsAdmin(service, 'PATCH', `/users/${user.id}`, { email: 'u@example.com', password: 'a long password' });
+    await requestAsAdmin(service, 'PATCH', `/users/${user.id}`, {
+      email: 'u@example.com',
+      password: 'a long password',
+    });
   });
   after(() => service?.stop());
 
@@ -104,7 +107,10 @@ describe('the REST-style socket, handshake', function () {
     expect((await client.ask({ type: 'ping', uid: 3 })).type).to.equal('pong');
     client.close();
     // Another page that may connect is anonymous all the same.
-    const other = await openSocket(service.url, '/websocket', { headers: { cookie }, origin: 'https://app.example.com' });
+    const other = await openSocket(service.url, '/websocket', {
+      headers: { cookie },
+      origin: 'https://app.example.com',
+    });
     other.send({ type: 'ping' });
     expect((await other.next(isAuth)).error.code).to.equal('AUTH_FAILED');
     other.close();

@@ -11,7 +11,11 @@ export async function startRealtimeService(env: Record<string, string> = {}): Pr
     schema: {},
     fields: [field('title', 'text'), field('kind'), field('owner', 'uuid'), field('parent', 'integer')],
   });
-  await requestAsAdmin(service, 'POST', '/fields/note', { field: 'children', type: 'alias', meta: { special: ['o2m'] } });
+  await requestAsAdmin(service, 'POST', '/fields/note', {
+    field: 'children',
+    type: 'alias',
+    meta: { special: ['o2m'] },
+  });
   await requestAsAdmin(service, 'POST', '/relations', {
     collection: 'note',
     field: 'parent',
@@ -46,5 +50,7 @@ export async function subscribeTo(
 /** The messages of a subscription without their constant members: `[event, data]`. */
 export const changesOf = (client: RealtimeTestClient, uid = 's'): readonly (readonly [string, unknown])[] =>
   client.messages
-    .filter((one) => one.type === 'subscription' && one.uid === uid && ['create', 'update', 'delete'].includes(one.event))
+    .filter(
+      (one) => one.type === 'subscription' && one.uid === uid && ['create', 'update', 'delete'].includes(one.event),
+    )
     .map(({ event, data }) => [event, data] as const);

@@ -54,7 +54,9 @@ export async function openSocket(
       }
       return undefined;
     }, 20_000).catch((error) => {
-      throw new Error(`no message fits ${fits}; there are ${JSON.stringify(messages).slice(0, 2000)}`, { cause: error });
+      throw new Error(`no message fits ${fits}; there are ${JSON.stringify(messages).slice(0, 2000)}`, {
+        cause: error,
+      });
     });
   const ask: RealtimeTestClient['ask'] = async (message) => {
     const uid = message.uid ?? `u${++uids}`;

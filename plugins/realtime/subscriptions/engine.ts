@@ -92,7 +92,7 @@ export class SubscriptionEngine {
     if (client.isClosed) throw fail('SERVICE_UNAVAILABLE', 'the client has left');
     const cursor = this.#changes.end;
     const subscription = new Subscription({
-      ...{ client, request, question, item, cursor, placedAt },
+      ...{ client, request, question, item, cursor, placedAt, placedFor: caller },
       group: collection.groupOf(place, question, caller, cursor),
       onEnd: (ended) => this.#remove(ended, collection),
       onOverflow: (slow) => this.#overflow(slow),

@@ -45,6 +45,7 @@ export class Placement {
       const place = await this.#deps.plans.placeOf(subscription.question, caller);
       if (subscription.hasEnded) return;
       subscription.placedAt = version;
+      subscription.placedFor = caller;
       if (place.key === subscription.group.key && !subscription.isDenied) return;
       subscription.isDenied = false;
       const group = collection.groupOf(place, subscription.question, caller, subscription.cursor);
@@ -56,14 +57,16 @@ export class Placement {
       // A token may have expired for the moment that its renewal takes, so the subscription stays, and gets nothing.
       if (error.code !== 'FORBIDDEN') return subscription.fail(error);
       subscription.placedAt = version;
+      subscription.placedFor = caller;
       subscription.isDenied = true;
       collection.deny(subscription);
     }
   }
 }
 
-const isStale = ({ client, placedAt }: Subscription, version: number): boolean =>
-  placedAt !== version || client.knownCaller === undefined;
+/** A client that authenticated anew is another caller. */
+const isStale = ({ client, placedAt, placedFor }: Subscription, version: number): boolean =>
+  placedAt !== version || client.knownCaller !== placedFor;
 
 /** Undefined where the client's credentials no longer hold: it is dropped. @throws SERVICE_UNAVAILABLE */
 async function currentCaller({ client }: Subscription): Promise<Caller | undefined> {

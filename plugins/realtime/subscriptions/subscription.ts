@@ -1,4 +1,4 @@
-import type { Failure } from '#kernel';
+import type { Caller, Failure } from '#kernel';
 import type { ConnectedClient } from '../clients/client.ts';
 import type { Delivery, RealtimeSubscription, RowEvent, SubscriptionRequest } from '../contract.ts';
 import type { Group } from '../groups/group.ts';
@@ -14,9 +14,10 @@ interface Parts {
   /** The key as the service writes it. */
   readonly item: string | undefined;
   readonly group: Group;
-  /** Indexes in the log, and the version of rights, of this moment. */
+  /** The index in the log, the version of rights and the caller of this moment. */
   readonly cursor: number;
   readonly placedAt: number;
+  readonly placedFor: Caller;
   onEnd(subscription: Subscription): void;
   /** The backlog has no room: the client has to read again. */
   onOverflow(subscription: Subscription): void;
@@ -35,8 +36,9 @@ export class Subscription implements RealtimeSubscription {
   cursor: number;
   /** True while the first delivery, or the one after a gap, is being read: changes wait for it. */
   isHeld = true;
-  /** The version of rights at which the subscription was put into its group. */
+  /** The version of rights, and the caller, for which the subscription was put into its group. */
   placedAt: number;
+  placedFor: Caller;
   /** The caller may read nothing of the collection now: the subscription is in no group. */
   isDenied = false;
   /** The backlog was full: once the client is ready it gets `resync`. */
@@ -56,6 +58,7 @@ export class Subscription implements RealtimeSubscription {
     this.group = parts.group;
     this.cursor = parts.cursor;
     this.placedAt = parts.placedAt;
+    this.placedFor = parts.placedFor;
   }
 
   get hasEnded(): boolean {
