@@ -1,8 +1,6 @@
 /** Durations of answers to requests that guess or look up accounts. */
 export { withEqualDuration } from './equal-duration.ts';
 export { delayFailures } from './failure-delay.ts';
-/** The token that a request presents: as `Authorization: Bearer <token>` or `?access_token=`. @throws INVALID_QUERY */
-export { presentedToken } from './presented-token.ts';
 /** Bounds requests of clients without a user. */
 export { createRequestPlaces, PASSWORD_CHANGE_QUEUE } from './request-places.ts';
 /** Tokens of links for one user each, by the service `link-tokens`. */

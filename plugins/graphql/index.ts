@@ -2,6 +2,7 @@ import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import type { ServiceClass } from '../extensions-full/contract.ts';
 import { routes } from '../http/contract.ts';
+import { assertStorableJson } from '../http/library.ts';
 import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
@@ -24,6 +25,9 @@ function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
     return loading;
   };
 }
+
+/** Makes the check look at each text: the JSON text is gone. */
+const NUL_ESCAPE = '\\u0000';
 
 interface Config {
   GRAPHQL_QUERY_TOKEN_LIMIT: number;
@@ -59,7 +63,10 @@ export default definePlugin<Config>({
     host.define(graphqlFields);
     host.define(graphqlSubscriptions);
     host.provide(graphqlOperations, {
-      parseRequest: parseGraphqlRequestMembers,
+      parseRequest(members) {
+        assertStorableJson(members, NUL_ESCAPE, 'The message');
+        return parseGraphqlRequestMembers(members);
+      },
       prepare: async (request, call) => (await engine()).prepare(request, call),
     });
     for (const route of [

@@ -62,8 +62,8 @@ export interface GraphqlSubscription {
 /** Runs GraphQL documents that do not come by an ordinary request, within the limits of `/graphql`. */
 export interface GraphqlOperations {
   /**
-   * Reads the members of a request from values that a client sent.
-   * @throws INVALID_PAYLOAD with the invalid member.
+   * Reads the members of a request from parsed JSON that a client sent.
+   * @throws INVALID_PAYLOAD with the invalid member, for NUL characters and for values nested deeper than 100 levels.
    */
   parseRequest(members: Readonly<Record<string, unknown>>): GraphqlRequest;
   /**
@@ -80,8 +80,11 @@ export const graphqlOperations = service<GraphqlOperations>('graphql-operations'
 export interface SubscriptionSource {
   /** Whether changes of the rows of a collection are announced. The same answer for the same collection of a snapshot. */
   isAnnounced(collection: Collection): boolean;
-  /** Answers a request of `/graphql` that accepts `text/event-stream`. */
-  answerEventStream(ctx: HttpContext, request: GraphqlRequest): Promise<void>;
+  /**
+   * Answers a request of `/graphql` that accepts `text/event-stream` by the text of events. `return` ends the operation.
+   * @throws METHOD_NOT_ALLOWED for a mutation that does not come by POST, REQUESTS_EXCEEDED, SERVICE_UNAVAILABLE.
+   */
+  openEventStream(request: GraphqlRequest, call: GraphqlOperationCall): Promise<AsyncIterableIterator<string>>;
 }
 
 /** With a source, the schemas of `/graphql` have the type `Subscription`; without one they have none. */

@@ -1,10 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { type Caller, errorEnvelope, fail, requestScope } from '#kernel';
-import { presentedToken } from '../auth/library.ts';
-import type { GraphqlOperations, GraphqlRequest, GraphqlSubscription } from '../graphql/contract.ts';
+import type {
+  GraphqlOperationCall,
+  GraphqlOperations,
+  GraphqlRequest,
+  GraphqlSubscription,
+} from '../graphql/contract.ts';
 import { toGraphqlErrors } from '../graphql/library.ts';
 import type { HttpContext } from '../http/contract.ts';
-import { clientInfoOf, createDisconnectSignalGetter, sendStream } from '../http/library.ts';
 import type { Realtime, RealtimeClient } from '../realtime/contract.ts';
 import { sinceOf } from './operation.ts';
 import { ResponseQueue } from './response-queue.ts';
@@ -20,39 +23,33 @@ export interface EventStreamDeps {
   readonly heartbeat: () => number | false;
 }
 
-const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
 /** Milliseconds after which browsers connect anew, drawn anew for each connection, so that not all come back at the same time. */
 const RETRY_DELAY = { min: 1000, max: 5000 };
 
-/** Answers `Accept: text/event-stream` by the protocol GraphQL over server-sent events, in its mode of distinct connections. */
-export async function answerEventStream(
+/** Answers an operation by the protocol GraphQL over server-sent events, in its mode of distinct connections. */
+export async function openEventStream(
   deps: EventStreamDeps,
-  ctx: HttpContext,
   request: GraphqlRequest,
-): Promise<void> {
-  const { caller } = ctx.state;
-  const responses = await startOperation(deps, ctx, request).catch((error: unknown) => {
+  call: GraphqlOperationCall,
+): Promise<AsyncIterableIterator<string>> {
+  const { caller } = call;
+  const responses = await startOperation(deps, request, call).catch((error: unknown) => {
     // An event source shows nothing of an error response, so the protocol has errors of documents as events.
     if (errorEnvelope(error, caller).status !== 400) throw error;
     return createSingleResponse(JSON.stringify({ errors: toGraphqlErrors(error, caller) }));
   });
-  ctx.set('Cache-Control', 'no-store');
-  // Proxies would hold back events to fill a buffer.
-  ctx.set('X-Accel-Buffering', 'no');
-  const events = renderEventStream(responses, { caller, heartbeat: deps.heartbeat() });
-  await sendStream(ctx, events, { type: EVENT_STREAM_TYPE });
+  return renderEventStream(responses, { caller, heartbeat: deps.heartbeat() });
 }
 
 /** @throws document failures, METHOD_NOT_ALLOWED, and as `subscribe`. */
 async function startOperation(
   deps: EventStreamDeps,
-  ctx: HttpContext,
   request: GraphqlRequest,
+  call: GraphqlOperationCall,
 ): Promise<ResponseQueue> {
-  const call = { caller: ctx.state.caller, ctx, signal: createDisconnectSignalGetter(ctx) };
   const prepared = await deps.operations.prepare(request, call);
-  if (prepared.kind === 'subscription') return subscribe(deps, ctx, request, prepared.subscription);
-  if (prepared.kind === 'mutation' && ctx.method !== 'POST')
+  if (prepared.kind === 'subscription') return subscribe(deps, request, call, prepared.subscription);
+  if (prepared.kind === 'mutation' && call.ctx.method !== 'POST')
     throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
   if (prepared.kind === 'query') requestScope.getStore()?.markReadOnly?.();
   return createSingleResponse(await prepared.run());
@@ -61,16 +58,16 @@ async function startOperation(
 /** @throws what `Realtime.connect` and `RealtimeClient.subscribe` throw. */
 async function subscribe(
   { realtime, connectionLimit }: EventStreamDeps,
-  ctx: HttpContext,
   { extensions }: GraphqlRequest,
+  { caller: { ip = null, userAgent = null, origin = null }, ctx }: GraphqlOperationCall,
   subscription: GraphqlSubscription,
 ): Promise<ResponseQueue> {
   let queue: ResponseQueue | undefined;
   const client: RealtimeClient = await realtime.connect({
     transport: 'graphql-sse',
     connectionLimit,
-    client: clientInfoOf(ctx),
-    token: presentedToken(ctx),
+    client: { ip, userAgent, origin },
+    token: tokenOf(ctx),
     isReady: () => queue?.isEmpty ?? true,
     // Without the event `complete` the client connects anew, with new credentials.
     onDrop: () => queue?.return(),
@@ -91,6 +88,13 @@ async function subscribe(
     client.close();
     throw error;
   }
+}
+
+/** The token of a request, which was found valid before. */
+function tokenOf({ req: { headers, url = '' } }: HttpContext): string | undefined {
+  const [, token] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  const at = url.indexOf('?');
+  return token ?? ((at === -1 ? null : new URLSearchParams(url.slice(at)).get('access_token')) || undefined);
 }
 
 function createSingleResponse(text: string): ResponseQueue {

@@ -36,9 +36,9 @@ export default definePlugin<Config, Shared>({
     });
     host.contribute(graphqlSubscriptions, {
       isAnnounced: ({ kind, hasKey }) => kind === 'table' && hasKey,
-      async answerEventStream(ctx, request) {
-        const { answerEventStream } = await import('./event-stream.ts');
-        return answerEventStream({ ...used, connectionLimit, heartbeat }, ctx, request);
+      async openEventStream(request, call) {
+        const { openEventStream } = await import('./event-stream.ts');
+        return openEventStream({ ...used, connectionLimit, heartbeat }, request, call);
       },
     });
     host.contribute(websocketTransports, {

@@ -1,7 +1,6 @@
 import { type Caller, ClientGone, requestScope } from '#kernel';
 import type { GraphqlOperations } from '../graphql/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
-import { assertStorableJson } from '../http/library.ts';
 import type { RealtimeClient } from '../realtime/contract.ts';
 import { ResponseQueue, type ResponseStream } from './response-queue.ts';
 import { ResponseText } from './response-text.ts';
@@ -20,9 +19,6 @@ export interface SocketOperation {
   readonly onSettled: () => void;
 }
 
-/** Makes the check look at each text: the JSON text of the message is gone by then. */
-const NUL_ESCAPE = '\\u0000';
-
 /**
  * Starts an operation that came over a socket. Ending the stream cancels a read, and a write whose commit has not begun.
  * @throws document failures, and what `RealtimeClient.subscribe` throws.
@@ -36,7 +32,6 @@ export function startOperation(
   return requestScope.run(scope, async () => {
     let isSettled = true;
     try {
-      assertStorableJson(payload, NUL_ESCAPE, 'The message');
       const request = operations.parseRequest(payload);
       let ctx: HttpContext | undefined;
       const prepared = await operations.prepare(request, {

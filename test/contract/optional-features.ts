@@ -1,6 +1,7 @@
 /** Settings that turn on features which are off by default, with limits that no test reaches. */
 export const OPTIONAL_FEATURES = {
   TUS_ENABLED: 'true',
+  WEBSOCKETS_ENABLED: 'true',
   REFRESH_TOKEN_REUSE: 'revoke',
   // Passkeys do not work at addresses of numbers.
   PASSKEYS_RP_ID: 'localhost',

@@ -2,7 +2,7 @@ import { errorEnvelope, fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { createDisconnectSignalGetter, sendStream } from '../../http/library.ts';
 import { currentAnswerSources } from '../../query/library.ts';
-import type { GraphqlScope, SubscriptionSource } from '../contract.ts';
+import type { GraphqlOperationCall, GraphqlScope, SubscriptionSource } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
 import type { GraphqlResponse } from '../execute/operation-and-response-types.ts';
@@ -59,7 +59,7 @@ async function answerGet(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: Http
 
 async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
   const eventStreams = scope === 'items' && acceptsEventStream(ctx) ? deps.subscriptions() : undefined;
-  if (eventStreams) return eventStreams.answerEventStream(ctx, parseGraphqlRequest(ctx));
+  if (eventStreams) return sendEventStream(eventStreams, ctx);
   const type = graphqlMediaTypeFor(ctx);
   const cacheControl = ctx.response.get('Cache-Control');
   // Error responses, which the kernel sends with these headers, are not stored. The answer to a query by GET gets
@@ -67,11 +67,7 @@ async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx:
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', type);
   try {
-    const response = await (await deps.engine()).run(scope, parseGraphqlRequest(ctx), {
-      caller: ctx.state.caller,
-      ctx,
-      signal: createDisconnectSignalGetter(ctx),
-    });
+    const response = await (await deps.engine()).run(scope, parseGraphqlRequest(ctx), callOf(ctx));
     // `no-cache`: a client may keep the answer but revalidates it by its entity tag, since rows and permissions change
     // at any time. A stream has no entity tag, but its client may keep it as well.
     if (ctx.method !== 'POST' && isComplete(response)) ctx.set('Cache-Control', cacheControl);
@@ -81,6 +77,20 @@ async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx:
     sendFailure(ctx, error);
   }
 }
+
+async function sendEventStream(source: SubscriptionSource, ctx: HttpContext): Promise<void> {
+  const events = await source.openEventStream(parseGraphqlRequest(ctx), callOf(ctx));
+  ctx.set('Cache-Control', 'no-store');
+  // Proxies would hold back events to fill a buffer.
+  ctx.set('X-Accel-Buffering', 'no');
+  await sendStream(ctx, events, { type: 'text/event-stream; charset=utf-8' });
+}
+
+const callOf = (ctx: HttpContext): GraphqlOperationCall => ({
+  caller: ctx.state.caller,
+  ctx,
+  signal: createDisconnectSignalGetter(ctx),
+});
 
 /** Only a client that names the media type gets an event stream. */
 const acceptsEventStream = ({ req }: HttpContext): boolean =>

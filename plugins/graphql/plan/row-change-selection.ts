@@ -43,7 +43,7 @@ export function toRowChangeSelection(
         return { kind: 'data', key };
     }
   });
-  // Without data only the existence of the row is told.
+  // Without data the response only says that the row is there.
   if (items.length === 0) items.push({ kind: 'constant', key: 'row', value: null });
   return { event: (event ?? undefined) as RowChangeEvent | undefined, members, rows: { items } };
 }

@@ -98,8 +98,8 @@ describe('GraphQL over server-sent events, with the client of graphql-sse', func
     expect(stream.response.headers.get('cache-control')).to.equal('no-store');
     await until(() => /^id: /m.test(stream.text));
     expect(stream.text).to.match(/^retry: [1-5]\d\d\d\n\n:\n\n/);
-    await sql(`insert into author (id, name) values (200, 'told')`);
-    await until(() => stream.text.includes('told'));
+    await sql(`insert into author (id, name) values (200, 'seen')`);
+    await until(() => stream.text.includes('seen'));
     abort.abort();
     await sql(`insert into author (id, name) values (201, 'missed')`);
     const last = [...stream.text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] as string;

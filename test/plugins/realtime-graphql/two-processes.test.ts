@@ -81,9 +81,9 @@ describe('GraphQL subscriptions at two processes on one database', function () {
     await again.received(1);
     await create('after');
     const resumed = await again.received(again.responses[0].errors ? 2 : 4);
-    const told = dataOf(resumed).filter((response) => response.author_mutated?.data);
+    const rows = dataOf(resumed).filter((response) => response.author_mutated?.data);
     // The process may know what was missed, or tells the client to read again; silence would be wrong.
     if (resumed[0].errors) expect(resumed[0].errors[0].extensions.code).to.equal('RESYNC');
-    else expect(told).to.deep.equal(named('missed 1', 'missed 2', 'after'));
+    else expect(rows).to.deep.equal(named('missed 1', 'missed 2', 'after'));
   });
 });

@@ -125,7 +125,7 @@ export function buildTestGraphqlSchema(
     permittedFields: createFakeAccessService().permittedFields,
     scope,
     contributed: contributed.map((value) => ({ owner: 'contributor', value })),
-    subscriptions: isAnnounced && { isAnnounced, answerEventStream: async () => {} },
+    subscriptions: isAnnounced && { isAnnounced, openEventStream: () => Promise.reject(new Error('not used')) },
     warn: (message, about) => void warnings.push({ message, about }),
   });
   expect(graphqlSchemaErrors(schema)).to.deep.equal([]);
