@@ -1,21 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { type Caller, errorEnvelope, fail, requestScope } from '#kernel';
-import type {
-  GraphqlOperationCall,
-  GraphqlOperations,
-  GraphqlRequest,
-  GraphqlSubscription,
-} from '../graphql/contract.ts';
+import type { GraphqlOperationCall, GraphqlRequest, GraphqlSubscription } from '../graphql/contract.ts';
 import { toGraphqlErrors } from '../graphql/library.ts';
 import type { HttpContext } from '../http/contract.ts';
 import type { Realtime, RealtimeClient } from '../realtime/contract.ts';
-import { sinceOf } from './operation.ts';
+import { type OperationDeps, sinceOf } from './operation.ts';
 import { ResponseQueue } from './response-queue.ts';
 import { ResponseText } from './response-text.ts';
 import { openSubscription } from './subscription.ts';
 
-export interface EventStreamDeps {
-  readonly operations: GraphqlOperations;
+export interface EventStreamDeps extends OperationDeps {
   readonly realtime: Pick<Realtime, 'connect'>;
   /** Connections, those of sockets not included; undefined is no limit but that of all. */
   readonly connectionLimit: number | undefined;
@@ -57,7 +51,7 @@ async function startOperation(
 
 /** @throws what `Realtime.connect` and `RealtimeClient.subscribe` throw. */
 async function subscribe(
-  { realtime, connectionLimit }: EventStreamDeps,
+  { realtime, connectionLimit, checks }: EventStreamDeps,
   { extensions }: GraphqlRequest,
   { caller: { ip = null, userAgent = null, origin = null }, ctx }: GraphqlOperationCall,
   subscription: GraphqlSubscription,
@@ -76,6 +70,7 @@ async function subscribe(
     // A browser that connects anew sends the last id.
     const since = ctx.get('Last-Event-ID') || sinceOf(extensions);
     queue = await openSubscription(client, subscription, {
+      checks,
       since,
       showsPositions: 'since' in extensions,
       onBegin: (begun, position) => begun.push(new ResponseText('', { position })),

@@ -2,9 +2,15 @@ import { type Caller, ClientGone, requestScope } from '#kernel';
 import type { GraphqlOperations } from '../graphql/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
 import type { RealtimeClient } from '../realtime/contract.ts';
+import type { DocumentChecks } from './document-checks.ts';
 import { ResponseQueue, type ResponseStream } from './response-queue.ts';
 import { ResponseText } from './response-text.ts';
 import { openSubscription } from './subscription.ts';
+
+export interface OperationDeps {
+  readonly operations: GraphqlOperations;
+  readonly checks: Pick<DocumentChecks, 'add'>;
+}
 
 export interface SocketOperation {
   readonly client: RealtimeClient;
@@ -24,7 +30,7 @@ export interface SocketOperation {
  * @throws document failures, and what `RealtimeClient.subscribe` throws.
  */
 export function startOperation(
-  operations: GraphqlOperations,
+  { operations, checks }: OperationDeps,
   { client, caller, createContext, payload, id, onSettled }: SocketOperation,
 ): Promise<ResponseStream> {
   const controller = new AbortController();
@@ -44,6 +50,7 @@ export function startOperation(
       });
       if (prepared.kind === 'subscription')
         return await openSubscription(client, prepared.subscription, {
+          checks,
           since: sinceOf(request.extensions),
           showsPositions: 'since' in request.extensions,
         });

@@ -2,16 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { CloseCode, type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type Caller, errorEnvelope, fail, type Log } from '#kernel';
-import type { GraphqlOperations } from '../graphql/contract.ts';
 import { toGraphqlErrors } from '../graphql/library.ts';
 import type { RealtimeClient, RealtimeSocket, SocketAuthentication } from '../realtime/contract.ts';
-import { startOperation } from './operation.ts';
+import { type OperationDeps, startOperation } from './operation.ts';
 import type { ResponseStream } from './response-queue.ts';
 import { embedResponse, takeRenderedResponse } from './response-text.ts';
 import { createUpgradeContext } from './upgrade-context.ts';
 
-export interface GraphqlSocketServerDeps {
-  readonly operations: GraphqlOperations;
+export interface GraphqlSocketServerDeps extends OperationDeps {
   readonly authentication: SocketAuthentication;
   /** Milliseconds until a client has to send `connection_init`. */
   readonly initTimeout: number;
@@ -71,7 +69,7 @@ export function createGraphqlSocketServer(deps: GraphqlSocketServerDeps): OpenGr
       const caller = await extra.client.caller();
       extra.isAdmin = caller.admin;
       try {
-        const stream = await start(deps.operations, extra, caller, id, payload);
+        const stream = await start(deps, extra, caller, id, payload);
         return { document: PLACEHOLDER, stream } as never;
       } catch (error) {
         return [new RefusedOperation(entriesOf(error, extra))];
@@ -140,7 +138,7 @@ async function authenticate(
 
 /** @throws INVALID_PAYLOAD, REQUESTS_EXCEEDED, and what `startOperation` throws. */
 async function start(
-  operations: GraphqlOperations,
+  deps: OperationDeps,
   connection: Connection,
   caller: Caller,
   id: string,
@@ -151,7 +149,7 @@ async function start(
   if (connection.running >= MAX_RUNNING)
     throw fail('REQUESTS_EXCEEDED', `More than ${MAX_RUNNING} operations of this connection run at the same time.`);
   connection.running++;
-  return startOperation(operations, {
+  return startOperation(deps, {
     client,
     caller,
     createContext: () => createUpgradeContext(request, caller),

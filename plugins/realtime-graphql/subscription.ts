@@ -1,10 +1,12 @@
 import { errorEnvelope } from '#kernel';
 import type { GraphqlSubscription } from '../graphql/contract.ts';
 import type { Delivery, RealtimeClient, RealtimeSubscription } from '../realtime/contract.ts';
+import type { DocumentChecks } from './document-checks.ts';
 import { ResponseQueue } from './response-queue.ts';
 import { ResponseText } from './response-text.ts';
 
 export interface SubscriptionOptions {
+  readonly checks: Pick<DocumentChecks, 'add'>;
   /** The position to resume from, as an earlier response had it. */
   readonly since: string | undefined;
   /** Whether responses show their positions, in `extensions`. The first one has no row then. */
@@ -24,13 +26,15 @@ export interface SubscriptionOptions {
 export async function openSubscription(
   client: RealtimeClient,
   subscription: GraphqlSubscription,
-  { since, showsPositions, onBegin, onEmpty, onDone }: SubscriptionOptions,
+  { checks, since, showsPositions, onBegin, onEmpty, onDone }: SubscriptionOptions,
 ): Promise<ResponseQueue> {
   let opened: RealtimeSubscription | undefined;
   let isOver = false;
+  let removeCheck = () => {};
   const queue = new ResponseQueue({
     onDone() {
       isOver = true;
+      removeCheck();
       opened?.end();
       onDone?.();
     },
@@ -63,6 +67,10 @@ export async function openSubscription(
   });
   // It has ended while it was opened.
   if (isOver) opened.end();
+  else
+    removeCheck = checks.add(async () => {
+      await renew(client, subscription).catch((error: unknown) => queue.end(error));
+    });
   return queue;
 }
 
