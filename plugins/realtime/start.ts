@@ -5,7 +5,7 @@ import type { InterProcessBus } from '../cluster/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import type { RowFeed } from '../row-feed/contract.ts';
-import type { SchemaService } from '../schema/contract.ts';
+import { SCHEMA_CHANNEL, type SchemaService } from '../schema/contract.ts';
 import { type ClientDeps, ConnectedClient } from './clients/client.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRightsVersion } from './clients/rights-version.ts';
@@ -50,7 +50,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
   const { settings, bus, schema, identity, sessions, events, rowFeed } = deps;
   const rights = createRightsVersion(bus, schema);
   const engine = new SubscriptionEngine({ ...deps, rights, historySize: settings.historySize });
-  schema.onChange((snapshot) => engine.schemaChanged(snapshot));
+  bus.subscribe(SCHEMA_CHANNEL, () => engine.schemaChanged());
   const limits = createConnectionLimits(settings.connections);
   const heartbeat = createHeartbeat(settings.heartbeat);
   const clients = new Set<ConnectedClient>();

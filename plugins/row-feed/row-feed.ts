@@ -73,9 +73,9 @@ export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
       const { registry } = await loadOnce();
       for (let attempt = 1; ; attempt++) {
         try {
-          const relations = await registry.watch(table);
-          watched.set(table.table, { relations, left: undefined });
-          return relations;
+          const result = await registry.watch(table);
+          watched.set(table.table, { relations: result.relations, left: undefined });
+          return result;
         } catch (error) {
           const { code } = error as { code?: string };
           if (error instanceof Failure && code !== LOCK_NOT_AVAILABLE) throw error;

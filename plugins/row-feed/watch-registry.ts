@@ -2,7 +2,7 @@ import { fail, type Log } from '#kernel';
 import type { ProcessPresence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
-import type { WatchedTable } from './contract.ts';
+import type { WatchedTable, WatchResult } from './contract.ts';
 import { FEED_TRIGGER_NAMES, renderFunctionBody, renderTriggers, triggerArguments } from './trigger-function.ts';
 
 interface Deps {
@@ -14,7 +14,7 @@ interface Deps {
 /** Which tables the live processes watch, and the triggers for them. */
 export interface WatchRegistry {
   /** One attempt to watch a table. @throws INVALID_PAYLOAD, and the error of PostgreSQL where it is locked */
-  watch(table: WatchedTable): Promise<readonly number[]>;
+  watch(table: WatchedTable): Promise<WatchResult>;
   /** Forgets watches of this process on all but these relations, and those of dead processes; removes triggers that none needs. */
   sweep(keep: readonly number[]): Promise<void>;
   removeTriggers(): Promise<number>;
@@ -32,6 +32,7 @@ interface Relation {
   readonly name: string;
   readonly refusal: string | null;
   readonly ready: boolean;
+  readonly triggers: string | null;
 }
 
 const triggerNames = quoteLiteral(`{${FEED_TRIGGER_NAMES.join(',')}}`);
@@ -43,6 +44,8 @@ const RELATIONS = `with recursive relations as (
   select c.oid::text as oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name,
     (select count(*) = ${FEED_TRIGGER_NAMES.length} from pg_trigger t where t.tgrelid = c.oid and t.tgname = any(${triggerNames})
       and t.tgenabled = 'A' and t.tgfoid = to_regprocedure($3) and t.tgargs = any($2::bytea[])) as ready,
+    (select string_agg(t.oid::text, ' ' order by t.oid) from pg_trigger t
+      where t.tgrelid = c.oid and t.tgname = any(${triggerNames})) as triggers,
     case when c.relkind not in ('r', 'p') then 'it is no table'
       when r.root and exists (select from pg_inherits i where i.inhrelid = c.oid) then 'it is part of another table'
       when c.relpersistence = 't' then 'it is a temporary table'
@@ -82,11 +85,12 @@ export function createWatchRegistry({ db, presence, log }: Deps): WatchRegistry 
     return (await db.query<Relation>(RELATIONS, [table, fitting, `${functionName}()`])).rows;
   };
 
-  async function watchOnce({ table, keyColumns, withOldRows }: WatchedTable): Promise<readonly number[]> {
+  async function watchOnce({ table, keyColumns, withOldRows }: WatchedTable): Promise<WatchResult> {
     await begin(LOCK_TIMEOUT);
     await createFunctionIfMissing();
     const [keysOnly, withOld] = [triggerArguments(false, keyColumns), triggerArguments(true, keyColumns)];
-    const relations = await readRelations(table, withOldRows ? [withOld] : [keysOnly, withOld]);
+    const read = () => readRelations(table, withOldRows ? [withOld] : [keysOnly, withOld]);
+    let relations = await read();
     const refusal =
       relations.length === 0 ? 'it does not exist' : relations.find((one) => one.refusal !== null)?.refusal;
     if (typeof refusal === 'string') throw fail('INVALID_PAYLOAD', `changes of ${table} are not announced: ${refusal}`);
@@ -96,13 +100,14 @@ export function createWatchRegistry({ db, presence, log }: Deps): WatchRegistry 
       for (const statement of renderTriggers(name, functionName, needsOld ? withOld : keysOnly))
         await db.ddl(statement);
     }
+    if (relations.some(({ ready }) => !ready)) relations = await read();
     const oids = relations.map(({ oid }) => Number(oid));
     await db.query(
       db.sql`insert into ${watches} (process, relation, old_rows) select $1, unnest($2::oid[]), $3
         on conflict (process, relation) do update set old_rows = excluded.old_rows`,
       [presence.id, oids, withOldRows],
     );
-    return oids;
+    return { relations: oids, triggers: relations.map(({ triggers }) => triggers).join() };
   }
 
   const isWatchedWithOldRows = async (relations: readonly Relation[]): Promise<boolean> => {
