@@ -82,6 +82,7 @@ export const CORE_PLUGIN_FLOORS = [
       'openapi',
       'realtime',
       'realtime-rest',
+      'realtime-logs',
       'cache',
       'extensions',
       'extensions-app',

@@ -69,7 +69,7 @@ export interface RowFeed {
   unwatch(table: string): void;
   /** Announces a `mark`, so that processes have an id in common. @throws SERVICE_UNAVAILABLE */
   mark(): Promise<void>;
-  /** Removes all triggers, whoever needs them. Answers how many there were. @throws the error of PostgreSQL for a locked table. */
+  /** Removes all triggers, needed or not. Answers how many there were. @throws the error of PostgreSQL for a locked table. */
   removeTriggers(): Promise<number>;
   /** Stops the feed, and removes triggers that no other process needs. */
   stop(): Promise<void>;

@@ -6,6 +6,7 @@ export const OPTIONAL_FEATURES = {
   PASSKEYS_RP_ID: 'localhost',
   PASSKEYS_ORIGINS: 'http://localhost:8055',
   CACHE_ENABLED: 'true',
+  WEBSOCKETS_ENABLED: 'true',
   // No plugin connects to it.
   REDIS_HOST: '127.0.0.1',
   PRESSURE_LIMITER_ENABLED: 'true',

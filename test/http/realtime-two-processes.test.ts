@@ -43,7 +43,7 @@ describe('subscriptions in two processes on one database', function () {
     await one?.stop();
   });
 
-  it('are told of changes that the other process makes', async () => {
+  it('report changes that the other process makes', async () => {
     const { client } = await subscribe(other);
     await notes.create({ title: 'a' });
     await created(client, 'a');
@@ -65,7 +65,7 @@ describe('subscriptions in two processes on one database', function () {
     expect((await created(back.client, 'd')).sequence).to.equal(3);
   });
 
-  it('tell a client that comes back of deletes', async () => {
+  it('report deletes to a client that comes back', async () => {
     const { id } = await notes.create({ title: 'a' });
     const { init, client } = await subscribe(one);
     client.close();

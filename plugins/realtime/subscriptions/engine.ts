@@ -31,7 +31,7 @@ const RETRY_AFTER = 500;
 /** Milliseconds after a command that changes the schema: most come in groups. */
 const RENEW_AFTER = 100;
 
-/** Subscriptions of all clients of this process, and what they are told. */
+/** Subscriptions of all clients of this process, and their deliveries. */
 export class SubscriptionEngine {
   readonly metrics = new EngineMetrics();
   readonly #deps: Deps;
