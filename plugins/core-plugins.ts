@@ -83,6 +83,7 @@ export const CORE_PLUGIN_FLOORS = [
       'realtime',
       'realtime-graphql',
       'realtime-rest',
+      'realtime-logs',
       'cache',
       'extensions',
       'extensions-app',

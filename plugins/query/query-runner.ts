@@ -68,20 +68,6 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     }
   };
 
-  const runKeyed: QueryRunner['runKeyed'] = async (prepared, context) => {
-    const params = resolveParameters(prepared.params, context);
-    const from = performance.now();
-    try {
-      const options = statementOptions(prepared, context);
-      const { rows } = await db
-        .query<KeyedRowText>(prepared.text, params, options)
-        .catch((error) => throwQueryFailure(error, options.share?.collection));
-      return rows;
-    } finally {
-      recordDuration(prepared, context, performance.now() - from);
-    }
-  };
-
   const text: QueryRunner['readText'] = (read, context, schema) => run(prepare(read, schema), context);
 
   return {
@@ -91,7 +77,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     bindPlaceholders: (prepared, values = {}) =>
       (prepared as PreparedRead).read.placeholders?.map((bind) => bind(values)) ?? NO_VALUES,
     run,
-    runKeyed,
+    runKeyed: createKeyedRunner(db, recordDuration),
     stream(prepared, context, options) {
       currentAnswerSources()?.addStatement((prepared as PreparedRead).sources);
       return streamRows(db, prepared, resolveParameters(prepared.params, context), {
@@ -123,6 +109,22 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     },
   };
 }
+
+const createKeyedRunner =
+  (db: Db, recordDuration: RecordDuration): QueryRunner['runKeyed'] =>
+  async (prepared, context) => {
+    const params = resolveParameters(prepared.params, context);
+    const from = performance.now();
+    try {
+      const options = statementOptions(prepared, context);
+      const { rows } = await db
+        .query<KeyedRowText>(prepared.text, params, options)
+        .catch((error) => throwQueryFailure(error, options.share?.collection));
+      return rows;
+    } finally {
+      recordDuration(prepared, context, performance.now() - from);
+    }
+  };
 
 type CompiledRead = Pick<PreparedRead, 'read' | 'form' | 'text' | 'params' | 'tables'>;
 

@@ -113,7 +113,6 @@ export class RestConnection {
 
   async #filter(message: ClientMessage): Promise<ClientMessage> {
     const { events } = this.#deps;
-    if (!events.hasListeners('filter', 'websocket.message')) return message;
     const caller = await this.#client.caller();
     const client = toClientOfEvent(this.#client, this.#socket);
     return assertMessage(await events.filter(['websocket.message'], message, { caller, client }));
@@ -121,8 +120,8 @@ export class RestConnection {
 
   async #emitMessage(message: ClientMessage): Promise<void> {
     const { events } = this.#deps;
-    // A message with credentials is told by its own events.
-    if (message.type === 'auth' || !events.hasListeners('action', 'websocket.message')) return;
+    // A message with credentials has its own events.
+    if (message.type === 'auth') return;
     const caller = await this.#client.caller();
     events.action(['websocket.message'], { caller, message, client: toClientOfEvent(this.#client, this.#socket) });
   }
@@ -130,7 +129,6 @@ export class RestConnection {
   async #emitAuth(isSuccess: boolean): Promise<void> {
     const { events } = this.#deps;
     const name = `websocket.auth.${isSuccess ? 'success' : 'failure'}`;
-    if (!events.hasListeners('action', name)) return;
     const caller = await this.#client.caller();
     events.action([name], { caller, client: toClientOfEvent(this.#client, this.#socket) });
   }

@@ -65,7 +65,7 @@ export interface RealtimeSocket {
   /** Calls `handle` with each text, whether earlier ones are done or not. `createMessageQueue` of the library handles one after the other. */
   onMessage(handle: (text: string) => void): void;
   /**
-   * Calls `handle` with what is refused before `onMessage`: INVALID_PAYLOAD for a binary frame, REQUESTS_EXCEEDED for more messages than
+   * Calls `handle` with the failure of what is refused before `onMessage`: a binary frame, and more messages than
    * WEBSOCKETS_MESSAGES_LIMIT. Too large a frame closes the socket with 1009.
    */
   onRefused(handle: (failure: Failure) => void): void;
@@ -175,7 +175,7 @@ export interface DeliveredRow {
 }
 
 /**
- * What a subscription is told. `position` can be passed as `since` later; `sequence` of `deliver` counts the deliveries of one subscription
+ * What a subscription gets. `position` can be passed as `since` later; `sequence` of `deliver` counts the deliveries of one subscription
  * from 1.
  */
 export type Delivery =

@@ -11,7 +11,7 @@ export interface ClientOfEvent {
   send(message: unknown): void;
 }
 
-/** Events `websocket.*` of sockets, for extensions. Without a listener nothing is made. */
+/** Events `websocket.*` of sockets, for extensions. */
 export interface RealtimeEvents {
   emit(name: EventName, client: ConnectedClient, socket: RealtimeSocket, more?: Record<string, unknown>): void;
 }
@@ -21,17 +21,15 @@ export const toClientOfEvent = (
   socket: Pick<RealtimeSocket, 'send'>,
 ): ClientOfEvent => ({ id, transport, send: (message) => void socket.send(JSON.stringify(message)) });
 
-export function createRealtimeEvents(
-  events: Pick<EventsApi, 'action' | 'hasListeners'>,
-  anyone: () => Promise<Caller>,
-): RealtimeEvents {
+export function createRealtimeEvents(events: Pick<EventsApi, 'action'>, anyone: () => Promise<Caller>): RealtimeEvents {
   async function emit(name: EventName, client: ConnectedClient, socket: RealtimeSocket, more = {}): Promise<void> {
     const caller = client.knownCaller ?? (await anyone());
     events.action([`websocket.${name}`], { caller, client: toClientOfEvent(client, socket), ...more });
   }
   return {
     emit(name, client, socket, more) {
-      if (events.hasListeners('action', `websocket.${name}`)) emit(name, client, socket, more).catch(() => {});
+      // Without a database there is no caller to name.
+      emit(name, client, socket, more).catch(() => {});
     },
   };
 }

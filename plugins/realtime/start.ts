@@ -5,14 +5,15 @@ import type { InterProcessBus } from '../cluster/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import type { RowFeed } from '../row-feed/contract.ts';
-import type { SchemaService } from '../schema/contract.ts';
+import { SCHEMA_CHANNEL, type SchemaService } from '../schema/contract.ts';
 import { type ClientDeps, ConnectedClient } from './clients/client.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRightsVersion } from './clients/rights-version.ts';
 import type { Realtime } from './contract.ts';
+import type { EngineMetrics } from './metrics.ts';
 import { createRealtimeEvents } from './realtime-events.ts';
 import type { RealtimeSettings } from './settings.ts';
-import { createUpgradeHandler } from './sockets/accept-upgrade.ts';
+import { UpgradeHandler } from './sockets/accept-upgrade.ts';
 import { createHeartbeat } from './sockets/heartbeat.ts';
 import type { ServerSocket } from './sockets/socket.ts';
 import { SubscriptionEngine } from './subscriptions/engine.ts';
@@ -50,7 +51,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
   const { settings, bus, schema, identity, sessions, events, rowFeed } = deps;
   const rights = createRightsVersion(bus, schema);
   const engine = new SubscriptionEngine({ ...deps, rights, historySize: settings.historySize });
-  schema.onChange((snapshot) => engine.schemaChanged(snapshot));
+  bus.subscribe(SCHEMA_CHANNEL, () => engine.schemaChanged());
   const limits = createConnectionLimits(settings.connections);
   const heartbeat = createHeartbeat(settings.heartbeat);
   const clients = new Set<ConnectedClient>();
@@ -67,13 +68,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
     },
   };
 
-  const slowTimer = setInterval(() => {
-    for (const client of clients) {
-      if (client.isReady || Date.now() - (client.slowSince ?? 0) < LONGEST_SLOW) continue;
-      engine.metrics.drops++;
-      client.drop(fail('REQUESTS_EXCEEDED', 'the client is too slow'));
-    }
-  }, SLOW_CHECK_PERIOD).unref();
+  const slowTimer = setInterval(() => dropSlowClients(clients, engine.metrics), SLOW_CHECK_PERIOD).unref();
 
   function closeSockets(): void {
     isStopping = true;
@@ -85,17 +80,18 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
   }
 
   await engine.start();
+  const upgrades = new UpgradeHandler({
+    ...{ settings, limits, heartbeat, clientDeps },
+    events: createRealtimeEvents(events, () => identity.ofPublic()),
+    isStopping: () => isStopping,
+    onOpen(client, socket) {
+      clients.add(client);
+      sockets.set(client, socket);
+    },
+    onRefusal: () => engine.metrics.refusals++,
+  });
   return {
-    accept: createUpgradeHandler({
-      ...{ settings, limits, heartbeat, clientDeps },
-      events: createRealtimeEvents(events, () => identity.ofPublic()),
-      isStopping: () => isStopping,
-      onOpen(client, socket) {
-        clients.add(client);
-        sockets.set(client, socket);
-      },
-      onRefusal: () => engine.metrics.refusals++,
-    }),
+    accept: (...upgrade) => upgrades.accept(...upgrade),
     async connect({ transport, connectionLimit, client: info, token, isReady = () => true, onDrop }) {
       const counted = isStopping ? undefined : limits.take(transport, connectionLimit, info.ip ?? null);
       if (!counted) {
@@ -125,4 +121,12 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
       await rowFeed.stop();
     },
   };
+}
+
+function dropSlowClients(clients: Iterable<ConnectedClient>, metrics: EngineMetrics): void {
+  for (const client of clients) {
+    if (client.isReady || Date.now() - (client.slowSince ?? 0) < LONGEST_SLOW) continue;
+    metrics.drops++;
+    client.drop(fail('REQUESTS_EXCEEDED', 'the client is too slow'));
+  }
 }

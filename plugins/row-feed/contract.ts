@@ -30,6 +30,14 @@ export interface OldRow {
 /** The columns of a key as texts, in their order. Null for a null column. */
 export type RowKey = readonly (string | null)[];
 
+/** What announces the changes of a table. */
+export interface WatchResult {
+  /** Oids of the table and its partitions and children. */
+  readonly relations: readonly number[];
+  /** Names the triggers: another text means that they were created anew. */
+  readonly triggers: string;
+}
+
 /** A table to watch. */
 export interface WatchedTable {
   /** Quoted name with schema. */
@@ -51,16 +59,17 @@ export interface RowFeed {
    */
   listen(handlers: { onChange(change: AnnouncedChange): void; onGap(): void }): Promise<void>;
   /**
-   * Resolves when each change that commits from now on is announced; answers the oids of the table and its partitions and children.
+   * Resolves when each change that commits from now on is announced. A table that is watched already is checked: other `triggers` than
+   * before mean that changes in between were not announced.
    * @throws INVALID_PAYLOAD for a table whose changes cannot be announced, SERVICE_UNAVAILABLE where it stays locked or the database is not
    * reached.
    */
-  watch(table: WatchedTable): Promise<readonly number[]>;
+  watch(table: WatchedTable): Promise<WatchResult>;
   /** The table is no longer needed by this process. */
   unwatch(table: string): void;
   /** Announces a `mark`, so that processes have an id in common. @throws SERVICE_UNAVAILABLE */
   mark(): Promise<void>;
-  /** Removes all triggers, whoever needs them. Answers how many there were. @throws the error of PostgreSQL for a locked table. */
+  /** Removes all triggers, needed or not. Answers how many there were. @throws the error of PostgreSQL for a locked table. */
   removeTriggers(): Promise<number>;
   /** Stops the feed, and removes triggers that no other process needs. */
   stop(): Promise<void>;

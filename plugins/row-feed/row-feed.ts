@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure, fail, type Log } from '#kernel';
+import { fail, type Log } from '#kernel';
 import type { InterProcessBus, ProcessPresence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import { quoteIdentifier } from '../database/library.ts';
-import type { RowFeed } from './contract.ts';
+import type { RowFeed, WatchedTable, WatchResult } from './contract.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { WatchRegistry } from './watch-registry.ts';
 
@@ -32,14 +32,14 @@ export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
   let sweepTimer: NodeJS.Timeout | undefined;
 
   const load = async () => {
-    const [{ createWatchRegistry }, { FEED_CHANNEL, renderMessageIdSql }] = await Promise.all([
+    const [registry, { FEED_CHANNEL, renderMessageIdSql }] = await Promise.all([
       import('./watch-registry.ts'),
       import('./trigger-function.ts'),
     ]);
     const idSql = renderMessageIdSql(quoteIdentifier(db.schemas[0] as string));
     const mark = (id: string) =>
       `'{"channel":"${FEED_CHANNEL}","payload":{"i":"' || ${id} || '","t":0,"e":"m","c":null}}'`;
-    return { registry: createWatchRegistry({ db, presence, log }), mark, idSql };
+    return { registry: new registry.WatchRegistry({ db, presence, log }), mark, idSql };
   };
   const loadOnce = () => (parts ??= load());
 
@@ -71,23 +71,9 @@ export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
 
     async watch(table) {
       const { registry } = await loadOnce();
-      for (let attempt = 1; ; attempt++) {
-        try {
-          const relations = await registry.watch(table);
-          watched.set(table.table, { relations, left: undefined });
-          return relations;
-        } catch (error) {
-          const { code } = error as { code?: string };
-          if (error instanceof Failure && code !== LOCK_NOT_AVAILABLE) throw error;
-          if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error;
-          if (attempt === ATTEMPTS)
-            throw fail(
-              'SERVICE_UNAVAILABLE',
-              `${table.table} is locked, so its changes are not announced yet: try again`,
-            );
-          await pause(BETWEEN_ATTEMPTS);
-        }
-      }
+      const result = await watchWithRetries(registry, table);
+      watched.set(table.table, { relations: result.relations, left: undefined });
+      return result;
     },
 
     unwatch(table) {
@@ -110,4 +96,19 @@ export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
       await sweep();
     },
   };
+}
+
+/** Tries again while other transactions hold the table. @throws SERVICE_UNAVAILABLE after the last attempt, and other errors of `watch` */
+async function watchWithRetries(registry: WatchRegistry, table: WatchedTable): Promise<WatchResult> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await registry.watch(table);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error;
+      if (attempt === ATTEMPTS)
+        throw fail('SERVICE_UNAVAILABLE', `${table.table} is locked, so its changes are not announced yet: try again`);
+      await pause(BETWEEN_ATTEMPTS);
+    }
+  }
 }

@@ -11,6 +11,7 @@ import { readCorePluginFolders } from '../support/plugin-folders.ts';
 import { createSender, type SendRequest } from '../support/send.ts';
 import { createMigratedDatabase, FIRST_ADMIN_CREDENTIALS } from '../support/service.ts';
 import { silentSettings } from '../support/test-plugins.ts';
+import { exerciseSockets } from './exercise-sockets.ts';
 import type { ManifestGrant } from './manifest-grants.ts';
 import { OPTIONAL_FEATURES } from './optional-features.ts';
 
@@ -73,7 +74,11 @@ async function denialOn(
       if (denialOf(kernel, plugin.name)) throw new Error('denied: the rest need not be tried');
       return reply;
     };
-    await exerciseAll(untilDenied, `http://127.0.0.1:${address}`, provider);
+    await exerciseAll(
+      untilDenied,
+      { outside: `http://127.0.0.1:${address}`, own: `http://127.0.0.1:${port}` },
+      provider,
+    );
     const [command = '', ...args] = COMMANDS[plugin.folder] ?? [];
     await kernel.commands.get(command)?.run(args);
   } catch (error) {
@@ -189,7 +194,11 @@ async function putExtensions(folder: string): Promise<void> {
 }
 
 /** Sends requests that use every feature. Their answers are not checked, since denials are found in the ledger. */
-async function exerciseAll(request: SendRequest, outside: string, provider: OpenIdServer): Promise<void> {
+async function exerciseAll(
+  request: SendRequest,
+  { outside, own }: { readonly outside: string; readonly own: string },
+  provider: OpenIdServer,
+): Promise<void> {
   const login = await request('POST', '/auth/login', { body: FIRST_ADMIN_CREDENTIALS });
   const token = login.body?.data?.access_token as string | undefined;
   const ask = (method: string, path: string, body?: unknown) => request(method, path, { token, body });
@@ -205,6 +214,7 @@ async function exerciseAll(request: SendRequest, outside: string, provider: Open
   await exerciseProvider(request, provider);
   await exerciseScim(request);
   await exerciseSchema(ask);
+  await exerciseSockets(own, token);
   await exerciseFlows(ask);
   await exerciseUsers(ask, request);
   // After the other features, since uploads start worker processes for images and so take longest.

@@ -1,12 +1,12 @@
 /** Settings that turn on features which are off by default, with limits that no test reaches. */
 export const OPTIONAL_FEATURES = {
   TUS_ENABLED: 'true',
-  WEBSOCKETS_ENABLED: 'true',
   REFRESH_TOKEN_REUSE: 'revoke',
   // Passkeys do not work at addresses of numbers.
   PASSKEYS_RP_ID: 'localhost',
   PASSKEYS_ORIGINS: 'http://localhost:8055',
   CACHE_ENABLED: 'true',
+  WEBSOCKETS_ENABLED: 'true',
   // No plugin connects to it.
   REDIS_HOST: '127.0.0.1',
   PRESSURE_LIMITER_ENABLED: 'true',

@@ -26,8 +26,8 @@ function createRealtimeClient(service: InProcessService, authMode: Authenticatio
 }
 
 /**
- * The message of a subscription that `work` causes. The library keeps no message for which nobody waits, so it is asked before the work
- * begins.
+ * The message of a subscription that `work` causes. The library keeps no message that arrives while no call of `next` waits, so it is
+ * called before the work begins.
  */
 async function causedBy(subscription: Untyped, work: () => Promise<unknown>): Promise<Untyped> {
   const next = subscription.next();
@@ -54,7 +54,7 @@ for (const mode of ['handshake', 'public', 'strict'] as const) {
       await service?.stop();
     });
 
-    it('subscribes, is told of changes, and unsubscribes', async () => {
+    it('subscribes, receives changes, and unsubscribes', async () => {
       const { subscription, unsubscribe } = await client.subscribe('note', {
         query: { fields: ['id', 'title'], filter: { title: { _nnull: true } }, sort: ['-id'] },
       });

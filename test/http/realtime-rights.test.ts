@@ -19,13 +19,13 @@ describe('what a subscription shows', function () {
     clients.push(client);
     return client;
   };
-  /** Resolves when all changes up to now have been told: the client gets a row that each of these tests lets it see. */
+  /** Resolves when all changes up to now have been delivered: the client gets a row that each of these tests lets it see. */
   const settle = async (client: RealtimeTestClient) => {
     const mark = `mark ${Math.random()}`;
     await notes.create({ title: mark, kind: 'in' });
     await client.next(({ data }) => Array.isArray(data) && data.some(({ title }) => title === mark));
   };
-  const told = (client: RealtimeTestClient) =>
+  const deliveredTo = (client: RealtimeTestClient) =>
     changesOf(client).filter(([, data]) => !JSON.stringify(data).includes('"mark '));
 
   before(async () => {
@@ -46,7 +46,7 @@ describe('what a subscription shows', function () {
     await notes.create({ kind: 'out', title: 'o' });
     const { id } = await notes.create({ kind: 'in', title: 'i' });
     await settle(client);
-    expect(told(client)).to.deep.equal([['create', [{ id, title: 'i' }]]]);
+    expect(deliveredTo(client)).to.deep.equal([['create', [{ id, title: 'i' }]]]);
   });
 
   it('are deletes of rows that the caller could read, and of no others', async () => {
@@ -56,7 +56,7 @@ describe('what a subscription shows', function () {
     await notes.remove(hidden.id);
     await notes.remove(shown.id);
     await settle(client);
-    expect(told(client)).to.deep.equal([['delete', [shown.id]]]);
+    expect(deliveredTo(client)).to.deep.equal([['delete', [shown.id]]]);
   });
 
   it('are no deletes where the rule asks for missing related rows, which go with the row', async () => {
@@ -66,7 +66,7 @@ describe('what a subscription shows', function () {
     const client = await connect(user.token);
     await notes.remove(parent.id);
     await settle(client);
-    expect(told(client)).to.deep.equal([]);
+    expect(deliveredTo(client)).to.deep.equal([]);
   });
 
   it('differ for callers of one role where the rule names the user', async () => {

@@ -25,20 +25,20 @@ describe('subscriptions to rows', function () {
   });
   after(() => service?.stop());
 
-  it('begin with the rows of the query, and tell of creates, updates and deletes', async () => {
+  it('begin with the rows of the query, and report creates, updates and deletes', async () => {
     const row = await notes.create({ title: 'a' });
     const client = await openAuthenticated(service.url, service.admin.token);
     clients.push(client);
     const init = await client.ask({ type: 'subscribe', collection: 'note', uid: 's1', query: { fields: 'id,title' } });
     expect(init).to.deep.equal({ type: 'subscription', event: 'init', data: [{ id: row.id, title: 'a' }], uid: 's1' });
     const { id } = await notes.create({ title: 'b' });
-    const told = { type: 'subscription', uid: 's1' };
+    const common = { type: 'subscription', uid: 's1' };
     const next = () => client.next(({ uid }) => uid === 's1');
-    expect(await next()).to.deep.equal({ ...told, event: 'create', data: [{ id, title: 'b' }] });
+    expect(await next()).to.deep.equal({ ...common, event: 'create', data: [{ id, title: 'b' }] });
     await notes.update(id, { title: 'c' });
-    expect(await next()).to.deep.equal({ ...told, event: 'update', data: [{ id, title: 'c' }] });
+    expect(await next()).to.deep.equal({ ...common, event: 'update', data: [{ id, title: 'c' }] });
     await notes.remove(id);
-    expect(await next()).to.deep.equal({ ...told, event: 'delete', data: [id] });
+    expect(await next()).to.deep.equal({ ...common, event: 'delete', data: [id] });
   });
 
   it('answer meta beside the first rows', async () => {
@@ -50,7 +50,7 @@ describe('subscriptions to rows', function () {
     expect([init.data, init.meta]).to.deep.equal([[], { total_count: 1, filter_count: 1 }]);
   });
 
-  it('with an event begin without rows and tell of that event only', async () => {
+  it('with an event begin without rows and report that event only', async () => {
     const client = await openAuthenticated(service.url, service.admin.token);
     clients.push(client);
     const init = await client.ask({ type: 'subscribe', collection: 'note', event: 'update', uid: 's' });
@@ -64,7 +64,7 @@ describe('subscriptions to rows', function () {
     expect(changesOf(client).map(([event]) => event)).to.deep.equal(['update', 'update']);
   });
 
-  it('with an item tell of that row only, as an object', async () => {
+  it('with an item report that row only, as an object', async () => {
     const [one, other] = [await notes.create({ title: '1' }), await notes.create({ title: '2' })];
     const client = await subscribe({ item: String(one.id), query: { fields: ['title'] } });
     await notes.update(other.id, { title: 'x' });
@@ -79,7 +79,7 @@ describe('subscriptions to rows', function () {
     ]);
   });
 
-  it('tell of changes by plain SQL, several rows of a statement in one message', async () => {
+  it('report changes by plain SQL, several rows of a statement in one message', async () => {
     const client = await subscribe({ query: { fields: 'title' } });
     await sql(`insert into note (title) values ('a'), ('b')`);
     expect((await client.next(({ event }) => event === 'create')).data).to.deep.equal([{ title: 'a' }, { title: 'b' }]);
@@ -92,7 +92,7 @@ describe('subscriptions to rows', function () {
     expect((await client.next(({ event }) => event === 'delete')).data).to.have.length(2);
   });
 
-  it('tell of nothing that is rolled back', async () => {
+  it('report nothing that is rolled back', async () => {
     const client = await subscribe({});
     await sql(`do $$ begin insert into note (title) values ('no'); rollback; end $$`);
     await notes.create({ title: 'yes' });
@@ -100,7 +100,7 @@ describe('subscriptions to rows', function () {
     expect(changesOf(client).map(([, data]) => (data as { title: string }[])[0]?.title)).to.deep.equal(['yes']);
   });
 
-  it('tell of rows that a cascade deletes', async () => {
+  it('report rows that a cascade deletes', async () => {
     const parent = await notes.create({});
     const child = await notes.create({ parent: parent.id });
     const client = await subscribe({});
@@ -109,7 +109,7 @@ describe('subscriptions to rows', function () {
     expect(changesOf(client).flatMap(([, data]) => data)).to.have.members([parent.id, child.id]);
   });
 
-  it('tell of rows that are larger than a notification', async () => {
+  it('report rows that are larger than a notification', async () => {
     const client = await subscribe({ query: { fields: 'title' } });
     const title = 'long '.repeat(20_000);
     const { id } = await notes.create({ title });
@@ -118,7 +118,7 @@ describe('subscriptions to rows', function () {
     expect((await client.next(({ event }) => event === 'delete')).data).to.deep.equal([id]);
   });
 
-  it('tell of a changed key as a delete of the old one and an update of the new one', async () => {
+  it('report a changed key as a delete of the old one and an update of the new one', async () => {
     const { id } = await notes.create({});
     const client = await subscribe({ query: { fields: 'id' } });
     await sql(`update note set id = id + 100000 where id = ${id}`);
@@ -134,7 +134,7 @@ describe('subscriptions to rows', function () {
     const client = await subscribe({ query: { filter: { kind: { _eq: 'in' } }, fields: 'title' } });
     const out = await notes.create({ kind: 'out', title: 'o' });
     const inside = await notes.create({ kind: 'in', title: 'i' });
-    // A row is told as it is when it is read, so the next change waits.
+    // A row is delivered as it is when it is read, so the next change waits.
     await client.next(({ event }) => event === 'create');
     await notes.update(inside.id, { kind: 'out' });
     await notes.update(out.id, { kind: 'in' });

@@ -2,11 +2,11 @@ import { joinCompositeKey } from '../../query/library.ts';
 import type { AnnouncedChange, OldRow, RowKey } from '../../row-feed/contract.ts';
 import type { LoggedChange } from './change-log.ts';
 
-/** What became of one row within a batch of changes. */
+/** The state of one row after a batch of changes. */
 export interface RowChange {
   /** The key as text. */
   readonly key: string;
-  /** The row exists at the end: it is new to those who knew the state before the batch, or was changed. */
+  /** The row exists at the end: it is new since the batch began, or was changed. */
   event: 'create' | 'update' | undefined;
   /** JSON text of the row that was deleted last. */
   deleted: string | undefined;

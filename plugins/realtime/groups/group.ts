@@ -47,11 +47,11 @@ export class Group {
   /** Reads the rows of a batch as the members may see them. @throws what the statements throw */
   async read(batch: NonNullable<ChangeBatch>, members: Iterable<Subscription>): Promise<GroupAnswer> {
     const started = performance.now();
-    const wanted = wantedRows(batch, [...members], this.plan.hasPlainKey);
-    const create = await this.#rowsOf(wanted, 'create');
-    const update = await this.#rowsOf(wanted, 'update');
+    const requested = requestedRows(batch, [...members], this.plan.hasPlainKey);
+    const create = await this.#rowsOf(requested, 'create');
+    const update = await this.#rowsOf(requested, 'update');
     const present = new Set([...create, ...update].map(({ key }) => key));
-    const gone = this.plan.judgesOldRows ? wanted.flatMap((one) => this.#oldRow(one) ?? []) : [];
+    const gone = this.plan.judgesOldRows ? requested.flatMap((one) => this.#oldRow(one) ?? []) : [];
     const keys = gone.length === 0 ? [] : await this.plan.readOldKeys(this.caller, gone);
     this.isSlow = performance.now() - started > SLOW_READ;
     const deleted = keys.map((json) => ({ key: keyTextOf(json), json, text: undefined }));
@@ -65,24 +65,24 @@ export class Group {
     return event === 'create' && deleted === undefined ? undefined : (before ?? deleted);
   }
 
-  async #rowsOf(wanted: readonly RowChange[], event: RowEvent): Promise<readonly DeliveredRow[]> {
-    const keys = wanted.flatMap((one) => (one.event === event ? one.key : []));
+  async #rowsOf(requested: readonly RowChange[], event: RowEvent): Promise<readonly DeliveredRow[]> {
+    const keys = requested.flatMap((one) => (one.event === event ? one.key : []));
     return keys.length === 0 ? [] : (await this.plan.readRows(this.caller, keys)).map(toDeliveredRow);
   }
 }
 
 /** The changes that at least one member wants to know: by its event and, where keys have one text only, by its item. */
-function wantedRows(
+function requestedRows(
   batch: NonNullable<ChangeBatch>,
   members: readonly Subscription[],
   hasPlainKey: boolean,
 ): readonly RowChange[] {
   const events = new Set(members.map(({ event }) => event));
-  const isWanted = (one: RowChange) =>
+  const isRequested = (one: RowChange) =>
     events.has(undefined) || (one.event !== undefined && events.has(one.event)) || events.has('delete');
-  if (!hasPlainKey || members.some(({ item }) => item === undefined)) return [...batch.values()].filter(isWanted);
+  if (!hasPlainKey || members.some(({ item }) => item === undefined)) return [...batch.values()].filter(isRequested);
   const items = new Set(members.map(({ item }) => item as string));
-  return [...items].flatMap((item) => batch.get(item) ?? []).filter(isWanted);
+  return [...items].flatMap((item) => batch.get(item) ?? []).filter(isRequested);
 }
 
 /** The text of a key of which `json` is the JSON. */
@@ -90,11 +90,11 @@ const keyTextOf = (json: string): string => (json.startsWith('"') ? (JSON.parse(
 
 const toDeliveredRow = ({ key: json, row }: KeyedRowText): DeliveredRow => ({ key: keyTextOf(json), json, text: row });
 
-/** Deliveries of one answer, made once for all members that get the same. */
+/** Deliveries of one answer, created once for all members that get the same. */
 export class AnswerDeliveries {
   readonly #answer: GroupAnswer;
   readonly #position: string;
-  readonly #made = new Map<string, readonly Extract<Delivery, { kind: 'change' }>[]>();
+  readonly #deliveries = new Map<string, readonly Extract<Delivery, { kind: 'change' }>[]>();
 
   constructor(answer: GroupAnswer, position: string) {
     this.#answer = answer;
@@ -104,15 +104,15 @@ export class AnswerDeliveries {
   /** In the order delete, create, update. Empty where nothing is for the subscription. */
   for({ event, item }: Pick<Subscription, 'event' | 'item'>): readonly Extract<Delivery, { kind: 'change' }>[] {
     const key = `${event ?? ''} ${item ?? ''}`;
-    let made = this.#made.get(key);
-    if (!made) {
+    let known = this.#deliveries.get(key);
+    if (!known) {
       const events = event ? [event] : (['delete', 'create', 'update'] as const);
-      made = events.flatMap((one) => {
+      known = events.flatMap((one) => {
         const rows = this.#answer[one].filter((row) => item === undefined || row.key === item);
         return rows.length === 0 ? [] : [{ kind: 'change', event: one, rows, position: this.#position } as const];
       });
-      this.#made.set(key, made);
+      this.#deliveries.set(key, known);
     }
-    return made;
+    return known;
   }
 }

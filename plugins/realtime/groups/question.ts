@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 import type { RawQuery, RowSelection } from '../../query/contract.ts';
 import type { SubscriptionRequest } from '../contract.ts';
 
-/** What is read of each changed row, whoever asks: equal texts mean equal questions. */
+/** What is read of each changed row: equal texts mean equal questions. */
 export interface Question {
   readonly collection: string;
   readonly text: string;

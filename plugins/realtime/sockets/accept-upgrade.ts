@@ -2,10 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Failure, fail } from '#kernel';
-import { clientInfoOf } from '../../http/library.ts';
 import { type ClientDeps, ConnectedClient } from '../clients/client.ts';
 import type { ConnectionLimits, CountedConnection } from '../clients/connection-limits.ts';
-import type { PresentedCredential } from '../clients/credentials.ts';
 import type { SocketTransport } from '../contract.ts';
 import type { RealtimeEvents } from '../realtime-events.ts';
 import type { RealtimeSettings } from '../settings.ts';
@@ -13,7 +11,7 @@ import type { Heartbeat } from './heartbeat.ts';
 import { isOriginAllowed } from './origin.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 import { ServerSocket } from './socket.ts';
-import { offeredProtocols, queryTokenOf, toHttpContext } from './upgrade-request.ts';
+import { clientInfoOfUpgrade, offeredProtocols, queryTokenOf, toHttpContext } from './upgrade-request.ts';
 
 interface Deps {
   readonly settings: RealtimeSettings;
@@ -26,51 +24,119 @@ interface Deps {
   onRefusal(): void;
 }
 
-type Accept = (request: IncomingMessage, socket: Duplex, head: Buffer, transport: SocketTransport) => Promise<void>;
+/** A client whose handshake is not answered yet. */
+interface PreparedClient {
+  readonly client: ConnectedClient;
+  readonly transport: SocketTransport;
+  setSocket(socket: ServerSocket): void;
+}
+
+type RefusalStatus = Parameters<typeof refuseUpgrade>[1];
+
+/** The close code of a client that the service drops: it may come back later. */
+const TRY_AGAIN_LATER = 1013;
 
 /** Status of an upgrade whose credentials are refused. */
-const refusalStatus = (error: unknown): 401 | 503 =>
+const statusOfError = (error: unknown): RefusalStatus =>
   error instanceof Failure && error.code === 'SERVICE_UNAVAILABLE' ? 503 : 401;
 
-/** Creates `Realtime.accept`. */
-export function createUpgradeHandler(deps: Deps): Accept {
-  const { settings, limits, heartbeat, clientDeps, events } = deps;
-  const server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    // Compression costs each connection more memory than the connection itself.
-    perMessageDeflate: false,
-    maxPayload: settings.messageSize,
-    handleProtocols: (_offered, request) => protocols.get(request) ?? false,
-  });
-  /** The protocol that was chosen for a request. */
-  const protocols = new WeakMap<IncomingMessage, string>();
+const ignoreErrors = (): void => {};
 
-  function refuse(socket: Duplex, status: Parameters<typeof refuseUpgrade>[1]): void {
-    deps.onRefusal();
+/** Takes connections over: `Realtime.accept`. */
+export class UpgradeHandler {
+  readonly #deps: Deps;
+  /** The protocol that was chosen for a request. */
+  readonly #protocols = new WeakMap<IncomingMessage, string>();
+  readonly #server: WebSocketServer;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      // Compression costs each connection more memory than the connection itself.
+      perMessageDeflate: false,
+      maxPayload: deps.settings.messageSize,
+      handleProtocols: (_offered, request) => this.#protocols.get(request) ?? false,
+    });
+  }
+
+  async accept(request: IncomingMessage, socket: Duplex, head: Buffer, transport: SocketTransport): Promise<void> {
+    const { settings, limits, isStopping } = this.#deps;
+    socket.on('error', ignoreErrors);
+    if (isStopping()) return this.#refuse(socket, 503);
+    if (!isOriginAllowed(request.headers, settings.origins)) return this.#refuse(socket, 403);
+    const { ip = null } = clientInfoOfUpgrade(request, settings.proxies);
+    const counted = limits.take(transport.name, transport.connectionLimit, ip);
+    if (!counted) return this.#refuse(socket, 403);
+    const prepared = this.#prepare(request, transport, counted);
+    socket.once('close', () => prepared.client.close());
+    const status = await this.#authenticate(prepared, request);
+    if (status !== undefined) {
+      prepared.client.close();
+      return this.#refuse(socket, status);
+    }
+    socket.off('error', ignoreErrors);
+    this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, prepared));
+  }
+
+  #refuse(socket: Duplex, status: RefusalStatus): void {
+    this.#deps.onRefusal();
     refuseUpgrade(socket, status);
   }
 
-  /** The credential of the upgrade. @throws what `identity` throws for a wrong token */
-  async function presentCredential(client: ConnectedClient, request: IncomingMessage): Promise<void> {
-    const token = queryTokenOf(request);
-    const credential: PresentedCredential =
-      token !== undefined
-        ? { kind: 'token', token }
-        : { kind: 'cookie', request: toHttpContext(request, settings.proxies) };
-    if (credential.kind === 'token' || request.headers.cookie !== undefined) {
-      const caller = await client.present(credential);
-      // A cookie of a session that has ended is no error, since browsers keep sending it.
-      if (credential.kind === 'cookie' && caller.user === null) await client.present({ kind: 'public' });
-    }
+  #prepare(request: IncomingMessage, transport: SocketTransport, counted: CountedConnection): PreparedClient {
+    let socket: ServerSocket | undefined;
+    const client: ConnectedClient = new ConnectedClient(this.#deps.clientDeps, {
+      transport: transport.name,
+      info: clientInfoOfUpgrade(request, this.#deps.settings.proxies),
+      counted,
+      isReady: () => socket?.isReady ?? false,
+      onDrop(failure) {
+        if (transport.onDrop) transport.onDrop(client, failure);
+        else socket?.close(TRY_AGAIN_LATER, failure.code);
+      },
+    });
+    const setSocket = (opened: ServerSocket): void => {
+      socket = opened;
+    };
+    return { client, transport, setSocket };
   }
 
-  function open(
-    ws: WebSocket,
-    prepared: { client: ConnectedClient; transport: SocketTransport; setSocket(socket: ServerSocket): void },
-  ): void {
-    const { client, transport } = prepared;
-    const socket = new ServerSocket(ws, {
+  /** The status of the refusal; undefined where the client may connect. */
+  async #authenticate(
+    { client, transport }: PreparedClient,
+    request: IncomingMessage,
+  ): Promise<RefusalStatus | undefined> {
+    try {
+      await this.#presentCredential(client, request);
+      if (transport.authentication === 'strict' && !client.isAuthenticated)
+        throw fail('INVALID_CREDENTIALS', 'no credentials');
+    } catch (error) {
+      return statusOfError(error);
+    }
+    const protocol = transport.protocol?.(offeredProtocols(request));
+    if (protocol !== undefined) this.#protocols.set(request, protocol);
+    return transport.protocol && protocol === undefined ? 400 : undefined;
+  }
+
+  /** @throws what `identity` throws for a wrong token */
+  async #presentCredential(client: ConnectedClient, request: IncomingMessage): Promise<void> {
+    const token = queryTokenOf(request);
+    if (token !== undefined) {
+      await client.present({ kind: 'token', token });
+      return;
+    }
+    if (request.headers.cookie === undefined) return;
+    const context = toHttpContext(request, this.#deps.settings.proxies);
+    const { user } = await client.present({ kind: 'cookie', request: context });
+    // A cookie of a session that has ended is no error, since browsers keep sending it.
+    if (user === null) await client.present({ kind: 'public' });
+  }
+
+  #open(ws: WebSocket, { client, transport, setSocket }: PreparedClient): void {
+    const { settings, heartbeat, events, onOpen } = this.#deps;
+    const socket: ServerSocket = new ServerSocket(ws, {
       messages: settings.messages,
       onReady: () => client.resume(),
       onEnd() {
@@ -80,58 +146,10 @@ export function createUpgradeHandler(deps: Deps): Accept {
       },
       onError: (error) => events.emit('error', client, socket, { error: error.message }),
     });
-    prepared.setSocket(socket);
+    setSocket(socket);
     heartbeat.add(socket);
-    deps.onOpen(client, socket);
+    onOpen(client, socket);
     transport.open(client, socket);
     events.emit('connect', client, socket);
   }
-
-  function createClient(request: IncomingMessage, transport: SocketTransport, counted: CountedConnection) {
-    let socket: ServerSocket | undefined;
-    let handleDrop: (failure: Failure) => void = () => {};
-    const client = new ConnectedClient(clientDeps, {
-      transport: transport.name,
-      info: clientInfoOf(toHttpContext(request, settings.proxies)),
-      counted,
-      isReady: () => socket?.isReady ?? false,
-      onDrop: (failure) => (transport.onDrop ? transport.onDrop(client, failure) : handleDrop(failure)),
-    });
-    const setSocket = (opened: ServerSocket) => {
-      socket = opened;
-      handleDrop = ({ code }) => opened.close(TRY_AGAIN_LATER, code);
-    };
-    return { client, transport, setSocket };
-  }
-
-  return async (request, socket, head, transport) => {
-    const ignoreErrors = () => {};
-    socket.on('error', ignoreErrors);
-    if (deps.isStopping()) return refuse(socket, 503);
-    if (!isOriginAllowed(request.headers, settings.origins)) return refuse(socket, 403);
-    const info = clientInfoOf(toHttpContext(request, settings.proxies));
-    const counted = limits.take(transport.name, transport.connectionLimit, info.ip);
-    if (!counted) return refuse(socket, 403);
-    const prepared = createClient(request, transport, counted);
-    socket.once('close', () => prepared.client.close());
-    try {
-      await presentCredential(prepared.client, request);
-      if (transport.authentication === 'strict' && !prepared.client.isAuthenticated)
-        throw fail('INVALID_CREDENTIALS', 'no credentials');
-    } catch (error) {
-      prepared.client.close();
-      return refuse(socket, refusalStatus(error));
-    }
-    const protocol = transport.protocol?.(offeredProtocols(request));
-    if (transport.protocol && protocol === undefined) {
-      prepared.client.close();
-      return refuse(socket, 400);
-    }
-    if (protocol !== undefined) protocols.set(request, protocol);
-    socket.off('error', ignoreErrors);
-    server.handleUpgrade(request, socket, head, (ws) => open(ws, prepared));
-  };
 }
-
-/** The close code of a client that the service drops: it may come back later. */
-const TRY_AGAIN_LATER = 1013;

@@ -2,7 +2,7 @@ import { type Failure, fail, type Log } from '#kernel';
 import type { ItemsEngine } from '../../items/contract.ts';
 import { parsePrimaryKeyValue } from '../../query/library.ts';
 import type { AnnouncedChange, RowFeed } from '../../row-feed/contract.ts';
-import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
+import type { Collection, Field } from '../../schema/contract.ts';
 import { ChangeLog } from '../changes/change-log.ts';
 import type { ConnectedClient } from '../clients/client.ts';
 import type { RightsVersion } from '../clients/rights-version.ts';
@@ -15,7 +15,7 @@ import { EngineMetrics } from '../metrics.ts';
 import { FirstDeliveries } from './first-delivery.ts';
 import { Placement } from './placement.ts';
 import { createPositions, type Positions } from './positions.ts';
-import { columnsOf, type SubscribedCollection } from './subscribed-collection.ts';
+import type { SubscribedCollection } from './subscribed-collection.ts';
 import { Subscription } from './subscription.ts';
 import { WatchedCollections } from './watched-collections.ts';
 
@@ -28,8 +28,10 @@ interface Deps extends PlansDeps {
 }
 
 const RETRY_AFTER = 500;
+/** Milliseconds after a command that changes the schema: most come in groups. */
+const RENEW_AFTER = 100;
 
-/** Subscriptions of all clients of this process, and what they are told. */
+/** Subscriptions of all clients of this process, and their deliveries. */
 export class SubscriptionEngine {
   readonly metrics = new EngineMetrics();
   readonly #deps: Deps;
@@ -40,6 +42,7 @@ export class SubscriptionEngine {
   readonly #runner: GroupRunner;
   readonly #first: FirstDeliveries;
   readonly #positions: Positions;
+  #renewal: NodeJS.Timeout | undefined;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -75,7 +78,7 @@ export class SubscriptionEngine {
   start(): Promise<void> {
     return this.#deps.rowFeed.listen({
       onChange: (change) => this.#receive(change),
-      onGap: () => void this.#renewAll(() => true),
+      onGap: () => this.#renewAfterGap(),
     });
   }
 
@@ -109,12 +112,16 @@ export class SubscriptionEngine {
     return subscription;
   }
 
-  /** The tables have changed: triggers may be gone, partitions may be new, and rows of before cannot be read with the columns of now. */
-  schemaChanged(schema: SchemaOverview): void {
-    void this.#renewAll(({ name, columns }) => {
-      const collection = schema.collections.get(name);
-      return collection !== undefined && columnsOf(collection) !== columns;
-    });
+  /**
+   * A command has changed tables or triggers: triggers may be gone, partitions may be new, and rows of before cannot be read with the
+   * columns of now. Several commands are looked at together.
+   */
+  schemaChanged(): void {
+    if (this.#renewal) return;
+    this.#renewal = setTimeout(() => {
+      this.#renewal = undefined;
+      for (const one of this.#collections.all) void this.#renew(one, false);
+    }, RENEW_AFTER).unref();
   }
 
   #receive(change: AnnouncedChange): void {
@@ -153,22 +160,22 @@ export class SubscriptionEngine {
     if (collection.isDueAgain) this.#schedule(collection);
   }
 
-  /** Watches all tables again, and lets those subscriptions read again that missed something. */
-  async #renewAll(hasMissed: (collection: SubscribedCollection) => boolean): Promise<void> {
-    const all = [...this.#collections.all];
-    const behind = all.filter(hasMissed);
-    if (behind.length === all.length) this.#changes.clear();
-    for (const one of all) await this.#renew(one, behind.includes(one));
+  /** Changes may have been missed: watches all tables again, and lets all subscriptions read again. */
+  #renewAfterGap(): void {
+    this.#changes.clear();
+    for (const one of this.#collections.all) void this.#renew(one, true);
   }
 
   async #renew(subscribed: SubscribedCollection, hasMissed: boolean): Promise<void> {
-    const collection = (await this.#deps.schema.snapshot().catch(() => undefined))?.collections.get(subscribed.name);
-    if (!collection) return this.#endAll(subscribed, fail('FORBIDDEN', `${subscribed.name} is gone`));
-    if (!(await this.#collections.renew(subscribed, collection))) {
+    const schema = await this.#deps.schema.snapshot().catch(() => undefined);
+    const collection = schema?.collections.get(subscribed.name);
+    if (schema && !collection) return this.#endAll(subscribed, fail('FORBIDDEN', `${subscribed.name} is gone`));
+    const result = collection ? await this.#collections.renew(subscribed, collection) : 'failed';
+    if (result === 'failed') {
       setTimeout(() => void this.#renew(subscribed, true), RETRY_AFTER).unref();
       return;
     }
-    if (!hasMissed) return;
+    if (!hasMissed && result === 'unchanged') return;
     for (const group of subscribed.groups.values()) group.cursor = this.#changes.end;
     for (const one of [...subscribed.subscriptions]) void this.#first.resync(one);
   }

@@ -45,7 +45,7 @@ export class FirstDeliveries {
     else await this.#readAgain(subscription);
   }
 
-  /** Delivers what the subscription has not been told, or `resync` where that is not known. Repeats while the database is away. */
+  /** Delivers what the subscription has not got yet, or `resync` where that is not known. Repeats while the database is away. */
   async catchUp(subscription: Subscription, collection: SubscribedCollection): Promise<void> {
     subscription.hold();
     const from = subscription.cursor;

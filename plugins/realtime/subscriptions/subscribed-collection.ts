@@ -16,6 +16,8 @@ export class SubscribedCollection {
   readonly groups = new Map<string, Group>();
   /** Oids of the table and its partitions. */
   relations: readonly number[] = [];
+  /** Names the triggers of the table. */
+  triggers = '';
   /** The columns that the announced rows have; another value means that the table has changed. */
   columns = '';
   /** Whether rows before an update are announced. */

@@ -32,7 +32,7 @@ export class Subscription implements RealtimeSubscription {
   readonly event: RowEvent | undefined;
   readonly item: string | undefined;
   group: Group;
-  /** The index in the log up to which this subscription has been told everything. */
+  /** The index in the log up to which this subscription has got everything. */
   cursor: number;
   /** True while the first delivery, or the one after a gap, is being read: changes wait for it. */
   isHeld = true;

@@ -55,17 +55,21 @@ export class WatchedCollections {
     this.#deps.rowFeed.unwatch(collection.table);
   }
 
-  /** Watches a table again: its triggers, partitions or columns may have changed. False where it cannot be watched now. */
-  async renew(subscribed: SubscribedCollection, collection: Collection): Promise<boolean> {
+  /**
+   * Watches a table again: its triggers, partitions or columns may have changed. `missed` where changes were not announced or cannot be
+   * read, `failed` where the table cannot be watched now.
+   */
+  async renew(subscribed: SubscribedCollection, collection: Collection): Promise<'unchanged' | 'missed' | 'failed'> {
+    const { triggers, columns } = subscribed;
     try {
       await this.#watch(collection, subscribed, subscribed.withOldRows);
-      return true;
+      return subscribed.triggers === triggers && subscribed.columns === columns ? 'unchanged' : 'missed';
     } catch (error) {
       this.#deps.log.warn(
         { collection: collection.name, reason: (error as Error).message },
         'changes of a collection with subscriptions are not announced for now',
       );
-      return false;
+      return 'failed';
     }
   }
 
@@ -73,10 +77,11 @@ export class WatchedCollections {
     const table = tableName(collection);
     const watch = async () => {
       const keys = keyColumns(collection).map(({ column }) => column?.name ?? '');
-      const relations = await this.#deps.rowFeed.watch({ table, keyColumns: keys, withOldRows });
+      const { relations, triggers } = await this.#deps.rowFeed.watch({ table, keyColumns: keys, withOldRows });
       const subscribed = known ?? new SubscribedCollection(collection.name, table);
       for (const relation of subscribed.relations) this.#byRelation.delete(relation);
       subscribed.relations = relations;
+      subscribed.triggers = triggers;
       subscribed.withOldRows = withOldRows;
       subscribed.columns = columnsOf(collection);
       this.#byName.set(collection.name, subscribed);
