@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { PERMISSIONS_CHANGED_CHANNEL } from '../access/contract.ts';
-import { USER_STATUS_CHANGED_CHANNEL } from '../auth/contract.ts';
+import type { PERMISSIONS_CHANGED_CHANNEL } from '../access/contract.ts';
+import type { USER_STATUS_CHANGED_CHANNEL } from '../auth/contract.ts';
 import type { InterProcessBus } from '../cluster/contract.ts';
 import type { SchemaService } from '../schema/contract.ts';
 
@@ -20,6 +20,11 @@ interface Deps {
   readonly schema: Pick<SchemaService, 'onChange'>;
 }
 
+/** On these channels rights change. The compiler compares them with the contracts, whose values only users of the services import. */
+const CHANNELS: readonly [typeof PERMISSIONS_CHANGED_CHANNEL, typeof USER_STATUS_CHANGED_CHANNEL] = [
+  'access.changed',
+  'auth.user-status',
+];
 /** Milliseconds in which changes are collected: an import of permissions is announced row by row. */
 const DELAY = 50;
 /** Checks after which other work of the process has its turn. */
@@ -57,8 +62,7 @@ export function createDocumentChecks({ bus, schema }: Deps): DocumentChecks {
       return () => checks.delete(check);
     },
     start() {
-      for (const channel of [PERMISSIONS_CHANGED_CHANNEL, USER_STATUS_CHANGED_CHANNEL])
-        bus.subscribe(channel, schedule);
+      for (const channel of CHANNELS) bus.subscribe(channel, schedule);
       bus.onReconnect(schedule);
       schema.onChange(schedule);
     },
