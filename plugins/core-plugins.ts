@@ -31,7 +31,7 @@ export const CORE_PLUGIN_FLOORS = [
       'metrics',
     ],
   },
-  { floor: 'model', plugins: ['schema', 'query', 'access', 'activity', 'retention', 'sandbox'] },
+  { floor: 'model', plugins: ['schema', 'query', 'row-feed', 'access', 'activity', 'retention', 'sandbox'] },
   {
     floor: 'content',
     plugins: [
@@ -85,6 +85,10 @@ export const CORE_PLUGIN_FLOORS = [
       'doctor',
       'graphql',
       'openapi',
+      'realtime',
+      'realtime-graphql',
+      'realtime-rest',
+      'realtime-logs',
       'cache',
       'extensions',
       'extensions-app',

@@ -59,11 +59,11 @@ export interface Upgrade {
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** Facet of upgrade handlers by path; the manifest section lists the paths. Upgrades of other paths are answered with 404. */
+/** Facet of upgrade handlers by path; the manifest section lists the paths, `/*` for one of a setting. Others are answered with 404. */
 export const upgrade = facet<Upgrade, ReadonlyMap<string, Upgrade>>('http.upgrade', {
   combine: (all) => new Map([...all].reverse().map(({ value }) => [value.path, value])),
   manifest: closedObjectSchema({ paths: nonEmptyListSchema({ type: 'string', pattern: '^/' }) }),
-  validate: (one, declared) => declared.paths.includes(one.path) || `${one.path} is not declared`,
+  validate: ({ path }, { paths }) => paths.includes(path) || paths.includes('/*') || `${path} is not declared`,
   describe: (declared) => authorities('serves', declared.paths, 'by connections that stay open'),
 });
 

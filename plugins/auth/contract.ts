@@ -40,6 +40,9 @@ export type {
 export { LOCAL_PROVIDER } from './driver.ts';
 export type { SignInCheckStep, VerifiedSignIn } from './step.ts';
 
+/** The bus channel on which a change of a user's status, token or role is announced, with null. */
+export const USER_STATUS_CHANGED_CHANNEL = 'auth.user-status';
+
 /** Callers for plugins that act on behalf of a user outside of a request: by a token, for a user, for the Public role. */
 export interface CallerProvider {
   /**
@@ -151,6 +154,14 @@ export interface SessionTokens {
 /** Sessions of users: every way to sign in ends in `open`. `caller` is the caller of the request, with its client. */
 export interface SessionService {
   /**
+   * Signs in by e-mail address and password, as `POST /auth/login` in mode `json`: a failure takes LOGIN_STALL_TIME.
+   * @throws INVALID_PROVIDER where AUTH_DISABLE_DEFAULT is on, INVALID_CREDENTIALS, INVALID_OTP, USER_SUSPENDED, and what filters throw.
+   */
+  signIn(
+    caller: Caller,
+    credentials: { readonly email: string; readonly password: string; readonly otp?: string | undefined },
+  ): Promise<SessionTokens>;
+  /**
    * Opens a session for a user whom `driver` has authenticated: the filter `auth.login`, the steps of `auth.steps`, the filter
    * `auth.jwt`, the row, the activity and the action `auth.login`, as by `POST /auth/login`.
    * @param driver the very object that the calling plugin contributed to `auth.drivers`
@@ -227,7 +238,7 @@ export const sessionDirectory = service<SessionDirectory>('session-directory', {
 /** For plugins that sign users in by ways of their own. */
 export const sessions = service<SessionService>('sessions', {
   version: '1.0.0',
-  callers: { open: 0, openShare: 0, refresh: 0 },
+  callers: { signIn: 0, open: 0, openShare: 0, refresh: 0 },
 });
 
 /** A way to sign in beside e-mail address and password, as sign-in pages show it. */

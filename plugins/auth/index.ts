@@ -120,7 +120,10 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       contract.reauthentication,
       createReauthentication({ accounts, attempts: signInAttempts, tokens, stallTime }),
     );
-    const service = createSessionService({ signIn, sessions, shareSessions, cookie, accessLifetime });
+    const service = createSessionService({
+      ...{ signIn, sessions, shareSessions, cookie, accessLifetime, stallTime },
+      local: config.AUTH_DISABLE_DEFAULT ? undefined : local,
+    });
     host.provide(contract.sessions, service);
     host.contribute<ServiceClass>(
       'extensions.services',

@@ -1,5 +1,6 @@
-import type { Caller } from '#kernel';
-import type { SessionService, SessionTokens } from './contract.ts';
+import { type Caller, fail } from '#kernel';
+import type { CredentialsDriver, SessionService, SessionTokens } from './contract.ts';
+import { delayFailures } from './failure-delay.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
 import type { SessionStore } from './sessions.ts';
 import type { ShareSessions } from './share-sessions.ts';
@@ -12,6 +13,10 @@ interface Deps {
   readonly cookie: RefreshCookie;
   /** Milliseconds. */
   readonly accessLifetime: number;
+  /** The driver of e-mail address and password; undefined where AUTH_DISABLE_DEFAULT is on. */
+  readonly local: CredentialsDriver | undefined;
+  /** Milliseconds that a failed sign-in takes. */
+  readonly stallTime: number;
 }
 
 const clientOf = ({ ip = null, userAgent = null, origin = null }: Caller) => Object.freeze({ ip, userAgent, origin });
@@ -23,6 +28,8 @@ export function createSessionService({
   shareSessions,
   cookie,
   accessLifetime,
+  local,
+  stallTime,
 }: Deps): SessionService {
   const tokens = ({ access, refresh, session }: TokenPair): SessionTokens => ({
     accessToken: access,
@@ -32,6 +39,11 @@ export function createSessionService({
   });
 
   return {
+    signIn: (caller, { email, password, otp }) =>
+      delayFailures(stallTime, async () => {
+        if (!local) throw fail('INVALID_PROVIDER', 'sign-in by e-mail address and password is off');
+        return tokens(await signIn.login(local, { email, password }, { caller, client: clientOf(caller), otp }));
+      }),
     open: async (caller, driver, signedIn, { otp } = {}) =>
       tokens(await signIn.open(driver, signedIn, { caller, client: clientOf(caller), otp })),
     openShare: async (caller, share) => tokens(await shareSessions.open(share, clientOf(caller))),

@@ -4,7 +4,7 @@ import type { InterProcessBus } from '../cluster/contract.ts';
 import { createAnnouncedCache } from '../cluster/library.ts';
 import type { Db } from '../database/contract.ts';
 import type { AccessTokenClaims } from './access-tokens.ts';
-import { USER_STATUS_CHANGED_CHANNEL } from './user-status.ts';
+import { USER_STATUS_CHANGED_CHANNEL } from './contract.ts';
 
 /** Maximum number of static tokens whose owners are cached. */
 const MAX_CACHED_TOKENS = 20_000;

@@ -2,9 +2,8 @@ import { fail } from '#kernel';
 import type { InterProcessBus } from '../cluster/contract.ts';
 import { createAnnouncedCache, createChangeNotificationMigration } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
+import { USER_STATUS_CHANGED_CHANNEL } from './contract.ts';
 
-/** The bus channel on which a change of a user's status, token or role is announced. */
-export const USER_STATUS_CHANGED_CHANNEL = 'auth.user-status';
 const MAX_CACHED_USERS = 20_000;
 
 /** Checks that the owner of an access token is still active. */

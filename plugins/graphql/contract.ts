@@ -12,11 +12,25 @@ import {
  */
 export type GraphqlScope = 'items' | 'system';
 
+/** Documents that come by other ways than HTTP requests, and subscriptions; for core plugins alone. */
+export {
+  type GraphqlOperationCall,
+  type GraphqlOperations,
+  type GraphqlRequest,
+  type GraphqlSubscription,
+  graphqlOperations,
+  graphqlSubscriptions,
+  type PreparedGraphqlOperation,
+  type RowChangeEvent,
+  type SubscriptionSource,
+} from './operations-contract.ts';
+
 /** The request a field is resolved in, or the call of code with full authority. */
 export interface GraphqlResolverContext {
   readonly caller: Caller;
   /**
-   * The Koa context: for cookies, and for the client's address before authentication.
+   * The Koa context: for cookies, and for the client's address before authentication. Of a document that comes over a socket it is
+   * that of the upgrade request, and has no answer.
    * @throws INVALID_PAYLOAD where it is read in a call of code, which has none.
    */
   readonly ctx: HttpContext;

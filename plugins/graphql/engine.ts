@@ -4,12 +4,18 @@ import type { AccessControl } from '../access/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import type { SchemaService } from '../schema/contract.ts';
-import type { GraphqlScope } from './contract.ts';
+import type {
+  GraphqlOperationCall,
+  GraphqlRequest,
+  GraphqlScope,
+  PreparedGraphqlOperation,
+  SubscriptionSource,
+} from './contract.ts';
 import { createGraphqlDocumentCaches } from './document/document-cache.ts';
 import { createOperationExecutor } from './execute/execute.ts';
 import type { GraphqlResponse } from './execute/operation-and-response-types.ts';
+import { prepareGraphqlOperation } from './execute/prepare-operation.ts';
 import { answerGraphqlRequest, type GraphqlCall } from './http/answer-request.ts';
-import type { GraphqlRequest } from './http/request.ts';
 import type { ContributedFields } from './schema/contributed-fields.ts';
 import { createGraphqlSchemaCache } from './schema/schema-cache.ts';
 
@@ -20,6 +26,8 @@ import { createGraphqlSchemaCache } from './schema/schema-cache.ts';
 export interface GraphqlEngine {
   /** Runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
   run(scope: GraphqlScope, request: GraphqlRequest, call: GraphqlCall): Promise<GraphqlResponse>;
+  /** Validates a document of the scope `items`. @throws DocumentFailure for an invalid request. */
+  prepare(request: GraphqlRequest, call: GraphqlOperationCall): Promise<PreparedGraphqlOperation>;
   /** The schema of the caller in the schema language. @throws FORBIDDEN when introspection is off. */
   sdl(caller: Caller, scope: GraphqlScope): Promise<string>;
 }
@@ -31,6 +39,8 @@ export interface GraphqlEngineDeps {
   readonly schema: SchemaService;
   /** Returns the same list until a field is added or removed: cached schemas depend on its identity. */
   readonly contributed: () => ContributedFields;
+  /** Undefined without subscriptions; the same object until it changes. */
+  readonly subscriptions: () => SubscriptionSource | undefined;
   readonly limits: { readonly tokens: number; readonly aliases: number; readonly rootFields: number };
   /** Number of GraphQL schemas in the cache. */
   readonly capacity: number;
@@ -42,7 +52,7 @@ export interface GraphqlEngineDeps {
 const printedSchemas = new WeakMap<GraphQLSchema, string>();
 
 export function createGraphqlEngine(deps: GraphqlEngineDeps): GraphqlEngine {
-  const { access, items, schema, contributed, capacity, introspection, log } = deps;
+  const { access, items, schema, contributed, subscriptions, capacity, introspection, log } = deps;
   const { ceilings } = deps.query;
   const createDocuments = createGraphqlDocumentCaches({
     ...deps.limits,
@@ -50,10 +60,20 @@ export function createGraphqlEngine(deps: GraphqlEngineDeps): GraphqlEngine {
     nodes: ceilings.nodes,
     introspection,
   });
-  const schemas = createGraphqlSchemaCache({ schema, access, contributed, capacity, createDocuments, log });
-  const execute = createOperationExecutor({ items, schema, ceilings, log, showsSuggestions: introspection });
+  const schemas = createGraphqlSchemaCache({
+    schema,
+    access,
+    contributed,
+    subscriptions,
+    capacity,
+    createDocuments,
+    log,
+  });
+  const execution = { items, schema, ceilings, log, showsSuggestions: introspection };
+  const execute = createOperationExecutor(execution);
   return {
     run: (scope, request, call) => answerGraphqlRequest({ schemas, execute }, scope, request, call),
+    prepare: (request, call) => prepareGraphqlOperation({ schemas, execute, execution }, request, call),
     async sdl(caller, scope) {
       if (!introspection) throw fail('FORBIDDEN', 'introspection is off');
       const { schema: built } = await schemas.get(caller, scope);

@@ -2,12 +2,14 @@ import { definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import type { ServiceClass } from '../extensions-full/contract.ts';
 import { routes } from '../http/contract.ts';
+import { assertStorableJson } from '../http/library.ts';
 import { items } from '../items/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
-import { graphqlFields } from './contract.ts';
+import { graphqlFields, graphqlOperations, graphqlSubscriptions } from './contract.ts';
 import { createGraphqlExplorer } from './explorer/explorer.ts';
 import { createRefusedFieldReporter } from './fields/refused-field-reporter.ts';
+import { parseGraphqlRequestMembers } from './http/request.ts';
 import { graphqlRoutes } from './http/routes.ts';
 import { sdlField, sdlRoutes } from './http/sdl.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -24,6 +26,9 @@ function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
     return loading;
   };
 }
+
+/** Makes the check look at each text: the JSON text is gone. */
+const NUL_ESCAPE = '\\u0000';
 
 interface Config {
   GRAPHQL_QUERY_TOKEN_LIMIT: number;
@@ -49,14 +54,27 @@ export default definePlugin<Config>({
       introspection,
     };
     const contributed = () => host.read(graphqlFields).kept;
+    const subscriptions = () => host.read(graphqlSubscriptions);
     const engine = loadOnce(async () => {
       const { createGraphqlEngine } = await import('./engine.ts');
-      return createGraphqlEngine({ ...used, ...settings, contributed, log });
+      return createGraphqlEngine({ ...used, ...settings, contributed, subscriptions, log });
     });
     const explorer = createGraphqlExplorer({ introspection, log });
 
     host.define(graphqlFields);
-    for (const route of [...graphqlRoutes({ engine, explorer }), ...sdlRoutes(engine), ...explorer.routes])
+    host.define(graphqlSubscriptions);
+    host.provide(graphqlOperations, {
+      parseRequest(members) {
+        assertStorableJson(members, NUL_ESCAPE, 'The message');
+        return parseGraphqlRequestMembers(members);
+      },
+      prepare: async (request, call) => (await engine()).prepare(request, call),
+    });
+    for (const route of [
+      ...graphqlRoutes({ engine, explorer, subscriptions }),
+      ...sdlRoutes(engine),
+      ...explorer.routes,
+    ])
       host.contribute(routes, route);
     host.contribute(graphqlFields, sdlField(engine));
     for (const one of graphqlServiceClasses(engine)) host.contribute<ServiceClass>('extensions.services', one);

@@ -4,7 +4,7 @@ import type { GraphqlScope } from './contract.ts';
 import type { GraphqlEngine } from './engine.ts';
 import type { GraphqlResponse } from './execute/operation-and-response-types.ts';
 import type { GraphqlCall } from './http/answer-request.ts';
-import { parseGraphqlCall } from './http/request.ts';
+import { parseGraphqlRequestMembers } from './http/request.ts';
 
 type LoadEngine = () => Promise<GraphqlEngine>;
 
@@ -16,7 +16,7 @@ export const graphqlServiceClasses = (engine: LoadEngine): readonly ServiceClass
     name: 'GraphQLService',
     methods: {
       async execute(caller, [params], { scope }) {
-        const request = parseGraphqlCall(await toRequestMembers(params));
+        const request = parseGraphqlRequestMembers(await toRequestMembers(params));
         return toResult(await (await engine()).run(toScope(scope), request, createCall(caller)));
       },
       getSchema: async (caller, _args, { scope }) => (await engine()).sdl(caller, toScope(scope)),

@@ -1,7 +1,7 @@
 import { service } from '#kernel';
 import type { GrantedSqlStatement } from '../database/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../schema/contract.ts';
-import type { AnswerSources } from './answer-source-types.ts';
+import type { AnswerSources, StatementSources } from './answer-source-types.ts';
 import type { GroupSelection, RowSelection } from './selection.ts';
 import type { BoundPlaceholderValue, ConditionTree, PlaceholderValues, ReadNode } from './tree.ts';
 
@@ -80,6 +80,8 @@ export interface ParseOptions {
   readonly single?: boolean;
   /** Only the rows of these keys, in this order; or the keys of each run (`QueryExecutionContext.keys`). */
   readonly keys?: NonNullable<ReadNode['keys']>;
+  /** Reads `QueryExecutionContext.rows` in place of the rows of the table. Related rows come from their tables. */
+  readonly rows?: true;
   /** The fields that the query may name. Default: every field. */
   readonly isVisible?: FieldVisibility;
   /** Called when the parser leaves out an unknown name in `fields` that is not hidden from the caller. */
@@ -108,6 +110,8 @@ export interface QueryExecutionContext {
   readonly key?: string | number | null;
   /** The keys of a statement that reads rows by keys. */
   readonly keys?: readonly (string | number)[];
+  /** The rows of a read of `ParseOptions.rows`: JSON text of a list of objects, as `to_jsonb` makes them of rows of the table. */
+  readonly rows?: string;
   /** The result of `Query.bindPlaceholders`. */
   readonly boundValues?: readonly BoundPlaceholderValue[];
   /** The plugin that reads on its own behalf, for the log of slow reads. */
@@ -165,10 +169,14 @@ export interface QueryEngine {
   ): Promise<ReadResultText>;
   /**
    * Compiles a tree to a statement that can be cached and run in any context. With `rows` the statement answers one record per row
-   * for `stream`, after a first record with the counts of `meta`. Default form: `text`.
+   * for `stream`, after a first record with the counts of `meta`; with `keyed` it answers the rows for `runKeyed`. Default form: `text`.
    * @throws INVALID_QUERY for more than 65,535 values.
    */
-  prepare(read: PermissionRestricted<ReadNode>, schema: SchemaOverview, form?: 'text' | 'rows'): PreparedStatement;
+  prepare(
+    read: PermissionRestricted<ReadNode>,
+    schema: SchemaOverview,
+    form?: PreparedStatement['form'],
+  ): PreparedStatement;
   /**
    * SQL of the JSON text of one row, for the `returning` clause of the statement that writes it; `alias` is the table alias of the
    * row. Undefined when the read needs more than the columns of the row, or when a row rule applies.
@@ -186,6 +194,11 @@ export interface QueryEngine {
    * @throws INVALID_QUERY for a value that PostgreSQL refuses.
    */
   run(prepared: PreparedStatement, context: QueryExecutionContext): Promise<ReadResultText>;
+  /**
+   * Runs a statement prepared as `keyed`, for a list of a collection with a key, and answers each row with its key.
+   * @throws INVALID_QUERY like `run`.
+   */
+  runKeyed(prepared: PreparedStatement, context: QueryExecutionContext): Promise<readonly KeyedRowText[]>;
   /**
    * Runs a statement prepared as `rows` through a cursor and answers its rows as JSON texts in batches, so that memory stays flat.
    * Without `options.signal` the signal of the current request cancels it.
@@ -224,6 +237,13 @@ export interface QueryEngine {
   ): TrustedSqlCondition;
 }
 
+/** A row as JSON texts. */
+export interface KeyedRowText {
+  /** The key, as answers show it: a number or a text. */
+  readonly key: string;
+  readonly row: string;
+}
+
 /** A compiled SQL condition with the values of its parameters. */
 export interface SqlCondition {
   readonly text: string;
@@ -245,7 +265,7 @@ export interface RowStream {
 /** A compiled statement with its parameters. */
 export interface PreparedStatement {
   readonly text: string;
-  readonly form: 'text' | 'rows';
+  readonly form: 'text' | 'rows' | 'keyed';
   /** The read without any value, for logs: `article[id,author[name]] where status._eq sort -date limit 25`. */
   readonly shape: string;
   /** The name of the prepared statement; set by `keepPrepared`. */
@@ -253,6 +273,8 @@ export interface PreparedStatement {
   readonly params: readonly unknown[];
   readonly single: boolean;
   readonly hasMeta: boolean;
+  /** What its answer depends on, beside its text and values. */
+  readonly sources: StatementSources;
 }
 
 /** The query engine as a service, for `items`, `access` and plugins that build their own trees. */

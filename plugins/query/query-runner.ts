@@ -3,12 +3,13 @@ import type { Db, StatementOptions } from '../database/contract.ts';
 import { createPoolShareHolder } from '../database/library.ts';
 import { createStatementSources, currentAnswerSources, setAnswerSourcesLookup } from './answer-sources.ts';
 import { CompilationState, isRuntimeParameter, type RuntimeParameter } from './compile/compilation-state.ts';
-import { compileCursorStatement, compileReadStatement } from './compile/read.ts';
+import { compileCursorStatement, compileKeyedStatement, compileReadStatement } from './compile/read.ts';
 import { returningRowJsonSql } from './compile/returning.ts';
 import { whereSql } from './compile/where.ts';
 import type {
   BoundPlaceholderValue,
   DynamicValue,
+  KeyedRowText,
   PreparedStatement,
   QueryEngine,
   QueryExecutionContext,
@@ -25,6 +26,7 @@ import { createStatementNames } from './statement-names.ts';
 import { streamRows } from './stream.ts';
 
 const MAX_PARAMS = 65_535;
+const COMPILERS = { text: compileReadStatement, rows: compileCursorStatement, keyed: compileKeyedStatement } as const;
 const NO_VALUES: readonly BoundPlaceholderValue[] = [];
 
 type QueryRunner = Omit<QueryEngine, 'ceilings' | 'parse' | 'parseFilter'>;
@@ -35,13 +37,13 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
 
   const prepare: QueryRunner['prepare'] = (read, schema, form = 'text') => {
     const statement = new CompilationState(schema, whereSql);
-    const text = (form === 'rows' ? compileCursorStatement : compileReadStatement)(statement, read);
+    const text = COMPILERS[form](statement, read);
     assertParameterCount(statement.params);
     // A cursor is declared for each run, so its statement gets no name.
     const { params, tables } = statement;
     return new PreparedRead(
       { read, form, text, params, tables },
-      form === 'text' ? statementNames.get(text) : undefined,
+      form !== 'rows' ? statementNames.get(text) : undefined,
     );
   };
 
@@ -75,6 +77,7 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     bindPlaceholders: (prepared, values = {}) =>
       (prepared as PreparedRead).read.placeholders?.map((bind) => bind(values)) ?? NO_VALUES,
     run,
+    runKeyed: createKeyedRunner(db, recordDuration),
     stream(prepared, context, options) {
       currentAnswerSources()?.addStatement((prepared as PreparedRead).sources);
       return streamRows(db, prepared, resolveParameters(prepared.params, context), {
@@ -106,6 +109,22 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     },
   };
 }
+
+const createKeyedRunner =
+  (db: Db, recordDuration: RecordDuration): QueryRunner['runKeyed'] =>
+  async (prepared, context) => {
+    const params = resolveParameters(prepared.params, context);
+    const from = performance.now();
+    try {
+      const options = statementOptions(prepared, context);
+      const { rows } = await db
+        .query<KeyedRowText>(prepared.text, params, options)
+        .catch((error) => throwQueryFailure(error, options.share?.collection));
+      return rows;
+    } finally {
+      recordDuration(prepared, context, performance.now() - from);
+    }
+  };
 
 type CompiledRead = Pick<PreparedRead, 'read' | 'form' | 'text' | 'params' | 'tables'>;
 
@@ -172,12 +191,18 @@ function assertParameterCount(params: readonly unknown[], first = 1): void {
 }
 
 function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: QueryExecutionContext): unknown {
+  if (runtimeValue.dynamic === 'rows') return requireRunValue(context.rows);
   if (runtimeValue.dynamic !== 'placeholder' && runtimeValue.dynamic !== 'keys')
     return resolveDynamicValue(runtimeValue, context);
   const value = runtimeValue.dynamic === 'keys' ? context.keys : context.boundValues?.[runtimeValue.at];
-  // With null in place of a missing value the statement would find other rows than the query.
-  if (value === undefined) throw new Error('a statement was run without the values of its keys or placeholders');
-  return convert ? convert(value) : value;
+  const present = requireRunValue(value as BoundPlaceholderValue | undefined);
+  return convert ? convert(present) : present;
+}
+
+/** With null in place of a missing value the statement would find other rows than the query. */
+function requireRunValue<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('a statement was run without the values of its keys, rows or placeholders');
+  return value;
 }
 
 /**
@@ -185,7 +210,7 @@ function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: 
  * null equals nothing.
  */
 function resolveDynamicValue(
-  value: Exclude<DynamicValue, { dynamic: 'placeholder' | 'keys' }>,
+  value: Exclude<DynamicValue, { dynamic: 'placeholder' | 'keys' | 'rows' }>,
   context: QueryExecutionContext,
 ): string | number | null {
   if (value.dynamic === 'key') return context.key ?? null;

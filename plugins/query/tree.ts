@@ -25,6 +25,8 @@ export type DynamicValue =
   | { readonly dynamic: 'key' }
   /** The keys of a read by several keys. */
   | { readonly dynamic: 'keys' }
+  /** The rows of a read that has them from its caller, as one JSON list of objects with a member for each column. */
+  | { readonly dynamic: 'rows' }
   /** `at` is an index in `Read.placeholders`; with `list` it stands for the whole list of values. */
   | { readonly dynamic: 'placeholder'; readonly at: number; readonly list?: true };
 
@@ -251,6 +253,8 @@ export interface ReadNode {
   readonly searchFields: readonly FieldReference[];
   /** Only the rows of these keys, in this order. */
   readonly keys?: readonly (string | number)[] | Extract<DynamicValue, { dynamic: 'keys' }>;
+  /** Rows from the caller in place of those of the table: for rows as they were before a change. At the root of a tree only. */
+  readonly rows?: Extract<DynamicValue, { dynamic: 'rows' }>;
   readonly order: readonly OrderBy[];
   readonly limit: number | null;
   readonly offset: number;

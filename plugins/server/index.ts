@@ -9,11 +9,11 @@ import { query } from '../query/contract.ts';
 import { rateLimits } from '../rate-limit/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { createConfiguredCheckReader } from './configured-checks.ts';
-import { health as healthChecks } from './contract.ts';
+import { health as healthChecks, websocketTransports } from './contract.ts';
 import { createServerGraphqlFields } from './graphql.ts';
 import { createHealthCheckRunner, type HealthReportDeps } from './health.ts';
 import { createHealthFallbackMiddleware, sendHealth } from './health-route.ts';
-import { buildServerInfo } from './info.ts';
+import { buildServerInfo, type InfoDeps } from './info.ts';
 import { createHealthMetricSource } from './metric-source.ts';
 import manifest from './package.json' with { type: 'json' };
 import { pingMiddleware } from './ping.ts';
@@ -41,6 +41,8 @@ export default definePlugin<Config>({
     const used = host.use({ identity, query, rateLimits, settings });
     let isStopping = false;
     host.define(healthChecks);
+    host.define(websocketTransports);
+    const infoDeps: InfoDeps = { ...used, websocket: () => host.read(websocketTransports) };
     // The kernel emits `server.stop` before it stops accepting connections: from then on the health is `error`.
     host.events.onAction('server.stop', () => {
       isStopping = true;
@@ -72,7 +74,7 @@ export default definePlugin<Config>({
       method: 'GET',
       path: '/server/info',
       description: INFO_ROUTE_DESCRIPTION,
-      handle: async (ctx) => sendData(ctx, await buildServerInfo(ctx.state.caller, used)),
+      handle: async (ctx) => sendData(ctx, await buildServerInfo(ctx.state.caller, infoDeps)),
     });
     host.contribute(routes, {
       method: 'GET',
@@ -80,8 +82,8 @@ export default definePlugin<Config>({
       description: ROOT_ROUTE_DESCRIPTION,
       handle: createRootRouteHandler(config.ROOT_REDIRECT, config.HEALTHCHECK_ENABLED),
     });
-    host.contribute<ServiceClass>('extensions.services', serverServiceClass({ ...used, health: healthDeps }));
-    for (const field of createServerGraphqlFields({ ...used, health: healthDeps })) {
+    host.contribute<ServiceClass>('extensions.services', serverServiceClass({ ...infoDeps, health: healthDeps }));
+    for (const field of createServerGraphqlFields({ ...infoDeps, health: healthDeps })) {
       if (config.HEALTHCHECK_ENABLED || !field.definition.startsWith('server_health'))
         host.contribute<ContributedGraphqlField>('graphql.fields', field);
     }

@@ -5,8 +5,12 @@ import { type SpawnedService, spawnService } from '../../test/support/service.ts
 export const cpuProfileFlags = (folder: string | undefined): readonly string[] =>
   folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
 
-/** Starts the service with the settings for measurements, in a process of its own. `profile`: a folder for its CPU profile. */
-export async function spawnBenchService(database: FreshDatabase, profile?: string): Promise<SpawnedService> {
+/** Starts the service with the settings for measurements, in a process of its own. `profile`: a folder for its CPU profile. `more`: other settings. */
+export async function spawnBenchService(
+  database: FreshDatabase,
+  profile?: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<SpawnedService> {
   // The servers beside it write no log, so neither does the service but for warnings.
   const service = await spawnService({
     database,
@@ -19,6 +23,7 @@ export async function spawnBenchService(database: FreshDatabase, profile?: strin
       MAX_PAYLOAD_SIZE: '10mb',
       // With 32 connections on a few processors many a read is slow.
       QUERY_SLOW_MS: '0',
+      ...more,
       ...(profile ? { NODE_OPTIONS: cpuProfileFlags(profile).join(' ') } : {}),
     },
   });

@@ -54,6 +54,32 @@ const schemaEvent = (what: string, verb: string): EventText => ({
 
 /** Events that plugins declare by name. */
 const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
+  'websocket.connect': {
+    kinds: ['action'],
+    when: 'after a socket was opened, with `client`: `id`, `transport` and, for code with full authority, `send`',
+    payload: 'nothing',
+  },
+  'websocket.message': {
+    kinds: ['filter', 'action'],
+    when: 'before a message of the REST-style socket is handled; after it was, with `message`; both with `client`',
+    payload: 'the message; another one is handled in its place',
+  },
+  'websocket.error': {
+    kinds: ['action'],
+    when: 'after a client broke the protocol of sockets, with `client` and `error`, a text',
+    payload: 'nothing',
+  },
+  'websocket.close': { kinds: ['action'], when: 'after a socket was closed, with `client`', payload: 'nothing' },
+  'websocket.auth.success': {
+    kinds: ['action'],
+    when: 'after a client authenticated by a message, with `client`; the caller is its user',
+    payload: 'nothing',
+  },
+  'websocket.auth.failure': {
+    kinds: ['action'],
+    when: 'after a message with wrong credentials, with `client`',
+    payload: 'nothing',
+  },
   'auth.login': {
     kinds: ['filter', 'action'],
     when: 'before credentials are checked; after a sign-in, with `status` `success` or `fail`',

@@ -124,7 +124,7 @@ describe('architecture: plugins', () => {
 
   it('only plugins that work on user tables may run any statement', () => {
     const holders = plugins.filter(({ manifest }) => (manifest.capabilities?.database as { sql?: string })?.sql);
-    expect(holders.map(({ folder }) => folder)).to.deep.equal(['schema', 'query', 'items']);
+    expect(holders.map(({ folder }) => folder)).to.deep.equal(['schema', 'query', 'row-feed', 'items']);
   });
 
   it('any statement is granted to extensions with full authority only', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { openChromium } from './chromium.ts';
 import { startProxy } from './reverse-proxy.ts';
 
@@ -22,7 +23,7 @@ describe('the GraphQL explorer in a browser', function () {
   const contexts: BrowserContext[] = [];
 
   before(async () => {
-    service = await startService();
+    service = await startService({ env: { WEBSOCKETS_ENABLED: 'true' } });
     browser = await openChromium();
     const { request, admin } = service;
     const reply = await request('POST', '/collections', {
@@ -132,6 +133,19 @@ describe('the GraphQL explorer in a browser', function () {
 
     await run(page);
     await answer(page, '"So What"');
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('shows each response of a subscription', async () => {
+    const { page, problems } = await visit('/graphql');
+    await signIn(page);
+    await document(page, 'subscription {\n  tune_mutated(event: create) { data { title } }\n}', 'tune_mutated');
+    await run(page);
+    const { token } = service.admin;
+    await until(async () => {
+      await service.request('POST', '/items/tune', { token, body: { title: 'Blue in Green' } });
+      return (await page.locator('.result-window').getByText('"Blue in Green"').count()) > 0;
+    });
     expect(problems).to.deep.equal([]);
   });
 

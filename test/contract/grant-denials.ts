@@ -85,7 +85,8 @@ async function denialOn(
       if (denialOf(kernel, plugin.name)) throw new Error('denied: the rest need not be tried');
       return reply;
     };
-    await exercise({ request: untilDenied, outside: `http://127.0.0.1:${address}`, provider }, exercises);
+    const own = `http://127.0.0.1:${port}`;
+    await exercise({ request: untilDenied, own, outside: `http://127.0.0.1:${address}`, provider }, exercises);
     const [command = '', ...args] = COMMANDS[plugin.folder] ?? [];
     const { commands } = kernel;
     await commands()

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { OpenIdServer } from '../support/openid-server.ts';
 import type { SendRequest } from '../support/send.ts';
 import { FIRST_ADMIN_CREDENTIALS } from '../support/service.ts';
+import { exerciseSockets } from './exercise-sockets.ts';
 import { OPTIONAL_FEATURES } from './optional-features.ts';
 
 type Ask = (method: string, path: string, body?: unknown) => ReturnType<SendRequest>;
@@ -11,6 +12,8 @@ interface ExerciseDeps {
   /** `request` as the first admin. */
   readonly ask: Ask;
   readonly token: string | undefined;
+  /** URL of the service. */
+  readonly own: string;
   /** URL of a server outside of the service. */
   readonly outside: string;
   readonly provider: OpenIdServer;
@@ -25,6 +28,7 @@ const EXERCISES = {
   provider: exerciseProvider,
   scim: exerciseScim,
   schema: exerciseSchema,
+  sockets: ({ own, token }: ExerciseDeps) => exerciseSockets(own, token),
   flows: exerciseFlows,
   users: exerciseUsers,
   // Late, since uploads start worker processes for images.
@@ -63,7 +67,7 @@ export const exercisesOfPlugin = (folder: string): readonly Exercise[] | undefin
 
 /** Sends the requests of these exercises; without a list of all. */
 export async function exercise(
-  deps: Pick<ExerciseDeps, 'request' | 'outside' | 'provider'>,
+  deps: Pick<ExerciseDeps, 'request' | 'own' | 'outside' | 'provider'>,
   names: readonly Exercise[] = Object.keys(EXERCISES) as Exercise[],
 ): Promise<void> {
   const { request } = deps;

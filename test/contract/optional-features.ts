@@ -11,6 +11,7 @@ export const OPTIONAL_FEATURES = {
   OTEL_TRACES_EXPORTER: 'otlp',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
   OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+  WEBSOCKETS_ENABLED: 'true',
   // No plugin connects to it.
   REDIS_HOST: '127.0.0.1',
   PRESSURE_LIMITER_ENABLED: 'true',

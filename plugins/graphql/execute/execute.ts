@@ -8,7 +8,7 @@ import { resolveIntrospection } from './introspection.ts';
 import type { ExecuteOperation, GraphqlResponse } from './operation-and-response-types.ts';
 import {
   coerceVariables,
-  createLimitedCounter,
+  createRootFieldCounter,
   type GraphqlExecutionDeps,
   type GraphqlOperationRun,
 } from './operation-run.ts';
@@ -32,7 +32,11 @@ export function createOperationExecutor(deps: GraphqlExecutionDeps): ExecuteOper
   return async (callerSchema, operation, call) => {
     const { document, node } = operation;
     if (node.operation === OperationTypeNode.SUBSCRIPTION)
-      throw schemaIndependentFailure('Subscriptions are not supported.');
+      throw schemaIndependentFailure(
+        callerSchema.schema.getSubscriptionType()
+          ? 'Subscriptions are answered on the WebSocket of this path, and as an event stream (Accept: text/event-stream).'
+          : 'Subscriptions are not supported.',
+      );
     const run: GraphqlOperationRun = {
       ...operation,
       callerSchema,
@@ -40,11 +44,7 @@ export function createOperationExecutor(deps: GraphqlExecutionDeps): ExecuteOper
       coercedVariables: coerceVariables(deps, callerSchema, operation),
     };
     assertVariableRepetitionLimit(run);
-    const spend = createLimitedCounter(deps.ceilings.nodes, () =>
-      schemaIndependentFailure(
-        `The document asks for more at its root than the ${deps.ceilings.nodes} parts allowed (QUERY_MAX_NODES).`,
-      ),
-    );
+    const spend = createRootFieldCounter(deps);
     const roots = findRootFields(callerSchema, document, node, { variables: run.coercedVariables, spend });
     assertAtMostOneOnceField(roots);
     const [only] = roots;
@@ -115,6 +115,7 @@ async function resolveRoot(
     return field.name === '__typename' ? { text: JSON.stringify(rootTypeName(run)) } : resolveIntrospection(run, root);
   switch (binding.kind) {
     case 'nothing':
+    case 'row changes':
       return { text: 'null' };
     case 'contributed':
       return resolveContributedGraphqlField(deps, run, root, binding.field);

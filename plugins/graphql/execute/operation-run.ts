@@ -3,8 +3,9 @@ import { fail, type Log } from '#kernel';
 import type { ItemsEngine } from '../../items/contract.ts';
 import type { QueryEngine, SelectionListParameters } from '../../query/contract.ts';
 import type { SchemaService } from '../../schema/contract.ts';
-import type { GraphqlResolverContext } from '../contract.ts';
+import type { GraphqlOperationCall } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
+import { schemaIndependentFailure } from '../document/limits.ts';
 import type { GraphqlSelectionContext } from '../plan/selection.ts';
 import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
 import type { GraphqlOperation } from './operation-and-response-types.ts';
@@ -32,7 +33,7 @@ export interface GraphqlExecutionDeps {
 /** The execution of a GraphQL operation for one request. */
 export interface GraphqlOperationRun extends GraphqlOperation {
   readonly callerSchema: CallerGraphqlSchema;
-  readonly call: GraphqlResolverContext;
+  readonly call: GraphqlOperationCall;
   /** Variables coerced to their types, with defaults. */
   readonly coercedVariables: VariableValues;
 }
@@ -77,10 +78,18 @@ export function createLimitedCounter(limit: number, tooMany: () => Error): () =>
   };
 }
 
+/** The counter of what an operation selects at its root. */
+export const createRootFieldCounter = ({ ceilings: { nodes } }: GraphqlExecutionDeps): (() => void) =>
+  createLimitedCounter(nodes, () =>
+    schemaIndependentFailure(
+      `The document asks for more at its root than the ${nodes} parts allowed (QUERY_MAX_NODES).`,
+    ),
+  );
+
 /** The context in which one root field is translated to a selection of the items engine. */
 export function createGraphqlSelectionContext(
   { ceilings }: GraphqlExecutionDeps,
-  { callerSchema, document, coercedVariables: variables }: GraphqlOperationRun,
+  { callerSchema, document, coercedVariables: variables }: Omit<GraphqlOperationRun, 'call'>,
   onParameters?: (collection: string, terms: SelectionListParameters) => void,
 ): GraphqlSelectionContext {
   const { depth, nodes } = ceilings;

@@ -13,7 +13,11 @@ const MAX_REPEATED_CHARACTERS = 250_000;
 const repeatedVariables = new WeakMap<OperationDefinitionNode, readonly (readonly [name: string, times: number])[]>();
 
 /** @throws DocumentFailure when the repeated values of variables exceed the limit. */
-export function assertVariableRepetitionLimit({ document, node, coercedVariables }: GraphqlOperationRun): void {
+export function assertVariableRepetitionLimit({
+  document,
+  node,
+  coercedVariables,
+}: Pick<GraphqlOperationRun, 'document' | 'node' | 'coercedVariables'>): void {
   const uses =
     repeatedVariables.get(node) ?? [...countVariableUses(node, document.fragments)].filter(([, times]) => times > 1);
   repeatedVariables.set(node, uses);

@@ -1,27 +1,20 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import { assertStorableJson, bodyOf } from '../../http/library.ts';
-
-/** A GraphQL request, whose members have the right types and are not checked further. */
-export interface GraphqlRequest {
-  readonly query: string;
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly operationName: string | undefined;
-}
+import type { GraphqlRequest } from '../contract.ts';
 
 /**
  * Reads the request from the body of a POST, else from the query string.
  * @throws INVALID_PAYLOAD with the invalid member.
  */
 export const parseGraphqlRequest = (ctx: HttpContext): GraphqlRequest =>
-  validateMembers(ctx.method === 'POST' ? readBodyMembers(ctx) : readQueryMembers(ctx));
+  parseGraphqlRequestMembers(ctx.method === 'POST' ? readBodyMembers(ctx) : readQueryMembers(ctx));
 
-/** The request of code: its members are checked like those of a client. @throws INVALID_PAYLOAD */
-export const parseGraphqlCall = (members: Members): GraphqlRequest => validateMembers(members);
+export type GraphqlRequestMembers = Readonly<
+  Partial<Record<'query' | 'variables' | 'operationName' | 'extensions', unknown>>
+>;
 
-type Members = Readonly<Partial<Record<'query' | 'variables' | 'operationName' | 'extensions', unknown>>>;
-
-function readBodyMembers(ctx: HttpContext): Members {
+function readBodyMembers(ctx: HttpContext): GraphqlRequestMembers {
   const body = bodyOf(ctx);
   if (ctx.is('multipart')) throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON.', { where: 'body' });
   if (body === undefined) throw fail('INVALID_PAYLOAD', 'The body must be JSON with a member "query".');
@@ -29,14 +22,14 @@ function readBodyMembers(ctx: HttpContext): Members {
   if (ctx.req.headers['content-type'] === undefined)
     throw fail('UNSUPPORTED_MEDIA_TYPE', 'The header Content-Type must say that the body is JSON.', { where: 'body' });
   if (Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'The body must be one object: send one request at a time.');
-  return body as Members;
+  return body as GraphqlRequestMembers;
 }
 
 /**
  * Reads the raw query string: brackets of a GraphQL document are not nested parameters, as they are in REST
  * (`filter[title]`).
  */
-function readQueryMembers(ctx: HttpContext): Members {
+function readQueryMembers(ctx: HttpContext): GraphqlRequestMembers {
   const url = ctx.req.url ?? '';
   const at = url.indexOf('?');
   const params = new URLSearchParams(at === -1 ? '' : url.slice(at));
@@ -68,14 +61,23 @@ function parseMember(name: string, text: string): unknown {
   return value;
 }
 
-function validateMembers({ query, variables, operationName, extensions }: Members): GraphqlRequest {
+/** @throws INVALID_PAYLOAD with the invalid member. */
+export function parseGraphqlRequestMembers({
+  query,
+  variables,
+  operationName,
+  extensions,
+}: GraphqlRequestMembers): GraphqlRequest {
   if (query === undefined || query === null) throw fail('INVALID_PAYLOAD', '"query" is missing.');
   if (typeof query !== 'string') throw fail('INVALID_PAYLOAD', '"query" must be a text.');
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string')
     throw fail('INVALID_PAYLOAD', '"operationName" must be a text.');
-  // `extensions` is unused, but an invalid member is refused.
-  assertObject('extensions', extensions);
-  return { query, variables: assertObject('variables', variables), operationName: operationName || undefined };
+  return {
+    query,
+    variables: assertObject('variables', variables),
+    operationName: operationName || undefined,
+    extensions: assertObject('extensions', extensions),
+  };
 }
 
 function assertObject(name: string, value: unknown): Readonly<Record<string, unknown>> {

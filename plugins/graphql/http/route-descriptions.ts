@@ -44,6 +44,8 @@ const responseContent: SchemaByMediaType = {
 /** 400 has codes of GraphQL, and `locations` in the document. Errors of the route itself have its media type as well. */
 const responses = { 200: responseContent, 400: responseContent, 405: responseContent, 415: responseContent } as const;
 const pageContent: SchemaByMediaType = { 'text/html': TEXT_SCHEMA };
+/** Where there are subscriptions, on `/graphql` only. */
+const eventStreamContent: SchemaByMediaType = { 'text/event-stream': TEXT_SCHEMA };
 
 export const GRAPHQL_GET_ROUTE_DESCRIPTION: RouteDescription = {
   ...base,
@@ -55,7 +57,7 @@ export const GRAPHQL_GET_ROUTE_DESCRIPTION: RouteDescription = {
     operationName: describeParameter('The name of the operation to run.'),
     extensions: describeParameter('An object as JSON, which is ignored.'),
   },
-  answers: { ...responses, 200: { ...responseContent, ...pageContent } },
+  answers: { ...responses, 200: { ...responseContent, ...pageContent, ...eventStreamContent } },
   errors: ['INVALID_PAYLOAD', 'METHOD_NOT_ALLOWED'],
 };
 
@@ -64,7 +66,7 @@ export const GRAPHQL_POST_ROUTE_DESCRIPTION: RouteDescription = {
   access: 'permissions',
   summary: 'Runs a GraphQL query or mutation.',
   body: { content: { 'application/json': schemaRef('GraphqlRequest') } },
-  answers: responses,
+  answers: { ...responses, 200: { ...responseContent, ...eventStreamContent } },
 };
 
 export const GRAPHQL_405_ROUTE_DESCRIPTION: RouteDescription = {

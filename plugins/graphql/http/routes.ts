@@ -2,10 +2,11 @@ import { errorEnvelope, fail, requestScope } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { createDisconnectSignalGetter, sendStream } from '../../http/library.ts';
 import { currentAnswerSources } from '../../query/library.ts';
-import type { GraphqlScope } from '../contract.ts';
+import type { GraphqlOperationCall, GraphqlScope, SubscriptionSource } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
 import type { GraphqlResponse } from '../execute/operation-and-response-types.ts';
+import { toGraphqlErrors } from '../library.ts';
 import type { GraphqlCall } from './answer-request.ts';
 import { graphqlMediaTypeFor } from './media-type.ts';
 import { parseGraphqlRequest } from './request.ts';
@@ -17,6 +18,8 @@ import {
 
 export interface GraphqlRoutesDeps {
   readonly engine: () => Promise<GraphqlEngine>;
+  /** What answers event streams; undefined without subscriptions. */
+  readonly subscriptions: () => SubscriptionSource | undefined;
   /** The page for browsers, at the same URLs. */
   readonly explorer: {
     acceptsPage(ctx: HttpContext): boolean;
@@ -56,6 +59,8 @@ async function answerGet(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: Http
 }
 
 async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
+  const eventStreams = scope === 'items' && acceptsEventStream(ctx) ? deps.subscriptions() : undefined;
+  if (eventStreams) return sendEventStream(eventStreams, ctx);
   const type = graphqlMediaTypeFor(ctx);
   const cacheControl = ctx.response.get('Cache-Control');
   // Error responses, which the kernel sends with these headers, are not stored. The answer to a query by GET gets
@@ -83,6 +88,18 @@ const createCall = (ctx: HttpContext): GraphqlCall => ({
   onQuery: () => requestScope.getStore()?.markReadOnly?.(),
 });
 
+async function sendEventStream(source: SubscriptionSource, ctx: HttpContext): Promise<void> {
+  const events = await source.openEventStream(parseGraphqlRequest(ctx), createCall(ctx));
+  ctx.set('Cache-Control', 'no-store');
+  // Proxies would hold back events to fill a buffer.
+  ctx.set('X-Accel-Buffering', 'no');
+  await sendStream(ctx, events, { type: 'text/event-stream; charset=utf-8' });
+}
+
+/** Only a client that names the media type gets an event stream. */
+const acceptsEventStream = ({ req }: HttpContext): boolean =>
+  req.headers.accept?.includes('text/event-stream') ?? false;
+
 const isComplete = (response: GraphqlResponse): boolean => response.kind === 'parts' || !response.failed;
 
 async function send(ctx: HttpContext, response: GraphqlResponse, type: string): Promise<void> {
@@ -94,14 +111,6 @@ async function send(ctx: HttpContext, response: GraphqlResponse, type: string): 
 
 /** Sends the error as the kernel would, with `locations` where GraphQL clients expect them. */
 function sendFailure(ctx: HttpContext, failure: GraphqlDocumentFailure): void {
-  const { status, body } = errorEnvelope(failure, ctx.state.caller);
-  const { locations } = failure;
-  ctx.status = status;
-  ctx.body = JSON.stringify({
-    errors: body.errors.map(({ message, extensions }) => ({
-      message,
-      ...(locations ? { locations } : {}),
-      extensions,
-    })),
-  });
+  ctx.status = errorEnvelope(failure, ctx.state.caller).status;
+  ctx.body = JSON.stringify({ errors: toGraphqlErrors(failure, ctx.state.caller) });
 }

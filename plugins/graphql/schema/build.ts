@@ -1,12 +1,13 @@
 import { GraphQLObjectType, GraphQLSchema, specifiedScalarTypes } from 'graphql';
 import type { AccessControl, PermissionSet } from '../../access/contract.ts';
 import type { SchemaOverview } from '../../schema/contract.ts';
-import type { GraphqlScope } from '../contract.ts';
+import type { GraphqlScope, SubscriptionSource } from '../contract.ts';
 import { type ContributedFields, contributedTypeNames, createContributedFields } from './contributed-fields.ts';
 import { createFieldBindingExtensions } from './field-bindings.ts';
 import { createMutationFields } from './mutation-fields.ts';
 import { createPermittedSchemaModel } from './permitted-collections-and-fields.ts';
 import { createQueryFields, type RootFieldConfigs } from './query-fields.ts';
+import { createRowChangeFields } from './row-change-types.ts';
 import { VoidScalar } from './scalars.ts';
 import { assignGraphqlNames, type LogWarning } from './schema-names.ts';
 import { createCollectionGraphqlTypeRegistry } from './type-registry.ts';
@@ -17,6 +18,8 @@ export interface CallerGraphqlSchemaInput {
   readonly permittedFields: AccessControl['permittedFields'];
   readonly scope: GraphqlScope;
   readonly contributed: ContributedFields;
+  /** Adds `Subscription` to the scope `items`; undefined without subscriptions. */
+  readonly subscriptions?: SubscriptionSource | undefined;
   /** Called for fields and names that are left out; for names once for each schema snapshot. */
   readonly warn: LogWarning;
 }
@@ -31,16 +34,26 @@ export function buildCallerGraphqlSchema({
   permittedFields,
   scope,
   contributed,
+  subscriptions,
   warn,
 }: CallerGraphqlSchemaInput): GraphQLSchema {
-  const names = assignGraphqlNames(snapshot, scope, contributedTypeNames(contributed, scope), warn);
+  const source = scope === 'items' ? subscriptions : undefined;
+  const names = assignGraphqlNames(
+    snapshot,
+    scope,
+    contributedTypeNames(contributed, scope),
+    source !== undefined,
+    warn,
+  );
   const types = createCollectionGraphqlTypeRegistry(createPermittedSchemaModel(names, permissions, permittedFields));
   const contributions = createContributedFields(types, contributed, scope, warn);
   const query = mergeRootFields(createQueryFields(types), contributions.query, warn);
   const mutation = mergeRootFields(createMutationFields(types), contributions.mutation, warn);
+  const subscription = source ? createRowChangeFields(types, source) : [];
   return new GraphQLSchema({
     query: createRootType('Query', query.length > 0 ? query : EMPTY_QUERY),
     ...(mutation.length > 0 ? { mutation: createRootType('Mutation', mutation) } : {}),
+    ...(subscription.length > 0 ? { subscription: createRootType('Subscription', subscription) } : {}),
     // Variables inside JSON may have these types, even if no field has.
     types: specifiedScalarTypes,
     // Validating takes longer than building; tests validate.

@@ -5,9 +5,9 @@ import type { ContributedGraphqlField } from '../contract.ts';
 // What the fields of a schema mean, in their `extensions`: set when types are built, read when documents run, so that
 // no code has to parse names.
 
-export type GraphqlFieldBinding = RootFieldBinding | RowFieldBinding | GroupFieldBinding;
+export type GraphqlFieldBinding = RootFieldBinding | RowFieldBinding | GroupFieldBinding | RowChangeFieldBinding;
 
-/** Fields of `Query` and `Mutation`. */
+/** Fields of `Query`, `Mutation` and `Subscription`. */
 export type RootFieldBinding =
   /** `<c>`, `<c>` of a singleton, `<c>_by_id(id)`, `<c>_aggregated`. */
   | { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated'; readonly collection: string }
@@ -29,6 +29,8 @@ export type RootFieldBinding =
       /** The mutation answers the written rows; false: a Boolean, since the caller may not read them. */
       readonly returnsRows: boolean;
     }
+  /** `<c>_mutated(event)` */
+  | { readonly kind: 'row changes'; readonly collection: string }
   | { readonly kind: 'contributed'; readonly field: ContributedGraphqlField }
   /** `_empty`: the only field of an empty schema. */
   | { readonly kind: 'nothing' };
@@ -51,6 +53,13 @@ export type GroupFieldBinding =
   | { readonly kind: 'count' }
   | { readonly kind: 'aggregate'; readonly name: AggregateName }
   | { readonly kind: 'aggregated field'; readonly field: string };
+
+/** Fields of `<c>_mutated`. */
+export type RowChangeFieldBinding =
+  /** `isReadable`: the caller may read the key of every row; otherwise the field is null. */
+  | { readonly kind: 'changed key'; readonly isReadable: boolean }
+  | { readonly kind: 'change event' }
+  | { readonly kind: 'changed row' };
 
 const BINDING = Symbol('binding');
 

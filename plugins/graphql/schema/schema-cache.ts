@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Caller, Log } from '#kernel';
 import type { AccessControl } from '../../access/contract.ts';
 import type { SchemaOverview, SchemaService } from '../../schema/contract.ts';
-import type { GraphqlScope } from '../contract.ts';
+import type { GraphqlScope, SubscriptionSource } from '../contract.ts';
 import type { GraphqlDocumentCache } from '../document/document-cache.ts';
 import { buildCallerGraphqlSchema } from './build.ts';
 import type { ContributedFields } from './contributed-fields.ts';
@@ -31,6 +31,8 @@ interface Deps {
   readonly access: Pick<AccessControl, 'permissions' | 'permittedFields'>;
   /** Contributed fields, which may change at run time. Returns the same list until one changes. */
   readonly contributed: () => ContributedFields;
+  /** What serves subscriptions; undefined without them. Returns the same object until it changes. */
+  readonly subscriptions: () => SubscriptionSource | undefined;
   /** Number of GraphQL schemas in the cache. */
   readonly capacity: number;
   readonly createDocuments: (schema: GraphQLSchema, scope: GraphqlScope) => GraphqlDocumentCache;
@@ -39,7 +41,12 @@ interface Deps {
 
 interface CachedSchema extends CallerGraphqlSchema {
   /** The versions it was built from; a schema from other versions replaces it. */
-  readonly source: { readonly snapshot: string; readonly permissions: string; readonly contributed: ContributedFields };
+  readonly source: {
+    readonly snapshot: string;
+    readonly permissions: string;
+    readonly contributed: ContributedFields;
+    readonly subscriptions: SubscriptionSource | undefined;
+  };
 }
 
 /** Types of all cached schemas: each costs some 6 KB, and a schema of many collections has thousands. */
@@ -50,6 +57,7 @@ export function createGraphqlSchemaCache({
   schema,
   access,
   contributed,
+  subscriptions,
   capacity,
   createDocuments,
   log,
@@ -69,7 +77,12 @@ export function createGraphqlSchemaCache({
   ): Promise<CallerGraphqlSchema> {
     const set = await access.permissions(caller);
     const key = `${scope}\n${set.fieldsKey ?? set.key}`;
-    const source = { snapshot: snapshot.version, permissions: set.version, contributed: contributed() };
+    const source = {
+      snapshot: snapshot.version,
+      permissions: set.version,
+      contributed: contributed(),
+      subscriptions: subscriptions(),
+    };
     const cached = cache.get(key);
     if (cached && isSameSource(cached.source, source)) return cached;
     const input = {
@@ -78,6 +91,7 @@ export function createGraphqlSchemaCache({
       permittedFields: access.permittedFields,
       scope,
       contributed: source.contributed,
+      subscriptions: source.subscriptions,
       warn,
     };
     const built = buildCallerGraphqlSchema(input);
@@ -96,7 +110,10 @@ export function createGraphqlSchemaCache({
 }
 
 const isSameSource = (left: CachedSchema['source'], right: CachedSchema['source']): boolean =>
-  left.snapshot === right.snapshot && left.permissions === right.permissions && left.contributed === right.contributed;
+  left.snapshot === right.snapshot &&
+  left.permissions === right.permissions &&
+  left.contributed === right.contributed &&
+  left.subscriptions === right.subscriptions;
 
 /** Remembered warnings, so that none is repeated for every caller and every change of a table. */
 const MAX_WARNINGS = 10_000;

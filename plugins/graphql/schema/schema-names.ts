@@ -3,7 +3,7 @@ import type { GraphqlScope } from '../contract.ts';
 import { findAlternativeGraphqlAlias, isUsableGraphqlName, toGraphqlName } from './database-name-aliases.ts';
 import { type ColumnEnums, createColumnEnums, databaseNameNote } from './enum-types.ts';
 import { functionGroupOf } from './field-function-types.ts';
-import { RESERVED_TYPE_NAMES } from './shared-types.ts';
+import { RESERVED_TYPE_NAMES, ROW_CHANGE_EVENT_ENUM } from './shared-types.ts';
 
 export type LogWarning = (message: string, about: Readonly<Record<string, unknown>>) => void;
 
@@ -18,11 +18,13 @@ const TYPE_NAMES = {
   update: (name: string) => `update_${name}_input`,
   nested: (name: string) => `nested_${name}_input`,
   key: (name: string) => `${name}_key_input`,
+  change: (name: string) => `${name}_mutated`,
 } as const;
 
 /** Kinds of types that are derived from a collection. */
 export type CollectionGraphqlTypeKind = keyof typeof TYPE_NAMES;
 const KINDS = Object.keys(TYPE_NAMES) as readonly CollectionGraphqlTypeKind[];
+const KINDS_WITHOUT_SUBSCRIPTIONS = KINDS.filter((kind) => kind !== 'change');
 
 export const graphqlTypeName = (kind: CollectionGraphqlTypeKind, name: string): string => TYPE_NAMES[kind](name);
 
@@ -70,18 +72,22 @@ const namesBySnapshot = new WeakMap<SchemaOverview, Map<string, GraphqlSchemaNam
  * The GraphQL names of all collections, fields and enums: the same for every caller, computed once for a schema
  * snapshot. Names that are invalid in GraphQL have an alias. When one collection has the name of a type derived from
  * another, the one with the shorter name keeps its name. The other gets an alias and a warning, since its name then
- * depends on other collections. `taken`: type names of contributed fields.
+ * depends on other collections. `taken`: type names of contributed fields. Without subscriptions no name is kept free for
+ * their types.
  */
 export function assignGraphqlNames(
   snapshot: SchemaOverview,
   scope: GraphqlScope,
   taken: readonly string[],
+  hasSubscriptions: boolean,
   warn: LogWarning,
 ): GraphqlSchemaNames {
   const scopes = namesBySnapshot.get(snapshot) ?? new Map<string, GraphqlSchemaNames>();
   namesBySnapshot.set(snapshot, scopes);
-  const key = [scope, ...taken].join(' ');
-  const found = scopes.get(key) ?? computeNames(snapshot, scope, taken, warn);
+  const key = [scope, hasSubscriptions, ...taken].join(' ');
+  const reserved = [...RESERVED_TYPE_NAMES, ...taken, ...(hasSubscriptions ? [ROW_CHANGE_EVENT_ENUM.name] : [])];
+  const kinds = hasSubscriptions ? KINDS : KINDS_WITHOUT_SUBSCRIPTIONS;
+  const found = scopes.get(key) ?? computeNames(snapshot, scope, reserved, kinds, warn);
   scopes.set(key, found);
   return found;
 }
@@ -89,15 +95,16 @@ export function assignGraphqlNames(
 function computeNames(
   snapshot: SchemaOverview,
   scope: GraphqlScope,
-  taken: readonly string[],
+  reserved: readonly string[],
+  kinds: readonly CollectionGraphqlTypeKind[],
   warn: LogWarning,
 ): GraphqlSchemaNames {
-  const types = new Set([...RESERVED_TYPE_NAMES, ...taken]);
+  const types = new Set(reserved);
   const roots = new Set<string>();
   const typeOwners = new Map<string, { kind: CollectionGraphqlTypeKind; collection: string }>();
   const names = new Map<Collection, string>();
   const findClash = (collection: Collection, name: string): string | undefined =>
-    KINDS.map((kind) => graphqlTypeName(kind, name)).find((one) => types.has(one)) ??
+    kinds.map((kind) => graphqlTypeName(kind, name)).find((one) => types.has(one)) ??
     rootNames(collection, name, scope).find((one) => roots.has(one));
   for (const collection of [...snapshot.collections.values()].filter(isServed).sort(compareByLength)) {
     const own = toGraphqlName(collection.name);
@@ -111,7 +118,7 @@ function computeNames(
         collection: collection.name,
         alias: name,
       });
-    for (const kind of KINDS) {
+    for (const kind of kinds) {
       types.add(graphqlTypeName(kind, name));
       typeOwners.set(graphqlTypeName(kind, name), { kind, collection: collection.name });
     }

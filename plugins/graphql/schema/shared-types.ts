@@ -1,4 +1,5 @@
 import {
+  GraphQLEnumType,
   GraphQLID,
   GraphQLList,
   type GraphQLNamedType,
@@ -18,6 +19,12 @@ export const DELETE_ONE_TYPE = new GraphQLObjectType({
 export const DELETE_MANY_TYPE = new GraphQLObjectType({
   name: 'delete_many',
   fields: { ids: { type: new GraphQLNonNull(new GraphQLList(GraphQLID)) } },
+});
+
+/** What happened to a row: only in schemas with subscriptions. */
+export const ROW_CHANGE_EVENT_ENUM = new GraphQLEnumType({
+  name: 'EventEnum',
+  values: { create: {}, update: {}, delete: {} },
 });
 
 /** GraphQL types that the schemas of all callers share, by name. */

@@ -9,10 +9,11 @@ import { inputTypeForCreate, inputTypeForNested, inputTypeForUpdate } from './in
 import { createKeyInputType } from './key-input-types.ts';
 import { createRowObjectType } from './object-types.ts';
 import type { PermittedSchemaModel } from './permitted-collections-and-fields.ts';
+import { createRowChangeObjectType } from './row-change-types.ts';
 import type { CollectionGraphqlTypeKind } from './schema-names.ts';
 
 type TypeByKind = {
-  readonly [K in CollectionGraphqlTypeKind]: K extends 'object' | 'groups' | 'counts' | 'numbers'
+  readonly [K in CollectionGraphqlTypeKind]: K extends 'object' | 'groups' | 'counts' | 'numbers' | 'change'
     ? GraphQLObjectType
     : GraphQLInputObjectType;
 };
@@ -41,6 +42,7 @@ const TYPE_BUILDERS: {
   update: inputTypeForUpdate,
   nested: inputTypeForNested,
   key: createKeyInputType,
+  change: createRowChangeObjectType,
 };
 
 export function createCollectionGraphqlTypeRegistry(model: PermittedSchemaModel): CollectionGraphqlTypeRegistry {

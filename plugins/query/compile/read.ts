@@ -1,4 +1,5 @@
-import type { ReadNode } from '../contract.ts';
+import type { Projection, ReadNode } from '../contract.ts';
+import { keyProjections } from '../key-columns.ts';
 import type { CompilationState } from './compilation-state.ts';
 import { parenthesized, whereClause } from './conjunction.ts';
 import { readNodeConditionsSql, rowJsonSql } from './node-clauses.ts';
@@ -33,6 +34,19 @@ export const compileCursorStatement = (statement: CompilationState, read: ReadNo
   withReachableRows(statement, () => {
     const meta = read.meta.length > 0 ? `select ${metaSql(statement, read)} as row union all ` : '';
     return `${meta}select ${rowJsonSql(read, 'r')}::text as row from (${readNodeSql(statement, read)}) r`;
+  });
+
+/**
+ * A list as one statement with a record per row: its key as answers show it, and its object, both as JSON texts. The object is a member
+ * beside the key, so that relations are joined as in any other read.
+ */
+export const compileKeyedStatement = (statement: CompilationState, read: ReadNode): string =>
+  withReachableRows(statement, () => {
+    const [key] = keyProjections(read.collection);
+    if (!key) throw new Error(`rows of ${read.collection.name} have no key`);
+    const row: Projection = { kind: 'object', key: 'row', projections: read.projections };
+    const rows = readNodeSql(statement, { ...read, projections: [{ ...key, key: 'key' }, row] });
+    return `select to_json(r.key)::text as key, r.row::text as row from (${rows}) r`;
   });
 
 /** Puts the `with` clause of the permissions of a share before the statement; other statements have none. */

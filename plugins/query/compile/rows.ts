@@ -35,8 +35,8 @@ export function readNodeSql(statement: CompilationState, read: ReadNode, link?: 
     ? [{ sql: `${keys.alias}.at`, descending: false }]
     : orderTerms(statement, inner, read.order, joins);
   const conditions = [link?.(inner), ...readNodeConditionsSql(statement, inner, read)].map(parenthesized);
-  const source = keys ? keys.from : `${statement.table(read.collection.table)} ${inner}`;
-  const from = ` from ${source}${joins.join('')}${whereClause(conditions)}`;
+  const source = keys?.from ?? (read.rows ? rowsSource(statement, read) : statement.table(read.collection.table));
+  const from = ` from ${source}${keys ? '' : ` ${inner}`}${joins.join('')}${whereClause(conditions)}`;
   const cut = limitSql(statement, read);
 
   if (read.projections.every(isOfRowAlone)) {
@@ -97,6 +97,10 @@ function orderColumnPrefix({ collection }: ReadNode): string {
   for (const { column } of collection.fields.values()) while (column?.name.startsWith(prefix)) prefix += '~';
   return prefix;
 }
+
+/** The rows that the caller of the read has, in the type of the table. */
+const rowsSource = (statement: CompilationState, { collection, rows }: ReadNode): string =>
+  `jsonb_populate_recordset(null::${statement.table(collection.table)}, ${statement.param({ runtimeValue: rows }, 'jsonb')})`;
 
 /** The `from` clause of a read by keys: the rows in the order of the keys. */
 function keysSource(statement: CompilationState, read: ReadNode, alias: string): { from: string; alias: string } {

@@ -36,6 +36,7 @@ export function parseQueryToTree(
     ...read,
     ...(options.single ? { single: true, limit: 1, offset: 0 } : {}),
     ...(context.placeholders.length > 0 ? { placeholders: context.placeholders } : {}),
+    ...(options.rows ? { rows: { dynamic: 'rows' }, order: [], limit: null, offset: 0 } : {}),
     ...(options.keys ? { keys: options.keys, limit: null, offset: 0 } : {}),
   };
 }

@@ -1,5 +1,8 @@
-import { quoteIdentifier } from '../../database/library.ts';
-import { ROW_CHANGES_TRIGGER } from '../row-changes/trigger-name.ts';
+import { quoteIdentifier, quoteLiteral } from '../../database/library.ts';
+import { ROW_CHANGES_TRIGGER, ROW_FEED_TRIGGERS } from '../row-changes/trigger-name.ts';
+
+/** Triggers that only announce what changed. */
+const ANNOUNCING_TRIGGERS = [ROW_CHANGES_TRIGGER, ...Object.values(ROW_FEED_TRIGGERS)];
 
 /**
  * Renders the statement that reads all that a schema snapshot needs, at one moment: the fingerprint, the tables with their
@@ -12,7 +15,7 @@ with recursive tables as materialized (
   select c.oid, row_number() over (order by array_position($1::text[], n.nspname::text), c.relname) - 1 as at,
     n.nspname, c.relname, c.relkind, c.relhassubclass or c.relhasrules or exists (
       select from pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal and g.tgenabled <> 'D'
-        and g.tgname <> '${ROW_CHANGES_TRIGGER}') as reacts
+        and g.tgname not in (${ANNOUNCING_TRIGGERS.map(quoteLiteral).join(', ')})) as reacts
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
     and c.relpersistence <> 't' and not exists (

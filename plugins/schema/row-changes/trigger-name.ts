@@ -3,3 +3,11 @@
  * `Collection.hasSideEffects` true.
  */
 export const ROW_CHANGES_TRIGGER = 'platform_rows_changed';
+
+/** Names of the triggers of the plugin `row-feed`, which change no row of their table either. */
+export const ROW_FEED_TRIGGERS = {
+  insert: 'platform_row_feed_insert',
+  update: 'platform_row_feed_update',
+  delete: 'platform_row_feed_delete',
+  truncate: 'platform_row_feed_truncate',
+} as const;

@@ -7,12 +7,19 @@ import { cpuProfileFlags } from '../service-process.ts';
 
 const folder = new URL('./peer/', import.meta.url);
 
-/** Starts PostGraphile on the existing tables, and installs its packages where they are missing. */
-export function startPostGraphile(database: FreshDatabase, profile?: string): Promise<ForkedServer> {
+/**
+ * Starts PostGraphile on the existing tables, and installs its packages where they are missing. `module`: the file in `peer` that serves
+ * it.
+ */
+export function startPostGraphile(
+  database: FreshDatabase,
+  profile?: string,
+  module = 'server.js',
+): Promise<ForkedServer> {
   // npm writes this file when everything else of an installation is in place.
   if (!existsSync(new URL('node_modules/.package-lock.json', folder))) install();
   return forkServer(
-    new URL('server.js', folder),
+    new URL(module, folder),
     { PEER_DATABASE_URL: database.url, NODE_ENV: 'production', GRAPHILE_ENV: 'production' },
     cpuProfileFlags(profile),
   );

@@ -1,3 +1,5 @@
+import { createClient } from 'graphql-sse';
+
 const TOKEN_ERRORS = ['TOKEN_EXPIRED', 'INVALID_TOKEN'];
 
 /**
@@ -6,9 +8,8 @@ const TOKEN_ERRORS = ['TOKEN_EXPIRED', 'INVALID_TOKEN'];
  */
 export function createFetcher(session) {
   async function send(params, editorHeaders, token) {
-    const headers = new Headers({ 'Content-Type': 'application/json', Accept: 'application/json' });
-    if (token) headers.set('Authorization', `Bearer ${token}`);
-    for (const [name, value] of Object.entries(editorHeaders)) headers.set(name, value);
+    const headers = headersFor(token, editorHeaders);
+    for (const name of ['Content-Type', 'Accept']) if (!headers.has(name)) headers.set(name, 'application/json');
     const isSessionToken = token !== undefined && headers.get('Authorization') === `Bearer ${token}`;
     const answer = await fetch(location.pathname, {
       method: 'POST',
@@ -21,10 +22,29 @@ export function createFetcher(session) {
     return { result, isRefused };
   }
 
-  return async (params, { headers = {} } = {}) => {
+  /** Subscribes by server-sent events. A connection that breaks ends with an error: the person runs the document again. */
+  function subscribe(params, editorHeaders, token) {
+    const headers = Object.fromEntries(headersFor(token, editorHeaders));
+    return createClient({ url: location.pathname, headers, credentials: 'omit', retryAttempts: 0 }).iterate(params);
+  }
+
+  return async (params, { headers = {}, documentAST } = {}) => {
+    if (isSubscription(documentAST, params.operationName)) return subscribe(params, headers, session.current()?.token);
     const token = session.current()?.token;
     const { result, isRefused } = await send(params, headers, token);
     if (!isRefused || !(await session.renew(token))) return result;
     return (await send(params, headers, session.current().token)).result;
   };
 }
+
+function headersFor(token, editorHeaders) {
+  const headers = new Headers(token ? { Authorization: `Bearer ${token}` } : {});
+  for (const [name, value] of Object.entries(editorHeaders)) headers.set(name, value);
+  return headers;
+}
+
+const isSubscription = (document, name) =>
+  document?.definitions.some(
+    (one) =>
+      one.kind === 'OperationDefinition' && one.operation === 'subscription' && (!name || one.name?.value === name),
+  ) ?? false;

@@ -64,7 +64,7 @@ export async function runGraphqlDocumentOfCase(
   } as unknown as ExecuteDeps;
   try {
     const built = createCallerSchema(schema, DEFAULT_DOCUMENT_LIMITS);
-    const call = { caller: { admin: false } as Caller, ctx: {} as never };
+    const call = { caller: { admin: false } as Caller, ctx: {} as never, signal: () => new AbortController().signal };
     const answer = await createOperationExecutor(deps)(built, prepareOperation(built, text, variables), call);
     if (answer.kind === 'parts') throw new Error('nothing is long here');
     return answer.failed ? { refused: codeOf(answer.text) } : { data: answer.text.slice('{"data":'.length, -1) };

@@ -30,7 +30,9 @@ async function contributed(environment: Record<string, string> = {}): Promise<re
       read = () => void (all = host.read(graphqlFields).kept.map(({ value }) => value));
     },
   };
-  const product = CORE_PLUGIN_FLOORS.flatMap(({ plugins }) => plugins.filter((name) => name !== 'graphql'));
+  const product = CORE_PLUGIN_FLOORS.flatMap(({ plugins }) =>
+    plugins.filter((name) => name !== 'graphql' && name !== 'realtime-graphql'),
+  );
   await withBootedTestPlugins([reader], () => read(), { product, environment });
   return all;
 }

@@ -34,6 +34,7 @@ function memory(capacity = 10) {
       (role) => state.sets.get(role ?? '') ?? createPermissionSet('admin', role ?? 'public'),
     ),
     contributed: () => state.contributed,
+    subscriptions: () => undefined,
     capacity,
     createDocuments: () => ({
       get: () => ({ id: ++state.documentCount, operations: new Map(), fragments: new Map() }),

@@ -10,7 +10,11 @@ import {
   validateSchema,
 } from 'graphql';
 import type { Permission, PermissionAction, PermissionSet } from '../../../../plugins/access/contract.ts';
-import type { ContributedGraphqlField, GraphqlScope } from '../../../../plugins/graphql/contract.ts';
+import type {
+  ContributedGraphqlField,
+  GraphqlScope,
+  SubscriptionSource,
+} from '../../../../plugins/graphql/contract.ts';
 import { buildCallerGraphqlSchema } from '../../../../plugins/graphql/schema/build.ts';
 import {
   type GraphqlFieldBinding,
@@ -100,12 +104,19 @@ interface TestSchemaOptions {
   readonly permissions?: PermissionSet;
   readonly scope?: GraphqlScope;
   readonly contributed?: readonly ContributedGraphqlField[];
+  /** Whether changes of a collection are announced to subscriptions; without it there are no subscriptions. */
+  readonly isAnnounced?: SubscriptionSource['isAnnounced'];
 }
 
 /** Builds the GraphQL schema of a schema snapshot and asserts that it is valid. */
 export function buildTestGraphqlSchema(
   snapshot: SchemaOverview,
-  { permissions = createPermissionSet('admin'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
+  {
+    permissions = createPermissionSet('admin'),
+    scope = 'items',
+    contributed = [],
+    isAnnounced,
+  }: TestSchemaOptions = {},
 ): TestGraphqlSchema {
   const warnings: TestGraphqlSchema['warnings'][number][] = [];
   const schema = buildCallerGraphqlSchema({
@@ -114,6 +125,7 @@ export function buildTestGraphqlSchema(
     permittedFields: createFakeAccessService().permittedFields,
     scope,
     contributed: contributed.map((value) => ({ owner: 'contributor', value })),
+    subscriptions: isAnnounced && { isAnnounced, openEventStream: () => Promise.reject(new Error('not used')) },
     warn: (message, about) => void warnings.push({ message, about }),
   });
   expect(graphqlSchemaErrors(schema)).to.deep.equal([]);

@@ -1,0 +1,65 @@
+import { OperationTypeNode } from 'graphql';
+import { type Caller, fail } from '#kernel';
+import type {
+  GraphqlOperationCall,
+  GraphqlRequest,
+  GraphqlSubscription,
+  PreparedGraphqlOperation,
+} from '../contract.ts';
+import type { GraphqlSchemaCache } from '../schema/schema-cache.ts';
+import type { ExecuteOperation, GraphqlResponse } from './operation-and-response-types.ts';
+import type { GraphqlExecutionDeps } from './operation-run.ts';
+import { createGraphqlSubscription } from './subscription.ts';
+import { withValidOperation } from './valid-operation.ts';
+
+/** Characters of a response that is not streamed: it is one message. */
+const MAX_CHARACTERS = 16_000_000;
+
+interface PrepareOperationDeps {
+  readonly schemas: GraphqlSchemaCache;
+  readonly execute: ExecuteOperation;
+  readonly execution: GraphqlExecutionDeps;
+}
+
+/**
+ * Validates an operation of the scope `items` for its caller, and returns how to run it.
+ * @throws DocumentFailure for an invalid document; for a subscription also as `createGraphqlSubscription`.
+ */
+export function prepareGraphqlOperation(
+  { schemas, execute, execution }: PrepareOperationDeps,
+  request: GraphqlRequest,
+  call: GraphqlOperationCall,
+): Promise<PreparedGraphqlOperation> {
+  return withValidOperation(schemas, 'items', request, call.caller, async (callerSchema, operation) => {
+    const kind = operation.node.operation;
+    if (kind === OperationTypeNode.SUBSCRIPTION) {
+      const first = createGraphqlSubscription(execution, callerSchema, operation, request);
+      const renew = (caller: Caller): Promise<GraphqlSubscription> =>
+        withValidOperation(schemas, 'items', request, caller, async (newer, renewed) =>
+          newer === callerSchema
+            ? subscription
+            : { ...createGraphqlSubscription(execution, newer, renewed, request), renew },
+        );
+      const subscription: GraphqlSubscription = { ...first, renew };
+      return { kind: 'subscription', subscription };
+    }
+    const run = async () => toResponseText(await execute(callerSchema, operation, call));
+    return { kind: kind === OperationTypeNode.QUERY ? 'query' : 'mutation', run };
+  });
+}
+
+/** @throws INVALID_QUERY over MAX_CHARACTERS */
+async function toResponseText(response: GraphqlResponse): Promise<string> {
+  if (response.kind === 'text') return response.text;
+  const texts: string[] = [];
+  const decoder = new TextDecoder();
+  let length = 0;
+  for await (const part of response.parts) {
+    const text = typeof part === 'string' ? part : decoder.decode(part, { stream: true });
+    length += text.length;
+    if (length > MAX_CHARACTERS)
+      throw fail('INVALID_QUERY', `The response has more than ${MAX_CHARACTERS} characters: ask for fewer rows.`);
+    texts.push(text);
+  }
+  return texts.join('');
+}

@@ -1,0 +1,147 @@
+import { type Failure, requestScope } from '#kernel';
+import type { RealtimeClient, RealtimeSocket } from '../realtime/contract.ts';
+import { createMessageQueue, toClientOfEvent } from '../realtime/library.ts';
+import { Authentication } from './authentication.ts';
+import { handleItemsMessage } from './items-message.ts';
+import {
+  assertMessage,
+  type ClientMessage,
+  type MessageError,
+  parseMessage,
+  renderError,
+  renderMessage,
+  toMessageError,
+} from './messages.ts';
+import type { RestTransportDeps } from './rest-transport.ts';
+import { ClientSubscriptions } from './subscriptions.ts';
+
+/** The close code of a client that the service drops. */
+const TRY_AGAIN_LATER = 1013;
+/** Codes of failures that are about the credentials of a client. */
+const CREDENTIAL_CODES: ReadonlySet<string> = new Set([
+  'INVALID_CREDENTIALS',
+  'USER_SUSPENDED',
+  'INVALID_IP',
+  'INVALID_TOKEN',
+]);
+
+/** One client of the socket: reads its messages one after the other and answers each. */
+export class RestConnection {
+  readonly #deps: RestTransportDeps;
+  readonly #client: RealtimeClient;
+  readonly #socket: RealtimeSocket;
+  readonly #authentication: Authentication;
+  readonly #subscriptions: ClientSubscriptions;
+  readonly #left = new AbortController();
+
+  constructor(deps: RestTransportDeps, client: RealtimeClient, socket: RealtimeSocket) {
+    this.#deps = deps;
+    this.#client = client;
+    this.#socket = socket;
+    const send = (text: string | Buffer) => void socket.send(text);
+    this.#authentication = new Authentication({
+      ...{ client, send, mode: deps.authentication, timeout: deps.authTimeout },
+      close: () => socket.close(),
+      onResult: (isSuccess) => this.#emitAuth(isSuccess),
+    });
+    this.#subscriptions = new ClientSubscriptions(deps, client, send);
+    const queue = createMessageQueue((text) => this.#handle(text));
+    socket.onMessage((text) => {
+      if (!queue.push(text))
+        this.#sendError('server', { code: 'REQUESTS_EXCEEDED', message: 'Too many messages wait for their answers.' });
+    });
+    socket.onRefused((failure) => this.#sendError('server', toMessageError(failure)));
+    socket.onHeartbeat(() => {
+      // A client that is about to authenticate waits for that answer and for no other message.
+      if (!this.#authentication.isAwaited) send('{"type":"ping"}');
+    });
+    socket.onClose(() => {
+      this.#authentication.stop();
+      this.#left.abort(new Error('the client has left'));
+    });
+  }
+
+  /** The service ends the client. */
+  drop(failure: Failure): void {
+    const isRefused = CREDENTIAL_CODES.has(failure.code);
+    if (isRefused) this.#sendError('auth', { code: 'AUTH_FAILED', message: failure.message });
+    if (isRefused) this.#socket.close();
+    else this.#socket.close(TRY_AGAIN_LATER, failure.code);
+  }
+
+  async #handle(text: string): Promise<void> {
+    let message: ClientMessage;
+    try {
+      message = parseMessage(text);
+    } catch (error) {
+      this.#sendError('server', toMessageError(error));
+      if (this.#authentication.isAwaited) this.#authentication.refuse(undefined);
+      return;
+    }
+    if (this.#authentication.isAwaited && message.type !== 'auth') return this.#authentication.refuse(message.uid);
+    // Statements of a client that has left are cancelled.
+    const scope = { id: this.#client.id, signal: this.#left.signal };
+    await requestScope.run(scope, () => this.#answer(message));
+  }
+
+  async #answer(received: ClientMessage): Promise<void> {
+    try {
+      const message = await this.#filter(received);
+      await this.#dispatch(message);
+      await this.#emitMessage(message);
+    } catch (error) {
+      const admin = await this.#isAdmin();
+      this.#sendError(received.type, toMessageError(error, { admin }), received.uid);
+    }
+  }
+
+  async #dispatch(message: ClientMessage): Promise<void> {
+    switch (message.type) {
+      case 'auth':
+        return this.#authentication.handle(message);
+      case 'ping':
+        return void this.#socket.send(renderMessage({ type: 'pong' }, {}, message.uid));
+      case 'subscribe':
+        return this.#subscriptions.subscribe(message);
+      case 'unsubscribe':
+        return this.#subscriptions.unsubscribe(message);
+      case 'items':
+        return void this.#socket.send(await handleItemsMessage(this.#deps, await this.#client.caller(), message));
+      // `pong` needs no answer, and other types may be those of extensions.
+    }
+  }
+
+  async #filter(message: ClientMessage): Promise<ClientMessage> {
+    const { events } = this.#deps;
+    const caller = await this.#client.caller();
+    const client = toClientOfEvent(this.#client, this.#socket);
+    return assertMessage(await events.filter(['websocket.message'], message, { caller, client }));
+  }
+
+  async #emitMessage(message: ClientMessage): Promise<void> {
+    const { events } = this.#deps;
+    // A message with credentials has its own events.
+    if (message.type === 'auth') return;
+    const caller = await this.#client.caller();
+    events.action(['websocket.message'], { caller, message, client: toClientOfEvent(this.#client, this.#socket) });
+  }
+
+  async #emitAuth(isSuccess: boolean): Promise<void> {
+    const { events } = this.#deps;
+    const name = `websocket.auth.${isSuccess ? 'success' : 'failure'}`;
+    const caller = await this.#client.caller();
+    events.action([name], { caller, client: toClientOfEvent(this.#client, this.#socket) });
+  }
+
+  async #isAdmin(): Promise<boolean> {
+    try {
+      return (await this.#client.caller()).admin;
+    } catch {
+      return false;
+    }
+  }
+
+  #sendError(type: string, error: MessageError, uid?: string | number): void {
+    void this.#socket.send(renderError(type, error, uid));
+  }
+}

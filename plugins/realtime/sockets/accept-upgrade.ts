@@ -1,0 +1,155 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { Failure, fail } from '#kernel';
+import { type ClientDeps, ConnectedClient } from '../clients/client.ts';
+import type { ConnectionLimits, CountedConnection } from '../clients/connection-limits.ts';
+import type { SocketTransport } from '../contract.ts';
+import type { RealtimeEvents } from '../realtime-events.ts';
+import type { RealtimeSettings } from '../settings.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import { isOriginAllowed } from './origin.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
+import { ServerSocket } from './socket.ts';
+import { clientInfoOfUpgrade, offeredProtocols, queryTokenOf, toHttpContext } from './upgrade-request.ts';
+
+interface Deps {
+  readonly settings: RealtimeSettings;
+  readonly limits: ConnectionLimits;
+  readonly heartbeat: Heartbeat;
+  readonly clientDeps: ClientDeps;
+  readonly events: RealtimeEvents;
+  isStopping(): boolean;
+  onOpen(client: ConnectedClient, socket: ServerSocket): void;
+  onRefusal(): void;
+}
+
+/** A client whose handshake is not answered yet. */
+interface PreparedClient {
+  readonly client: ConnectedClient;
+  readonly transport: SocketTransport;
+  setSocket(socket: ServerSocket): void;
+}
+
+type RefusalStatus = Parameters<typeof refuseUpgrade>[1];
+
+/** The close code of a client that the service drops: it may come back later. */
+const TRY_AGAIN_LATER = 1013;
+
+/** Status of an upgrade whose credentials are refused. */
+const statusOfError = (error: unknown): RefusalStatus =>
+  error instanceof Failure && error.code === 'SERVICE_UNAVAILABLE' ? 503 : 401;
+
+const ignoreErrors = (): void => {};
+
+/** Takes connections over: `Realtime.accept`. */
+export class UpgradeHandler {
+  readonly #deps: Deps;
+  /** The protocol that was chosen for a request. */
+  readonly #protocols = new WeakMap<IncomingMessage, string>();
+  readonly #server: WebSocketServer;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      // Compression costs each connection more memory than the connection itself.
+      perMessageDeflate: false,
+      maxPayload: deps.settings.messageSize,
+      handleProtocols: (_offered, request) => this.#protocols.get(request) ?? false,
+    });
+  }
+
+  async accept(request: IncomingMessage, socket: Duplex, head: Buffer, transport: SocketTransport): Promise<void> {
+    const { settings, limits, isStopping } = this.#deps;
+    socket.on('error', ignoreErrors);
+    if (isStopping()) return this.#refuse(socket, 503);
+    if (!isOriginAllowed(request.headers, settings.origins)) return this.#refuse(socket, 403);
+    const { ip = null } = clientInfoOfUpgrade(request, settings.proxies);
+    const counted = limits.take(transport.name, transport.connectionLimit, ip);
+    if (!counted) return this.#refuse(socket, 403);
+    const prepared = this.#prepare(request, transport, counted);
+    socket.once('close', () => prepared.client.close());
+    const status = await this.#authenticate(prepared, request);
+    if (status !== undefined) {
+      prepared.client.close();
+      return this.#refuse(socket, status);
+    }
+    socket.off('error', ignoreErrors);
+    this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, prepared));
+  }
+
+  #refuse(socket: Duplex, status: RefusalStatus): void {
+    this.#deps.onRefusal();
+    refuseUpgrade(socket, status);
+  }
+
+  #prepare(request: IncomingMessage, transport: SocketTransport, counted: CountedConnection): PreparedClient {
+    let socket: ServerSocket | undefined;
+    const client: ConnectedClient = new ConnectedClient(this.#deps.clientDeps, {
+      transport: transport.name,
+      info: clientInfoOfUpgrade(request, this.#deps.settings.proxies),
+      counted,
+      isReady: () => socket?.isReady ?? false,
+      onDrop(failure) {
+        if (transport.onDrop) transport.onDrop(client, failure);
+        else socket?.close(TRY_AGAIN_LATER, failure.code);
+      },
+    });
+    const setSocket = (opened: ServerSocket): void => {
+      socket = opened;
+    };
+    return { client, transport, setSocket };
+  }
+
+  /** The status of the refusal; undefined where the client may connect. */
+  async #authenticate(
+    { client, transport }: PreparedClient,
+    request: IncomingMessage,
+  ): Promise<RefusalStatus | undefined> {
+    try {
+      await this.#presentCredential(client, request);
+      if (transport.authentication === 'strict' && !client.isAuthenticated)
+        throw fail('INVALID_CREDENTIALS', 'no credentials');
+    } catch (error) {
+      return statusOfError(error);
+    }
+    const protocol = transport.protocol?.(offeredProtocols(request));
+    if (protocol !== undefined) this.#protocols.set(request, protocol);
+    return transport.protocol && protocol === undefined ? 400 : undefined;
+  }
+
+  /** @throws what `identity` throws for a wrong token */
+  async #presentCredential(client: ConnectedClient, request: IncomingMessage): Promise<void> {
+    const token = queryTokenOf(request);
+    if (token !== undefined) {
+      await client.present({ kind: 'token', token });
+      return;
+    }
+    if (request.headers.cookie === undefined) return;
+    const context = toHttpContext(request, this.#deps.settings.proxies);
+    const { user } = await client.present({ kind: 'cookie', request: context });
+    // A cookie of a session that has ended is no error, since browsers keep sending it.
+    if (user === null) await client.present({ kind: 'public' });
+  }
+
+  #open(ws: WebSocket, { client, transport, setSocket }: PreparedClient): void {
+    const { settings, heartbeat, events, onOpen } = this.#deps;
+    const socket: ServerSocket = new ServerSocket(ws, {
+      messages: settings.messages,
+      onReady: () => client.resume(),
+      onEnd() {
+        heartbeat.remove(socket);
+        client.close();
+        events.emit('close', client, socket);
+      },
+      onError: (error) => events.emit('error', client, socket, { error: error.message }),
+    });
+    setSocket(socket);
+    heartbeat.add(socket);
+    onOpen(client, socket);
+    transport.open(client, socket);
+    events.emit('connect', client, socket);
+  }
+}

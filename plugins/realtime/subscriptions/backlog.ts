@@ -1,0 +1,58 @@
+import type { DeliveredRow, Delivery, RowEvent } from '../contract.ts';
+
+/** Bytes that one subscription holds back for a slow client; beyond, the client reads again. */
+const MAX_BYTES = 1_048_576;
+const BYTES_PER_ROW = 150;
+
+/** What a slow client has not got yet: the latest state of each changed row. */
+export class Backlog {
+  readonly #rows = new Map<string, { event: RowEvent; row: DeliveredRow }>();
+  #bytes = 0;
+  #position = '';
+
+  get isEmpty(): boolean {
+    return this.#rows.size === 0;
+  }
+
+  /** False where there is no room: what was kept is forgotten. */
+  add(delivery: Extract<Delivery, { kind: 'change' }>): boolean {
+    this.#position = delivery.position;
+    for (const row of delivery.rows) this.#addRow(delivery.event, row);
+    if (this.#bytes <= MAX_BYTES) return true;
+    this.clear();
+    return false;
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#bytes = 0;
+  }
+
+  /** Empties the backlog: deletes, then creates, then updates. A row is in one of them only. */
+  take(): readonly Delivery[] {
+    const position = this.#position;
+    const rows = [...this.#rows.values()];
+    this.clear();
+    return (['delete', 'create', 'update'] as const).flatMap((event): Delivery[] => {
+      const some = rows.filter((one) => one.event === event).map(({ row }) => row);
+      return some.length === 0 ? [] : [{ kind: 'change', event, rows: some, position }];
+    });
+  }
+
+  #addRow(event: RowEvent, row: DeliveredRow): void {
+    const known = this.#rows.get(row.key);
+    if (known) this.#bytes -= sizeOf(known.row);
+    this.#rows.delete(row.key);
+    this.#rows.set(row.key, { event: mergeEvents(known?.event, event), row });
+    this.#bytes += sizeOf(row);
+  }
+}
+
+const sizeOf = ({ key, text }: DeliveredRow): number => key.length + (text?.length ?? 0) + BYTES_PER_ROW;
+
+/** The event for a client that has seen neither: a row that was deleted and created again has changed. */
+function mergeEvents(before: RowEvent | undefined, event: RowEvent): RowEvent {
+  if (before === 'create' && event === 'update') return 'create';
+  if (before === 'delete' && event === 'create') return 'update';
+  return event;
+}
