@@ -57,9 +57,11 @@ export async function unpackArchive(file: string, folder: string): Promise<void>
       const { type, size } = entry as ReadEntry;
       files++;
       bytes += size;
-      if (files > MAX_FILES || bytes > MAX_BYTES)
-        throw new Error(`it has more than ${MAX_FILES} files or ${MAX_BYTES} bytes`);
+      // An error thrown here would reach no caller.
+      if (files > MAX_FILES || bytes > MAX_BYTES) return false;
       return type === 'File' || type === 'OldFile' || type === 'Directory';
     },
   });
+  if (files > MAX_FILES || bytes > MAX_BYTES)
+    throw new Error(`it has more than ${MAX_FILES} files, or more than ${MAX_BYTES} bytes`);
 }

@@ -1,4 +1,5 @@
 import type { KernelCommand } from '#kernel';
+import type { InterProcessLock } from '../cluster/contract.ts';
 import type { ExtensionStatusControl } from '../extensions/contract.ts';
 import type { StorageLocation } from '../storage/contract.ts';
 import { publishPackage, unpublishPackage } from './publish.ts';
@@ -9,12 +10,14 @@ interface Deps {
   readonly location: () => StorageLocation | undefined;
   readonly published: PublishedPackages;
   readonly control: Pick<ExtensionStatusControl, 'reload'>;
+  /** One command at a time: an archive that one removes must not be one that another publishes. */
+  readonly lock: Pick<InterProcessLock, 'run'>;
 }
 
 type Work = (argument: string, location: StorageLocation) => Promise<string>;
 
 /** `extensions:publish`, `extensions:unpublish` and `extensions:published`. */
-export function createLocationCommands({ location, published, control }: Deps): readonly KernelCommand[] {
+export function createLocationCommands({ location, published, control, lock }: Deps): readonly KernelCommand[] {
   const command = (name: string, about: string, argument: string | undefined, work: Work): KernelCommand => ({
     name,
     about,
@@ -29,7 +32,7 @@ export function createLocationCommands({ location, published, control }: Deps): 
           1,
         );
       try {
-        process.stdout.write(await work(args[0] ?? '', place));
+        process.stdout.write(await lock.run('extensions-location', () => work(args[0] ?? '', place)));
         return 0;
       } catch (error) {
         return failWith((error as Error).message, 1);

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { BootFailure, commands, definePlugin } from '#kernel';
-import { bus } from '../cluster/contract.ts';
+import { bus, lock } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { extensionStatusControl, packageSources } from '../extensions/contract.ts';
 import { storage } from '../storage/contract.ts';
@@ -23,7 +23,7 @@ export default definePlugin<Config, Shared>({
   manifest,
   register(host) {
     const { config, db, log } = host;
-    const used = host.use({ bus, extensions: extensionStatusControl, storage });
+    const used = host.use({ bus, extensions: extensionStatusControl, lock, storage });
     const name = config.EXTENSIONS_LOCATION;
     if (name !== undefined && !config.STORAGE_LOCATIONS.includes(name)) {
       throw new BootFailure(manifest.name, 'config', `EXTENSIONS_LOCATION is ${name}, which is no storage location`, {
@@ -33,7 +33,12 @@ export default definePlugin<Config, Shared>({
     host.contribute(migrations, publishedExtensionsMigration(db));
     const published = createPublishedPackages(db);
     const location = () => (name === undefined ? undefined : used.storage.at(name));
-    for (const command of createLocationCommands({ location, published, control: used.extensions }))
+    for (const command of createLocationCommands({
+      location,
+      published,
+      control: used.extensions,
+      lock: used.lock,
+    }))
       host.contribute(commands, command);
     if (name === undefined) return;
     const cache = createPackageCache(resolve(config.DATA_PATH, join('cache', 'extensions')), () =>

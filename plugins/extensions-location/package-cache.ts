@@ -13,7 +13,7 @@ export interface PackageCache {
    * @throws Error that says what is wrong and what to do.
    */
   folderOf(one: PublishedPackage): Promise<string>;
-  /** Removes what is none of these and has not been used for a day: another process on this machine may still run it. */
+  /** Removes what is none of these and was unpacked more than a day ago: another process on this machine may still run what is newer. */
   removeUnused(all: readonly PublishedPackage[], now?: number): Promise<void>;
 }
 

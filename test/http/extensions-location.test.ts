@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -178,7 +179,11 @@ describe('EXTENSIONS_LOCATION', function () {
   });
 
   it('commands say what is wrong, and end with 1 or 2', async () => {
+    // An archive with a path that leads out of its folder.
+    const outside = join(place.path, 'outside.tgz');
+    execFileSync('tar', ['-czPf', outside, '-C', place.path, 'shop/../shop/package.json']);
     const wrong = [
+      [['extensions', 'publish', outside], 1, /path contains '\.\.'/],
       [['extensions', 'publish', join(place.path, 'nothing')], 1, /no package\.json/],
       [['extensions', 'publish', join(place.path, 'missing')], 1, /neither a folder nor an archive/],
       [['extensions', 'publish'], 2, /usage: extensions:publish/],
