@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
-const QUICK = { OTEL_BSP_SCHEDULE_DELAY: '20', LOG_LEVEL: 'info' };
+const QUICK = { OTEL_BSP_SCHEDULE_DELAY: '20', LOG_LEVEL: 'debug' };
 
 /** The spans of one trace, once the span of its request has arrived. */
 async function spansOf(receiver: OtlpReceiver, trace: string) {
@@ -75,6 +75,9 @@ describe('traces by OTLP', () => {
     await service.request('GET', '/nothing', { headers: { traceparent: `00-${trace}-${PARENT}-01` } });
     const line = service.log.find(({ path }) => path === '/nothing');
     expect(line).to.include({ trace_id: trace, status: 404 });
+    // This line is the kernel's, which knows nothing of traces.
+    const refusal = service.log.find(({ msg, status }) => msg === 'request refused' && status === 404);
+    expect(refusal).to.include({ trace_id: trace, owner: 'kernel' });
     expect(service.log.find(({ msg }) => String(msg).startsWith('connected'))).not.to.have.property('trace_id');
     const { log } = service;
     await service.request('GET', '/server/ping');
@@ -116,7 +119,7 @@ describe('traces by OTLP', () => {
     }
   });
 
-  it('a refusal of a client is no error of the span, a failure of the service is one', async () => {
+  it('a refusal of a client is no error of the span, which has its code', async () => {
     const trace = TRACE.replace('4b', 'ab');
     await service.request('GET', '/items/nothing', { headers: { traceparent: `00-${trace}-${PARENT}-01` } });
     const spans = await spansOf(receiver, trace);
