@@ -107,6 +107,17 @@ describe('traces by OTLP', () => {
     expect(receiver.spans.filter(({ traceId }) => traceId === trace)).to.deep.equal([]);
   });
 
+  it('a request to another server that is not traced carries the id of its trace, and that it is not traced', async () => {
+    const trace = TRACE.replace('4b', 'bb');
+    await service.request('POST', '/files/import', {
+      token: service.admin.token,
+      body: { url: `${receiver.url}/unsampled`, data: {} },
+      headers: { traceparent: `00-${trace}-${PARENT}-00` },
+    });
+    const request = receiver.requests.find(({ path }) => path === '/unsampled');
+    expect(request?.headers.traceparent).to.match(new RegExp(`^00-${trace}-[0-9a-f]{16}-00$`));
+  });
+
   it('hostile values of traceparent and tracestate begin a trace of their own and are answered', async () => {
     const hostile = ['', '00', `00-${'0'.repeat(32)}-${PARENT}-01`, `ff-${TRACE}-${PARENT}-01`, 'x'.repeat(8000)];
     for (const traceparent of hostile) {
