@@ -14,7 +14,7 @@ import { createRequestMetrics } from './request-metrics.ts';
 import { createMetricsRoute } from './route.ts';
 import { type MetricsConfig, parseMetricsSettings } from './settings.ts';
 
-/** Characters of a token that nobody guesses. */
+/** Characters from which on a token cannot be guessed. */
 const MIN_TOKEN_LENGTH = 16;
 
 export default definePlugin<MetricsConfig>({

@@ -1,4 +1,12 @@
-import { type Attributes, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { errorEnvelope, Failure, requestScope } from '#kernel';
 import type { ObservedOperation, OperationObserver } from './contract.ts';
 import type { SpanDeps } from './span-context.ts';
@@ -10,27 +18,43 @@ const SPAN_KINDS = {
   job: SpanKind.CONSUMER,
 } as const;
 
-/** Traces operations below the span of the request that causes them. A job begins a trace of its own. */
-export const createOperationTracer = ({ tracer, contexts, propagator }: SpanDeps): OperationObserver => ({
-  async run(operation, work) {
-    const isJob = operation.kind === 'job';
-    // The request that wakes a worker is not the one that has added the job.
-    const parent = isJob ? ROOT_CONTEXT : contexts.active();
+/**
+ * Traces operations below the span of the request or job that causes them. Where that is not traced, they are not either; a job begins
+ * a trace of its own.
+ */
+export function createOperationTracer({ tracer, contexts, propagator }: SpanDeps): OperationObserver {
+  const inject = (operation: ObservedOperation, context: Context) => {
+    if (operation.setHeader)
+      propagator?.inject(context, operation, { set: (to, name, value) => to.setHeader?.(name, value) });
+  };
+
+  async function runInSpan<T>(operation: ObservedOperation, work: () => Promise<T>, parent: Context): Promise<T> {
     const options = { kind: SPAN_KINDS[operation.kind], attributes: attributesOf(operation) };
     const span = tracer.startSpan(nameOf(operation), options, parent);
     const active = trace.setSpan(parent, span);
-    if (operation.setHeader)
-      propagator?.inject(active, operation, { set: (to, name, value) => to.setHeader?.(name, value) });
+    inject(operation, active);
+    const run = operation.kind === 'job' ? () => runInTrace(span.spanContext().traceId, work) : work;
     try {
-      const result = await contexts.with(active, isJob ? () => runInTrace(span.spanContext().traceId, work) : work);
+      const result = await contexts.with(active, run);
       span.end();
       return result;
     } catch (error) {
       endWithError(span, error);
       throw error;
     }
-  },
-});
+  }
+
+  return {
+    run(operation, work) {
+      // The request that wakes a worker is not the one that has added the job.
+      if (operation.kind === 'job') return runInSpan(operation, work, ROOT_CONTEXT);
+      const parent = contexts.active();
+      if (trace.getSpan(parent)?.isRecording()) return runInSpan(operation, work, parent);
+      inject(operation, parent);
+      return work();
+    },
+  };
+}
 
 /** Runs a job so that its log lines have the id of its trace. */
 function runInTrace<T>(trace: string, work: () => Promise<T>): Promise<T> {

@@ -61,7 +61,11 @@ class RequestSpan implements RequestObservation {
     return this.#deps.contexts.with(this.#context, layers);
   }
 
-  async runRoute({ path, owner }: AnsweringRoute, handle: () => Promise<void>): Promise<void> {
+  runRoute(route: AnsweringRoute, handle: () => Promise<void>): Promise<void> {
+    return this.#span.isRecording() ? this.#runRoute(route, handle) : handle();
+  }
+
+  async #runRoute({ path, owner }: AnsweringRoute, handle: () => Promise<void>): Promise<void> {
     const { tracer, contexts } = this.#deps;
     const active = contexts.active();
     const span = tracer.startSpan(owner, { attributes: { 'http.route': path, 'tenon.owner': owner } }, active);

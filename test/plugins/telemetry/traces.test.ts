@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
-const QUICK = { OTEL_BSP_SCHEDULE_DELAY: '20', LOG_LEVEL: 'info' };
+const QUICK = { OTEL_BSP_SCHEDULE_DELAY: '20', LOG_LEVEL: 'debug' };
 
 /** The spans of one trace, once the span of its request has arrived. */
 async function spansOf(receiver: OtlpReceiver, trace: string) {
@@ -75,6 +75,9 @@ describe('traces by OTLP', () => {
     await service.request('GET', '/nothing', { headers: { traceparent: `00-${trace}-${PARENT}-01` } });
     const line = service.log.find(({ path }) => path === '/nothing');
     expect(line).to.include({ trace_id: trace, status: 404 });
+    // This line is the kernel's, which knows nothing of traces.
+    const refusal = service.log.find(({ msg, status }) => msg === 'request refused' && status === 404);
+    expect(refusal).to.include({ trace_id: trace, owner: 'kernel' });
     expect(service.log.find(({ msg }) => String(msg).startsWith('connected'))).not.to.have.property('trace_id');
     const { log } = service;
     await service.request('GET', '/server/ping');
@@ -104,6 +107,17 @@ describe('traces by OTLP', () => {
     expect(receiver.spans.filter(({ traceId }) => traceId === trace)).to.deep.equal([]);
   });
 
+  it('a request to another server that is not traced carries the id of its trace, and that it is not traced', async () => {
+    const trace = TRACE.replace('4b', 'bb');
+    await service.request('POST', '/files/import', {
+      token: service.admin.token,
+      body: { url: `${receiver.url}/unsampled`, data: {} },
+      headers: { traceparent: `00-${trace}-${PARENT}-00` },
+    });
+    const request = receiver.requests.find(({ path }) => path === '/unsampled');
+    expect(request?.headers.traceparent).to.match(new RegExp(`^00-${trace}-[0-9a-f]{16}-00$`));
+  });
+
   it('hostile values of traceparent and tracestate begin a trace of their own and are answered', async () => {
     const hostile = ['', '00', `00-${'0'.repeat(32)}-${PARENT}-01`, `ff-${TRACE}-${PARENT}-01`, 'x'.repeat(8000)];
     for (const traceparent of hostile) {
@@ -116,7 +130,7 @@ describe('traces by OTLP', () => {
     }
   });
 
-  it('a refusal of a client is no error of the span, a failure of the service is one', async () => {
+  it('a refusal of a client is no error of the span, which has its code', async () => {
     const trace = TRACE.replace('4b', 'ab');
     await service.request('GET', '/items/nothing', { headers: { traceparent: `00-${trace}-${PARENT}-01` } });
     const spans = await spansOf(receiver, trace);
