@@ -110,14 +110,18 @@ async function upgradeUnderLoad(): Promise<LoadFigures> {
 async function start(version: string): Promise<TrialProcess> {
   const started = await startTrialProcess(await optionsOf(version));
   running.push(started);
-  console.log(`${version} started on port ${started.port} in ${seconds(started.startTime)}`);
+  console.log(
+    `${new Date().toISOString().slice(11, 23)} ${version} started on port ${started.port} in ${seconds(started.startTime)}`,
+  );
   return started;
 }
 
 async function stop(one: TrialProcess): Promise<void> {
   running.splice(running.indexOf(one), 1);
   const { code, time } = await one.stop();
-  console.log(`${one.version} stopped on port ${one.port} in ${seconds(time)}`);
+  console.log(
+    `${new Date().toISOString().slice(11, 23)} ${one.version} stopped on port ${one.port} in ${seconds(time)}`,
+  );
   if (code !== 0) problems.push(`version ${one.version} ended with ${code}:\n${one.output()}`);
 }
 

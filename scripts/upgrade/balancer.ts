@@ -13,8 +13,8 @@ export interface Balancer {
   passedOn(): number;
 }
 
-/** Connections that are kept to each process. */
-const CONNECTIONS = 16;
+/** Connections are used in turn: a process closes one that is idle for some seconds, maybe under the next request. */
+const CONNECTION_OPTIONS = { keepAlive: true, maxSockets: 16, scheduling: 'fifo' } as const;
 
 interface Target {
   readonly port: number;
@@ -39,7 +39,8 @@ export function createBalancer(headers: Readonly<Record<string, string>>): Balan
       if (isClosing) remove(target);
       return reply;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED')
+        throw Object.assign(error as Error, { port: target.port });
       remove(target);
       passedOn++;
       return send(method, path, body);
@@ -48,7 +49,7 @@ export function createBalancer(headers: Readonly<Record<string, string>>): Balan
 
   return {
     send,
-    add: (port) => void targets.push({ port, agent: new Agent({ keepAlive: true, maxSockets: CONNECTIONS }) }),
+    add: (port) => void targets.push({ port, agent: new Agent(CONNECTION_OPTIONS) }),
     passedOn: () => passedOn,
   };
 }
@@ -77,6 +78,6 @@ const exchange = (
         );
       },
     );
-    sent.on('error', reject);
+    sent.on('error', (error) => reject(Object.assign(error, { isReused: sent.reusedSocket })));
     sent.end(body);
   });

@@ -41,8 +41,9 @@ export function startSteadyLoad(balancer: Balancer, rate: number): SteadyLoad {
       times.push(performance.now() - begun);
       then((JSON.parse(reply.body) as { data: unknown }).data);
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      failures.push(`${method} ${path}: ${code ?? ''} ${message}`);
+      const { message, port, isReused } = error as Error & { port?: number; isReused?: boolean };
+      const where = port === undefined ? '' : ` at port ${port} by a ${isReused ? 'kept' : 'new'} connection`;
+      failures.push(`${new Date().toISOString().slice(11, 23)} ${method} ${path}: ${message}${where}`);
     }
   }
 
