@@ -252,8 +252,8 @@ export interface DatabaseMaintenance {
   label(): string;
   /** Variables by which programs of PostgreSQL connect to the database: `PGHOST`, `PGPASSWORD`, … */
   programEnvironment(): Readonly<Record<string, string>>;
-  /** Migrations that are recorded, that a start would run, and recorded ones of loaded plugins that this version does not know. */
-  migrations(): Promise<Readonly<Record<'recorded' | 'pending' | 'newer', readonly RecordedMigration[]>>>;
+  /** Migrations that are recorded, or would run at a start; recorded ones that are unknown to their plugin, or of no loaded one. */
+  migrations(): Promise<Readonly<Record<'recorded' | 'pending' | 'newer' | 'unloaded', readonly RecordedMigration[]>>>;
   /** Those of a list that plugins of this version do not know. */
   findNewer(recorded: readonly RecordedMigration[]): readonly RecordedMigration[];
 }

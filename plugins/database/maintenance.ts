@@ -31,6 +31,7 @@ export const createDatabaseMaintenance = ({
       recorded,
       pending: all.filter(({ owner, id }) => !known.has(`${owner}\0${id}`)),
       newer: findNewerMigrations(steps(), recorded, dbOf),
+      unloaded: recorded.filter(({ owner }) => dbOf(owner) === undefined),
     };
   },
   findNewer: (recorded) => findNewerMigrations(steps(), recorded, dbOf),
