@@ -266,11 +266,15 @@ export interface DatabaseMaintenance {
   label(): string;
   /** Variables by which programs of PostgreSQL connect to the database: `PGHOST`, `PGPASSWORD`, … */
   programEnvironment(): Readonly<Record<string, string>>;
-  /** Migrations that are recorded, that a start would run, and recorded ones of loaded plugins with which this version does not work. */
+  /**
+   * Migrations that are recorded, that a start would run, and recorded ones of loaded plugins with which this version
+   * does not work; `unloaded` are those of no loaded plugin.
+   */
   migrations(): Promise<{
     readonly recorded: readonly RecordedMigration[];
     readonly pending: readonly Pick<RecordedMigration, 'owner' | 'id'>[];
     readonly newer: readonly RecordedMigration[];
+    readonly unloaded: readonly RecordedMigration[];
   }>;
   /** Those of a list that plugins of this version do not know, and with which they do not work. */
   findNewer(recorded: readonly RecordedMigration[]): readonly RecordedMigration[];

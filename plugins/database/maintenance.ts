@@ -32,6 +32,7 @@ export const createDatabaseMaintenance = ({
       recorded,
       pending: all.filter(({ owner, id }) => !known.has(`${owner}\0${id}`)),
       newer: findUnknownMigrations(steps(), recorded, versionOf).newer,
+      unloaded: recorded.filter(({ owner }) => versionOf(owner) === undefined),
     };
   },
   findNewer: (recorded) => findUnknownMigrations(steps(), recorded, versionOf).newer,

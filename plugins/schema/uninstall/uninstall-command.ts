@@ -6,7 +6,7 @@ import { findOwnObjects, type OwnObjects } from './own-objects.ts';
 
 interface Deps {
   readonly db: Db;
-  readonly maintenance: Pick<DatabaseMaintenance, 'open' | 'label'>;
+  readonly maintenance: Pick<DatabaseMaintenance, 'open' | 'label' | 'migrations'>;
   readonly presence: Pick<ProcessPresence, 'findOthers'>;
 }
 
@@ -30,6 +30,8 @@ export const createUninstallCommand = (deps: Deps): KernelCommand => ({
     const label = deps.maintenance.label();
     const objects = await findOwnObjects(deps.db);
     const lines = renderObjects(objects);
+    const packages = new Set((await deps.maintenance.migrations()).unloaded.map(({ owner }) => owner));
+    const stays = [...packages].map((name) => `Tables that migrations of ${name} created stay: it is not loaded.`);
     if (lines.length === 0) return print([`There is nothing of the service in ${label}.`], EXIT.done);
     const others = await deps.presence.findOthers([]);
     if (others.length > 0)
@@ -42,9 +44,9 @@ export const createUninstallCommand = (deps: Deps): KernelCommand => ({
       );
     if (!isConfirmed) {
       const hint = `Nothing was removed from ${label}. With --yes this is deleted, with all that is in it. Take a backup before.`;
-      return print([...lines, hint], EXIT.refused);
+      return print([...lines, ...stays, hint], EXIT.refused);
     }
-    return removeObjects(deps.db, objects, label);
+    return removeObjects(deps.db, objects, label, stays);
   },
 });
 
@@ -82,7 +84,7 @@ function renderStatements(objects: OwnObjects): readonly string[] {
   ];
 }
 
-async function removeObjects(db: Db, objects: OwnObjects, label: string): Promise<number> {
+async function removeObjects(db: Db, objects: OwnObjects, label: string, stays: readonly string[]): Promise<number> {
   const lines = renderObjects(objects);
   try {
     await db.transaction(async () => {
@@ -98,7 +100,7 @@ async function removeObjects(db: Db, objects: OwnObjects, label: string): Promis
     );
   }
   const ending = `Removed from ${label}. Files in storage and the data folder are still there.`;
-  return print([...lines, ending], EXIT.done);
+  return print([...lines, ...stays, ending], EXIT.done);
 }
 
 function print(lines: readonly string[], code: number): number {

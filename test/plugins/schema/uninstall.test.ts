@@ -89,6 +89,7 @@ describe('database:uninstall', function () {
     await start();
     await stop();
     await database.query('create view accounts as select email from platform_users');
+    await database.query(`insert into platform_migrations (owner, id) values ('service-extension-other', 'one')`);
     const installed = await schemaOf();
     const { code, text } = await run('--yes');
     expect([code, text.includes('accounts'), text.includes('Nothing was removed')], text).to.deep.equal([
@@ -97,6 +98,7 @@ describe('database:uninstall', function () {
       true,
     ]);
     expect(await schemaOf()).to.equal(installed);
+    expect((await run()).text).to.include('migrations of service-extension-other created stay');
   });
 
   it('refuses while a process of the service is connected, and unknown arguments', async () => {
