@@ -17,6 +17,24 @@ import { toScript } from './to-script.ts';
  */
 export const SANDBOX_TIMEOUT_MS = 2000;
 
+/** The same for programs of the group `time`, most of which run until it is over: the least that the setting takes. */
+const SHORT_SANDBOX_TIMEOUT_MS = 1000;
+
+/** The programs in groups, each with the time limit of its service in milliseconds. */
+export function groupHostileProgramsByTimeout(
+  all: readonly HostileProgram[],
+): readonly { readonly title: string; readonly timeoutMs: number; readonly programs: readonly HostileProgram[] }[] {
+  const isLong = ({ group }: HostileProgram) => group === 'time';
+  return [
+    {
+      title: 'of ordinary length',
+      timeoutMs: SANDBOX_TIMEOUT_MS,
+      programs: all.filter((program) => !isLong(program)),
+    },
+    { title: 'that do not end', timeoutMs: SHORT_SANDBOX_TIMEOUT_MS, programs: all.filter(isLong) },
+  ];
+}
+
 export interface HostileService {
   readonly service: SpawnedService;
   /** The path of a request that runs the program. */
@@ -38,6 +56,7 @@ export type HostileProgramForm = 'packages' | 'flows';
 export async function startHostileService(
   programs: readonly HostileProgram[],
   form: HostileProgramForm = 'packages',
+  timeoutMs = SANDBOX_TIMEOUT_MS,
 ): Promise<HostileService> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-escape-'));
   const reachedRequests: string[] = [];
@@ -54,8 +73,8 @@ export async function startHostileService(
     const service = await spawnService({
       env: {
         EXTENSIONS_PATH: join(folder, 'extensions'),
-        EXTENSIONS_SANDBOX_TIMEOUT: String(SANDBOX_TIMEOUT_MS),
-        FLOWS_RUN_SCRIPT_TIMEOUT: String(SANDBOX_TIMEOUT_MS),
+        EXTENSIONS_SANDBOX_TIMEOUT: String(timeoutMs),
+        FLOWS_RUN_SCRIPT_TIMEOUT: String(timeoutMs),
         NODE_OPTIONS: `--import=${fileURLToPath(new URL('event-loop-memory-report.ts', import.meta.url))}`,
         ESCAPE_WATCH: watched,
       },
