@@ -51,6 +51,29 @@ describe('slow clients of GraphQL subscriptions', function () {
     socket.terminate();
   });
 
+  it('a socket whose responses are not read gets no more of them, and a list that is too long is an error', async () => {
+    await service.database.query(`insert into line select repeat('long ', 20000) from generate_series(1, 50)`);
+    const socket = new WebSocket(socketUrl(service), 'graphql-transport-ws');
+    // biome-ignore lint/suspicious/noExplicitAny: messages of any shape
+    const messages: any[] = [];
+    socket.on('message', (data) => void messages.push(JSON.parse(String(data))));
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { access_token: service.admin.token } }));
+    await until(() => messages.length === 1);
+    const ask = (id: string, limit: number) =>
+      socket.send(JSON.stringify({ id, type: 'subscribe', payload: { query: `{ line(limit: ${limit}) { text } }` } }));
+    ask('all', -1);
+    const { type, payload } = await until(() => messages.find(({ id }) => id === 'all'));
+    expect([type, payload[0].extensions.code]).to.deep.equal(['error', 'INVALID_QUERY']);
+    socket.pause();
+    for (let at = 0; at < 40; at++) ask(String(at), 30);
+    socket.resume();
+    const codes = () => messages.filter((one) => one.type === 'error').map((one) => one.payload[0].extensions.code);
+    await until(() => messages.filter((one) => one.type !== 'complete').length >= 42);
+    expect(codes().filter((code) => code === 'REQUESTS_EXCEEDED').length).to.be.above(0);
+    socket.terminate();
+  });
+
   it('an event stream that is not read has the last state of a row instead of all states', async () => {
     const abort = new AbortController();
     const response = await fetch(`${service.url}/graphql?query=${encodeURIComponent(QUERY)}`, {
