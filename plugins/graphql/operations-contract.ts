@@ -30,7 +30,7 @@ export type PreparedGraphqlOperation =
       readonly kind: 'query' | 'mutation';
       /**
        * Runs the operation. Resolves to the response as JSON text, which holds the errors of fields.
-       * @throws document failures for invalid variables, before any field runs; INVALID_QUERY for a response of more than 16 million
+       * @throws document failures for invalid variables, before any field runs; INVALID_QUERY for a list of more than 4 million
        * characters, OUT_OF_TIME.
        */
       run(): Promise<string>;

@@ -13,6 +13,8 @@ export interface EventStreamDeps extends OperationDeps {
   readonly realtime: Pick<Realtime, 'connect'>;
   /** Connections, those of sockets not included; undefined is no limit but that of all. */
   readonly connectionLimit: number | undefined;
+  /** Functions that end the open streams, for the stop of the service. */
+  readonly openStreams: Set<() => void>;
   /** Seconds between two comments that keep an idle connection open; false: none are sent. */
   readonly heartbeat: () => number | false;
 }
@@ -51,20 +53,21 @@ async function startOperation(
 
 /** @throws what `Realtime.connect` and `RealtimeClient.subscribe` throw. */
 async function subscribe(
-  { realtime, connectionLimit, checks }: EventStreamDeps,
+  { realtime, connectionLimit, checks, openStreams }: EventStreamDeps,
   { extensions }: GraphqlRequest,
   { caller: { ip = null, userAgent = null, origin = null }, ctx }: GraphqlOperationCall,
   subscription: GraphqlSubscription,
 ): Promise<ResponseQueue> {
   let queue: ResponseQueue | undefined;
+  // Without the event `complete` the client connects anew, with new credentials.
+  const interrupt = () => void queue?.return();
   const client: RealtimeClient = await realtime.connect({
     transport: 'graphql-sse',
     connectionLimit,
     client: { ip, userAgent, origin },
     token: tokenOf(ctx),
     isReady: () => queue?.isEmpty ?? true,
-    // Without the event `complete` the client connects anew, with new credentials.
-    onDrop: () => queue?.return(),
+    onDrop: () => interrupt(),
   });
   try {
     // A browser that connects anew sends the last id.
@@ -75,9 +78,13 @@ async function subscribe(
       showsPositions: 'since' in extensions,
       onBegin: (begun, position) => begun.push(new ResponseText('', { position })),
       onEmpty: () => client.resume(),
-      onDone: () => client.close(),
+      onDone() {
+        openStreams.delete(interrupt);
+        client.close();
+      },
     });
-    client.onExpired(() => queue?.return());
+    client.onExpired(interrupt);
+    openStreams.add(interrupt);
     return queue;
   } catch (error) {
     client.close();

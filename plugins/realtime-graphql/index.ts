@@ -31,10 +31,15 @@ export default definePlugin<Config, Shared>({
     const path = config.WEBSOCKETS_GRAPHQL_PATH;
     const authentication = config.WEBSOCKETS_GRAPHQL_AUTH;
     const initTimeout = config.WEBSOCKETS_GRAPHQL_AUTH_TIMEOUT * 1000;
+    const openStreams = new Set<() => void>();
     const connectionLimit = config.WEBSOCKETS_GRAPHQL_CONN_LIMIT;
     const heartbeat = () => used.realtime.heartbeat;
 
     host.onStart(() => checks.start());
+    // The kernel emits it before it waits for running requests.
+    host.events.onAction('server.stop', () => {
+      for (const end of [...openStreams]) end();
+    });
     host.contribute(upgrade, {
       path,
       handle: createGraphqlSocketHandler({ ...used, checks, authentication, connectionLimit, initTimeout, log }),
@@ -43,7 +48,7 @@ export default definePlugin<Config, Shared>({
       isAnnounced: ({ kind, hasKey }) => kind === 'table' && hasKey,
       async openEventStream(request, call) {
         const { openEventStream } = await import('./event-stream.ts');
-        return openEventStream({ ...used, checks, connectionLimit, heartbeat }, request, call);
+        return openEventStream({ ...used, checks, openStreams, connectionLimit, heartbeat }, request, call);
       },
     });
     host.contribute(websocketTransports, {

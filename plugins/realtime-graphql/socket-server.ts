@@ -24,7 +24,7 @@ export type OpenGraphqlSocket = (
 ) => (failure: unknown) => void;
 
 /** Queries and mutations of one socket that run at the same time, and subscriptions that are being opened. */
-const MAX_RUNNING = 20;
+const MAX_RUNNING = 10;
 const MAX_ID_LENGTH = 256;
 
 const TRY_AGAIN_LATER = 1013;
@@ -33,6 +33,7 @@ const MAX_REASON = 123;
 
 interface Connection {
   readonly client: RealtimeClient;
+  readonly socket: Pick<RealtimeSocket, 'isReady'>;
   readonly request: IncomingMessage;
   running: number;
   operations: number;
@@ -90,7 +91,7 @@ export function createGraphqlSocketServer(deps: GraphqlSocketServerDeps): OpenGr
   }
 
   return (client, socket, request) => {
-    const connection: Connection = { client, request, running: 0, operations: 0, isAdmin: false };
+    const connection: Connection = { client, socket, request, running: 0, operations: 0, isAdmin: false };
     const onFailure = (error: unknown) => {
       const { code, reason } = closingOf(error);
       if (code === CloseCode.InternalServerError) log.error({ err: error }, 'a message of a GraphQL socket failed');
@@ -144,10 +145,12 @@ async function start(
   id: string,
   payload: SubscribePayload,
 ): Promise<ResponseStream> {
-  const { client, request } = connection;
+  const { client, socket, request } = connection;
   if (id.length > MAX_ID_LENGTH) throw fail('INVALID_PAYLOAD', `"id" has more than ${MAX_ID_LENGTH} characters.`);
   if (connection.running >= MAX_RUNNING)
     throw fail('REQUESTS_EXCEEDED', `More than ${MAX_RUNNING} operations of this connection run at the same time.`);
+  // Its responses would wait in memory.
+  if (!socket.isReady) throw fail('REQUESTS_EXCEEDED', 'The client does not read the responses that it has.');
   connection.running++;
   return startOperation(deps, {
     client,

@@ -32,7 +32,9 @@ export class RestConnection {
   readonly #socket: RealtimeSocket;
   readonly #authentication: Authentication;
   readonly #subscriptions: ClientSubscriptions;
-  readonly #left = new AbortController();
+  /** Created for the first message that waits for a statement while the client leaves. */
+  #abortion: AbortController | undefined;
+  #hasLeft = false;
 
   constructor(deps: RestTransportDeps, client: RealtimeClient, socket: RealtimeSocket) {
     this.#deps = deps;
@@ -57,7 +59,8 @@ export class RestConnection {
     });
     socket.onClose(() => {
       this.#authentication.stop();
-      this.#left.abort(new Error('the client has left'));
+      this.#hasLeft = true;
+      this.#abortion?.abort(new Error('the client has left'));
     });
   }
 
@@ -80,8 +83,20 @@ export class RestConnection {
     }
     if (this.#authentication.isAwaited && message.type !== 'auth') return this.#authentication.refuse(message.uid);
     // Statements of a client that has left are cancelled.
-    const scope = { id: this.#client.id, signal: this.#left.signal };
+    const signal = () => this.#leaveSignal();
+    const scope = {
+      id: this.#client.id,
+      get signal() {
+        return signal();
+      },
+    };
     await requestScope.run(scope, () => this.#answer(message));
+  }
+
+  #leaveSignal(): AbortSignal {
+    this.#abortion ??= new AbortController();
+    if (this.#hasLeft) this.#abortion.abort(new Error('the client has left'));
+    return this.#abortion.signal;
   }
 
   async #answer(received: ClientMessage): Promise<void> {

@@ -37,7 +37,7 @@ async function causedBy(subscription: Untyped, work: () => Promise<unknown>): Pr
 
 for (const mode of ['handshake', 'public', 'strict'] as const) {
   describe(`the realtime client of a published library, ${mode}`, function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     let service: InProcessService;
     let notes: ReturnType<typeof createNotes>;
     let client: Untyped;
@@ -96,7 +96,7 @@ for (const mode of ['handshake', 'public', 'strict'] as const) {
 }
 
 describe('the realtime client of a published library', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
 
   it('connects again when the service is back, with its subscriptions', async () => {
     const first = await startRealtimeService();

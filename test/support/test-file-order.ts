@@ -38,6 +38,8 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/plugins/flows/operation-options.test.ts',
   'test/plugins/flows/schedules.test.ts',
   'test/plugins/flows/random/random-secrets.test.ts',
+  'test/plugins/realtime-graphql/event-stream.test.ts',
+  'test/plugins/realtime-graphql/settings.test.ts',
   'test/plugins/schema-snapshots/commands.test.ts',
   'test/plugins/schema-types/schema-types.test.ts',
   'test/plugins/schema-snapshots/round-trip.test.ts',

@@ -12,8 +12,8 @@ import type { GraphqlExecutionDeps } from './operation-run.ts';
 import { createGraphqlSubscription } from './subscription.ts';
 import { withValidOperation } from './valid-operation.ts';
 
-/** Characters of a response that is not streamed: it is one message. */
-const MAX_CHARACTERS = 16_000_000;
+/** Characters of a long list that is not streamed, since it is one message: several of them may wait for a client that is slow. */
+const MAX_CHARACTERS = 4_000_000;
 
 interface PrepareOperationDeps {
   readonly schemas: GraphqlSchemaCache;
@@ -58,7 +58,10 @@ async function toResponseText(response: GraphqlResponse): Promise<string> {
     const text = typeof part === 'string' ? part : decoder.decode(part, { stream: true });
     length += text.length;
     if (length > MAX_CHARACTERS)
-      throw fail('INVALID_QUERY', `The response has more than ${MAX_CHARACTERS} characters: ask for fewer rows.`);
+      throw fail(
+        'INVALID_QUERY',
+        `The response has more than ${MAX_CHARACTERS} characters: ask for fewer rows, or by HTTP.`,
+      );
     texts.push(text);
   }
   return texts.join('');

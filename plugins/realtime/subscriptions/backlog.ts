@@ -6,12 +6,13 @@ const BYTES_PER_ROW = 150;
 
 /** What a slow client has not got yet: the latest state of each changed row. */
 export class Backlog {
-  readonly #rows = new Map<string, { event: RowEvent; row: DeliveredRow }>();
+  /** Undefined while the client is ready, as nearly all are: an empty map takes memory of each subscription. */
+  #rows: Map<string, { event: RowEvent; row: DeliveredRow }> | undefined;
   #bytes = 0;
   #position = '';
 
   get isEmpty(): boolean {
-    return this.#rows.size === 0;
+    return this.#rows === undefined;
   }
 
   /** False where there is no room: what was kept is forgotten. */
@@ -24,14 +25,14 @@ export class Backlog {
   }
 
   clear(): void {
-    this.#rows.clear();
+    this.#rows = undefined;
     this.#bytes = 0;
   }
 
   /** Empties the backlog: deletes, then creates, then updates. A row is in one of them only. */
   take(): readonly Delivery[] {
     const position = this.#position;
-    const rows = [...this.#rows.values()];
+    const rows = [...(this.#rows?.values() ?? [])];
     this.clear();
     return (['delete', 'create', 'update'] as const).flatMap((event): Delivery[] => {
       const some = rows.filter((one) => one.event === event).map(({ row }) => row);
@@ -40,6 +41,7 @@ export class Backlog {
   }
 
   #addRow(event: RowEvent, row: DeliveredRow): void {
+    this.#rows ??= new Map();
     const known = this.#rows.get(row.key);
     if (known) this.#bytes -= sizeOf(known.row);
     this.#rows.delete(row.key);

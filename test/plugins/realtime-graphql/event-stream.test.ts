@@ -139,6 +139,19 @@ describe('GraphQL over server-sent events, with the client of graphql-sse', func
     expect(stream.text).not.to.contain('event:');
   });
 
+  it('the service stops without waiting for open streams', async () => {
+    const other = await startRealtimeService({ SHUTDOWN_TIMEOUT: '1h' });
+    const headers = { Accept: 'text/event-stream', Authorization: `Bearer ${other.admin.token}` };
+    const query = encodeURIComponent('subscription { author_mutated { key } }');
+    const response = await fetch(`${other.url}/graphql?query=${query}`, { headers });
+    const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    await reader.read();
+    await other.stop();
+    let text = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += Buffer.from(part.value);
+    expect(text).not.to.contain('complete');
+  });
+
   it('a service without subscriptions answers JSON, whatever is accepted', async () => {
     const system = await fetch(`${service.url}/graphql/system?query={__typename}`, {
       headers: { Accept: 'text/event-stream' },

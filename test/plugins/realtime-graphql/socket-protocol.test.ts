@@ -239,11 +239,11 @@ describe('the protocol of GraphQL sockets', function () {
       await service.database.query('create view nap as select 1 as id, pg_sleep(0.5)::text as text');
       const socket = await openAsAdmin();
       for (let at = 1; at <= 25; at++) socket.send(subscribe(String(at), '{ nap { id } }'));
-      const refused = (await socket.received(5)).filter(({ type }) => type === 'error');
+      const refused = (await socket.received(15)).filter(({ type }) => type === 'error');
       expect(refused.map(({ payload }) => payload[0].extensions.code)).to.deep.equal(
-        Array(5).fill('REQUESTS_EXCEEDED'),
+        Array(15).fill('REQUESTS_EXCEEDED'),
       );
-      for (let at = 1; at <= 20; at++) socket.send({ id: String(at), type: 'complete' });
+      for (let at = 1; at <= 10; at++) socket.send({ id: String(at), type: 'complete' });
       socket.messages.length = 0;
       await until(async () => {
         socket.send(subscribe('again'));
