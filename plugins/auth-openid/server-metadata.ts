@@ -17,7 +17,7 @@ export const createServerMetadataDocument = (
 ): ProviderDocument<client.ServerMetadata> =>
   createProviderDocument(provider, {
     renewedAfter: RENEWED_AFTER,
-    fetch: async (call) => {
+    load: async (call) => {
       try {
         const config = await client.discovery(issuer, provider.value('CLIENT_ID'), undefined, client.None(), {
           [client.customFetch]: call.fetch as client.CustomFetch,

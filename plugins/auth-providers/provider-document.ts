@@ -12,26 +12,26 @@ const PAUSE_AFTER_FAILURE = SECOND / 4;
 
 /** A document of a provider that its sign-ins need: a discovery document, or metadata. */
 export interface ProviderDocument<T> {
-  /** @throws what `fetch` throws, where there is none and the provider answers none that can be used */
+  /** @throws what `load` throws, where there is none and the provider answers none that can be used */
   current(call: ProviderCall): Promise<T>;
 }
 
 interface ProviderDocumentOptions<T> {
   /** Fetches and checks the document. */
-  readonly fetch: (call: ProviderCall) => Promise<T>;
+  readonly load: (call: ProviderCall) => Promise<T>;
   /** Milliseconds after which it is fetched again. */
   readonly renewedAfter: number;
 }
 
 /**
  * Keeps a document of a provider. It is fetched at the first sign-in, once for all sign-ins that wait for it, and after `renewedAfter`
- * beside the sign-ins, so that none waits for a provider which does not answer. Anybody may begin sign-ins: after a failure
+ * beside the sign-ins, so that none waits for a provider which does not answer. A client without an account may begin sign-ins: after a failure
  * all of them wait a moment for the same next attempt, so that a provider which answers megabytes of garbage does not take the processor
  * from other requests.
  */
 export function createProviderDocument<T>(
   provider: Pick<ProviderSettings, 'call'>,
-  { fetch, renewedAfter }: ProviderDocumentOptions<T>,
+  { load, renewedAfter }: ProviderDocumentOptions<T>,
 ): ProviderDocument<T> {
   let known: { readonly document: T; readonly at: number } | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -42,7 +42,7 @@ export function createProviderDocument<T>(
     const rest = failedAt + PAUSE_AFTER_FAILURE - performance.now();
     try {
       if (rest > 0) await pause(Math.min(rest, PAUSE_AFTER_FAILURE), undefined, { signal: call.signal });
-      const document = await fetch(call);
+      const document = await load(call);
       known = { document, at: performance.now() };
       return document;
     } catch (error) {

@@ -60,7 +60,7 @@ function createFetchedSource(provider: ProviderSettings, url: URL): IdentityProv
   const CODE = 'SERVICE_UNAVAILABLE';
   const metadata = createProviderDocument(provider, {
     renewedAfter: RENEWED_AFTER,
-    fetch: async (call) => {
+    load: async (call) => {
       const headers = { Accept: 'application/samlmetadata+xml, application/xml' };
       const response = await call.fetch(url, { headers, maxBytes: MAX_BYTES });
       if (response.status !== 200) throw createFailure(CODE, provider, `${url.href} answers ${response.status}`);

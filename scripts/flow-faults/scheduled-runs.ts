@@ -37,7 +37,7 @@ function holdRequests(server: CountingServer) {
   };
   return {
     repeated: () => repeated,
-    /** Waits for a request that nobody has answered, of `run` where it is given. */
+    /** Waits for a request without an answer yet, of `run` where it is given. */
     async next(path: string, run?: string): Promise<CountedRequest> {
       const late = Promise.withResolvers<never>();
       const timer = setTimeout(() => {
