@@ -24,8 +24,11 @@ interface Deps {
 
 /** Milliseconds between two batches, at least. */
 const MIN_PAUSE = 20;
-/** How many times as long as a batch took the pause after it lasts: requests have the database to themselves for most of the time. */
-const PAUSE_FACTOR = 4;
+/**
+ * How many times as long as a batch took the pause after it lasts: a batch runs in a twentieth of the time, so no more than one request in
+ * twenty meets one.
+ */
+const PAUSE_FACTOR = 19;
 /** Milliseconds between two lines of the log about the progress. */
 const PROGRESS_INTERVAL = 30_000;
 

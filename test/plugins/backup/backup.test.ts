@@ -313,7 +313,7 @@ describe('backup and restore', function () {
     const url = new URL(database.url);
     url.password = 'a:word/of mine';
     const env = environment({ ...database, url: url.href }, 'uploads', { POSTGRES_PROGRAMS_PATH: programs });
-    const { code, text } = await run(['backup', join(folder, 'environment.backup')], env);
+    const { code, text } = await run(['backup', join(folder, 'never.backup')], env);
     expect(code, text).to.equal(1);
     const { hostname, port } = url;
     for (const line of [`PGHOST=${hostname}`, `PGPORT=${port}`, 'PGUSER=postgres', `PGDATABASE=${database.name}`])
