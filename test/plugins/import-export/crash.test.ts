@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import type { FreshDatabase } from '../../support/database.ts';
+import { ageHeartbeatsOfJobs } from '../../support/lost-jobs.ts';
 import { createMigratedDatabase, type SpawnedService, spawnService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { listLocalObjectPaths } from '../files/files-fixture.ts';
@@ -90,6 +91,7 @@ describe('a process that is killed in the middle of an import or export', functi
     await until(async () => (await database.query('select 1 from platform_orphaned_objects')).length > 0);
     await first.kill('SIGKILL');
     await gate.query('select pg_advisory_unlock($1)', [GATE]);
+    await ageHeartbeatsOfJobs(database);
     const second = await spawn();
     const [file] = await until(async () => {
       const found = await database.query<{ id: string; filename_disk: string }>(
