@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Log } from '#kernel';
 import type { Realtime } from '../realtime/contract.ts';
 import type { GraphqlSocketServerDeps, OpenGraphqlSocket } from './socket-server.ts';
+import { toUpgradeRequest } from './upgrade-request.ts';
 
 /** The sub-protocol of graphql-ws. */
 const PROTOCOL = 'graphql-transport-ws';
@@ -29,6 +30,7 @@ export function createGraphqlSocketHandler(
   async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     loading ??= load();
     const open = await loading;
+    const kept = toUpgradeRequest(request);
     let close: ((reason: unknown) => void) | undefined;
     await realtime.accept(request, socket, head, {
       name: 'graphql',
@@ -36,7 +38,7 @@ export function createGraphqlSocketHandler(
       connectionLimit,
       protocol: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : undefined),
       open(client, opened) {
-        close = open(client, opened, request);
+        close = open(client, opened, kept);
       },
       onDrop: (_client, failure) => close?.(failure),
     });

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { CloseCode, type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type Caller, errorEnvelope, fail, type Log } from '#kernel';
@@ -8,6 +7,7 @@ import { type OperationDeps, startOperation } from './operation.ts';
 import type { ResponseStream } from './response-queue.ts';
 import { embedResponse, takeRenderedResponse } from './response-text.ts';
 import { createUpgradeContext } from './upgrade-context.ts';
+import type { UpgradeRequest } from './upgrade-request.ts';
 
 export interface GraphqlSocketServerDeps extends OperationDeps {
   readonly authentication: SocketAuthentication;
@@ -20,7 +20,7 @@ export interface GraphqlSocketServerDeps extends OperationDeps {
 export type OpenGraphqlSocket = (
   client: RealtimeClient,
   socket: RealtimeSocket,
-  request: IncomingMessage,
+  request: UpgradeRequest,
 ) => (failure: unknown) => void;
 
 /** Queries and mutations of one socket that run at the same time, and subscriptions that are being opened. */
@@ -34,7 +34,7 @@ const MAX_REASON = 123;
 interface Connection {
   readonly client: RealtimeClient;
   readonly socket: Pick<RealtimeSocket, 'isReady'>;
-  readonly request: IncomingMessage;
+  readonly request: UpgradeRequest;
   running: number;
   operations: number;
   /** Whether messages for errors may have details. */
@@ -91,7 +91,14 @@ export function createGraphqlSocketServer(deps: GraphqlSocketServerDeps): OpenGr
   }
 
   return (client, socket, request) => {
-    const connection: Connection = { client, socket, request, running: 0, operations: 0, isAdmin: false };
+    const connection: Connection = {
+      client,
+      socket,
+      request,
+      running: 0,
+      operations: 0,
+      isAdmin: false,
+    };
     const onFailure = (error: unknown) => {
       const { code, reason } = closingOf(error);
       if (code === CloseCode.InternalServerError) log.error({ err: error }, 'a message of a GraphQL socket failed');
