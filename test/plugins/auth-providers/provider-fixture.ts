@@ -2,6 +2,7 @@ import { type CookieBrowser, createCookieBrowser } from '../../support/cookie-br
 import { findFreePort } from '../../support/free-port.ts';
 import { type OpenIdServer, startOpenIdServer } from '../../support/openid-server.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
+import { providerSettings } from './check-run.ts';
 
 /** A service with sign-in providers, all of one authorization server: `oidc` and `other` by OpenID Connect, `plain` by OAuth2. */
 export interface ProviderFixture {
@@ -35,7 +36,7 @@ export interface SignInResult {
 
 /** Settings of an OpenID provider of the server. */
 export const openIdSettings = (name: string, server: OpenIdServer, more: Record<string, string> = {}) =>
-  prefixed(name, {
+  providerSettings(name, {
     DRIVER: 'openid',
     ISSUER_URL: server.issuer,
     CLIENT_ID: 'service',
@@ -44,7 +45,7 @@ export const openIdSettings = (name: string, server: OpenIdServer, more: Record<
   });
 
 export const oauth2Settings = (name: string, server: OpenIdServer, more: Record<string, string> = {}) =>
-  prefixed(name, {
+  providerSettings(name, {
     DRIVER: 'oauth2',
     AUTHORIZE_URL: `${server.issuer}/authorize`,
     ACCESS_URL: `${server.issuer}/token`,
@@ -54,9 +55,6 @@ export const oauth2Settings = (name: string, server: OpenIdServer, more: Record<
     IDENTIFIER_KEY: 'sub',
     ...more,
   });
-
-const prefixed = (name: string, settings: Record<string, string>) =>
-  Object.fromEntries(Object.entries(settings).map(([key, value]) => [`AUTH_${name.toUpperCase()}_${key}`, value]));
 
 export const MEMBER = '00000000-0000-4000-8000-00000000000a';
 export const EDITOR = '00000000-0000-4000-8000-00000000000b';
