@@ -11,12 +11,17 @@ const MAX_INLINE_BYTES = 7000;
 /** Larger contents are announced as `many`. */
 const MAX_STORED_BYTES = 4_194_304;
 
-/** SQL of the key of the row `row`: a list of the texts of its columns. The first argument of the trigger is no column. */
-const keySql = (row: string): string => `case when tg_nargs = 2 then jsonb_build_array(to_jsonb(${row}) ->> tg_argv[1])
-    else (select jsonb_agg(to_jsonb(${row}) ->> u.name order by u.at) from unnest(tg_argv) with ordinality u(name, at) where u.at > 1) end`;
+/**
+ * SQL of the key of the row `row`: a list of the texts of its columns. The first argument of the trigger is no column. A bare `row` could be a
+ * column of that name.
+ */
+const keySql = (
+  row: string,
+): string => `case when tg_nargs = 2 then jsonb_build_array(to_jsonb(${row}.*) ->> tg_argv[1])
+    else (select jsonb_agg(to_jsonb(${row}.*) ->> u.name order by u.at) from unnest(tg_argv) with ordinality u(name, at) where u.at > 1) end`;
 
 /** SQL of an old row: its key and its text. The text is no JSON inside of the message, so that no parser rounds its numbers. */
-const OLD_ROW = `jsonb_build_array(${keySql('o')}, to_jsonb(o)::text)`;
+const OLD_ROW = `jsonb_build_array(${keySql('o')}, to_jsonb(o.*)::text)`;
 
 /** SQL of the id of the next message. A server that was started anew, or another one, gives other ids. */
 export const renderMessageIdSql = (schema: string): string =>
@@ -33,6 +38,7 @@ const UPDATED_ROWS = `jsonb_build_object(
  * that is too long for a message is stored, and the message refers to it.
  */
 export const renderFunctionBody = (schema: string): string => `
+#variable_conflict use_variable
 declare
   rows int8;
   body jsonb;

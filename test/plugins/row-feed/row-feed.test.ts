@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { openAuthenticated, type RealtimeTestClient } from '../../support/realtime-client.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+/** Tables as other programs create them, each with rows that a subscription reads. */
+describe('changed rows of unusual tables', function () {
+  this.timeout(60_000);
+  let service: InProcessService;
+  const clients: RealtimeTestClient[] = [];
+  const sql = (text: string) => service.database.query(text);
+
+  /** Creates a table, waits until it is a collection, and subscribes to it. */
+  async function subscribe(name: string, definition: string, message: object = {}): Promise<RealtimeTestClient> {
+    await sql(`create table ${name} ${definition}`);
+    await until(
+      async () => (await service.request('GET', `/items/${name}`, { token: service.admin.token })).status === 200,
+    );
+    const client = await openAuthenticated(service.url, service.admin.token);
+    clients.push(client);
+    const answer = await client.ask({ type: 'subscribe', collection: name, uid: 's', ...message });
+    expect(answer.event, JSON.stringify(answer)).to.equal('init');
+    return client;
+  }
+  const next = async (client: RealtimeTestClient, event: string) =>
+    (await client.next((one) => one.event === event)).data;
+
+  before(async () => {
+    service = await startService({ env: { WEBSOCKETS_ENABLED: 'true' } });
+  });
+  afterEach(() => {
+    for (const client of clients.splice(0)) client.close();
+  });
+  after(() => service?.stop());
+
+  it('are reported where columns have the names of aliases and variables', async () => {
+    const names = ['n', 'o', 'u', 'rows', 'content', 'body', 'message_id', 'tg_argv', 'tg_nargs', 'tg_op'];
+    const client = await subscribe('shadows', `(id int primary key, ${names.map((one) => `${one} text`).join(', ')})`);
+    await sql(`insert into shadows (id, n, o) values (7, 'x', 'y')`);
+    expect((await next(client, 'create'))[0]).to.include({ id: 7, n: 'x' });
+    await sql(`update shadows set o = 'z'`);
+    expect((await next(client, 'update'))[0]).to.include({ id: 7, o: 'z' });
+    await sql('delete from shadows');
+    expect(await next(client, 'delete')).to.deep.equal([7]);
+  });
+
+  it('are reported with exact numbers, also those that JSON rounds', async () => {
+    const client = await subscribe('wide', '(id bigint primary key, d numeric)', {
+      query: { filter: { d: { _eq: '12345678901234567890.5' } } },
+    });
+    await sql(`insert into wide values (9007199254740993, 12345678901234567890.5)`);
+    expect(await next(client, 'create')).to.deep.equal([{ id: '9007199254740993', d: '12345678901234567890.5' }]);
+    await sql('delete from wide');
+    expect(await next(client, 'delete')).to.deep.equal(['9007199254740993']);
+  });
+
+  it('are reported by keys of several columns, and of types with many texts', async () => {
+    const pairs = await subscribe('pairs', '(a int, b text, c int, primary key (a, b))');
+    await sql(`insert into pairs values (1, 'x,y~z', 1)`);
+    await next(pairs, 'create');
+    await sql('update pairs set c = 2');
+    expect((await next(pairs, 'update'))[0]).to.include({ a: 1, b: 'x,y~z', c: 2 });
+    await sql('delete from pairs');
+    expect(await next(pairs, 'delete')).to.deep.equal(['1,x~1y~0z']);
+    const moments = await subscribe('moments', '(at timestamptz primary key, n int)', { leaving: true });
+    await sql(`insert into moments values ('2026-01-01 12:00:00.5+02', 1)`);
+    await next(moments, 'create');
+    await sql(`set timezone to 'Asia/Tokyo'; update moments set n = 2; delete from moments`);
+    await next(moments, 'delete');
+    expect(moments.messages.filter(({ event }) => event === 'delete')).to.have.length(1);
+  });
+
+  it('are reported for rows of partitions, written by the parent or directly', async () => {
+    const client = await subscribe('parted', '(id int primary key, v text) partition by range (id)');
+    await sql('create table parted_low partition of parted for values from (0) to (100)');
+    await until(async () => {
+      const [found] = await service.database.query<{ count: string }>(
+        `select count(*) as count from pg_trigger where tgrelid = 'parted_low'::regclass and tgname like 'platform_row_feed%'`,
+      );
+      return found?.count === '4';
+    });
+    await sql(`insert into parted values (1, 'by the parent')`);
+    await client.next(({ data }) => data?.[0]?.v === 'by the parent');
+    await sql(`insert into parted_low values (2, 'directly')`);
+    await client.next(({ data }) => data?.some?.(({ v }: { v: string }) => v === 'directly'));
+  });
+
+  it('are reported for roles that have no right on the tables of the feed', async () => {
+    const client = await subscribe('shared', '(id int primary key)');
+    await sql('create role guest_writer');
+    await sql('grant insert on shared to guest_writer');
+    try {
+      await sql('begin; set local role guest_writer; insert into shared values (1); commit');
+      expect(await next(client, 'create')).to.deep.equal([{ id: 1 }]);
+    } finally {
+      await sql('drop owned by guest_writer; drop role guest_writer');
+    }
+  });
+
+  it('are refused for views and tables without a key', async () => {
+    await sql('create table plain (v text)');
+    await sql('create view seen as select v from plain');
+    const client = await openAuthenticated(service.url, service.admin.token);
+    clients.push(client);
+    for (const collection of ['plain', 'seen']) {
+      await until(
+        async () =>
+          (await service.request('GET', `/items/${collection}`, { token: service.admin.token })).status === 200,
+      );
+      expect((await client.ask({ type: 'subscribe', collection })).error.code).to.equal('INVALID_PAYLOAD');
+    }
+  });
+});
