@@ -10,7 +10,7 @@ import type { GraphqlSchemaCache } from '../schema/schema-cache.ts';
 import type { ExecuteOperation, GraphqlResponse } from './operation-and-response-types.ts';
 import type { GraphqlExecutionDeps } from './operation-run.ts';
 import { createGraphqlSubscription } from './subscription.ts';
-import { withValidOperation } from './valid-operation.ts';
+import { withStillValidOperation, withValidOperation } from './valid-operation.ts';
 
 /** Characters of a long list that is not streamed, since it is one message: several of them may wait for a client that is slow. */
 const MAX_CHARACTERS = 4_000_000;
@@ -35,7 +35,7 @@ export function prepareGraphqlOperation(
     if (kind === OperationTypeNode.SUBSCRIPTION) {
       const first = createGraphqlSubscription(execution, callerSchema, operation, request);
       const renew = (caller: Caller): Promise<GraphqlSubscription> =>
-        withValidOperation(schemas, 'items', request, caller, async (newer, renewed) =>
+        withStillValidOperation(schemas, 'items', request, caller, async (newer, renewed) =>
           newer === callerSchema
             ? subscription
             : { ...createGraphqlSubscription(execution, newer, renewed, request), renew },
