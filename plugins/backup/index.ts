@@ -5,6 +5,7 @@ import type { doctorChecks } from '../doctor/contract.ts';
 import { storage } from '../storage/contract.ts';
 import { createBackupCommand } from './backup-command.ts';
 import { createInterruptibleCommands } from './command.ts';
+import { backupObjects } from './contract.ts';
 import type { BackupDeps } from './deps.ts';
 import { createBackupDoctorCheck } from './doctor-check.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -21,10 +22,12 @@ export default definePlugin<Config>({
   register(host) {
     const { 'database-maintenance': opened, ...used } = host.use(USED);
     const { config, db } = host;
+    host.define(backupObjects);
     const deps: BackupDeps = {
       ...used,
       db,
       maintenance: opened,
+      objects: () => host.read(backupObjects),
       schemas: db.schemas,
       serverVersion: () => db.serverVersion,
       programsPath: config.POSTGRES_PROGRAMS_PATH || undefined,

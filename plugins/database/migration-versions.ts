@@ -28,8 +28,9 @@ export function findUnknownMigrations(
     ({ owner, id }) =>
       versionOf(owner) !== undefined && !ids.has(id) && !series.some((prefix) => id.startsWith(prefix)),
   );
+  // Archives of backups of earlier versions do not say it.
   const isNewer = ({ owner, worksSince }: RecordedMigration) =>
-    worksSince === null || isOlder(versionOf(owner) as string, worksSince);
+    !worksSince || isOlder(versionOf(owner) as string, worksSince);
   return { tolerable: unknown.filter((one) => !isNewer(one)), newer: unknown.filter(isNewer) };
 }
 
@@ -48,7 +49,7 @@ export function findTolerableMigrations(
   const [newer] = all;
   if (!newer) return tolerable;
   const { owner, id, version, worksSince } = newer;
-  const since = worksSince === null ? '' : `, and versions before ${worksSince} do not work with that`;
+  const since = worksSince ? `, and versions before ${worksSince} do not work with that` : '';
   throw new RemediableError(
     `a newer version${version === null ? '' : ` (${version})`} of ${owner} changed the tables (${id}), which this version (${versionOf(owner)}) does not know${since}`,
     'start the newer version, or restore a backup from before it; DB_ALLOW_NEWER_SCHEMA=true starts this version anyway, at your own risk',

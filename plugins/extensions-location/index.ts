@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { BootFailure, commands, definePlugin } from '#kernel';
+import type { BackedUpObjects } from '../backup/contract.ts';
 import { bus, lock } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { extensionStatusControl, packageSources } from '../extensions/contract.ts';
@@ -8,7 +9,7 @@ import { createLocationCommands } from './commands.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createPackageCache } from './package-cache.ts';
 import { createLocationPackageSource } from './package-source.ts';
-import { createPublishedPackages, publishedExtensionsMigration } from './published-packages.ts';
+import { createBackedUpPackages, createPublishedPackages, publishedExtensionsMigration } from './published-packages.ts';
 
 interface Config {
   readonly EXTENSIONS_LOCATION: string | undefined;
@@ -41,6 +42,7 @@ export default definePlugin<Config, Shared>({
     }))
       host.contribute(commands, command);
     if (name === undefined) return;
+    host.contribute<BackedUpObjects>('backup.objects', createBackedUpPackages(name));
     const cache = createPackageCache(resolve(config.DATA_PATH, join('cache', 'extensions')), () =>
       used.storage.at(name),
     );

@@ -1,4 +1,7 @@
+import type { BackedUpObjects } from '../backup/contract.ts';
 import type { Db, Migration } from '../database/contract.ts';
+import { quoteLiteral } from '../database/library.ts';
+import { archiveObjectName } from './archive.ts';
 
 const TABLE = 'platform_published_extensions';
 
@@ -34,6 +37,16 @@ export function publishedExtensionsMigration(db: Db): Migration {
       ),
   };
 }
+
+/** The archives in the location, for backups. */
+export const createBackedUpPackages = (location: string): BackedUpObjects => {
+  const [before = '', after = ''] = archiveObjectName('\0').split('\0');
+  return {
+    query: (table) =>
+      `select distinct on (archive) ${quoteLiteral(location)} as location, ${quoteLiteral(before)} || archive || ${quoteLiteral(after)} as name, 'package ' || name as row,
+      null::float8 as size, 'application/gzip' as type from ${table(TABLE)} order by archive`,
+  };
+};
 
 export function createPublishedPackages(db: Pick<Db, 'query' | 'write' | 'sql' | 'transaction'>): PublishedPackages {
   const table = db.write(TABLE);

@@ -49,7 +49,7 @@ export async function copyObjects(
       const found = await opening;
       if (!found) {
         missing++;
-        damaged.push(`${object.location}/${object.name} is missing: the bytes of file ${object.file}`);
+        damaged.push(`${object.location}/${object.name} is missing: the bytes of ${object.row}`);
       } else {
         const { location, name, size, type } = object;
         if (size !== null && size !== found.size)

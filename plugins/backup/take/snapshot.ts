@@ -1,6 +1,7 @@
 import type { DedicatedConnection, DedicatedConnections } from '../../database/contract.ts';
 import { quoteIdentifier } from '../../database/library.ts';
 import type { ArchivedLocation } from '../archive/format.ts';
+import type { BackedUpObjects } from '../contract.ts';
 import { BackupError } from '../failures.ts';
 
 /** Objects that one statement lists. */
@@ -10,8 +11,8 @@ const BATCH = 500;
 export interface SnapshotObject {
   readonly location: string;
   readonly name: string;
-  /** The row, for messages. */
-  readonly file: string;
+  /** What it belongs to, for messages: `file <id>`. */
+  readonly row: string;
   /** Bytes, as the row says. */
   readonly size: number | null;
   readonly type: string | null;
@@ -39,7 +40,11 @@ const ROLES_SQL = `select array(select r.rolname::text from pg_shdepend d join p
     where n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema' order by 1) as roles`;
 
 /** Opens a transaction that sees one moment, and exports its snapshot. @throws BackupError where the connection breaks later. */
-export async function openSnapshot(connections: DedicatedConnections, schema: string): Promise<DatabaseSnapshot> {
+export async function openSnapshot(
+  connections: DedicatedConnections,
+  schema: string,
+  others: readonly BackedUpObjects[],
+): Promise<DatabaseSnapshot> {
   let isOpen = true;
   const connection = await connections.openDedicated(() => {
     isOpen = false;
@@ -52,7 +57,9 @@ export async function openSnapshot(connections: DedicatedConnections, schema: st
       throw new BackupError('the connection that holds the snapshot was lost', 'repeat the backup', error);
     }
   };
-  const files = `${quoteIdentifier(schema)}.platform_files`;
+  const table = (name: string) => `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
+  const files = table('platform_files');
+  const rest = others.map((one) => `select location, name, row, size, type from (${one.query(table)}) objects`);
   try {
     await connection.query('set statement_timeout to 0; set idle_in_transaction_session_timeout to 0');
     await connection.query('begin transaction isolation level repeatable read, read only');
@@ -66,9 +73,14 @@ export async function openSnapshot(connections: DedicatedConnections, schema: st
       isOpen: () => isOpen,
       locations: () =>
         query<ArchivedLocation>(`select storage as name, count(*)::int as objects, sum(size)::float8 as bytes from
-          (select distinct on (storage, filename_disk) storage, coalesce(filesize, 0) as size from ${files} where filename_disk is not null
-            order by storage, filename_disk) objects group by storage order by storage`),
-      objects: (locations) => listObjects(query, files, locations),
+          (select * from (select distinct on (storage, filename_disk) storage, coalesce(filesize, 0) as size from ${files}
+              where filename_disk is not null order by storage, filename_disk) files
+            ${rest.map((one) => `union all select location, coalesce(size, 0) from (${one}) rest`).join(' ')}) objects group by storage order by storage`),
+      async *objects(locations) {
+        yield* listFileObjects(query, files, locations);
+        for (const one of rest)
+          yield* await query<SnapshotObject>(`${one} where location = any($1::text[])`, [locations]);
+      },
       end: () => endConnection(connection),
     };
   } catch (error) {
@@ -79,8 +91,8 @@ export async function openSnapshot(connections: DedicatedConnections, schema: st
 
 const endConnection = (connection: DedicatedConnection) => connection.end().catch(() => {});
 
-/** Walks through the objects by location and name. */
-async function* listObjects(
+/** Walks through the objects of files by location and name. */
+async function* listFileObjects(
   query: <Row>(text: string, params?: readonly unknown[]) => Promise<Row[]>,
   files: string,
   locations: readonly string[],
@@ -88,7 +100,7 @@ async function* listObjects(
   let [location, name] = ['', ''];
   for (;;) {
     const rows = await query<SnapshotObject>(
-      `select distinct on (storage, filename_disk) storage as location, filename_disk as name, id::text as file, filesize::float8 as size, type
+      `select distinct on (storage, filename_disk) storage as location, filename_disk as name, 'file ' || id as row, filesize::float8 as size, type
       from ${files} where filename_disk is not null and storage = any($3::text[]) and (storage, filename_disk) > ($1, $2)
       order by storage, filename_disk limit ${BATCH}`,
       [location, name, locations],

@@ -59,7 +59,7 @@ export async function takeBackup(
     if (await lock.isHeld(REMOVAL_HOLD_LOCK)) progress.step('another backup is running: waiting for it');
     const summary = await lock.run(REMOVAL_HOLD_LOCK, async () => {
       signal.throwIfAborted();
-      const snapshot = await openSnapshot(deps.connections, deps.schemas[0] as string);
+      const snapshot = await openSnapshot(deps.connections, deps.schemas[0] as string, deps.objects());
       try {
         const manifest = await describeSnapshot(deps, snapshot, programs, locations, skips);
         return await writeBackup(deps, { snapshot, manifest, programs, target, progress, signal });

@@ -257,6 +257,31 @@ describe('backup and restore', function () {
     await admin('DELETE', `/files/${id}`);
   });
 
+  it('saves and restores the packages that are published for all processes', async () => {
+    const location = { EXTENSIONS_LOCATION: 'local', EXTENSIONS_CONSENT: 'off' };
+    const shop = join(folder, 'shop');
+    await mkdir(shop);
+    const about = { type: 'endpoint', path: 'index.js', source: 'index.js', host: '*', runtime: 'confined-server' };
+    const manifest = { name: 'service-extension-shop', version: '1.0.0', 'service:extension': about };
+    await writeFile(join(shop, 'package.json'), JSON.stringify(manifest));
+    await writeFile(join(shop, 'index.js'), 'export default () => {};');
+    const published = await run(['extensions', 'publish', shop], environment(database, 'uploads', location));
+    expect(published.code, published.text).to.equal(0);
+    const saved = await run(['backup', join(folder, 'shop.backup')], environment(database, 'uploads', location));
+    expect(saved.code, saved.text).to.equal(0);
+    const target = await emptyDatabase();
+    const restored = await restore('shop.backup', target, 'shop-restored');
+    expect(restored.code, restored.text).to.equal(0);
+    const [row] = await target.query<{ archive: string }>('select archive from platform_published_extensions');
+    const name = `extension__${row?.archive}.tgz`;
+    const read = async (uploads: string) => {
+      const found = (await readdir(join(folder, uploads), { recursive: true })).find((path) => path.endsWith(name));
+      return readFile(join(folder, uploads, String(found)));
+    };
+    expect(await read('shop-restored')).to.deep.equal(await read('uploads'));
+    await run(['extensions', 'unpublish', 'service-extension-shop'], environment(database, 'uploads', location));
+  });
+
   it('keeps processes from removing objects while the lock of a backup is held', async () => {
     const [kept, later] = [await upload(Buffer.from('held')), await upload(Buffer.from('a trigger'))];
     const { filename_disk: name } = (await admin('GET', `/files/${kept}?fields=filename_disk`)).body.data;
