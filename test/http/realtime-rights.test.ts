@@ -25,8 +25,12 @@ describe('what a subscription shows', function () {
     await notes.create({ title: mark, kind: 'in' });
     await client.next(({ data }) => Array.isArray(data) && data.some(({ title }) => title === mark));
   };
+  /** What the client got without the marks, which may share a message with other rows. */
   const deliveredTo = (client: RealtimeTestClient) =>
-    changesOf(client).filter(([, data]) => !JSON.stringify(data).includes('"mark '));
+    changesOf(client).flatMap(([event, data]) => {
+      const rows = (data as unknown[]).filter((row) => !JSON.stringify(row).includes('"mark '));
+      return rows.length === 0 ? [] : [[event, rows]];
+    });
 
   before(async () => {
     service = await startRealtimeService({ WEBSOCKETS_REST_AUTH: 'public' });

@@ -8,6 +8,8 @@ export interface RowChange {
   readonly key: string;
   /** The row exists at the end: it is new since the batch began, or was changed. */
   event: 'create' | 'update' | undefined;
+  /** The row was created and then updated: an update for subscriptions to updates alone. */
+  isUpdatedToo: boolean;
   /** JSON text of the row that was deleted last. */
   deleted: string | undefined;
   /** JSON text of the row before the batch, as far as it was announced. */
@@ -44,10 +46,11 @@ function addChange(rows: Map<string, RowChange>, { event, keys, goneRows, oldRow
 function addDeletion(rows: Map<string, RowChange>, key: string, { text }: OldRow): void {
   const known = rows.get(key);
   if (!known) {
-    rows.set(key, { key, event: undefined, deleted: text, before: text });
+    rows.set(key, { key, event: undefined, isUpdatedToo: false, deleted: text, before: text });
     return;
   }
   known.event = undefined;
+  known.isUpdatedToo = false;
   known.deleted = text;
 }
 
@@ -58,8 +61,9 @@ function addPresence(
   before: string | undefined,
 ): void {
   const known = rows.get(key);
-  if (!known) rows.set(key, { key, event, deleted: undefined, before });
+  if (!known) rows.set(key, { key, event, isUpdatedToo: false, deleted: undefined, before });
   else if (known.event !== 'create') known.event = event;
+  else known.isUpdatedToo = true;
 }
 
 /** The key as the service writes it; undefined for a key with a null column. */

@@ -10,7 +10,10 @@ import type { Question } from './question.ts';
 const SLOW_READ = 500;
 
 /** The rows of one batch for all subscriptions of a group, by event. */
-export type GroupAnswer = Readonly<Record<RowEvent, readonly DeliveredRow[]>>;
+export interface GroupAnswer extends Readonly<Record<RowEvent, readonly DeliveredRow[]>> {
+  /** Those of the created rows that were updated as well. */
+  readonly createdAndUpdated: readonly DeliveredRow[];
+}
 
 /** Subscriptions with equal rights and an equal question: each change is read once for all of them. */
 export class Group {
@@ -48,15 +51,24 @@ export class Group {
   async read(batch: NonNullable<ChangeBatch>, members: Iterable<Subscription>): Promise<GroupAnswer> {
     const started = performance.now();
     const requested = requestedRows(batch, [...members], this.plan.hasPlainKey);
-    const create = await this.#rowsOf(requested, 'create');
-    const update = await this.#rowsOf(requested, 'update');
+    const [onlyCreated, createdAndUpdated, update] = [
+      await this.#rowsOf(requested.filter(({ event, isUpdatedToo }) => event === 'create' && !isUpdatedToo)),
+      await this.#rowsOf(requested.filter(({ isUpdatedToo }) => isUpdatedToo)),
+      await this.#rowsOf(requested.filter(({ event }) => event === 'update')),
+    ];
+    const create = [...onlyCreated, ...createdAndUpdated];
     const present = new Set([...create, ...update].map(({ key }) => key));
     const gone = this.plan.judgesOldRows ? requested.flatMap((one) => this.#oldRow(one) ?? []) : [];
     const keys = gone.length === 0 ? [] : await this.plan.readOldKeys(this.caller, gone);
     this.isSlow = performance.now() - started > SLOW_READ;
     const deleted = keys.map((json) => ({ key: keyTextOf(json), json, text: undefined }));
     // A row that is still there for the members has not left them.
-    return { delete: this.question.leaving ? deleted.filter(({ key }) => !present.has(key)) : deleted, create, update };
+    return {
+      delete: this.question.leaving ? deleted.filter(({ key }) => !present.has(key)) : deleted,
+      create,
+      createdAndUpdated,
+      update,
+    };
   }
 
   /** A row that members knew and that is gone, or may be gone for them: the one before the batch is what they knew last. */
@@ -65,8 +77,8 @@ export class Group {
     return event === 'create' && deleted === undefined ? undefined : (before ?? deleted);
   }
 
-  async #rowsOf(requested: readonly RowChange[], event: RowEvent): Promise<readonly DeliveredRow[]> {
-    const keys = requested.flatMap((one) => (one.event === event ? one.key : []));
+  async #rowsOf(changes: readonly RowChange[]): Promise<readonly DeliveredRow[]> {
+    const keys = changes.map(({ key }) => key);
     return keys.length === 0 ? [] : (await this.plan.readRows(this.caller, keys)).map(toDeliveredRow);
   }
 }
@@ -79,7 +91,10 @@ function requestedRows(
 ): readonly RowChange[] {
   const events = new Set(members.map(({ event }) => event));
   const isRequested = (one: RowChange) =>
-    events.has(undefined) || (one.event !== undefined && events.has(one.event)) || events.has('delete');
+    events.has(undefined) ||
+    (one.event !== undefined && events.has(one.event)) ||
+    (one.isUpdatedToo && events.has('update')) ||
+    events.has('delete');
   if (!hasPlainKey || members.some(({ item }) => item === undefined)) return [...batch.values()].filter(isRequested);
   const items = new Set(members.map(({ item }) => item as string));
   return [...items].flatMap((item) => batch.get(item) ?? []).filter(isRequested);
@@ -108,11 +123,16 @@ export class AnswerDeliveries {
     if (!known) {
       const events = event ? [event] : (['delete', 'create', 'update'] as const);
       known = events.flatMap((one) => {
-        const rows = this.#answer[one].filter((row) => item === undefined || row.key === item);
+        const rows = this.#rowsOf(one, event).filter((row) => item === undefined || row.key === item);
         return rows.length === 0 ? [] : [{ kind: 'change', event: one, rows, position: this.#position } as const];
       });
       this.#deliveries.set(key, known);
     }
     return known;
+  }
+
+  #rowsOf(event: RowEvent, only: RowEvent | undefined): readonly DeliveredRow[] {
+    const { createdAndUpdated, [event]: rows } = this.#answer;
+    return only === 'update' ? [...createdAndUpdated, ...rows] : rows;
   }
 }
