@@ -57,7 +57,11 @@ await database.query('create table thing (id int primary key, kind int, text tex
 await database.query(`insert into thing select i, i % ${KINDS}, repeat('text ', 20) from generate_series(1, 500) i`);
 const service = await spawnService({
   database,
-  env: { WEBSOCKETS_ENABLED: 'true', WEBSOCKETS_REST_AUTH: 'strict', ACCESS_TOKEN_TTL: '1d', LOG_LEVEL: 'warn' },
+  env: {
+    ...{ WEBSOCKETS_ENABLED: 'true', WEBSOCKETS_REST_AUTH: 'strict', ACCESS_TOKEN_TTL: '1d', LOG_LEVEL: 'warn' },
+    // A small history is full soon, and a small heap is collected soon: what grows after that is a leak.
+    ...{ WEBSOCKETS_HISTORY_SIZE: '1mb', NODE_OPTIONS: '--max-old-space-size=112' },
+  },
 });
 try {
   const end = Date.now() + seconds * 1000;

@@ -1,8 +1,7 @@
 import { definePlugin, fail, upgrade } from '#kernel';
 import { presence } from '../cluster/contract.ts';
-import { realtime } from '../realtime/contract.ts';
-import { LogLines } from './log-lines.ts';
-import { createLogsTransport } from './logs-transport.ts';
+import { realtime, type SocketTransport } from '../realtime/contract.ts';
+import type { LogLines } from './log-lines.ts';
 import manifest from './package.json' with { type: 'json' };
 
 interface Config {
@@ -25,17 +24,28 @@ export default definePlugin<Config, Shared>({
     const path = config.WEBSOCKETS_LOGS_PATH;
     if (!/^\/[\w/.-]*$/.test(path))
       throw fail('INVALID_CONFIG', 'WEBSOCKETS_LOGS_PATH must be a path like /websocket/logs');
-    const lines = new LogLines(log);
-    const transport = createLogsTransport({
-      lines,
-      lowestLevel: config.WEBSOCKETS_LOGS_LEVEL,
-      connectionLimit: config.WEBSOCKETS_LOGS_CONN_LIMIT,
-      processId: used.presence.id,
+    let running: { readonly lines: LogLines; readonly transport: SocketTransport } | undefined;
+    host.onStart(async () => {
+      const [{ LogLines: Lines }, { createLogsTransport }] = await Promise.all([
+        import('./log-lines.ts'),
+        import('./logs-transport.ts'),
+      ]);
+      const lines = new Lines(log);
+      const transport = createLogsTransport({
+        lines,
+        lowestLevel: config.WEBSOCKETS_LOGS_LEVEL,
+        connectionLimit: config.WEBSOCKETS_LOGS_CONN_LIMIT,
+        processId: used.presence.id,
+      });
+      running = { lines, transport };
     });
     host.contribute(upgrade, {
       path,
-      handle: (request, socket, head) => void used.realtime.accept(request, socket, head, transport),
+      handle(request, socket, head) {
+        if (running) void used.realtime.accept(request, socket, head, running.transport);
+        else socket.destroy();
+      },
     });
-    host.onStop(async () => lines.stop());
+    host.onStop(async () => running?.lines.stop());
   },
 });
