@@ -3,10 +3,12 @@ import { access } from '../access/contract.ts';
 import { identity, sessions } from '../auth/contract.ts';
 import { bus } from '../cluster/contract.ts';
 import { items } from '../items/contract.ts';
+import { metricSources } from '../metrics/contract.ts';
 import { query } from '../query/contract.ts';
 import { rowFeed } from '../row-feed/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { realtime } from './contract.ts';
+import { createRealtimeMetricSource } from './metric-source.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createRemoveTriggersCommand } from './remove-triggers.ts';
 import { createRealtimeSettings, type RealtimeConfig, type SharedHttpConfig } from './settings.ts';
@@ -34,6 +36,10 @@ export default definePlugin<RealtimeConfig, SharedHttpConfig>({
     });
     host.contribute(commands, createRemoveTriggersCommand(used.rowFeed, isEnabled));
     if (!isEnabled) return;
+    host.contribute(
+      metricSources,
+      createRealtimeMetricSource(() => running?.metrics()),
+    );
     host.onStart(async () => {
       const { startRealtime } = await import('./start.ts');
       running = await startRealtime({ ...used, settings, events, log });
