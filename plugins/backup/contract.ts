@@ -13,5 +13,5 @@ export interface BackedUpObjects {
 export const backupObjects = facet<BackedUpObjects, readonly BackedUpObjects[]>('backup.objects', {
   combine: (all) => all.map(({ value }) => value),
   coreOnly: true,
-  describe: () => authorities('adds', ['objects'], 'to backups'),
+  describe: () => authorities('contributes to', ['backups'], 'objects in storage'),
 });
