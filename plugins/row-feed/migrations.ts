@@ -12,6 +12,9 @@ export const createFeedTables = (db: Db): Migration => ({
       (id text primary key, content text not null, at timestamptz not null default clock_timestamp())`);
     await db.ddl(db.sql`create unlogged table ${watches}
       (process uuid, relation oid, old_rows boolean not null, primary key (process, relation))`);
-    await db.ddl(db.sql`create sequence ${db.name(db.schemas[0] as string)}.platform_row_feed_ids cache 32`);
+    // Owned by the table, so that it is dropped with it.
+    const ids = db.sql`${db.name(db.schemas[0] as string)}.platform_row_feed_ids`;
+    await db.ddl(db.sql`create sequence ${ids} cache 32`);
+    await db.ddl(db.sql`alter sequence ${ids} owned by ${messages}.id`);
   },
 });

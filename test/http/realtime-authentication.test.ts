@@ -36,7 +36,8 @@ describe('the REST-style socket, handshake', function () {
 
   it('is announced by /server/info', async () => {
     const rest = { authentication: 'handshake', path: '/websocket' };
-    expect(await websocketInfo(service)).to.deep.equal({ rest, graphql: false, heartbeat: 30 });
+    const graphql = { authentication: 'handshake', path: '/graphql' };
+    expect(await websocketInfo(service)).to.deep.equal({ rest, graphql, heartbeat: 30 });
   });
 
   it('answers a static token, an access token, an e-mail address and a refresh token, and nothing before', async () => {

@@ -45,7 +45,7 @@ const FIND_SQL = `with own_tables as materialized (
     select p.oid, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as name
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where n.nspname = $1 and p.proname like 'platform\\_%' and (
-      p.proname in ('platform_schema_changed', 'platform_registry_changed', 'platform_rows_changed')
+      p.proname in ('platform_schema_changed', 'platform_registry_changed', 'platform_rows_changed', 'platform_row_feed')
       or p.oid in (select evtfoid from event_triggers)
       or p.oid in (select t.tgfoid from pg_trigger t where t.tgrelid in (select oid from own_tables))
       or p.oid in (select d.refobjid from pg_depend d join pg_attrdef a on d.classid = 'pg_attrdef'::regclass and d.objid = a.oid

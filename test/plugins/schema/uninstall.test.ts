@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, runSqlFile } from '../../support/database.ts';
+import { openSocket } from '../../support/realtime-client.ts';
 import { type InProcessService, runCli, startService } from '../../support/service.ts';
 import { type SystemPostgres, startSystemPostgres } from '../../support/system-postgres.ts';
 import { createUserSender } from '../users/test-users.ts';
@@ -40,7 +41,7 @@ describe('database:uninstall', function () {
     return { code: await ended, text: output() };
   };
   const start = async () => {
-    service = await startService({ database, env: { CACHE_ENABLED: 'true' } });
+    service = await startService({ database, env: { CACHE_ENABLED: 'true', WEBSOCKETS_ENABLED: 'true' } });
     return createUserSender(service, service.admin.token);
   };
   const stop = async () => {
@@ -56,7 +57,14 @@ describe('database:uninstall', function () {
     await admin('POST', '/flows', { name: 'nightly', trigger: 'schedule', options: { cron: '0 0 * * *' } });
     const triggers = await database.query(`select from pg_trigger where tgname = 'platform_rows_changed'`);
     expect(triggers.length).to.be.above(0);
+    const socket = await openSocket(String(service?.url));
+    await socket.ask({ type: 'auth', access_token: service?.admin.token });
+    await socket.ask({ type: 'subscribe', collection: 'album', uid: '1' });
+    socket.close();
     await stop();
+    // As a killed process leaves it.
+    await database.query(`create trigger platform_row_feed_insert after insert on album referencing new table as new_rows
+      for each statement execute function platform_row_feed('keys', 'album_id')`);
     expect(await schemaOf()).not.to.equal(before);
 
     const listed = await run();
@@ -133,7 +141,7 @@ describe('database:uninstall', function () {
     const later = await status('database:status');
     expect([later.code, JSON.parse(later.text).newer]).to.deep.equal([
       4,
-      [{ owner: '@tenon/files', id: '2099-01-01-later' }],
+      [{ owner: '@tenon/files', id: '2099-01-01-later', version: null, worksSince: null }],
     ]);
   });
 });
