@@ -128,7 +128,7 @@ describe('commands of packages with full authority', function () {
       const lines = service
         .output()
         .split('\n')
-        .filter((line) => /^(cli|app|server)\./.test(line));
+        .flatMap((line) => /"msg":"((?:cli|app|server)\.[^"]*)"/.exec(line)?.[1] ?? []);
       expect(lines).to.deep.equal(['cli.before 0', 'app.before', 'app.after', 'server.start']);
     } finally {
       await service.stop();

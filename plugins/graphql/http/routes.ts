@@ -2,7 +2,7 @@ import { errorEnvelope, fail, requestScope } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { createDisconnectSignalGetter, sendStream } from '../../http/library.ts';
 import { currentAnswerSources } from '../../query/library.ts';
-import type { GraphqlOperationCall, GraphqlScope, SubscriptionSource } from '../contract.ts';
+import type { GraphqlScope, SubscriptionSource } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import type { GraphqlEngine } from '../engine.ts';
 import type { GraphqlResponse } from '../execute/operation-and-response-types.ts';

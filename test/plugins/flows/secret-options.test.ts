@@ -194,9 +194,10 @@ describe('secret options of operations', function () {
       ],
       { return: '$all' },
     );
-    const { database } = first;
+    // Processes with different keys do not run side by side.
+    await first.kernel.stop();
     const other = await startService({
-      database,
+      database: first.database,
       env: { SECRETS_ENCRYPTION_KEY: randomBytes(32).toString('base64') },
     });
     try {
