@@ -1,3 +1,4 @@
+import { parse } from 'graphql';
 import { createClient } from 'graphql-sse';
 
 const TOKEN_ERRORS = ['TOKEN_EXPIRED', 'INVALID_TOKEN'];
@@ -28,8 +29,8 @@ export function createFetcher(session) {
     return createClient({ url: location.pathname, headers, credentials: 'omit', retryAttempts: 0 }).iterate(params);
   }
 
-  return async (params, { headers = {}, documentAST } = {}) => {
-    if (isSubscription(documentAST, params.operationName)) return subscribe(params, headers, session.current()?.token);
+  return async (params, { headers = {} } = {}) => {
+    if (isSubscription(params)) return subscribe(params, headers, session.current()?.token);
     const token = session.current()?.token;
     const { result, isRefused } = await send(params, headers, token);
     if (!isRefused || !(await session.renew(token))) return result;
@@ -43,8 +44,16 @@ function headersFor(token, editorHeaders) {
   return headers;
 }
 
-const isSubscription = (document, name) =>
-  document?.definitions.some(
-    (one) =>
-      one.kind === 'OperationDefinition' && one.operation === 'subscription' && (!name || one.name?.value === name),
-  ) ?? false;
+/** The document that the editor has parsed may be an earlier one, so the one to send is parsed. The service explains what is no document. */
+function isSubscription({ query, operationName }) {
+  try {
+    return parse(query).definitions.some(
+      ({ kind, operation, name }) =>
+        kind === 'OperationDefinition' &&
+        operation === 'subscription' &&
+        (!operationName || name?.value === operationName),
+    );
+  } catch {
+    return false;
+  }
+}
