@@ -1,5 +1,5 @@
 import { pino, stdSerializers } from 'pino';
-import { requestScope } from './request-scope.ts';
+import { type RequestScope, requestScope } from './request-scope.ts';
 
 /** A pino logger. Values under keys such as `password`, `token` and `cookie` are redacted, at any depth. */
 export type Log = pino.Logger;
@@ -9,6 +9,7 @@ const SECRET_KEYS =
   /(?:authorization|cookie|passw(?:or)?d|passphrase|token|secret|otp|credential|(?:api|access|private)[_-]?key)s?$/i;
 /** Deeper values are left out: they may be circular. */
 const MAX_DEPTH = 8;
+const scopeOf = (scope?: RequestScope) => ({ request: scope?.id, trace_id: scope?.trace });
 
 export interface LogOptions {
   readonly level: string;
@@ -31,7 +32,7 @@ export function createLog({ level, style, pretty, logMethod, ...rest }: LogOptio
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { log: (entry) => redactSecrets(entry, 0) as Record<string, unknown> },
       serializers: { err: (error) => redactSecrets(stdSerializers.err(error), 0) },
-      mixin: () => ({ request: requestScope.getStore()?.id, trace_id: requestScope.getStore()?.trace }),
+      mixin: () => scopeOf(requestScope.getStore()),
       ...(logMethod ? { hooks: { logMethod } } : {}),
     },
     write ? { write } : pino.destination({ dest: 1, sync: true }),

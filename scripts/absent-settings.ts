@@ -15,7 +15,11 @@ export const ABSENT_SETTINGS: readonly AbsentSetting[] = [
     name: 'MIGRATIONS_PATH',
     reason: 'a package of the type plugin contributes migrations, which are recorded under its name',
   },
-  { name: 'LOGGER_*', reason: 'LOG_LEVEL and LOG_STYLE are all there is; a collector of JSON lines does the rest' },
+  { name: 'SHUTDOWN_TIMEOUT', reason: 'SERVER_SHUTDOWN_TIMEOUT' },
+  {
+    name: 'LOGGER_*',
+    reason: 'LOG_LEVEL, LOG_STYLE and LOG_HTTP_* are all there is; a collector of JSON lines does the rest',
+  },
 
   { name: 'DB_CLIENT', reason: 'the database is PostgreSQL' },
   { name: 'DB_FILENAME', reason: 'the database is PostgreSQL; DATA_PATH is the folder of the embedded one' },

@@ -13,6 +13,8 @@ import { until } from '../test/support/until.ts';
 import { loadBenchData, vacuumAndAnalyze } from './bench/data.ts';
 import { forkServer } from './bench/fork-server.ts';
 import { buildRequestBytes, runLoad } from './bench/http-load-generator.ts';
+import { percentile } from './bench/latencies.ts';
+import { median } from './bench/load-figures.ts';
 import { cpuByProcess, findServerProcesses, readProcessMemory } from './bench/process-cpu-memory.ts';
 import { openSubscribers, SUBSCRIBE, socketUrl } from './bench-realtime/subscribers.ts';
 
@@ -41,9 +43,11 @@ const LIMITS = {
 };
 const ON = { WEBSOCKETS_ENABLED: 'true', WEBSOCKETS_REST_AUTH: 'strict', ...LIMITS };
 
-const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
-const percentile = (numbers: readonly number[], part: number): number =>
-  numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))] ?? 0;
+/** Prints whether an aim is met, and fails the command where it is not. */
+function check(isMet: boolean): string {
+  if (!isMet) process.exitCode = 1;
+  return isMet ? 'met' : 'MISSED';
+}
 
 const server = await startDatabaseServer();
 process.env.TEST_DATABASE_URL = server.url;
@@ -90,7 +94,7 @@ async function measureMemory(service: SpawnedService): Promise<void> {
   await bare.stop();
   const more = own - least;
   console.log(
-    `${idle} idle subscriptions: ${own.toFixed(1)} kB each, a bare connection ${least.toFixed(1)} kB: ${more.toFixed(1)} kB more (aim ${AIMS.memory})`,
+    `${idle} idle subscriptions: ${own.toFixed(1)} kB each, a bare connection ${least.toFixed(1)} kB: ${more.toFixed(1)} kB more (aim ${AIMS.memory}: ${check(more <= AIMS.memory)})`,
   );
 }
 
@@ -109,7 +113,7 @@ async function measureLatency(one: SpawnedService, other: SpawnedService): Promi
   }
   await many.close();
   console.log(
-    `a write reaches ${subscribers} subscribers of another process: median ${median(took).toFixed(0)} ms (aim ${AIMS.latency}), 95 % ${percentile(took, 0.95).toFixed(0)} ms, last ${Math.max(...took).toFixed(0)} ms`,
+    `a write reaches ${subscribers} subscribers of another process: median ${median(took).toFixed(0)} ms (aim ${AIMS.latency}: ${check(median(took) <= AIMS.latency)}), 95 % ${percentile(took, 0.95).toFixed(0)} ms, last ${Math.max(...took).toFixed(0)} ms`,
   );
 }
 
@@ -163,7 +167,7 @@ async function measureWrites(subscribed: SpawnedService): Promise<void> {
   const base = median(cpu.get('off') ?? []);
   for (const [name, costs] of cpu) {
     const own = median(costs);
-    const aim = name === 'on, no subscribers' ? ` (aim ${AIMS.idleCost})` : '';
+    const aim = name === 'on, no subscribers' ? ` (aim ${AIMS.idleCost}: ${check(own / base <= AIMS.idleCost)})` : '';
     console.log(
       `updates, realtime ${name}: ${own.toFixed(3)} ms of processor time, ${(own / base).toFixed(3)} times${aim}`,
     );

@@ -76,8 +76,10 @@ const environment = {
   ADMIN_PASSWORD: admin.password,
 };
 const url = `http://127.0.0.1:${port}`;
+const containers: ReturnType<typeof startContainer>[] = [];
 try {
   const first = startContainer({ store, config, environment, volume });
+  containers.push(first);
   const place = { container: first, config, url, admin };
   await timed('first start, on an empty database, until it answers', () => waitUntilAnswering(url, first));
   checkConfinement(place);
@@ -86,6 +88,7 @@ try {
 
   const seccomp = renderSystemCallRules();
   const second = startContainer({ store, config, environment, volume, seccomp });
+  containers.push(second);
   const rules = seccomp ? 'under the rules of engines for system calls' : 'without rules for system calls';
   await timed(`second start, ${rules}, until it answers`, () => waitUntilAnswering(url, second));
   await checkFileKept({ ...place, container: second }, id);
@@ -94,6 +97,7 @@ try {
   console.log(`           ${megabytesOf(volume)} MB in the volume`);
   console.log('the container files work as far as this machine can try them');
 } finally {
+  for (const one of containers) if (!one.hasEnded()) await one.stop();
   await database.drop();
   await server.stop();
   if (!values.keep) rmSync(folder, { recursive: true, force: true });

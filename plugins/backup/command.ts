@@ -46,7 +46,9 @@ export function createInterruptibleCommands(): InterruptibleCommands {
       },
     }),
     async stop() {
-      stopping.abort(new BackupError('the command was interrupted', 'repeat it'));
+      stopping.abort(
+        new BackupError('the command was interrupted', 'repeat it; a restore that has written files, with --overwrite'),
+      );
       await Promise.allSettled(running);
     },
   };

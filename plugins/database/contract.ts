@@ -256,7 +256,7 @@ export const dedicatedConnections = service<DedicatedConnections>('connections',
 /** Lifts DB_STATEMENT_TIMEOUT for the current unit of work, before statements such as `create index`. */
 export const DISABLE_STATEMENT_TIMEOUT_SQL = 'set local statement_timeout to 0';
 
-/** Observers of the statements of all plugins, each named by its plugin. Migrations are not observed. */
+/** Observers of the statements of all plugins, each named by its plugin. Migrations of the start are not observed. */
 export const databaseObservers = facet<OperationObserver, OperationObserver | undefined>('database.observers', {
   combine: combineObservers,
   coreOnly: true,

@@ -25,7 +25,7 @@ export const createDatabaseMaintenance = ({
   label: () => connection.target().label,
   programEnvironment: () => renderProgramEnvironment(connection.target().client),
   async migrations() {
-    const recorded = await createMigrationRecords((text, params) => statements.query(text, params), schema).peek();
+    const recorded = await createMigrationRecords((text, params) => statements.query(text, params), schema).read();
     const known = new Set(recorded.map(({ owner, id }) => `${owner}\0${id}`));
     const all = steps().map(({ owner, value }) => ({ owner, id: value.id }));
     return {

@@ -51,6 +51,7 @@ export async function runPendingMigrations(steps: readonly OwnedMigration[], dep
     assertLiveVersionsWork(pending, await readLiveVersions((text) => statements.query(text)), VERSION);
     await units.transaction(async () => {
       await statements.query(DISABLE_STATEMENT_TIMEOUT_SQL);
+      await records.prepare();
       for (const step of pending) await runMigration(step, records, deps);
     });
   } finally {

@@ -1,4 +1,5 @@
 import pg, { type ClientConfig } from 'pg';
+import { RemediableError } from './connect-error-remedies.ts';
 
 /** Parameters of a connection string that libpq reads as variables. */
 const TLS_PARAMETERS = {
@@ -11,6 +12,7 @@ const TLS_PARAMETERS = {
 /**
  * The variables by which programs such as pg_dump connect as the driver does. Variables and not arguments, which every user of the
  * machine can read.
+ * @throws RemediableError where the settings have certificates, or a name of the server
  */
 export function renderProgramEnvironment(config: ClientConfig): Readonly<Record<string, string>> {
   // The driver reads the connection string and its defaults; a client that never connects tells the result.
@@ -37,5 +39,12 @@ function renderTlsVariables({ connectionString, ssl }: ClientConfig): Readonly<R
   });
   if (own.length > 0) return Object.fromEntries(own);
   if (ssl === undefined || ssl === false) return {};
-  return ssl === true ? { PGSSLMODE: 'verify-full', PGSSLROOTCERT: 'system' } : { PGSSLMODE: 'require' };
+  if (ssl === true) return { PGSSLMODE: 'verify-full', PGSSLROOTCERT: 'system' };
+  // The programs take files, and would send the password to a server that nothing verified.
+  if (ssl.ca || ssl.cert || ssl.servername)
+    throw new RemediableError(
+      'pg_dump and pg_restore cannot use the certificates and the name of the settings DB_SSL__*',
+      'name files in the connection string for these commands: DB_CONNECTION_STRING=postgres://…?sslmode=verify-full&sslrootcert=/path/ca.pem',
+    );
+  return { PGSSLMODE: 'require' };
 }

@@ -45,7 +45,7 @@ export function createLocationCommands({ location, published, control, lock }: D
       '<folder or .tgz>: puts a package into EXTENSIONS_LOCATION, from which all processes load it',
       '<folder or .tgz>',
       async (path, place) => {
-        const { name, version, archive } = await publishPackage(path, { location: place, published });
+        const { name, version, archive } = await publishPackage(path, { location: place, published, lock });
         await control.reload([name]);
         return `${name} ${version} sha256:${archive}\n`;
       },
@@ -55,7 +55,7 @@ export function createLocationCommands({ location, published, control, lock }: D
       '<name>: removes a package from EXTENSIONS_LOCATION, and all processes unload it',
       '<name>',
       async (name, place) => {
-        if (!(await unpublishPackage(name, { location: place, published })))
+        if (!(await unpublishPackage(name, { location: place, published, lock })))
           throw new Error(`no package ${name} is published`);
         await control.reload([name]);
         return '';

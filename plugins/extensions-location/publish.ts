@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { StorageLocation } from '../storage/contract.ts';
+import type { InterProcessLock } from '../cluster/contract.ts';
+import { REMOVAL_HOLD_LOCK, type StorageLocation } from '../storage/contract.ts';
 import { createTemporaryFolder } from '../storage/library.ts';
 import { archiveObjectName, packFolder, unpackArchive } from './archive.ts';
 import { hashFile, hashFolder } from './checksums.ts';
@@ -10,6 +11,7 @@ import type { PublishedPackage, PublishedPackages } from './published-packages.t
 interface Deps {
   readonly location: StorageLocation;
   readonly published: PublishedPackages;
+  readonly lock: Pick<InterProcessLock, 'run'>;
 }
 
 /** The names that npm allows, by which a folder is named. */
@@ -19,7 +21,7 @@ const NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
  * Publishes a folder, or an archive of `npm pack`: first the bytes, then the row that makes all processes run them.
  * @throws Error that says what is wrong with the package.
  */
-export async function publishPackage(path: string, { location, published }: Deps): Promise<PublishedPackage> {
+export async function publishPackage(path: string, { location, published, lock }: Deps): Promise<PublishedPackage> {
   const folder = await createTemporaryFolder('object');
   try {
     const archive = await prepareArchive(resolve(path), join(folder, 'package.tgz'));
@@ -27,11 +29,10 @@ export async function publishPackage(path: string, { location, published }: Deps
     await unpackArchive(archive, unpacked);
     const { name, version } = await readManifest(unpacked);
     const one = { name, version, archive: await hashFile(archive), content: await hashFolder(unpacked) };
-    const object = archiveObjectName(one.archive);
-    const { size } = await stat(archive);
-    if ((await location.stat(object))?.size !== size)
-      await location.write(object, createReadStream(archive), { type: 'application/gzip' });
-    await removeArchives(await published.put(one), location);
+    // Also where there is one: it may have other bytes than its name says.
+    const stored = createReadStream(archive);
+    await location.write(archiveObjectName(one.archive), stored, { type: 'application/gzip' });
+    await removeArchives(await published.put(one), location, lock);
     return one;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -39,15 +40,25 @@ export async function publishPackage(path: string, { location, published }: Deps
 }
 
 /** False if no package of this name is published. */
-export async function unpublishPackage(name: string, { location, published }: Deps): Promise<boolean> {
+export async function unpublishPackage(name: string, { location, published, lock }: Deps): Promise<boolean> {
   const unused = await published.remove(name);
-  if (unused) await removeArchives(unused, location);
+  if (unused) await removeArchives(unused, location, lock);
   return unused !== undefined;
 }
 
-/** A process that is about to read one of them finds that it is gone, and tries again with the rows of then. */
-async function removeArchives(archives: readonly string[], location: StorageLocation): Promise<void> {
-  for (const one of archives) await location.remove(archiveObjectName(one));
+/**
+ * Removes archives, after a backup that is running: it may still copy them. A process that is about to read one of them finds that it is gone,
+ * and tries again with the rows of then.
+ */
+async function removeArchives(
+  archives: readonly string[],
+  location: StorageLocation,
+  lock: Deps['lock'],
+): Promise<void> {
+  if (archives.length === 0) return;
+  await lock.run(REMOVAL_HOLD_LOCK, async () => {
+    for (const one of archives) await location.remove(archiveObjectName(one));
+  });
 }
 
 async function prepareArchive(path: string, file: string): Promise<string> {

@@ -42,12 +42,17 @@ export interface ThirdPartyPackages {
   states(): readonly PackageEventFilterState[];
   /** Audit lines of the packages that are on disk now, read from their manifests. */
   auditLines(): Promise<readonly AuditLine[]>;
+  /** Whether a package on disk, or one that a source may bring, would run with full authority; false in SAFE_MODE. */
+  hasFullAuthority(): Promise<boolean>;
 }
 
 const ABSENT = new LoadFailure(
   'DISCOVERY_FAILED',
   'It is required and no longer there. Install it, or PATCH "required": false to extensions with its id.',
 );
+
+type Failed = Readonly<Record<'code' | 'detail', string>>;
+const renderReason = ({ code, detail }: Failed): string => `${code}: ${detail}`;
 
 /** An extension that is switched off is not loaded; its other revision makes a reload unload it. */
 const toDisabledExtension = (extension: DiscoveredExtension): DiscoveredExtension => ({
@@ -117,11 +122,7 @@ export function createThirdPartyPackages({
       }),
     );
   async function auditLines(): Promise<readonly AuditLine[]> {
-    const describeFailure = (failure: { code: string; detail: string }) => {
-      const { code, detail } = toReason(failure, false);
-      return `${code}: ${detail}`;
-    };
-    const deps = { packages, settings, describeFailure };
+    const deps = { packages, settings, describeFailure: (one: Failed) => renderReason(toReason(one, false)) };
     const discovered = config.SAFE_MODE
       ? []
       : await scanPackages({ config, packages, log: { warn() {} }, subjects, settings, brought });
@@ -136,6 +137,10 @@ export function createThirdPartyPackages({
     plugins,
     states,
     auditLines,
+    // What a source brings is known after that only.
+    hasFullAuthority: async () =>
+      !config.SAFE_MODE &&
+      (contributions.source() !== undefined || (await auditLines()).some(({ runtime }) => runtime === 'full')),
     async bring() {
       const source = config.SAFE_MODE ? undefined : contributions.source();
       if (source) brought = await source.bring();

@@ -178,7 +178,7 @@ export interface ExtensionStatusControl {
   reportRecovered(id: string): void;
   /** Reloads these packages by name in all processes, because a decision about them has changed. */
   reload(names: readonly string[]): Promise<void>;
-  /** Whether a package on disk would run with full authority; false in SAFE_MODE. None of its code runs for this. */
+  /** Whether a package on disk, or one that a source may bring, would run with full authority; false in SAFE_MODE. None of its code runs for this. */
   hasFullAuthorityPackages(): Promise<boolean>;
 }
 

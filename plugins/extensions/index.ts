@@ -83,7 +83,7 @@ export default definePlugin<Omit<ExtensionsConfig, 'SAFE_MODE'>, Pick<Extensions
       reportFailed: (id, failure) => extensions.reportFailed(id, failure),
       reportRecovered: (id) => extensions.reportRecovered(id),
       reload: (names) => reload.reloadEverywhere(asSystem('extensions are loaded or unloaded'), names),
-      hasFullAuthorityPackages: async () => (await all.auditLines()).some(({ runtime }) => runtime === 'full'),
+      hasFullAuthorityPackages: all.hasFullAuthority,
     });
     const extensionRouteList = extensionRoutes({
       rows,

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context, ParameterizedContext } from 'koa';
 import { authorities, type Caller, type ErrorCode, facet, type RequestState, service } from '#kernel';
 import { combineRequestObservers } from './request-observers.ts';
@@ -191,6 +192,8 @@ export interface RoutingService {
   readBytes(ctx: Context, limit: { readonly maxBytes: number; readonly setting: string }): Promise<Buffer>;
   /** The address of the client of a request, behind trusted proxies the real one; null once its connection is closed. */
   clientAddressOf(ctx: Context): string | null;
+  /** An upgrade request in the form in which plugins look at requests: for address, headers and cookies. It has no answer. */
+  contextOfUpgrade(request: IncomingMessage): HttpContext;
   /** Whether the route of a request declares `dependsOnHeaders`. */
   dependsOnHeaders(method: string, path: string): boolean;
   /**

@@ -55,6 +55,7 @@ export default definePlugin<HttpConfig, SharedHttpConfig>({
     host.provide(
       routing,
       createRoutingService({
+        settings,
         bodies: bodiesRead,
         readers,
         routes: () => host.read(routes),

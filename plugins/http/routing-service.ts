@@ -1,11 +1,13 @@
 import type { BodyReaders } from './body.ts';
 import { clientAddressOf } from './client-address-and-info.ts';
-import type { DescribedMount, DescribedRoute, Route, RouteMount, RoutingService } from './contract.ts';
+import type { DescribedMount, DescribedRoute, HttpContext, Route, RouteMount, RoutingService } from './contract.ts';
 import { pathClaimOf } from './path-claims.ts';
 import type { FindRoute } from './router.ts';
+import type { RequestSettings } from './settings.ts';
 
 interface Deps {
   readonly readers: BodyReaders;
+  readonly settings: RequestSettings;
   /** Bodies that are read or parsed already, by the request they belong to. */
   readonly bodies: WeakMap<object, Promise<unknown>>;
   /** What is contributed at this moment. */
@@ -18,6 +20,7 @@ interface Deps {
 
 export const createRoutingService = ({
   readers,
+  settings,
   bodies,
   routes,
   mounts,
@@ -34,6 +37,8 @@ export const createRoutingService = ({
   readForm: readers.readForm,
   readBytes: readers.readBytes,
   clientAddressOf,
+  contextOfUpgrade: (req) =>
+    ({ req, method: req.method, path: req.url, state: { settings } }) as unknown as HttpContext,
   dependsOnHeaders: (method, path) => findHeaderRoute(method, path) !== undefined,
   describeRoutes: createListCache(routes, ({ owner, value: { method, path, description } }): DescribedRoute[] => [
     { owner, method, path, description },

@@ -17,6 +17,8 @@ export {
   queryOpenApiComponents,
   SINGLE_ROW_QUERY_PARAMETER_REFS,
 } from './descriptions/query-parameter-descriptions.ts';
+/** Names of the events of a verb on a collection. */
+export { itemEventNames } from './event-names.ts';
 /** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
 export { parseKeyValue } from './find-collection-and-key.ts';
 /** The name of a file of exported rows, and the formats of exports. */

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { emptyResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
-import { type Log, VERSION } from '#kernel';
+import type { Log } from '#kernel';
 import type { OtlpMetricsExport } from '../telemetry/contract.ts';
 import type { MetricsCollector } from './collector.ts';
 import { toScopeMetrics } from './metric-data.ts';
@@ -35,8 +34,7 @@ export async function startOtlpExport(options: ExportOptions): Promise<{ stop():
       },
     ],
   });
-  const attributes = { 'service.version': VERSION, 'service.instance.id': randomUUID(), ...resource };
-  const provider = new MeterProvider({ resource: resourceFromAttributes(attributes), readers: [reader] });
+  const provider = new MeterProvider({ resource: resourceFromAttributes(resource), readers: [reader] });
   return {
     async stop() {
       const failed = (error: unknown) =>

@@ -19,13 +19,13 @@ export default definePlugin<object, Shared>({
     host.define(sharedSettings);
     host.contribute(migrations, createProcessesMigration(db));
     const registry = createProcessRegistry({ db, presence: host.use({ presence }).presence });
-    const settings = () => [...ownSettings(config, db.schemas), ...host.read(sharedSettings)];
 
     // Plugins of lower floors have started: their settings are known.
     host.onStart(async () => {
-      const described = describeSettings(settings());
+      const all = [...ownSettings(config, db.schemas), ...host.read(sharedSettings)];
+      const described = describeSettings(all);
       const others = await registry.register(described);
-      const differences = findSettingDifferences(settings(), described, others);
+      const differences = findSettingDifferences(all, described, others);
       for (const one of differences.filter(({ kind }) => kind !== 'stop')) tell(one);
       tellVersions(others);
       assertNothingStops(differences);

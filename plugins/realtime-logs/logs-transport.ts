@@ -70,9 +70,11 @@ class LogFollower {
       this.#sendError('INVALID_PAYLOAD', `"log_level" must be one of ${[...LEVELS.keys()]}.`);
       return;
     }
-    this.#level = Math.max(level, LEVELS.get(this.#deps.lowestLevel) ?? 0);
+    const { lowestLevel } = this.#deps;
+    const applied = level < (LEVELS.get(lowestLevel) ?? 0) ? lowestLevel : name;
+    this.#level = LEVELS.get(applied) ?? level;
     this.#stop ??= this.#deps.lines.follow((line) => this.#take(line));
-    void this.#socket.send(JSON.stringify({ type: 'logs', event: 'subscribe', log_level: name }));
+    void this.#socket.send(JSON.stringify({ type: 'logs', event: 'subscribe', log_level: applied }));
   }
 
   /** Lines of one moment are sent together. A slow admin misses lines: the log itself is elsewhere. */

@@ -2,6 +2,7 @@ import { commands, definePlugin, fail } from '#kernel';
 import { access } from '../access/contract.ts';
 import { identity, sessions } from '../auth/contract.ts';
 import { bus } from '../cluster/contract.ts';
+import { routing } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { metricSources } from '../metrics/contract.ts';
 import { query } from '../query/contract.ts';
@@ -18,7 +19,7 @@ export default definePlugin<RealtimeConfig, SharedHttpConfig>({
   manifest,
   register(host) {
     const { config, events, log } = host;
-    const used = host.use({ access, bus, identity, items, query, rowFeed, schema, sessions });
+    const used = host.use({ access, bus, identity, items, query, routing, rowFeed, schema, sessions });
     const isEnabled = config.WEBSOCKETS_ENABLED;
     const settings = createRealtimeSettings(config, config);
     let running: RunningRealtime | undefined;

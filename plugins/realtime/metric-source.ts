@@ -1,36 +1,35 @@
-import type { MetricSamples, MetricSource } from '../metrics/contract.ts';
+import type { MetricDescription, MetricSource } from '../metrics/contract.ts';
 import type { RealtimeMetrics } from './contract.ts';
+
+type Read = (now: RealtimeMetrics) => number;
+type Metric = readonly [kind: MetricDescription['kind'], help: string, read: Read];
+
+const METRICS: Readonly<Record<string, Metric>> = {
+  connections: ['gauge', 'Clients that are connected, of all transports.', (now) => now.connections],
+  subscriptions: ['gauge', 'Subscriptions of connected clients.', (now) => now.subscriptions],
+  groups: ['gauge', 'Different questions: subscriptions with equal rights and query are one.', (now) => now.groups],
+  lag_seconds: [
+    'gauge',
+    'From the announcement of the latest change to its last delivery.',
+    (now) => now.lag.last / 1000,
+  ],
+  changes_total: ['counter', 'Announced changes, by statement.', (now) => now.changes],
+  reads_total: ['counter', 'Statements that read changed rows.', (now) => now.reads],
+  deliveries_total: ['counter', 'Deliveries to subscriptions.', (now) => now.deliveries],
+  resyncs_total: ['counter', 'Subscriptions that had to read again.', (now) => now.resyncs],
+  drops_total: ['counter', 'Clients that were closed because they were too slow.', (now) => now.drops],
+  refusals_total: ['counter', 'Connections that were refused.', (now) => now.refusals],
+};
+
+const mapMetrics = <T>(to: (metric: Metric) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(METRICS).map(([name, metric]) => [`realtime_${name}`, to(metric)]));
 
 /** What clients that stay connected cost, and how far behind they are. Nothing before the engine runs. */
 export const createRealtimeMetricSource = (counts: () => RealtimeMetrics | undefined): MetricSource => ({
   service: 'realtime',
-  metrics: {
-    realtime_connections: { kind: 'gauge', help: 'Clients that are connected, of all transports.' },
-    realtime_subscriptions: { kind: 'gauge', help: 'Subscriptions of connected clients.' },
-    realtime_groups: { kind: 'gauge', help: 'Different questions: subscriptions with equal rights and query are one.' },
-    realtime_lag_seconds: { kind: 'gauge', help: 'From the announcement of the latest change to its last delivery.' },
-    realtime_changes_total: { kind: 'counter', help: 'Announced changes, by statement.' },
-    realtime_reads_total: { kind: 'counter', help: 'Statements that read changed rows.' },
-    realtime_deliveries_total: { kind: 'counter', help: 'Deliveries to subscriptions.' },
-    realtime_resyncs_total: { kind: 'counter', help: 'Subscriptions that had to read again.' },
-    realtime_drops_total: { kind: 'counter', help: 'Clients that were closed because they were too slow.' },
-    realtime_refusals_total: { kind: 'counter', help: 'Connections that were refused.' },
-  },
-  collect(): MetricSamples {
+  metrics: mapMetrics(([kind, help]) => ({ kind, help })),
+  collect() {
     const now = counts();
-    if (!now) return {};
-    const one = (value: number) => [{ value }];
-    return {
-      realtime_connections: one(now.connections),
-      realtime_subscriptions: one(now.subscriptions),
-      realtime_groups: one(now.groups),
-      realtime_lag_seconds: one(now.lag.last / 1000),
-      realtime_changes_total: one(now.changes),
-      realtime_reads_total: one(now.reads),
-      realtime_deliveries_total: one(now.deliveries),
-      realtime_resyncs_total: one(now.resyncs),
-      realtime_drops_total: one(now.drops),
-      realtime_refusals_total: one(now.refusals),
-    };
+    return now ? mapMetrics(([, , read]) => [{ value: read(now) }]) : {};
   },
 });

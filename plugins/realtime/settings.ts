@@ -16,7 +16,6 @@ export interface RealtimeConfig {
 export interface SharedHttpConfig {
   readonly CORS_ENABLED: boolean;
   readonly CORS_ORIGIN: readonly string[];
-  readonly IP_TRUST_PROXY: string;
 }
 
 export interface RealtimeSettings {
@@ -34,8 +33,6 @@ export interface RealtimeSettings {
   readonly historySize: number;
   /** Origins of pages that may connect, beside those of the service's own host; true is any. */
   readonly origins: ReadonlySet<string> | true;
-  /** Proxies in front of the service. */
-  readonly proxies: number;
 }
 
 export const createRealtimeSettings = (config: RealtimeConfig, http: SharedHttpConfig): RealtimeSettings => ({
@@ -50,7 +47,6 @@ export const createRealtimeSettings = (config: RealtimeConfig, http: SharedHttpC
   messageSize: config.WEBSOCKETS_MESSAGE_MAX_SIZE,
   historySize: config.WEBSOCKETS_HISTORY_SIZE,
   origins: allowedOrigins(http),
-  proxies: http.IP_TRUST_PROXY === 'true' ? 1 : Number(http.IP_TRUST_PROXY) || 0,
 });
 
 const allowedOrigins = ({ CORS_ENABLED, CORS_ORIGIN }: SharedHttpConfig): ReadonlySet<string> | true => {

@@ -2,6 +2,7 @@ import { type EventsApi, fail, type Log } from '#kernel';
 import type { AccessControl } from '../access/contract.ts';
 import type { CallerProvider, SessionService } from '../auth/contract.ts';
 import type { InterProcessBus } from '../cluster/contract.ts';
+import type { RoutingService } from '../http/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import type { RowFeed } from '../row-feed/contract.ts';
@@ -25,6 +26,7 @@ interface Deps {
   readonly identity: CallerProvider;
   readonly items: ItemsEngine;
   readonly query: QueryEngine;
+  readonly routing: RoutingService;
   readonly rowFeed: RowFeed;
   readonly schema: SchemaService;
   readonly sessions: SessionService;
@@ -81,7 +83,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
 
   await engine.start();
   const upgrades = new UpgradeHandler({
-    ...{ settings, limits, heartbeat, clientDeps },
+    ...{ settings, limits, heartbeat, clientDeps, routing: deps.routing },
     events: createRealtimeEvents(events, () => identity.ofPublic()),
     isStopping: () => isStopping,
     onOpen(client, socket) {

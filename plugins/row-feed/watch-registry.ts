@@ -2,6 +2,7 @@ import { fail, type Log } from '#kernel';
 import type { ProcessPresence } from '../cluster/contract.ts';
 import type { Db, TableHandle } from '../database/contract.ts';
 import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
+import { ROW_FEED_FUNCTION } from '../schema/library.ts';
 import type { WatchedTable, WatchResult } from './contract.ts';
 import { FEED_TRIGGER_NAMES, renderFunctionBody, renderTriggers, triggerArguments } from './trigger-function.ts';
 
@@ -58,7 +59,7 @@ export class WatchRegistry {
     const { db } = deps;
     const schema = quoteIdentifier(db.schemas[0] as string);
     this.#deps = deps;
-    this.#functionName = `${schema}.platform_row_feed`;
+    this.#functionName = `${schema}.${ROW_FEED_FUNCTION}`;
     this.#functionBody = renderFunctionBody(schema);
     this.#watches = db.own('platform_row_feed_watches');
     this.#messages = db.own('platform_row_feed_messages');

@@ -1,10 +1,11 @@
-import { BootFailure } from '#kernel';
+import { randomUUID } from 'node:crypto';
+import { BootFailure, VERSION } from '#kernel';
 
 type Protocol = 'http/protobuf' | 'http/json';
 
 export interface TelemetryConfig {
   OTEL_SDK_DISABLED: boolean;
-  OTEL_SERVICE_NAME: string;
+  OTEL_SERVICE_NAME: string | undefined;
   OTEL_RESOURCE_ATTRIBUTES: string;
   OTEL_PROPAGATORS: 'tracecontext' | 'none';
   OTEL_TRACES_EXPORTER: 'otlp' | 'none' | undefined;
@@ -119,8 +120,11 @@ export function parseTelemetrySettings(config: TelemetryConfig): TelemetrySettin
   return {
     isDisabled,
     resource: {
+      'service.name': 'tenon',
+      'service.version': VERSION,
+      'service.instance.id': randomUUID(),
       ...parsePairs('OTEL_RESOURCE_ATTRIBUTES', config.OTEL_RESOURCE_ATTRIBUTES),
-      'service.name': config.OTEL_SERVICE_NAME,
+      ...(config.OTEL_SERVICE_NAME ? { 'service.name': config.OTEL_SERVICE_NAME } : {}),
     },
     metrics: connectionOf('METRICS'),
     traces: isOn ? traces : undefined,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { context, DiagLogLevel, diag, propagation, type TextMapPropagator, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
@@ -49,11 +48,7 @@ export async function startTracing({ settings, resource, log }: TracingOptions):
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({
-      'service.version': VERSION,
-      'service.instance.id': randomUUID(),
-      ...resource,
-    }),
+    resource: resourceFromAttributes(resource),
     sampler: createSampler(sampler, ratio),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
     spanProcessors: [

@@ -194,6 +194,26 @@ describe('the REST-style socket, strict', function () {
     clients[1]?.close();
   });
 
+  it('counts the connections of the address that the proxy names, by the header of IP_CUSTOM_HEADER', async () => {
+    const proxied = await startService({
+      env: {
+        WEBSOCKETS_ENABLED: 'true',
+        IP_CUSTOM_HEADER: 'X-Client',
+        WEBSOCKETS_ADDRESS_CONN_LIMIT: '1',
+        WEBSOCKETS_REST_AUTH: 'public',
+      },
+    });
+    try {
+      const from = (address: string) => ({ headers: { 'x-client': address } });
+      const first = await openSocket(proxied.url, '/websocket', from('192.0.2.1'));
+      const other = await openSocket(proxied.url, '/websocket', from('192.0.2.2'));
+      expect(await refusedStatus(proxied.url, '/websocket', from('192.0.2.1'))).to.equal(403);
+      for (const one of [first, other]) one.close();
+    } finally {
+      await proxied.stop();
+    }
+  });
+
   it('asks for a sign of life, and closes a client that gives none', async () => {
     const path = `/websocket?access_token=${service.admin.token}`;
     const alive = await openSocket(service.url, path);

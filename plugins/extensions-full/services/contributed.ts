@@ -8,7 +8,7 @@ const ABSENT: Readonly<Record<string, string>> = {
   PayloadService: 'ItemsService converts values itself',
   PoliciesService: 'permissions belong to roles: use PermissionsService',
   VersionsService: 'there are no content versions',
-  WebSocketService: 'there are no web sockets yet',
+  WebSocketService: 'clients are notified of changed rows by the service itself (WEBSOCKETS_ENABLED)',
 };
 
 type ServiceConstructor = new (options?: ExtensionServiceOptions) => object;

@@ -51,6 +51,7 @@ async function followRedirects(
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const answer = await deadline.waitFor(
       outbound.open({
+        owner: '@tenon/files',
         method: 'GET',
         url: current,
         // As specified: imports may reach private networks; the deny list excludes addresses.

@@ -61,6 +61,7 @@ export function createDeliveries({ queue, outbound, secrets, limits, concurrency
     const about = `${method} ${new URL(url).origin} for the operation ${data.step} of the flow ${data.flow}`;
     const { status } = await outbound
       .send({
+        owner: '@tenon/flows',
         method,
         url: new URL(url),
         // Signed anew for each attempt: receivers refuse old timestamps.

@@ -53,6 +53,7 @@ export const createRequestOperation = ({ outbound, deliveries, timeout, maxBytes
     const message = parseRequestOptions(options, key);
     if (isDeliveredAfterCommit(options) && flow) return { delivery: await deliveries.add(message, flow, policy) };
     const answer = await outbound.send({
+      owner: '@tenon/flows',
       method: message.method,
       url: new URL(message.url),
       headers: { ...message.headers, ...signatureHeadersOf(message, key ?? '') },

@@ -33,15 +33,18 @@ export function prepareGraphqlOperation(
   return withValidOperation(schemas, 'items', request, call.caller, async (callerSchema, operation) => {
     const kind = operation.node.operation;
     if (kind === OperationTypeNode.SUBSCRIPTION) {
-      const first = createGraphqlSubscription(execution, callerSchema, operation, request);
-      const renew = (caller: Caller): Promise<GraphqlSubscription> =>
-        withStillValidOperation(schemas, 'items', request, caller, async (newer, renewed) =>
-          newer === callerSchema
-            ? subscription
-            : { ...createGraphqlSubscription(execution, newer, renewed, request), renew },
-        );
-      const subscription: GraphqlSubscription = { ...first, renew };
-      return { kind: 'subscription', subscription };
+      const subscription = createGraphqlSubscription(execution, callerSchema, operation, request);
+      let latest = { schema: callerSchema, subscription: { ...subscription, renew } };
+      function renew(caller: Caller): Promise<GraphqlSubscription> {
+        return withStillValidOperation(schemas, 'items', request, caller, async (newer, renewed) => {
+          if (newer !== latest.schema) {
+            const next = createGraphqlSubscription(execution, newer, renewed, request);
+            latest = { schema: newer, subscription: { ...next, renew } };
+          }
+          return latest.subscription;
+        });
+      }
+      return { kind: 'subscription', subscription: latest.subscription };
     }
     const run = async () => toResponseText(await execute(callerSchema, operation, call));
     return { kind: kind === OperationTypeNode.QUERY ? 'query' : 'mutation', run };

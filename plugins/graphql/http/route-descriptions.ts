@@ -55,7 +55,7 @@ export const GRAPHQL_GET_ROUTE_DESCRIPTION: RouteDescription = {
     query: describeParameter('The document.'),
     variables: describeParameter('An object of variables, as JSON.'),
     operationName: describeParameter('The name of the operation to run.'),
-    extensions: describeParameter('An object as JSON, which is ignored.'),
+    extensions: describeParameter('An object as JSON; an event stream reads `since` of it.'),
   },
   answers: { ...responses, 200: { ...responseContent, ...pageContent, ...eventStreamContent } },
   errors: ['INVALID_PAYLOAD', 'METHOD_NOT_ALLOWED'],

@@ -38,10 +38,6 @@ export class ChangeLog {
     return this.#lastId;
   }
 
-  get size(): number {
-    return this.#all.length;
-  }
-
   add(change: AnnouncedChange): void {
     const logged = { index: this.#end++, change, at: performance.now() };
     this.#all.push(logged);

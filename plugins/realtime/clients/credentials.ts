@@ -29,7 +29,6 @@ export class ClientCredentials {
   #caller: Caller | undefined;
   #version = 0;
   #checkedAt = 0;
-  #expiry: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: CredentialsDeps, client: AuthClientInfo, onExpired: () => void) {
@@ -104,14 +103,14 @@ export class ClientCredentials {
 
   #watchExpiry(credential: PresentedCredential): void {
     this.stop();
-    this.#expiry = credential.kind === 'token' ? tokenExpiryOf(credential.token) : undefined;
-    if (this.#expiry === undefined) return;
-    this.#timer = setTimeout(
-      () => {
-        this.forget();
-        this.#onExpired();
-      },
-      Math.min(Math.max(0, this.#expiry - Date.now()), LONGEST_TIMER),
-    ).unref();
+    const expiry = credential.kind === 'token' ? tokenExpiryOf(credential.token) : undefined;
+    if (expiry === undefined) return;
+    const look = () => {
+      // A timer is shorter than some tokens are valid.
+      if (Date.now() < expiry) return this.#watchExpiry(credential);
+      this.forget();
+      this.#onExpired();
+    };
+    this.#timer = setTimeout(look, Math.min(Math.max(0, expiry - Date.now()), LONGEST_TIMER)).unref();
   }
 }

@@ -50,7 +50,7 @@ export class Group {
   /** Reads the rows of a batch as the members may see them. @throws what the statements throw */
   async read(batch: NonNullable<ChangeBatch>, members: Iterable<Subscription>): Promise<GroupAnswer> {
     const started = performance.now();
-    const requested = requestedRows(batch, [...members], this.plan.hasPlainKey);
+    const requested = requestedRows(batch, [...members], this.plan.hasPlainKey, this.question.leaving);
     const [onlyCreated, createdAndUpdated, update] = [
       await this.#rowsOf(requested.filter(({ event, isUpdatedToo }) => event === 'create' && !isUpdatedToo)),
       await this.#rowsOf(requested.filter(({ isUpdatedToo }) => isUpdatedToo)),
@@ -88,13 +88,14 @@ function requestedRows(
   batch: NonNullable<ChangeBatch>,
   members: readonly Subscription[],
   hasPlainKey: boolean,
+  leaving: boolean,
 ): readonly RowChange[] {
   const events = new Set(members.map(({ event }) => event));
   const isRequested = (one: RowChange) =>
     events.has(undefined) ||
     (one.event !== undefined && events.has(one.event)) ||
     (one.isUpdatedToo && events.has('update')) ||
-    events.has('delete');
+    (events.has('delete') && (one.deleted !== undefined || (leaving && one.before !== undefined)));
   if (!hasPlainKey || members.some(({ item }) => item === undefined)) return [...batch.values()].filter(isRequested);
   const items = new Set(members.map(({ item }) => item as string));
   return [...items].flatMap((item) => batch.get(item) ?? []).filter(isRequested);

@@ -2,6 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Failure, fail } from '#kernel';
+import type { AuthClientInfo } from '../../auth/contract.ts';
+import type { RoutingService } from '../../http/contract.ts';
+import { clientInfoOf } from '../../http/library.ts';
 import { type ClientDeps, ConnectedClient } from '../clients/client.ts';
 import type { ConnectionLimits, CountedConnection } from '../clients/connection-limits.ts';
 import type { SocketTransport } from '../contract.ts';
@@ -11,10 +14,11 @@ import type { Heartbeat } from './heartbeat.ts';
 import { isOriginAllowed } from './origin.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 import { ServerSocket } from './socket.ts';
-import { clientInfoOfUpgrade, offeredProtocols, queryTokenOf, toHttpContext } from './upgrade-request.ts';
+import { offeredProtocols, queryTokenOf } from './upgrade-request.ts';
 
 interface Deps {
   readonly settings: RealtimeSettings;
+  readonly routing: Pick<RoutingService, 'contextOfUpgrade'>;
   readonly limits: ConnectionLimits;
   readonly heartbeat: Heartbeat;
   readonly clientDeps: ClientDeps;
@@ -62,14 +66,14 @@ export class UpgradeHandler {
   }
 
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer, transport: SocketTransport): Promise<void> {
-    const { settings, limits, isStopping } = this.#deps;
+    const { settings, limits, routing, isStopping } = this.#deps;
     socket.on('error', ignoreErrors);
     if (isStopping()) return this.#refuse(socket, 503);
     if (!isOriginAllowed(request.headers, settings.origins)) return this.#refuse(socket, 403);
-    const { ip = null } = clientInfoOfUpgrade(request, settings.proxies);
-    const counted = limits.take(transport.name, transport.connectionLimit, ip);
+    const info = clientInfoOf(routing.contextOfUpgrade(request));
+    const counted = limits.take(transport.name, transport.connectionLimit, info.ip);
     if (!counted) return this.#refuse(socket, 403);
-    const prepared = this.#prepare(request, transport, counted);
+    const prepared = this.#prepare(transport, info, counted);
     socket.once('close', () => prepared.client.close());
     const status = await this.#authenticate(prepared, request);
     if (status !== undefined) {
@@ -85,11 +89,11 @@ export class UpgradeHandler {
     refuseUpgrade(socket, status);
   }
 
-  #prepare(request: IncomingMessage, transport: SocketTransport, counted: CountedConnection): PreparedClient {
+  #prepare(transport: SocketTransport, info: AuthClientInfo, counted: CountedConnection): PreparedClient {
     let socket: ServerSocket | undefined;
     const client: ConnectedClient = new ConnectedClient(this.#deps.clientDeps, {
       transport: transport.name,
-      info: clientInfoOfUpgrade(request, this.#deps.settings.proxies),
+      info,
       counted,
       isReady: () => socket?.isReady ?? false,
       onDrop(failure) {
@@ -128,7 +132,7 @@ export class UpgradeHandler {
       return;
     }
     if (request.headers.cookie === undefined) return;
-    const context = toHttpContext(request, this.#deps.settings.proxies);
+    const context = this.#deps.routing.contextOfUpgrade(request);
     const { user } = await client.present({ kind: 'cookie', request: context });
     // A cookie of a session that has ended is no error, since browsers keep sending it.
     if (user === null) await client.present({ kind: 'public' });

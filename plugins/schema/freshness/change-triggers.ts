@@ -8,6 +8,8 @@ const NOTIFY = `${notifySql(SCHEMA_CHANNEL)};`;
 const REGISTRY_TABLES = ['platform_collections', 'platform_fields', 'platform_relations'];
 /** Name of the event trigger. */
 export const EVENT_TRIGGER = 'platform_schema_watch';
+/** Functions of the triggers. */
+export const SCHEMA_FUNCTIONS = { commands: 'platform_schema_changed', registry: 'platform_registry_changed' } as const;
 
 // Temporary tables are not served. The event trigger cannot list what a DROP removed, so every DROP is announced.
 const COMMAND_TRIGGER_BODY = `begin
@@ -41,13 +43,13 @@ export async function installChangeTriggers(db: Db, log: Log): Promise<boolean> 
       await db.query(takeLock);
       const { commands, rows, triggers } = await readWatchState(db);
       if (commands !== COMMAND_TRIGGER_BODY)
-        await db.ddl(renderFunction(`${schema}.platform_schema_changed`, 'event_trigger', COMMAND_TRIGGER_BODY));
+        await db.ddl(renderFunction(`${schema}.${SCHEMA_FUNCTIONS.commands}`, 'event_trigger', COMMAND_TRIGGER_BODY));
       if (rows !== ROW_TRIGGER_BODY)
-        await db.ddl(renderFunction(`${schema}.platform_registry_changed`, 'trigger', ROW_TRIGGER_BODY));
+        await db.ddl(renderFunction(`${schema}.${SCHEMA_FUNCTIONS.registry}`, 'trigger', ROW_TRIGGER_BODY));
       for (const table of REGISTRY_TABLES.filter((name) => !triggers.includes(name))) {
         await db.ddl(
           `create trigger platform_registry_changed after insert or update or delete or truncate on ${schema}.${quoteIdentifier(table)}
-          for each statement execute function ${schema}.platform_registry_changed()`,
+          for each statement execute function ${schema}.${SCHEMA_FUNCTIONS.registry}()`,
         );
       }
     });
@@ -55,7 +57,7 @@ export async function installChangeTriggers(db: Db, log: Log): Promise<boolean> 
       await db.query(takeLock);
       if ((await readWatchState(db)).watched) return;
       await db.ddl(
-        `create event trigger ${EVENT_TRIGGER} on ddl_command_end execute function ${schema}.platform_schema_changed()`,
+        `create event trigger ${EVENT_TRIGGER} on ddl_command_end execute function ${schema}.${SCHEMA_FUNCTIONS.commands}()`,
       );
     });
     return true;
@@ -82,7 +84,7 @@ async function readWatchState(db: Db): Promise<WatchState> {
   const source = (name: string) =>
     `(select p.prosrc from pg_proc p where p.pronamespace = to_regnamespace(quote_ident($1)) and p.proname = '${name}')`;
   const { rows } = await db.query<WatchState>(
-    `select ${source('platform_schema_changed')} as commands, ${source('platform_registry_changed')} as rows,
+    `select ${source(SCHEMA_FUNCTIONS.commands)} as commands, ${source(SCHEMA_FUNCTIONS.registry)} as rows,
       array(select c.relname::text from pg_trigger t join pg_class c on c.oid = t.tgrelid
         where c.relnamespace = to_regnamespace(quote_ident($1)) and t.tgname = 'platform_registry_changed') as triggers,
       exists (select from pg_event_trigger where evtname = '${EVENT_TRIGGER}' and evtenabled in ('O', 'A')) as watched`,

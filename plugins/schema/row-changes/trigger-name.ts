@@ -11,3 +11,6 @@ export const ROW_FEED_TRIGGERS = {
   delete: 'platform_row_feed_delete',
   truncate: 'platform_row_feed_truncate',
 } as const;
+
+/** The function of the triggers of `row-feed`. */
+export const ROW_FEED_FUNCTION = 'platform_row_feed';

@@ -1,6 +1,7 @@
 import type { Db } from '../../database/contract.ts';
 import { quoteLiteral } from '../../database/library.ts';
-import { EVENT_TRIGGER } from '../freshness/change-triggers.ts';
+import { EVENT_TRIGGER, SCHEMA_FUNCTIONS } from '../freshness/change-triggers.ts';
+import { ROW_CHANGES_TRIGGER, ROW_FEED_FUNCTION } from '../row-changes/trigger-name.ts';
 import { TABLE_COMMENT } from '../system/system-tables-migration.ts';
 
 /** What the service has added to a database, as quoted names with schemas. */
@@ -35,6 +36,8 @@ export async function findOwnObjects(
 const tableName = (oid: string) =>
   `(select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = ${oid})`;
 
+const FUNCTIONS = [...Object.values(SCHEMA_FUNCTIONS), ROW_CHANGES_TRIGGER, ROW_FEED_FUNCTION].map(quoteLiteral).join();
+
 const FIND_SQL = `with own_tables as materialized (
     select c.oid, format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname like 'platform\\_%'
@@ -45,7 +48,7 @@ const FIND_SQL = `with own_tables as materialized (
     select p.oid, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as name
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where n.nspname = $1 and p.proname like 'platform\\_%' and (
-      p.proname in ('platform_schema_changed', 'platform_registry_changed', 'platform_rows_changed', 'platform_row_feed')
+      p.proname in (${FUNCTIONS})
       or p.oid in (select evtfoid from event_triggers)
       or p.oid in (select t.tgfoid from pg_trigger t where t.tgrelid in (select oid from own_tables))
       or p.oid in (select d.refobjid from pg_depend d join pg_attrdef a on d.classid = 'pg_attrdef'::regclass and d.objid = a.oid

@@ -39,11 +39,11 @@ export async function selfTestLaunchPlan(
   const final = withAddressLimit(plan, peak, machine.memory);
   const target = 1.25 * Math.max(plan.memory, computeAddressSpaceHeadroom(machine.memory)) + 32 * MIB;
   await eventLoopTurn();
-  const limits = testLimits(machine, final, programs);
-  await eventLoopTurn();
-  const memory = testMemoryLimit(machine, final, programs, target);
-  await eventLoopTurn();
-  const [limited, hoarded, runner] = await Promise.all([limits, memory, canStartRunner(machine, final, programs)]);
+  const [limited, hoarded, runner] = await Promise.all([
+    testLimits(machine, final, programs),
+    afterTurns(1, () => testMemoryLimit(machine, final, programs, target)),
+    afterTurns(2, () => canStartRunner(machine, final, programs)),
+  ]);
   const { isolate, ...rest } = limited;
   return {
     plan: final,
@@ -53,6 +53,12 @@ export async function selfTestLaunchPlan(
       isolates: [first.isolate, isolate],
     },
   };
+}
+
+/** Starts of processes take a while each: the event loop turns in between. */
+async function afterTurns<T>(turns: number, work: () => Promise<T>): Promise<T> {
+  for (let left = turns; left > 0; left--) await eventLoopTurn();
+  return work();
 }
 
 const withAddressLimit = (plan: ChildLaunchPlan, peak: number, memory: number): ChildLaunchPlan =>

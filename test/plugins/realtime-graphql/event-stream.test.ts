@@ -140,7 +140,7 @@ describe('GraphQL over server-sent events, with the client of graphql-sse', func
   });
 
   it('the service stops without waiting for open streams', async () => {
-    const other = await startRealtimeService({ SHUTDOWN_TIMEOUT: '1h' });
+    const other = await startRealtimeService({ SERVER_SHUTDOWN_TIMEOUT: '1h' });
     const headers = { Accept: 'text/event-stream', Authorization: `Bearer ${other.admin.token}` };
     const query = encodeURIComponent('subscription { author_mutated { key } }');
     const response = await fetch(`${other.url}/graphql?query=${query}`, { headers });
