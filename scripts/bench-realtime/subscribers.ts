@@ -6,7 +6,6 @@ const AT_ONCE = 50;
 
 /** Many sockets with one subscription each, and what they received. */
 export interface Subscribers {
-  readonly sockets: readonly WebSocket[];
   /** Messages since the last `reset`. */
   received(): number;
   /** Calls `handle` with each further message and the time of its arrival. */
@@ -45,7 +44,6 @@ export async function openSubscribers(url: string, count: number, first: object)
   for (let at = 0; at < count; at += AT_ONCE)
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - at) }, open));
   return {
-    sockets,
     received: () => received,
     onMessage(next) {
       handle = next;

@@ -1,28 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
-export interface ShellOptions {
-  readonly cwd?: string;
-  readonly input?: string;
-  /** Shows the output while the command runs. */
-  readonly shown?: boolean;
-}
-
 /** Runs a program to its end. Answers what it printed. @throws Error with the end of its output, for another exit code than 0. */
-export function run(
-  command: string,
-  args: readonly string[],
-  { cwd, input, shown = false }: ShellOptions = {},
-): string {
+export function run(command: string, args: readonly string[]): string {
   const result = spawnSync(command, args, {
-    cwd,
-    input,
     encoding: 'utf8',
     maxBuffer: 256 * 1024 * 1024,
-    stdio: ['pipe', shown ? 'inherit' : 'pipe', shown ? 'inherit' : 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (result.error) throw result.error;
-  if (result.status === 0) return (result.stdout ?? '').trim();
-  const output = `${result.stdout ?? ''}\n${result.stderr ?? ''}`.trim().split('\n').slice(-30).join('\n');
+  if (result.status === 0) return result.stdout.trim();
+  const output = `${result.stdout}\n${result.stderr}`.trim().split('\n').slice(-30).join('\n');
   throw new Error(`${[command, ...args].join(' ')} ended with ${result.status ?? result.signal}:\n${output}`);
 }
 

@@ -13,8 +13,6 @@ export interface LoadFigures {
 }
 
 export interface SteadyLoad {
-  /** The number of requests so far, for figures of one part of a run. */
-  sent(): number;
   /** Ends the load, and waits for the requests that are under way. */
   stop(): Promise<LoadFigures>;
 }
@@ -73,7 +71,6 @@ export function startSteadyLoad(balancer: Balancer, rate: number): SteadyLoad {
   })();
 
   return {
-    sent: () => sent,
     async stop() {
       isStopped = true;
       await ended;

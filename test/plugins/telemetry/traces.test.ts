@@ -151,7 +151,7 @@ describe('traces that are off, or whose collector is away', () => {
     }
   });
 
-  it('a collector that does not answer delays neither requests nor the stop', async () => {
+  it('a collector that is away delays neither requests nor the stop', async () => {
     const service = await startService({
       env: { ...QUICK, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
     });

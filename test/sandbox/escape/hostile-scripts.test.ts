@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type HostileProgram, hostilePrograms } from './hostile-programs.ts';
 import {
+  expectServiceUnharmed,
   groupHostileProgramsByTimeout,
   type HostileService,
   SANDBOX_TIMEOUT_MS,
@@ -33,13 +34,7 @@ for (const { title, timeoutMs, programs } of groupHostileProgramsByTimeout(hosti
     }
 
     it('the service serves and leaks no secret after all hostile scripts', async () => {
-      const reply = await hostile.service.request('GET', '/items/notes?limit=1');
-      expect(reply.body).to.deep.equal({ data: [{ id: 1, text: 'note 1' }] });
-      expect(await hostile.service.database.query('select text from secrets')).to.deep.equal([
-        { text: 'a secret of the database' },
-      ]);
-      expect(hostile.reachedRequests).to.deep.equal([]);
-      expect(hostile.service.output()).not.to.contain('a secret of the database');
+      await expectServiceUnharmed(hostile);
       const runs = await hostile.service.database.query<{ text: string }>(
         'select coalesce(string_agg(error::text, chr(10)), $1) as text from platform_flow_runs',
         [''],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
 import { createTestFlow } from '../../plugins/flows/flow-fixture.ts';
 import { createUserSender } from '../../plugins/users/test-users.ts';
 import { type SpawnedService, spawnService } from '../../support/service.ts';
@@ -173,4 +174,15 @@ async function createSecretRows({ request, admin, database }: SpawnedService): P
     body: { role: null, collection: 'notes', action: 'read', fields: ['*'], permissions: {} },
   });
   if (reply.status !== 200) throw new Error(`the notes cannot be made readable: ${JSON.stringify(reply.body)}`);
+}
+
+/** Asserts that the service serves, and that no program has reached rows, requests or the log. */
+export async function expectServiceUnharmed({ service, reachedRequests }: HostileService): Promise<void> {
+  const reply = await service.request('GET', '/items/notes?limit=1');
+  expect(reply.body).to.deep.equal({ data: [{ id: 1, text: 'note 1' }] });
+  expect(await service.database.query('select text from secrets')).to.deep.equal([
+    { text: 'a secret of the database' },
+  ]);
+  expect(reachedRequests).to.deep.equal([]);
+  expect(service.output()).not.to.contain('a secret of the database');
 }
