@@ -75,6 +75,12 @@ export interface CallerProvider {
   ofSessionCookie(ctx: HttpContext): Promise<Caller | undefined>;
   /** A caller without a user. @throws INVALID_IP where the Public role is bound to addresses and `client.ip` is none of them. */
   ofPublic(client?: AuthClientInfo): Promise<Caller>;
+  /**
+   * The caller whom a listener of the filter `websocket.authenticate` names for a message by which a client of a socket authenticates;
+   * undefined where there is no listener, or they leave it to the credentials in the message.
+   * @throws INTERNAL_SERVER_ERROR where a listener answers what is no accountability, INVALID_IP as `ofPublic`, and what listeners throw.
+   */
+  ofSocketMessage(message: Readonly<Record<string, unknown>>, client?: AuthClientInfo): Promise<Caller | undefined>;
 }
 
 /** For core plugins alone: with it a plugin can act as every user. */

@@ -1,10 +1,11 @@
-import { type Caller, fail, type IdentityApi } from '#kernel';
+import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
 import type { AccessControl } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
 import { clientInfoOf } from '../http/library.ts';
 import type { AccessTokenClaims, AccessTokenCodec } from './access-tokens.ts';
 import type { AuthClientInfo, CallerProvider } from './contract.ts';
 import type { CookieClaims } from './cookie-claims.ts';
+import { createCallersOfListeners, type FindCallerOfListeners } from './listener-callers.ts';
 import { presentedToken } from './presented-token.ts';
 import { assertAddressAllowedForRole } from './role-ip-access.ts';
 import type { StaticTokenVerifier } from './static-tokens.ts';
@@ -12,6 +13,7 @@ import type { ActiveUserCheck } from './user-status.ts';
 
 interface Deps {
   readonly identity: IdentityApi;
+  readonly events: Pick<EventsApi, 'filter' | 'hasListeners'>;
   readonly db: Db;
   readonly access: Pick<AccessControl, 'role' | 'sharedItem'>;
   readonly tokens: AccessTokenCodec;
@@ -25,6 +27,7 @@ export interface CallerFactory {
   readonly service: CallerProvider;
   /** The caller of a token, as by `service.ofToken`; a static token is marked in `state`, that of the request. */
   ofPresentedToken(token: string, client: AuthClientInfo, state?: { usesStaticToken?: boolean }): Promise<Caller>;
+  readonly ofListeners: FindCallerOfListeners;
   /** The caller of claims that the session cookie proves. @throws INVALID_IP */
   ofClaims(claims: AccessTokenClaims, client: AuthClientInfo): Promise<Caller>;
 }
@@ -40,6 +43,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function createCallerFactory({
   identity,
+  events,
   db,
   access,
   tokens,
@@ -66,11 +70,8 @@ export function createCallerFactory({
     return identity.mint('token', { ...client, user: id, role, admin: admin_access, app: app_access || admin_access });
   }
 
-  async function rowsOf(ids: readonly string[]): Promise<readonly UserRow[]> {
-    const known = ids.filter((id) => UUID.test(id));
-    const { rows } = await db.query<UserRow>(USERS, [known], { name: 'auth_users_by_id' });
-    return rows;
-  }
+  const rowsOf = async (ids: readonly string[]): Promise<readonly UserRow[]> =>
+    (await db.query<UserRow>(USERS, [ids.filter((id) => UUID.test(id))], { name: 'auth_users_by_id' })).rows;
 
   async function callerOf({ id, role }: UserRow, client: AuthClientInfo | undefined): Promise<Caller> {
     const flags = await access.role(role);
@@ -88,6 +89,12 @@ export function createCallerFactory({
     if (verified.claims.id !== null) await userStatus.assertActive(verified.claims.id);
     return ofClaims(verified.claims, client);
   };
+
+  const ofPublic = async (client: AuthClientInfo = {}): Promise<Caller> => {
+    await assertAddressAllowedForRole(access, null, client.ip);
+    return identity.mint('public', { ...PUBLIC, ...client });
+  };
+  const ofListeners = createCallersOfListeners({ identity, events, ofPublic });
 
   const service: CallerProvider = {
     ofToken: (token, client = {}) => ofPresentedToken(token, client),
@@ -115,10 +122,9 @@ export function createCallerFactory({
       return claims && claims.id !== null ? ofClaims(claims, client) : undefined;
     },
 
-    async ofPublic(client = {}) {
-      await assertAddressAllowedForRole(access, null, client.ip);
-      return identity.mint('public', { ...PUBLIC, ...client });
-    },
+    ofPublic,
+
+    ofSocketMessage: (message, client = {}) => ofListeners('websocket.authenticate', client, () => ({ message })),
   };
-  return { service, ofClaims, ofPresentedToken };
+  return { service, ofClaims, ofListeners, ofPresentedToken };
 }

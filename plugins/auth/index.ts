@@ -79,7 +79,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const statics = createStaticTokenVerifier({ db, bus: used.bus, access: used.access });
     const cookie = createRefreshCookie(config);
     const cookieClaims = createCookieClaims({ access: used.access, cookie, sessions, shareSessions });
-    const callerParts = { identity, db, access: used.access, tokens, userStatus, statics, cookieClaims };
+    const callerParts = { identity, events, db, access: used.access, tokens, userStatus, statics, cookieClaims };
     const callers = createCallerFactory(callerParts);
     host.define(contract.ownTokenPaths);
     host.contribute(
@@ -87,7 +87,6 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       createIdentifyMiddleware({
         callers,
         identity,
-        events,
         byCookie: cookieClaims.ofAssetRequest,
         ownTokenPaths: () => host.read(contract.ownTokenPaths),
       }),

@@ -20,8 +20,6 @@ interface DatabaseFacts {
   readonly version: string;
   readonly encoding: string;
   readonly mayCreate: boolean;
-  readonly mayCreateSchema: boolean;
-  readonly isSuperuser: boolean;
   readonly unreadable: number;
   readonly now: string;
   readonly connections: number;
@@ -29,8 +27,6 @@ interface DatabaseFacts {
 
 const FACTS_SQL = `select current_setting('server_version') as version, pg_encoding_to_char(encoding) as encoding,
   has_schema_privilege($1, 'create') as "mayCreate",
-  has_database_privilege(current_database(), 'create') or to_regnamespace('platform_queue') is not null as "mayCreateSchema",
-  (select rolsuper from pg_roles where rolname = current_user) as "isSuperuser",
   (select count(*)::int from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = to_regnamespace(quote_ident($1))
     and not has_table_privilege(c.oid, 'select')) as unreadable,
   (extract(epoch from clock_timestamp()) * 1000)::text as now, current_setting('max_connections')::int as connections
@@ -67,24 +63,11 @@ function checkRights(facts: DatabaseFacts, schema: string): readonly DoctorFindi
       text: `the database user may not create tables in the schema ${schema}`,
       remedy: `grant create on schema ${schema} to the user of the service`,
     });
-  if (!facts.mayCreateSchema)
-    findings.push({
-      status: 'fail',
-      text: 'the database user may not create the schema platform_queue, which background jobs need',
-      remedy: 'grant create on the database to it, or create the schema platform_queue with it as owner',
-    });
   if (facts.unreadable > 0)
     findings.push({
       status: 'warn',
       text: `the database user may not read ${facts.unreadable} tables of the schema ${schema}`,
       remedy: 'grant select on those that the service shall serve',
-    });
-  if (!facts.isSuperuser)
-    findings.push({
-      status: 'warn',
-      text: 'the database user is no superuser: it cannot create the event trigger that announces changes of tables',
-      remedy:
-        'where tables change seldom, set CACHE_SCHEMA=true; else let a superuser create the event trigger, as the admin guide says',
     });
   return findings.length > 0 ? findings : [{ status: 'ok', text: 'the database user has the rights that it needs' }];
 }

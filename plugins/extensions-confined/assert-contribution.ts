@@ -31,7 +31,9 @@ export function assertValidConfinedContribution({ type, id, capabilities, events
       }
       for (const event of names) assertEventName(event);
     }
-    const authEvent = events.filter?.find((event) => event === 'authenticate' || event.split('.')[0] === 'auth');
+    const authEvent = events.filter?.find(
+      (event) => event.split('.').at(-1) === 'authenticate' || event.split('.')[0] === 'auth',
+    );
     if (authEvent !== undefined) {
       throw new LoadFailure(
         'EVENT_INVALID',

@@ -136,8 +136,10 @@ export function createGraphqlSocketServer(deps: GraphqlSocketServerDeps): OpenGr
 async function authenticate(
   client: RealtimeClient,
   mode: SocketAuthentication,
-  { access_token: token }: Readonly<Record<string, unknown>>,
+  params: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
+  if (await client.authenticateByListeners({ ...params, type: 'auth' })) return true;
+  const { access_token: token } = params;
   if (token === undefined || token === null) return mode === 'public' || client.isAuthenticated;
   if (typeof token !== 'string') return false;
   await client.authenticate({ token });

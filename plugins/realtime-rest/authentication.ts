@@ -1,9 +1,17 @@
-import { Failure } from '#kernel';
+import { Failure, type Log } from '#kernel';
 import type { ClientCredentials, RealtimeClient, SocketAuthentication } from '../realtime/contract.ts';
-import { type ClientMessage, type MessageError, MessageRefusal, renderError, renderMessage } from './messages.ts';
+import {
+  type ClientMessage,
+  logUnexpectedError,
+  type MessageError,
+  MessageRefusal,
+  renderError,
+  renderMessage,
+} from './messages.ts';
 
 interface Options {
   readonly client: RealtimeClient;
+  readonly log: Log;
   readonly mode: SocketAuthentication;
   /** Milliseconds. */
   readonly timeout: number;
@@ -36,15 +44,17 @@ export class Authentication {
 
   /** Answers a message `auth`. */
   async handle(message: ClientMessage): Promise<void> {
-    const { client, mode, send, close, onResult } = this.#options;
+    const { client, log, mode, send, close, onResult } = this.#options;
     try {
-      const { refreshToken } = await client.authenticate(parseCredentials(message));
+      const isNamed = await client.authenticateByListeners(message);
+      const { refreshToken } = isNamed ? {} : await client.authenticate(parseCredentials(message));
       this.stop();
       this.#isAwaited = false;
       const token = refreshToken === undefined ? {} : { refresh_token: refreshToken };
       send(renderMessage({ type: 'auth', status: 'ok', ...token }, {}, message.uid));
       await onResult(true).catch(() => {});
     } catch (error) {
+      logUnexpectedError(log, error);
       const isUnavailable = error instanceof Failure && error.code === 'SERVICE_UNAVAILABLE';
       const code = error instanceof MessageRefusal ? error.code : isUnavailable ? 'SERVICE_UNAVAILABLE' : 'AUTH_FAILED';
       this.#sendError({ code, message: textOf(error) }, message.uid);

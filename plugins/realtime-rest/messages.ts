@@ -1,4 +1,4 @@
-import { errorEnvelope } from '#kernel';
+import { errorEnvelope, type Log } from '#kernel';
 
 /** A parsed message of a client: an object with a type. `uid` is echoed in every answer to it. */
 export interface ClientMessage {
@@ -52,6 +52,12 @@ export function toMessageError(error: unknown, reader: { readonly admin: boolean
   if (error instanceof MessageRefusal) return { code: error.code, message: error.message };
   const [first] = errorEnvelope(error, reader).body.errors;
   return { code: String(first?.extensions.code), message: first?.message ?? '' };
+}
+
+/** Logs an error that is a fault of the service or of a listener, of which clients learn nothing. */
+export function logUnexpectedError(log: Log, error: unknown): void {
+  if (error instanceof MessageRefusal || errorEnvelope(error, { admin: false }).status !== 500) return;
+  log.error({ err: error }, 'a message of a socket failed');
 }
 
 /** The text of an answer. `parts` are JSON texts by member, which are not parsed. */

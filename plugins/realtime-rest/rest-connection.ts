@@ -6,6 +6,7 @@ import { handleItemsMessage } from './items-message.ts';
 import {
   assertMessage,
   type ClientMessage,
+  logUnexpectedError,
   type MessageError,
   parseMessage,
   renderError,
@@ -42,7 +43,7 @@ export class RestConnection {
     this.#socket = socket;
     const send = (text: string | Buffer) => void socket.send(text);
     this.#authentication = new Authentication({
-      ...{ client, send, mode: deps.authentication, timeout: deps.authTimeout },
+      ...{ client, send, log: deps.log, mode: deps.authentication, timeout: deps.authTimeout },
       close: () => socket.close(),
       onResult: (isSuccess) => this.#emitAuth(isSuccess),
     });
@@ -101,10 +102,12 @@ export class RestConnection {
 
   async #answer(received: ClientMessage): Promise<void> {
     try {
-      const message = await this.#filter(received);
+      // Credentials are for listeners of `websocket.authenticate` alone.
+      const message = received.type === 'auth' ? received : await this.#filter(received);
       await this.#dispatch(message);
       await this.#emitMessage(message);
     } catch (error) {
+      logUnexpectedError(this.#deps.log, error);
       const admin = await this.#isAdmin();
       this.#sendError(received.type, toMessageError(error, { admin }), received.uid);
     }

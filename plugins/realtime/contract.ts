@@ -112,6 +112,11 @@ export interface RealtimeClient {
    * @throws what the sign-in throws; the client then is the public.
    */
   authenticate(credentials: ClientCredentials): Promise<{ readonly refreshToken?: string }>;
+  /**
+   * Replaces the credentials where a listener of `websocket.authenticate` names a caller for the message, and answers whether one does.
+   * Ask before `authenticate`. @throws what listeners throw; the client then is the public.
+   */
+  authenticateByListeners(message: Readonly<Record<string, unknown>>): Promise<boolean>;
   /** Calls `handle` when the access token expires. The client is the public from then on. */
   onExpired(handle: () => void): void;
   /**

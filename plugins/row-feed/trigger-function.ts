@@ -1,5 +1,6 @@
-import { quoteLiteral } from '../database/library.ts';
-import { ROW_FEED_TRIGGERS } from '../schema/library.ts';
+import { createHash } from 'node:crypto';
+import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
+import { ROW_FEED_FUNCTION, ROW_FEED_TRIGGERS } from '../schema/library.ts';
 
 /** The bus channel of the feed. */
 export const FEED_CHANNEL = 'rows.feed';
@@ -11,70 +12,93 @@ const MAX_INLINE_BYTES = 7000;
 /** Larger contents are announced as `many`. */
 const MAX_STORED_BYTES = 4_194_304;
 
-/**
- * SQL of the key of the row `row`: a list of the texts of its columns. The first argument of the trigger is no column. A bare `row` could be a
- * column of that name.
- */
-const keySql = (
-  row: string,
-): string => `case when tg_nargs = 2 then jsonb_build_array(to_jsonb(${row}.*) ->> tg_argv[1])
-    else (select jsonb_agg(to_jsonb(${row}.*) ->> u.name order by u.at) from unnest(tg_argv) with ordinality u(name, at) where u.at > 1) end`;
+/** Version of the messages. Processes of two versions of the service share triggers where this is the same. */
+const FORMAT = 1;
 
-/** SQL of an old row: its key and its text. The text is no JSON inside of the message, so that no parser rounds its numbers. */
-const OLD_ROW = `jsonb_build_array(${keySql('o')}, to_jsonb(o.*)::text)`;
+/** Names of the functions of triggers whose messages this version understands, as a regular expression of PostgreSQL. */
+export const FEED_FUNCTION_PATTERN = `^${ROW_FEED_FUNCTION}(_${FORMAT}_[0-9a-f]{8})?$`;
+
+/** SQL of the key of the row `row`: a list of the texts of its columns. Other columns are not looked at, since their values may be long. */
+const renderKey = (row: string, columns: readonly string[]): string =>
+  `jsonb_build_array(${columns.map((name) => `to_jsonb(${row}.${quoteIdentifier(name)}) #>> '{}'`).join(', ')})`;
 
 /** SQL of the id of the next message. A server that was started anew, or another one, gives other ids. */
 export const renderMessageIdSql = (schema: string): string =>
   `to_hex(extract(epoch from pg_postmaster_start_time())::int8) || '-' || nextval(${quoteLiteral(`${schema}.platform_row_feed_ids`)})`;
 
-const UPDATED_ROWS = `jsonb_build_object(
-      'k', (select jsonb_agg(${keySql('n')}) from new_rows n),
-      'g', (select jsonb_agg(${OLD_ROW}) from old_rows o where ${keySql('o')} not in (select ${keySql('n')} from new_rows n)),
-      'o', case when tg_argv[0] = 'old' then (select jsonb_agg(${OLD_ROW}) from old_rows o) end)`;
+/** A function that triggers of tables with this key run. */
+export interface FeedFunction {
+  /** Name without the schema. */
+  readonly name: string;
+  readonly body: string;
+}
 
 /**
- * The body of the function that all triggers run: announces a statement with the keys of its rows, and with old rows where these are
- * needed. It runs with the rights of its owner, because clients that write to a table have none on the tables of the feed. A content
- * that is too long for a message is stored, and the message refers to it.
+ * The function for tables with this key, named after its body, so that processes of two versions do not replace it in turns. It announces
+ * a statement with the keys of its rows, and with old rows where these are needed. It runs with the rights of its owner, because clients
+ * that write to a table have none on the tables of the feed. A content that is too long for a message is stored, and the message refers to it.
+ * Where the content cannot be made (a row has more than 256 MB of JSON), the statement is announced as `many` and does not fail.
  */
-export const renderFunctionBody = (schema: string): string => `
+export function createFeedFunction(schema: string, keyColumns: readonly string[]): FeedFunction {
+  const body = renderBody(schema, keyColumns);
+  const digest = createHash('sha256').update(body).digest('hex').slice(0, 8);
+  return { name: `${ROW_FEED_FUNCTION}_${FORMAT}_${digest}`, body };
+}
+
+function renderBody(schema: string, keyColumns: readonly string[]): string {
+  const [newKey, oldKey] = [renderKey('n', keyColumns), renderKey('o', keyColumns)];
+  const keyList = keyColumns.map(quoteIdentifier).join(', ');
+  // The text of an old row is no JSON inside of the message, so that no parser rounds its numbers.
+  const oldRow = `jsonb_build_array(${oldKey}, to_jsonb(o.*)::text)::text`;
+  const newKeys = `select count(*), string_agg(${newKey}::text, ',') into total, keys from (select ${keyList} from new_rows limit ${MAX_ROWS + 1}) n`;
+  const oldRows = `(select * from old_rows limit ${MAX_ROWS + 1}) o`;
+  // Both tables have their rows in the same order, so equal lists mean that no key has changed.
+  return `
 #variable_conflict use_variable
 declare
-  rows int8;
-  body jsonb;
+  total int8;
+  keys text;
+  old_keys text;
+  gone text;
+  before text;
   content text;
   message_id text;
 begin
-  if tg_op = 'INSERT' then
-    select count(*) into rows from new_rows;
-    if rows between 1 and ${MAX_ROWS} then
-      body := jsonb_build_object('k', (select jsonb_agg(${keySql('n')}) from new_rows n));
+  begin
+    if tg_op = 'INSERT' then
+      ${newKeys};
+    elsif tg_op = 'UPDATE' then
+      ${newKeys};
+      if tg_argv[0] = 'old' then
+        select string_agg(${oldKey}::text, ','), string_agg(${oldRow}, ',') into old_keys, before from ${oldRows};
+      else
+        select string_agg(${oldKey}::text, ',') into old_keys from (select ${keyList} from old_rows limit ${MAX_ROWS + 1}) o;
+      end if;
+      if old_keys <> keys and total <= ${MAX_ROWS} then
+        select string_agg(${oldRow}, ',') into gone from old_rows o where ${oldKey} not in (select ${newKey} from new_rows n);
+      end if;
+    elsif tg_op = 'DELETE' then
+      select count(*), string_agg(${oldRow}, ',') into total, gone from ${oldRows};
     end if;
-  elsif tg_op = 'UPDATE' then
-    select count(*) into rows from new_rows;
-    if rows between 1 and ${MAX_ROWS} then
-      body := ${UPDATED_ROWS};
+    if total = 0 then
+      return null;
     end if;
-  elsif tg_op = 'DELETE' then
-    select count(*) into rows from old_rows;
-    if rows between 1 and ${MAX_ROWS} then
-      body := jsonb_build_object('g', (select jsonb_agg(${OLD_ROW}) from old_rows o));
+    content := '{"k":[' || coalesce(keys, '') || '],"g":[' || coalesce(gone, '') || '],"o":[' || coalesce(before, '') || ']}';
+    if total is null or total > ${MAX_ROWS} or octet_length(content) > ${MAX_STORED_BYTES} then
+      content := null;
     end if;
-  end if;
-  if rows = 0 then
-    return null;
-  end if;
-  message_id := ${renderMessageIdSql(schema)};
-  content := body::text;
-  if octet_length(content) > ${MAX_STORED_BYTES} then
+  exception when others then
     content := null;
-  elsif octet_length(content) > ${MAX_INLINE_BYTES} then
+  end;
+  message_id := ${renderMessageIdSql(schema)};
+  if octet_length(content) > ${MAX_INLINE_BYTES} then
     insert into ${schema}.platform_row_feed_messages (id, content) values (message_id, content);
     content := '"stored"';
   end if;
   perform pg_notify('platform_bus', '{"channel":"${FEED_CHANNEL}","payload":{"i":"' || message_id || '","t":' || tg_relid || ',"e":"' || lower(left(tg_op, 1)) || '","c":' || coalesce(content, 'null') || '}}');
   return null;
 end`;
+}
 
 /** The argument of triggers that says whether rows before an update are announced. */
 export const triggerArguments = (withOldRows: boolean, keyColumns: readonly string[]): readonly string[] => [

@@ -2,9 +2,14 @@ import { fail, type Log } from '#kernel';
 import type { ProcessPresence } from '../cluster/contract.ts';
 import type { Db, TableHandle } from '../database/contract.ts';
 import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
-import { ROW_FEED_FUNCTION } from '../schema/library.ts';
 import type { WatchedTable, WatchResult } from './contract.ts';
-import { FEED_TRIGGER_NAMES, renderFunctionBody, renderTriggers, triggerArguments } from './trigger-function.ts';
+import {
+  createFeedFunction,
+  FEED_FUNCTION_PATTERN,
+  FEED_TRIGGER_NAMES,
+  renderTriggers,
+  triggerArguments,
+} from './trigger-function.ts';
 
 interface Deps {
   readonly db: Db;
@@ -29,13 +34,16 @@ interface Relation {
 
 const triggerNames = quoteLiteral(`{${FEED_TRIGGER_NAMES.join(',')}}`);
 
-/** The table `$1`, its partitions and children. `$2` are the arguments of triggers that fit, `$3` the function. */
+/** Functions of the feed in the schema `$1`. */
+const FUNCTIONS = `select p.oid from pg_proc p where p.pronamespace = to_regnamespace($1) and p.proname ~ ${quoteLiteral(FEED_FUNCTION_PATTERN)}`;
+
+/** The table `$2`, its partitions and children. `$3` are the arguments of triggers that fit. */
 const RELATIONS = `with recursive relations as (
-    select to_regclass($1)::oid as oid, true as root
+    select to_regclass($2)::oid as oid, true as root
     union select i.inhrelid, false from relations r join pg_inherits i on i.inhparent = r.oid)
   select c.oid::text as oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name,
     (select count(*) = ${FEED_TRIGGER_NAMES.length} from pg_trigger t where t.tgrelid = c.oid and t.tgname = any(${triggerNames})
-      and t.tgenabled = 'A' and t.tgfoid = to_regprocedure($3) and t.tgargs = any($2::bytea[])) as ready,
+      and t.tgenabled = 'A' and t.tgfoid in (${FUNCTIONS}) and t.tgargs = any($3::bytea[])) as ready,
     (select string_agg(t.oid::text, ' ' order by t.oid) from pg_trigger t
       where t.tgrelid = c.oid and t.tgname = any(${triggerNames})) as triggers,
     case when c.relkind not in ('r', 'p') then 'it is no table'
@@ -50,17 +58,15 @@ const RELATIONS = `with recursive relations as (
 /** Which tables the live processes watch, and the triggers for them. */
 export class WatchRegistry {
   readonly #deps: Deps;
-  readonly #functionName: string;
-  readonly #functionBody: string;
+  /** Quoted. */
+  readonly #schema: string;
   readonly #watches: TableHandle;
   readonly #messages: TableHandle;
 
   constructor(deps: Deps) {
     const { db } = deps;
-    const schema = quoteIdentifier(db.schemas[0] as string);
     this.#deps = deps;
-    this.#functionName = `${schema}.${ROW_FEED_FUNCTION}`;
-    this.#functionBody = renderFunctionBody(schema);
+    this.#schema = quoteIdentifier(db.schemas[0] as string);
     this.#watches = db.own('platform_row_feed_watches');
     this.#messages = db.own('platform_row_feed_messages');
   }
@@ -87,6 +93,10 @@ export class WatchRegistry {
         log.debug({ table, reason: (error as Error).message }, 'triggers that no process needs were not removed yet');
       }
     }
+    await db.transaction(async () => {
+      await this.#begin(DROP_LOCK_TIMEOUT);
+      for (const name of await this.#findUnusedFunctions()) await db.ddl(`drop function ${name}`);
+    });
     await this.#deleteOldMessages();
   }
 
@@ -96,10 +106,14 @@ export class WatchRegistry {
     return db.transaction(async () => {
       await this.#begin(REMOVAL_LOCK_TIMEOUT);
       const { rows } = await db.query<{ count: string }>(
-        'select count(*) as count from pg_trigger where tgfoid = to_regprocedure($1)',
-        [`${this.#functionName}()`],
+        `select count(*) as count from pg_trigger where tgfoid in (${FUNCTIONS})`,
+        [this.#schema],
       );
-      await db.ddl(`drop function if exists ${this.#functionName}() cascade`);
+      const functions = await db.query<{ name: string }>(
+        `select oid::regprocedure::text as name from (${FUNCTIONS}) functions`,
+        [this.#schema],
+      );
+      for (const { name } of functions.rows) await db.ddl(`drop function ${name} cascade`);
       await db.query(db.sql`delete from ${this.#watches}`);
       return Number(rows[0]?.count);
     });
@@ -108,16 +122,16 @@ export class WatchRegistry {
   async #watch({ table, keyColumns, withOldRows }: WatchedTable): Promise<WatchResult> {
     const { db, presence } = this.#deps;
     await this.#begin(LOCK_TIMEOUT);
-    await this.#createFunctionIfMissing();
     const [keysOnly, withOld] = [triggerArguments(false, keyColumns), triggerArguments(true, keyColumns)];
     const read = () => this.#readRelations(table, withOldRows ? [withOld] : [keysOnly, withOld]);
     let relations = await read();
     assertCanBeWatched(table, relations);
     const missing = relations.filter(({ ready }) => !ready);
     if (missing.length > 0) {
+      const functionName = await this.#createFunctionIfMissing(keyColumns);
       const args = withOldRows || (await this.#isWatchedWithOldRows(relations)) ? withOld : keysOnly;
       for (const { name } of missing)
-        for (const statement of renderTriggers(name, this.#functionName, args)) await db.ddl(statement);
+        for (const statement of renderTriggers(name, functionName, args)) await db.ddl(statement);
       relations = await read();
     }
     const oids = relations.map(({ oid }) => Number(oid));
@@ -135,24 +149,26 @@ export class WatchRegistry {
     await db.query(`select set_config('lock_timeout', '${lockTimeout}', true)`);
   }
 
-  async #createFunctionIfMissing(): Promise<void> {
+  /** Answers the name of the function for tables with this key. */
+  async #createFunctionIfMissing(keyColumns: readonly string[]): Promise<string> {
     const { db } = this.#deps;
-    const name = `${this.#functionName}()`;
-    const { rows } = await db.query<{ body: string | null }>(
-      'select (select prosrc from pg_proc where oid = to_regprocedure($1)) as body',
-      [name],
-    );
-    if (rows[0]?.body === this.#functionBody) return;
+    const { name, body } = createFeedFunction(this.#schema, keyColumns);
+    const qualified = `${this.#schema}.${name}`;
+    const { rows } = await db.query<{ exists: boolean }>('select to_regprocedure($1) is not null as exists', [
+      `${qualified}()`,
+    ]);
+    if (rows[0]?.exists) return qualified;
     await db.ddl(
-      `create or replace function ${name} returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as ${quoteLiteral(this.#functionBody)}`,
+      `create function ${qualified}() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as ${quoteLiteral(body)}`,
     );
     // Otherwise any database role could put the trigger on a table of its own.
-    await db.ddl(`revoke all on function ${name} from public`);
+    await db.ddl(`revoke all on function ${qualified}() from public`);
+    return qualified;
   }
 
   async #readRelations(table: string, args: readonly (readonly string[])[]): Promise<readonly Relation[]> {
     const fitting = args.map((one) => Buffer.from(one.map((text) => `${text}\0`).join('')));
-    return (await this.#deps.db.query<Relation>(RELATIONS, [table, fitting, `${this.#functionName}()`])).rows;
+    return (await this.#deps.db.query<Relation>(RELATIONS, [this.#schema, table, fitting])).rows;
   }
 
   async #isWatchedWithOldRows(relations: readonly Relation[]): Promise<boolean> {
@@ -179,8 +195,17 @@ export class WatchRegistry {
     const { rows } = await this.#deps.db.query<{ name: string }>(
       `select distinct quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name from pg_trigger t
         join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
-        where t.tgfoid = to_regprocedure($1) and not exists (select from ${this.#watches} w where w.relation = c.oid)`,
-      [`${this.#functionName}()`],
+        where t.tgfoid in (${FUNCTIONS}) and not exists (select from ${this.#watches} w where w.relation = c.oid)`,
+      [this.#schema],
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  async #findUnusedFunctions(): Promise<readonly string[]> {
+    const { rows } = await this.#deps.db.query<{ name: string }>(
+      `select oid::regprocedure::text as name from (${FUNCTIONS}) functions
+        where not exists (select from pg_trigger t where t.tgfoid = functions.oid)`,
+      [this.#schema],
     );
     return rows.map(({ name }) => name);
   }

@@ -1,10 +1,12 @@
-import { commands, definePlugin } from '#kernel';
+import { type ContributionTo, commands, definePlugin } from '#kernel';
 import { bus, presence } from '../cluster/contract.ts';
 import { type Db, maintenance, migrations } from '../database/contract.ts';
+import type { doctorChecks } from '../doctor/contract.ts';
 import { createCatalogReader } from './catalog/catalog-reader.ts';
 import { createExcludedTableCheck, withoutExcludedTables } from './catalog/excluded-tables.ts';
 import { rowChanges, SCHEMA_CHANNEL, type SchemaService, schema, schemaWrites, systemCollections } from './contract.ts';
 import { installChangeTriggers } from './freshness/change-triggers.ts';
+import { createSchemaDoctorCheck } from './freshness/doctor-check.ts';
 import { createSchemaCache } from './freshness/schema-cache.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createRowChanges } from './row-changes/row-changes.ts';
@@ -67,6 +69,11 @@ export default definePlugin<Config>({
     host.contribute(
       commands,
       createUninstallCommand({ db, maintenance: used['database-maintenance'], presence: used.presence }),
+    );
+
+    host.contribute<ContributionTo<typeof doctorChecks>>(
+      'doctor.checks',
+      createSchemaDoctorCheck({ db, maintenance: used['database-maintenance'], isCached: config.CACHE_SCHEMA }),
     );
 
     let isStarted = false;

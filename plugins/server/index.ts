@@ -8,7 +8,7 @@ import type { MetricSource } from '../metrics/contract.ts';
 import { query } from '../query/contract.ts';
 import { rateLimits } from '../rate-limit/contract.ts';
 import { settings } from '../settings/contract.ts';
-import { createConfiguredCheckReader } from './configured-checks.ts';
+import { createConfiguredCheckReader, findUnknownNames } from './configured-checks.ts';
 import { health as healthChecks, websocketTransports } from './contract.ts';
 import { createServerGraphqlFields } from './graphql.ts';
 import { createHealthCheckRunner, type HealthReportDeps } from './health.ts';
@@ -53,6 +53,10 @@ export default definePlugin<Config>({
       isStopping: () => isStopping,
     };
 
+    host.events.onAction('server.start', () => {
+      const names = findUnknownNames(config.HEALTHCHECK_SERVICES, host.read(healthChecks));
+      if (names.length > 0) host.log.warn({ names }, 'HEALTHCHECK_SERVICES names checks that do not exist');
+    });
     host.contribute<MetricSource>('metrics.sources', createHealthMetricSource(healthDeps));
     host.contribute(middleware, pingMiddleware);
     if (config.HEALTHCHECK_ENABLED) {

@@ -59,9 +59,14 @@ const NAMED_EVENTS: Readonly<Record<string, EventText>> = {
     when: 'after a socket was opened, with `client`: `id`, `transport` and, for code with full authority, `send`',
     payload: 'nothing',
   },
+  'websocket.authenticate': {
+    kinds: ['filter'],
+    when: 'before the credentials of a message (or of an upgrade, as a message) are looked at, with `message`; not for confined code',
+    payload: 'the accountability of the public; another one is taken in place of that of the credentials',
+  },
   'websocket.message': {
     kinds: ['filter', 'action'],
-    when: 'before a message of the REST-style socket is handled; after it was, with `message`; both with `client`',
+    when: 'before a message of the REST-style socket is handled; after it was, with `message`; both with `client`. Not for messages `auth`',
     payload: 'the message; another one is handled in its place',
   },
   'websocket.error': {

@@ -189,7 +189,7 @@ async function putExtensions(folder: string, withConfined: boolean): Promise<voi
     [
       'listener',
       { type: 'hook', path: 'index.js' },
-      `({ action, filter }) => { action('response', () => {}); filter('request.not_found', () => false); filter('request.error', (errors) => errors); filter('authenticate', (named, { req }) => (req.headers['x-named'] ? { ...named, app: true } : named)); filter('email.send', (message) => void (globalThis.mailedLinks ??= []).push([message.to, message.template?.data?.url])); }`,
+      `({ action, filter }) => { action('response', () => {}); filter('request.not_found', () => false); filter('request.error', (errors) => errors); filter('authenticate', (named, { req }) => (req.headers['x-named'] ? { ...named, app: true } : named)); filter('websocket.authenticate', (named) => named); filter('email.send', (message) => void (globalThis.mailedLinks ??= []).push([message.to, message.template?.data?.url])); }`,
     ],
     ['later', { type: 'endpoint', path: 'index.js', host: '^99.0.0' }, endpoint('later')],
   ];

@@ -8,7 +8,12 @@ import type {
   SubscriptionRequest,
 } from '../contract.ts';
 import type { CountedConnection } from './connection-limits.ts';
-import { ClientCredentials, type CredentialsDeps, type PresentedCredential } from './credentials.ts';
+import {
+  type AuthenticationMessage,
+  ClientCredentials,
+  type CredentialsDeps,
+  type PresentedCredential,
+} from './credentials.ts';
 
 export interface ClientDeps extends CredentialsDeps {
   readonly sessions: Pick<SessionService, 'signIn' | 'refresh'>;
@@ -84,6 +89,17 @@ export class ConnectedClient implements RealtimeClient {
     return caller;
   }
 
+  async authenticateByListeners(message: AuthenticationMessage): Promise<boolean> {
+    try {
+      const isNamed = await this.#credentials.presentToListeners(message);
+      if (isNamed) this.#connection.counted.setPublic(false);
+      return isNamed;
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
+  }
+
   async authenticate(credentials: Credentials): Promise<{ readonly refreshToken?: string }> {
     try {
       if ('token' in credentials) {
@@ -98,10 +114,14 @@ export class ConnectedClient implements RealtimeClient {
       await this.present({ kind: 'token', token: accessToken });
       return { refreshToken };
     } catch (error) {
-      this.#credentials.forget();
-      this.#connection.counted.setPublic(true);
+      this.#forget();
       throw error;
     }
+  }
+
+  #forget(): void {
+    this.#credentials.forget();
+    this.#connection.counted.setPublic(true);
   }
 
   onExpired(handle: () => void): void {

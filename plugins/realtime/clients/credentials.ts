@@ -1,23 +1,28 @@
-import { type Caller, Failure } from '#kernel';
+import { type Caller, Failure, fail } from '#kernel';
 import type { AuthClientInfo, CallerProvider } from '../../auth/contract.ts';
 import type { HttpContext } from '../../http/contract.ts';
 import type { RightsVersion } from './rights-version.ts';
 import { tokenExpiryOf } from './token-expiry.ts';
 
 export interface CredentialsDeps {
-  readonly identity: Pick<CallerProvider, 'ofToken' | 'ofPublic' | 'ofSessionCookie'>;
+  readonly identity: Pick<CallerProvider, 'ofToken' | 'ofPublic' | 'ofSessionCookie' | 'ofSocketMessage'>;
   readonly rights: RightsVersion;
 }
 
-/** What a client has presented. A session cookie comes with the request that brought it. */
+/** A message by which a client authenticates, as it was received. */
+export type AuthenticationMessage = Readonly<Record<string, unknown>>;
+
+/** What a client has presented. A session cookie comes with the request that brought it; a message is one that a listener accepted. */
 export type PresentedCredential =
   | { readonly kind: 'public' }
   | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'cookie'; readonly request: HttpContext };
+  | { readonly kind: 'cookie'; readonly request: HttpContext }
+  | { readonly kind: 'message'; readonly message: AuthenticationMessage };
 
 const PUBLIC: PresentedCredential = { kind: 'public' };
-/** Sessions of cookies and shares may end without an announcement, so these are looked at again after this many milliseconds. */
+/** Sessions of cookies and shares may end without an announcement, and listeners announce nothing, so these are looked at again after this many milliseconds. */
 const RECHECK_AFTER = 10_000;
+const TIMED: ReadonlySet<PresentedCredential['kind']> = new Set(['cookie', 'message']);
 const LONGEST_TIMER = 2_147_483_647;
 
 /** Who a client is, by the credential that it presented last, at any moment. */
@@ -44,7 +49,7 @@ export class ClientCredentials {
   /** The caller, where nothing was announced since it was checked. */
   get known(): Caller | undefined {
     if (this.#caller === undefined || this.#version !== this.#deps.rights.current()) return undefined;
-    const isTimed = this.#credential.kind === 'cookie' || this.#caller.share;
+    const isTimed = TIMED.has(this.#credential.kind) || this.#caller.share;
     return isTimed && Date.now() - this.#checkedAt > RECHECK_AFTER ? undefined : this.#caller;
   }
 
@@ -56,6 +61,17 @@ export class ClientCredentials {
     this.#set(caller, version);
     this.#watchExpiry(credential);
     return caller;
+  }
+
+  /** Takes the caller whom a listener names for a message. False where none does; the credential is unchanged then. @throws as `present` */
+  async presentToListeners(message: AuthenticationMessage): Promise<boolean> {
+    const version = this.#deps.rights.current();
+    const caller = await this.#deps.identity.ofSocketMessage(message, this.#client);
+    if (!caller) return false;
+    this.stop();
+    this.#credential = { kind: 'message', message };
+    this.#set(caller, version);
+    return true;
   }
 
   /** @throws what `identity` throws; the client is the public from then on. */
@@ -88,11 +104,21 @@ export class ClientCredentials {
     this.#timer = undefined;
   }
 
-  #callerOf(credential: PresentedCredential): Promise<Caller> {
+  async #callerOf(credential: PresentedCredential): Promise<Caller> {
     const { identity } = this.#deps;
-    if (credential.kind === 'token') return identity.ofToken(credential.token, this.#client);
-    if (credential.kind === 'public') return identity.ofPublic(this.#client);
-    return identity.ofSessionCookie(credential.request).then((caller) => caller ?? identity.ofPublic(this.#client));
+    switch (credential.kind) {
+      case 'token':
+        return identity.ofToken(credential.token, this.#client);
+      case 'public':
+        return identity.ofPublic(this.#client);
+      case 'cookie':
+        return (await identity.ofSessionCookie(credential.request)) ?? identity.ofPublic(this.#client);
+      case 'message': {
+        const caller = await identity.ofSocketMessage(credential.message, this.#client);
+        if (!caller) throw fail('INVALID_CREDENTIALS', 'no listener names a caller for the credentials any longer');
+        return caller;
+      }
+    }
   }
 
   #set(caller: Caller, version: number): void {

@@ -17,6 +17,8 @@ interface Deps {
   resync(subscription: Subscription): void;
 }
 
+/** Milliseconds from one read of a group to the next. A table that is written all the time is read this often, for all writes in between. */
+const READ_SPACING = 10;
 const RETRY_AFTER = 500;
 /** Attempts to read one batch, apart from those that find no database. */
 const MAX_FAILURES = 5;
@@ -37,6 +39,8 @@ export class GroupRunner {
     group.isRunning = true;
     let failures = 0;
     while (group.members.size > 0 && group.cursor < this.#deps.changes.end) {
+      const wait = group.readAt + READ_SPACING - performance.now();
+      if (wait > 0) await pause(wait, undefined, { ref: false });
       const from = group.cursor;
       try {
         await this.#readOnce(group, collection);
@@ -69,6 +73,7 @@ export class GroupRunner {
     const batch = changes && collection.merge(changes, from, to);
     if (!batch) return this.#resyncAll(group, to);
     metrics.reads++;
+    group.readAt = performance.now();
     const answer = await slots.run(group.lane, group.holder, () => group.read(batch, group.members));
     if (!answer) return this.#resyncAll(group, to);
     // A right that was taken away while the rows were read: its subscription is in another group afterwards.

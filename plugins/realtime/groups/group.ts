@@ -26,6 +26,8 @@ export class Group {
   /** The index in the log up to which changes were read. */
   cursor: number;
   isRunning = false;
+  /** When the last read began, in milliseconds of `performance.now()`. */
+  readAt = Number.NEGATIVE_INFINITY;
   isSlow = false;
   /** Reads of the current rows that have not begun yet, by their queries: more subscriptions may share them. */
   readonly waitingInits = new Map<string, Promise<ReadResultText | undefined>>();

@@ -128,7 +128,8 @@ export class UpgradeHandler {
   async #presentCredential(client: ConnectedClient, request: IncomingMessage): Promise<void> {
     const token = queryTokenOf(request);
     if (token !== undefined) {
-      await client.present({ kind: 'token', token });
+      const isNamed = await client.authenticateByListeners({ type: 'auth', access_token: token });
+      if (!isNamed) await client.present({ kind: 'token', token });
       return;
     }
     if (request.headers.cookie === undefined) return;

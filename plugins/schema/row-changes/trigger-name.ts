@@ -12,5 +12,5 @@ export const ROW_FEED_TRIGGERS = {
   truncate: 'platform_row_feed_truncate',
 } as const;
 
-/** The function of the triggers of `row-feed`. */
+/** Name of the functions of the triggers of `row-feed`, before what tells them apart. */
 export const ROW_FEED_FUNCTION = 'platform_row_feed';

@@ -36,7 +36,7 @@ export async function findOwnObjects(
 const tableName = (oid: string) =>
   `(select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = ${oid})`;
 
-const FUNCTIONS = [...Object.values(SCHEMA_FUNCTIONS), ROW_CHANGES_TRIGGER, ROW_FEED_FUNCTION].map(quoteLiteral).join();
+const FUNCTIONS = [...Object.values(SCHEMA_FUNCTIONS), ROW_CHANGES_TRIGGER].map(quoteLiteral).join();
 
 const FIND_SQL = `with own_tables as materialized (
     select c.oid, format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -48,7 +48,7 @@ const FIND_SQL = `with own_tables as materialized (
     select p.oid, format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as name
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where n.nspname = $1 and p.proname like 'platform\\_%' and (
-      p.proname in (${FUNCTIONS})
+      p.proname in (${FUNCTIONS}) or p.proname ~ '^${ROW_FEED_FUNCTION}(_|$)'
       or p.oid in (select evtfoid from event_triggers)
       or p.oid in (select t.tgfoid from pg_trigger t where t.tgrelid in (select oid from own_tables))
       or p.oid in (select d.refobjid from pg_depend d join pg_attrdef a on d.classid = 'pg_attrdef'::regclass and d.objid = a.oid

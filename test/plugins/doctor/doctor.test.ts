@@ -103,7 +103,12 @@ describe('commands for admins of the machine', function () {
         const texts = of('database').map(({ status, text }) => `${status} ${text}`);
         expect(code).to.equal(1);
         expect(texts.some((text) => text.startsWith('fail the database user may not create tables'))).to.equal(true);
-        expect(texts.some((text) => text.startsWith('warn the database user is no superuser'))).to.equal(true);
+        expect(of('queue').map(({ status }) => status)).to.deep.equal(['fail']);
+        expect(of('schema').map(({ status }) => status)).to.deep.equal(['warn']);
+        await database.query(
+          'create function watched() returns event_trigger language plpgsql as $$begin end$$; create event trigger platform_schema_watch on ddl_command_end execute function watched()',
+        );
+        expect((await doctor({ DB_CONNECTION_STRING: url.href })).of('schema')[0]?.status).to.equal('ok');
       } finally {
         await database.query(`drop owned by "${role}"; drop role "${role}"`);
       }

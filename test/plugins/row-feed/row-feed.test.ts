@@ -97,6 +97,59 @@ describe('changed rows of unusual tables', function () {
     }
   });
 
+  it('are reported as a list to read again, and do not fail, where PostgreSQL makes no JSON of a row', async () => {
+    await sql(`create type stubborn as enum ('x');
+      create function stubborn_json(stubborn) returns json language plpgsql as $$begin raise exception 'no'; end$$;
+      create cast (stubborn as json) with function stubborn_json(stubborn)`);
+    const client = await subscribe('odd', '(id int primary key, v text, s stubborn)', {
+      query: { fields: ['id', 'v'] },
+    });
+    await sql(`insert into odd values (1, 'a', 'x'), (2, 'b', null)`);
+    expect(await next(client, 'create')).to.deep.equal([
+      { id: 1, v: 'a' },
+      { id: 2, v: 'b' },
+    ]);
+    await sql(`update odd set v = 'c' where id = 1`);
+    expect(await next(client, 'update')).to.deep.equal([{ id: 1, v: 'c' }]);
+    await sql('delete from odd where id = 1');
+    expect((await client.next(({ resync }) => resync)).data).to.deep.equal([{ id: 2, v: 'b' }]);
+    expect(await sql('select id from odd')).to.deep.equal([{ id: 2 }]);
+  });
+
+  it('are reported where an update changes keys, also when rows swap them', async () => {
+    const client = await subscribe('moving', '(id int primary key deferrable, v text)');
+    await sql(`insert into moving values (1, 'a'), (2, 'b')`);
+    await next(client, 'create');
+    await sql('update moving set id = 3 - id');
+    expect(await next(client, 'update')).to.have.deep.members([
+      { id: 1, v: 'b' },
+      { id: 2, v: 'a' },
+    ]);
+    await sql('update moving set id = id + 1');
+    expect(await next(client, 'delete')).to.deep.equal([1]);
+    expect(await next(client, 'update')).to.have.deep.members([
+      { id: 2, v: 'b' },
+      { id: 3, v: 'a' },
+    ]);
+  });
+
+  it('are reported by the triggers of another version of the service, which stay', async () => {
+    const client = await subscribe('older', '(code int primary key)');
+    const triggers = async () =>
+      service.database.query(
+        `select t.oid::text as trigger, p.proname as function from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+          where t.tgrelid = 'older'::regclass order by t.oid`,
+      );
+    const [{ function: name }] = (await triggers()) as [{ function: string }];
+    await sql(`alter function ${name}() rename to platform_row_feed_1_00000000`);
+    const before = await triggers();
+    // Another table makes the service look at its triggers again.
+    await subscribe('newer', '(code int primary key)');
+    await sql('insert into older values (1)');
+    expect(await next(client, 'create')).to.deep.equal([{ code: 1 }]);
+    expect(await triggers()).to.deep.equal(before);
+  });
+
   it('are refused for views and tables without a key', async () => {
     await sql('create table plain (v text)');
     await sql('create view seen as select v from plain');

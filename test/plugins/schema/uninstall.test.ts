@@ -63,8 +63,9 @@ describe('database:uninstall', function () {
     socket.close();
     await stop();
     // As a killed process leaves it.
-    await database.query(`create trigger platform_row_feed_insert after insert on album referencing new table as new_rows
-      for each statement execute function platform_row_feed('keys', 'album_id')`);
+    await database.query(`create function platform_row_feed_1_0123abcd() returns trigger language plpgsql as 'begin return null; end';
+      create trigger platform_row_feed_insert after insert on album referencing new table as new_rows
+      for each statement execute function platform_row_feed_1_0123abcd('keys', 'album_id')`);
     expect(await schemaOf()).not.to.equal(before);
 
     const listed = await run();

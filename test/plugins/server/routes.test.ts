@@ -67,7 +67,8 @@ describe('routes of the server', () => {
       env: {
         ROOT_REDIRECT: './panel',
         ROBOTS_TXT: 'User-agent: *\\nAllow: /',
-        HEALTHCHECK_SERVICES: 'pg,http:unfinishedBodies',
+        HEALTHCHECK_SERVICES: 'pg,http:unfinishedBodies,postgers',
+        LOG_LEVEL: 'warn',
       },
     });
     try {
@@ -77,6 +78,7 @@ describe('routes of the server', () => {
       const { checks } = (await other.request('GET', '/server/health', { token: other.admin.token })).body;
       expect(Object.keys(checks).filter((name) => !/^pg:|^http:unfinishedBodies$/.test(name))).to.deep.equal([]);
       expect(Object.keys(checks)).to.include.members(['pg:responseTime', 'http:unfinishedBodies']);
+      expect(other.log.find(({ names }) => names !== undefined)?.names).to.deep.equal(['postgers']);
     } finally {
       await other.stop();
     }
