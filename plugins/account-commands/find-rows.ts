@@ -1,6 +1,5 @@
+import { isUuid } from '../database/library.ts';
 import { type AccountCommandDeps, CommandError } from './account-command.ts';
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The key of the user with this e-mail address, whatever its case. @throws CommandError where there is none */
 export async function findUserByEmail({ items, system }: AccountCommandDeps, email: string): Promise<string> {
@@ -12,7 +11,7 @@ export async function findUserByEmail({ items, system }: AccountCommandDeps, ema
 
 /** The key of the role with this id, key or name. @throws CommandError where there is none, or several have the name */
 export async function findRole({ items, system }: AccountCommandDeps, role: string): Promise<string> {
-  const names = [{ key: { _eq: role } }, { name: { _eq: role } }, ...(UUID.test(role) ? [{ id: { _eq: role } }] : [])];
+  const names = [{ key: { _eq: role } }, { name: { _eq: role } }, ...(isUuid(role) ? [{ id: { _eq: role } }] : [])];
   const query = { fields: ['id', 'key'], filter: { _or: names }, limit: 3 };
   const found = await items.rows<{ id: string; key: string }>(system(), 'platform_roles', query);
   const exact = found.find(({ id, key }) => key === role || id === role.toLowerCase());

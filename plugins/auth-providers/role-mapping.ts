@@ -1,7 +1,7 @@
+import { isUuid } from '../database/library.ts';
 import type { ProviderRoles, ProviderSettings } from './contract.ts';
 import { createProviderBootFailure } from './variables.ts';
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PUBLIC_ROLE = '00000000-0000-0000-0000-000000000000';
 
 /** @throws BootFailure for what is no key of a role. Whether the role exists is known to the database only. */
@@ -21,7 +21,7 @@ export function parseProviderRoles(provider: ProviderSettings): ProviderRoles {
 }
 
 function assertRole(where: string, role: unknown): asserts role is string {
-  if (typeof role !== 'string' || !UUID.test(role) || role === PUBLIC_ROLE)
+  if (typeof role !== 'string' || !isUuid(role) || role === PUBLIC_ROLE)
     throw createProviderBootFailure(
       `${where} must be the key of a role, and not of the Public role`,
       'copy it from GET /roles',

@@ -1,4 +1,5 @@
 import { fail } from '#kernel';
+import { isUuid } from '../database/library.ts';
 
 /** Whom a listener of `authenticate` or `websocket.authenticate` names. */
 export interface NamedCaller {
@@ -7,8 +8,6 @@ export interface NamedCaller {
   readonly admin: boolean;
   readonly app: boolean;
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Parses what a listener of `event` answers. Whatever is no accountability is an error: taking it for the Public role could give more than its
@@ -21,7 +20,7 @@ export function parseAccountability(value: unknown, event: string): NamedCaller 
   const { user = null, role = null, admin = false, app = false } = value as Readonly<Record<string, unknown>>;
   const parseId = (name: string, id: unknown): string | null => {
     if (id === null) return null;
-    if (typeof id === 'string' && UUID.test(id)) return id.toLowerCase();
+    if (typeof id === 'string' && isUuid(id)) return id.toLowerCase();
     throw invalid(`a ${name} that is no id`);
   };
   const parseFlag = (name: string, flag: unknown): boolean => {

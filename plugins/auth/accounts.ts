@@ -1,4 +1,5 @@
 import type { Db, GrantedSqlStatement } from '../database/contract.ts';
+import { isUuid } from '../database/library.ts';
 import type { AuthenticatedUser } from './contract.ts';
 import { LOCAL_PROVIDER } from './driver.ts';
 import type { SessionOwner } from './sessions.ts';
@@ -19,8 +20,6 @@ export interface AccountLookup {
   /** The result of a driver that has already read the account: `bySignedIn` answers the account without another statement. */
   signedIn(account: Account): AuthenticatedUser;
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function createAccountLookup(db: Db): AccountLookup {
   const known = new WeakMap<AuthenticatedUser, Account>();
@@ -45,7 +44,7 @@ export function createAccountLookup(db: Db): AccountLookup {
       if (account) return account;
       // The driver of another plugin may answer anything.
       const { user, externalIdentifier } = Object(signedIn) as { user?: unknown; externalIdentifier?: unknown };
-      if (typeof user === 'string') return UUID.test(user) ? find(BY_ID, user) : undefined;
+      if (typeof user === 'string') return isUuid(user) ? find(BY_ID, user) : undefined;
       if (typeof externalIdentifier !== 'string') return undefined;
       return find(BY_EXTERNAL_IDENTIFIER, externalIdentifier, provider);
     },

@@ -1,6 +1,7 @@
 import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
 import type { AccessControl } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
+import { isUuid } from '../database/library.ts';
 import { clientInfoOf } from '../http/library.ts';
 import type { AccessTokenClaims, AccessTokenCodec } from './access-tokens.ts';
 import type { AuthClientInfo, CallerProvider } from './contract.ts';
@@ -39,7 +40,6 @@ interface UserRow {
 }
 
 const PUBLIC = { user: null, role: null, admin: false, app: false } as const;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function createCallerFactory({
   identity,
@@ -71,7 +71,7 @@ export function createCallerFactory({
   }
 
   const rowsOf = async (ids: readonly string[]): Promise<readonly UserRow[]> =>
-    (await db.query<UserRow>(USERS, [ids.filter((id) => UUID.test(id))], { name: 'auth_users_by_id' })).rows;
+    (await db.query<UserRow>(USERS, [ids.filter((id) => isUuid(id))], { name: 'auth_users_by_id' })).rows;
 
   async function callerOf({ id, role }: UserRow, client: AuthClientInfo | undefined): Promise<Caller> {
     const flags = await access.role(role);

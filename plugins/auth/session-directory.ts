@@ -1,6 +1,7 @@
 import type { Caller } from '#kernel';
 import type { HistoryRecorder } from '../activity/contract.ts';
 import type { Db } from '../database/contract.ts';
+import { isUuid } from '../database/library.ts';
 import type { AccessTokenCodec } from './access-tokens.ts';
 import type { SessionDirectory } from './contract.ts';
 import { presentedToken } from './presented-token.ts';
@@ -14,7 +15,6 @@ interface Deps {
 }
 
 /** A malformed id names no session and no user, and PostgreSQL would fail on it. */
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The service `session-directory`. */
 export function createSessionDirectory({ db, activity, sessions, tokens }: Deps): SessionDirectory {
@@ -28,7 +28,7 @@ export function createSessionDirectory({ db, activity, sessions, tokens }: Deps)
 
   return {
     async list(user, { limit, offset }) {
-      if (!UUID.test(user)) return [];
+      if (!isUuid(user)) return [];
       return (await sessions.list(user, limit, offset)).map(({ id, created, last_used, expires, ...client }) => ({
         id,
         created,
@@ -39,14 +39,14 @@ export function createSessionDirectory({ db, activity, sessions, tokens }: Deps)
     },
 
     async end(caller, user, session) {
-      if (!UUID.test(user) || !UUID.test(session)) return false;
+      if (!isUuid(user) || !isUuid(session)) return false;
       const end = async () => Number(await sessions.closeOne(user, session));
       return (await endAndRecord(caller, user, end)) > 0;
     },
 
     async endOthers(caller, user, kept) {
-      if (!UUID.test(user)) return 0;
-      const keptId = kept !== undefined && UUID.test(kept) ? kept : null;
+      if (!isUuid(user)) return 0;
+      const keptId = kept !== undefined && isUuid(kept) ? kept : null;
       return endAndRecord(caller, user, () => sessions.closeOthers(user, keptId));
     },
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { fail } from '#kernel';
+import { isUuid } from '../database/library.ts';
 import type { LinkTokens } from './contract.ts';
 
 /** The claims of a link for one user: the user's key, and a digest of what ends the link when it changes. */
@@ -29,8 +30,6 @@ export interface UserLinksOptions<User> {
   readonly valuesOf: (user: User) => readonly (string | null)[];
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 export function createUserLinks<User extends { readonly id: string }>({
   tokens,
   purpose,
@@ -49,7 +48,7 @@ export function createUserLinks<User extends { readonly id: string }>({
 
     verify(token) {
       const { id, digest } = tokens.verify(purpose, token);
-      if (typeof id !== 'string' || !UUID.test(id) || typeof digest !== 'string')
+      if (typeof id !== 'string' || !isUuid(id) || typeof digest !== 'string')
         throw fail('INVALID_TOKEN', 'the claims of the link are incomplete');
       return { id, digest };
     },

@@ -14,5 +14,7 @@ export { toUnavailableOnDatabaseOutage } from './connection-errors.ts';
 export { createPoolShareHolder } from './pool-share.ts';
 /** For test runs: observes every statement before it runs. */
 export { type ObservedStatement, observeStatements } from './statement-observer.ts';
+/** Whether a text has the form of a UUID. */
+export { isUuid } from './uuid.ts';
 /** The statement by which a process shows its version to others. */
 export { renderVersionLockSql } from './version-locks.ts';

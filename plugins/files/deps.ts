@@ -5,13 +5,13 @@ import type { Db } from '../database/contract.ts';
 import type { RoutingService } from '../http/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { MediaService } from '../media/contract.ts';
-import type { OutboundService } from '../outbound/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import type { SchemaService } from '../schema/contract.ts';
 import type { SettingsService } from '../settings/contract.ts';
 import type { StorageService } from '../storage/contract.ts';
 import type { FilesConfig } from './config.ts';
 import type { FileWriter } from './contract.ts';
+import type { ImportFileFromUrl } from './import/import-file-from-url.ts';
 
 /** Dependencies of the service `files`: rows, bytes, and the ledger of objects without a row. */
 export interface FileServiceDeps {
@@ -35,7 +35,8 @@ export interface FileServiceDeps {
 export interface FileRouteDeps
   extends Pick<FileServiceDeps, 'access' | 'config' | 'events' | 'items' | 'log' | 'schema' | 'storage'> {
   readonly files: FileWriter;
-  readonly outbound: OutboundService;
+  /** One for all of them, so that they share IMPORT_MAX_CONCURRENCY. */
+  readonly importFile: ImportFileFromUrl;
   readonly asSystem: AsSystem;
   readonly readBody: RoutingService['readBody'];
   /**

@@ -1,15 +1,15 @@
 import type { ContributedGraphqlField } from '../graphql/contract.ts';
 import { FILES_COLLECTION_NAME } from './contract.ts';
 import type { FileRouteDeps } from './deps.ts';
-import { sharedFileImporterFor } from './import/import-file-from-url.ts';
 import { parseFileImportRequest } from './import/parse-import-request.ts';
 
 /**
  * GraphQL has only the import by URL: bytes themselves can be sent by REST only. `data` is JSON, since the collection has no input
  * type for creating files.
  */
-export function fileGraphqlFields(deps: FileRouteDeps): readonly ContributedGraphqlField[] {
-  const importFile = sharedFileImporterFor(deps);
+export function fileGraphqlFields({
+  importFile,
+}: Pick<FileRouteDeps, 'importFile'>): readonly ContributedGraphqlField[] {
   return [
     {
       scope: 'system',

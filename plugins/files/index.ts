@@ -18,7 +18,7 @@ import type { FilesConfig } from './config.ts';
 import { files } from './contract.ts';
 import type { FileRouteDeps, FileServiceDeps } from './deps.ts';
 import { fileGraphqlFields } from './graphql.ts';
-import { sharedFileImporterFor } from './import/import-file-from-url.ts';
+import { createFileImporter } from './import/import-file-from-url.ts';
 import { parseFileImportRequest } from './import/parse-import-request.ts';
 import { createOrphanJanitor } from './janitor.ts';
 import { createOrphanLedger } from './orphan-ledger.ts';
@@ -60,15 +60,16 @@ export default definePlugin<FilesConfig>({
     const janitor = createOrphanJanitor({ ...deps, ledger, schedule: used.schedule });
     const { waitForRemoval } = janitor;
     const service = createFileStorageService({ ...deps, ledger, waitForRemoval });
+    const importFile = createFileImporter({ ...used, config, files: service, asSystem });
     const serving: FileRouteDeps = {
       ...used,
       ...deps,
       asSystem,
       files: service,
+      importFile,
       readBody: used.routing.readBody,
       waitForRemoval,
     };
-    const importFile = sharedFileImporterFor(serving);
     host.provide(files, {
       ...service,
       importFrom: async (caller, url, data, signal = new AbortController().signal) =>

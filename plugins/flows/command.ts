@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Caller, Failure, type KernelCommand } from '#kernel';
 import { renderAudit } from '../broker/library.ts';
-import { isUuid } from '../items/library.ts';
+import { isUuid } from '../database/library.ts';
 import type { FlowPlans } from './plan/flow-plans.ts';
 import type { TryFlow } from './run/trial-report.ts';
 import { createFlowAuditLines } from './runs/flow-audit.ts';

@@ -1,10 +1,10 @@
-import { authorities, type Caller, facet } from '#kernel';
-import type { HttpContext } from '../http/contract.ts';
+import { authorities, facet } from '#kernel';
 import {
   type DistinctGraphqlFields,
   parseGraphqlFieldName,
   separateDuplicateGraphqlFields,
 } from './fields/unique-contributed-fields.ts';
+import type { GraphqlResolverContext } from './operations-contract.ts';
 
 /**
  * `items` is `/graphql`, with user collections; `system` is `/graphql/system`, with system collections (specification,
@@ -14,9 +14,9 @@ export type GraphqlScope = 'items' | 'system';
 
 /** Documents that come by other ways than HTTP requests, and subscriptions; for core plugins alone. */
 export {
-  type GraphqlOperationCall,
   type GraphqlOperations,
   type GraphqlRequest,
+  type GraphqlResolverContext,
   type GraphqlSubscription,
   graphqlOperations,
   graphqlSubscriptions,
@@ -24,19 +24,6 @@ export {
   type RowChangeEvent,
   type SubscriptionSource,
 } from './operations-contract.ts';
-
-/** The request a field is resolved in, or the call of code with full authority. */
-export interface GraphqlResolverContext {
-  readonly caller: Caller;
-  /**
-   * The Koa context: for cookies, and for the client's address before authentication. Of a document that comes over a socket it is
-   * that of the upgrade request, and has no answer.
-   * @throws INVALID_PAYLOAD where it is read in a call of code, which has none.
-   */
-  readonly ctx: HttpContext;
-  /** The signal that the client of the request disconnected; absent in a call of code. */
-  readonly signal?: () => AbortSignal;
-}
 
 /** A root field that is not derived from a collection: sign-in, the state of the service, the row of the own user. */
 export interface ContributedGraphqlField {

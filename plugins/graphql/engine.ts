@@ -5,8 +5,8 @@ import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import type { SchemaService } from '../schema/contract.ts';
 import type {
-  GraphqlOperationCall,
   GraphqlRequest,
+  GraphqlResolverContext,
   GraphqlScope,
   PreparedGraphqlOperation,
   SubscriptionSource,
@@ -27,7 +27,7 @@ export interface GraphqlEngine {
   /** Runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
   run(scope: GraphqlScope, request: GraphqlRequest, call: GraphqlCall): Promise<GraphqlResponse>;
   /** Validates a document of the scope `items`. @throws DocumentFailure for an invalid request. */
-  prepare(request: GraphqlRequest, call: GraphqlOperationCall): Promise<PreparedGraphqlOperation>;
+  prepare(request: GraphqlRequest, call: GraphqlResolverContext): Promise<PreparedGraphqlOperation>;
   /** The schema of the caller in the schema language. @throws FORBIDDEN when introspection is off. */
   sdl(caller: Caller, scope: GraphqlScope): Promise<string>;
 }

@@ -15,10 +15,14 @@ export interface GraphqlRequest {
 /** What happened to a row. */
 export type RowChangeEvent = 'create' | 'update' | 'delete';
 
-/** The call of an operation: on whose behalf it runs, and when it ends early. */
-export interface GraphqlOperationCall {
+/** The request in which an operation runs and a field is resolved, or the call of code with full authority. */
+export interface GraphqlResolverContext {
   readonly caller: Caller;
-  /** The context of the request, or that of the upgrade request of a socket. */
+  /**
+   * The Koa context: for cookies, and for the client's address before authentication. Of a document that comes over a socket it is
+   * that of the upgrade request, and has no answer.
+   * @throws INVALID_PAYLOAD where it is read in a call of code, which has none.
+   */
   readonly ctx: HttpContext;
   /** Aborts when the client does not wait any longer. Cancels reads, and writes whose commit has not begun. Absent in a call of code. */
   readonly signal?: () => AbortSignal;
@@ -70,7 +74,7 @@ export interface GraphqlOperations {
    * Validates a document of the scope `items` for its caller.
    * @throws document failures, which `toGraphqlErrors` of library.ts renders.
    */
-  prepare(request: GraphqlRequest, call: GraphqlOperationCall): Promise<PreparedGraphqlOperation>;
+  prepare(request: GraphqlRequest, call: GraphqlResolverContext): Promise<PreparedGraphqlOperation>;
 }
 
 /** For core plugins alone: `ctx` may belong to any request. */
@@ -84,7 +88,7 @@ export interface SubscriptionSource {
    * Answers a request of `/graphql` that accepts `text/event-stream` by the text of events. `return` ends the operation.
    * @throws METHOD_NOT_ALLOWED for a mutation that does not come by POST, REQUESTS_EXCEEDED, SERVICE_UNAVAILABLE.
    */
-  openEventStream(request: GraphqlRequest, call: GraphqlOperationCall): Promise<AsyncIterableIterator<string>>;
+  openEventStream(request: GraphqlRequest, call: GraphqlResolverContext): Promise<AsyncIterableIterator<string>>;
 }
 
 /** With a source, the schemas of `/graphql` have the type `Subscription`; without one they have none. */

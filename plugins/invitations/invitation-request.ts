@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
 import { PUBLIC_ROLE_ID } from '../access/contract.ts';
+import { isUuid } from '../database/library.ts';
 import { parseTextFields } from '../http/library.ts';
 import { assertEmailField } from '../mail/library.ts';
 
@@ -15,7 +16,6 @@ const MAX_ADDRESSES = 100;
 /** Characters of `platform_users.email`. */
 const MAX_EMAIL = 128;
 const FIELDS = { required: { role: 36 }, optional: { invite_url: 2000 } } as const;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const invalid = (field: string, expected: string) =>
   fail('INVALID_PAYLOAD', `"${field}" must be ${expected}.`, { field, path: [field] });
@@ -26,7 +26,7 @@ export function parseInvitationRequest(body: unknown): InvitationRequest {
     throw fail('INVALID_PAYLOAD', 'the body must be an object');
   const { email, ...others } = body as Record<string, unknown>;
   const { role, invite_url } = parseTextFields(others, FIELDS);
-  if (!UUID.test(role)) throw invalid('role', 'the key of a role');
+  if (!isUuid(role)) throw invalid('role', 'the key of a role');
   if (role === PUBLIC_ROLE_ID) throw invalid('role', 'another one than the Public role, which no user has');
   return { emails: parseEmails(email), role: role.toLowerCase(), inviteUrl: invite_url };
 }

@@ -5,8 +5,8 @@
 
 /** The text that answers and revisions show instead of a concealed value. */
 export { CONCEALED_VALUE_MASK } from '../query/contract.ts';
-/** What the answer of the current request is made of, for routes that say whether it may be kept; the form of a uuid. */
-export { currentAnswerSources, isUuid } from '../query/library.ts';
+/** What the answer of the current request is made of, for routes that say whether it may be kept. */
+export { currentAnswerSources } from '../query/library.ts';
 export { collectionRoutes } from './collection-routes.ts';
 /** Bodies and answers of the routes of a collection, for descriptions of other routes. */
 export { itemSchema, WRITE_ERROR_CODES } from './descriptions/collection-route-descriptions.ts';

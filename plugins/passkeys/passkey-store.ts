@@ -1,5 +1,6 @@
 import { type Caller, fail, type Log } from '#kernel';
 import type { Db } from '../database/contract.ts';
+import { isUuid } from '../database/library.ts';
 import { type AddPasskey, createAddPasskey } from './add-passkey.ts';
 import type { PasskeyChangeRecorder } from './change-recorder.ts';
 import type { PasskeyUser } from './options.ts';
@@ -53,9 +54,6 @@ interface UserRow {
   readonly first_name: string | null;
   readonly last_name: string | null;
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const isUuid = (text: string) => UUID.test(text);
 
 export function createPasskeyStore({ db, log, recordChange }: Deps): PasskeyStore {
   const statements = passkeyStatements(db);

@@ -24,7 +24,6 @@ export { ARRAY_OPERATORS, filterOperatorsOfFieldType, RANGE_OPERATORS } from './
 export { parsePrimaryKeyValue } from './parse-key.ts';
 export { isReplaceableByPlaceholder, OperandPlaceholder } from './placeholder.ts';
 export { applyEnumLabels, toAggregateParameter } from './selection.ts';
-export { isUuid } from './uuid.ts';
 
 const UNKNOWN_FIELD = 'unknown field ';
 

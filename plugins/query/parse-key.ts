@@ -1,7 +1,7 @@
+import { isUuid } from '../database/library.ts';
 import type { Field } from '../schema/contract.ts';
 import { decodeBase64 } from './base64.ts';
 import { joinCompositeKey, splitCompositeKey } from './key-text.ts';
-import { isUuid } from './uuid.ts';
 
 const INT8 = 9_223_372_036_854_775_807n;
 const INT4 = 2_147_483_647n;

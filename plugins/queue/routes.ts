@@ -1,4 +1,5 @@
 import { fail } from '#kernel';
+import { isUuid } from '../database/library.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { parsedQueryStringOf, sendData } from '../http/library.ts';
 import type { JobState } from './contract.ts';
@@ -22,7 +23,6 @@ interface Deps {
   readonly store: Pick<JobStore, 'isInstalled'>;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 
@@ -30,8 +30,7 @@ const MAX_LIMIT = 1000;
 export function createQueueRoutes({ queues, list, store }: Deps): readonly Route[] {
   async function findJob(ctx: HttpContext): Promise<ListedJob> {
     const { queue = '', id = '' } = ctx.params;
-    const found =
-      UUID.test(id) && (await store.isInstalled()) ? await list.jobs({ queue, id, limit: 1, offset: 0 }) : [];
+    const found = isUuid(id) && (await store.isInstalled()) ? await list.jobs({ queue, id, limit: 1, offset: 0 }) : [];
     if (!found[0]) throw fail('FORBIDDEN', `The queue "${queue}" has no job ${id}.`);
     return found[0];
   }

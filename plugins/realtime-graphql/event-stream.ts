@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { type Caller, errorEnvelope, fail, requestScope } from '#kernel';
-import type { GraphqlOperationCall, GraphqlRequest, GraphqlSubscription } from '../graphql/contract.ts';
-import { toGraphqlErrors } from '../graphql/library.ts';
+import { type Caller, errorEnvelope, requestScope } from '#kernel';
+import type { GraphqlRequest, GraphqlResolverContext, GraphqlSubscription } from '../graphql/contract.ts';
+import { createMutationMethodFailure, toGraphqlErrors } from '../graphql/library.ts';
 import type { HttpContext } from '../http/contract.ts';
 import type { Realtime, RealtimeClient } from '../realtime/contract.ts';
 import { type OperationDeps, sinceOf } from './operation.ts';
@@ -26,7 +26,7 @@ const RETRY_DELAY = { min: 1000, max: 5000 };
 export async function openEventStream(
   deps: EventStreamDeps,
   request: GraphqlRequest,
-  call: GraphqlOperationCall,
+  call: GraphqlResolverContext,
 ): Promise<AsyncIterableIterator<string>> {
   const { caller } = call;
   const responses = await startOperation(deps, request, call).catch((error: unknown) => {
@@ -41,12 +41,11 @@ export async function openEventStream(
 async function startOperation(
   deps: EventStreamDeps,
   request: GraphqlRequest,
-  call: GraphqlOperationCall,
+  call: GraphqlResolverContext,
 ): Promise<ResponseQueue> {
   const prepared = await deps.operations.prepare(request, call);
   if (prepared.kind === 'subscription') return subscribe(deps, request, call, prepared.subscription);
-  if (prepared.kind === 'mutation' && call.ctx.method !== 'POST')
-    throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
+  if (prepared.kind === 'mutation' && call.ctx.method !== 'POST') throw createMutationMethodFailure();
   if (prepared.kind === 'query') requestScope.getStore()?.markReadOnly?.();
   return createSingleResponse(await prepared.run());
 }
@@ -55,7 +54,7 @@ async function startOperation(
 async function subscribe(
   { realtime, connectionLimit, checks, openStreams }: EventStreamDeps,
   { extensions }: GraphqlRequest,
-  { caller: { ip = null, userAgent = null, origin = null }, ctx }: GraphqlOperationCall,
+  { caller: { ip = null, userAgent = null, origin = null }, ctx }: GraphqlResolverContext,
   subscription: GraphqlSubscription,
 ): Promise<ResponseQueue> {
   let queue: ResponseQueue | undefined;

@@ -1,4 +1,5 @@
 import type { Caller } from '#kernel';
+import { isUuid } from '../database/library.ts';
 import type { ScimProvider } from './providers.ts';
 import { scimFailure } from './scim-error.ts';
 
@@ -20,8 +21,7 @@ export function assertVersion({ ifMatch }: ScimRequest, version: string): void {
   if (!known.includes(version)) throw scimFailure(412, 'The resource has changed since this version.');
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-export const isId = (text: unknown): text is string => typeof text === 'string' && UUID.test(text);
+export const isId = (text: unknown): text is string => typeof text === 'string' && isUuid(text);
 
 /** The key of a resource in a path. @throws 404 for what is no key */
 export function parseId(text: string | undefined): string {

@@ -1,3 +1,4 @@
+import { isUuid } from '../database/library.ts';
 import type { SettingsValues } from '../settings/contract.ts';
 import { ensureContrast, findTextColor, parseColor, renderColor } from './contrast.ts';
 
@@ -6,13 +7,12 @@ const DEFAULT_COLOR = '#2f5bd7';
 /** Backgrounds of `browser/pages.css`, on which the project's color is text of links and the area of buttons. */
 const LIGHT = parseColor('#ffffff') as NonNullable<ReturnType<typeof parseColor>>;
 const DARK = parseColor('#15171c') as NonNullable<ReturnType<typeof parseColor>>;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export type ThemeSettings = Pick<SettingsValues, 'project_color' | 'public_background' | 'custom_css'>;
 
 /** Path of a file of the settings, relative to the root of the service; undefined where it is not set. */
 export const assetPathOf = (id: string | null): string | undefined =>
-  id !== null && UUID.test(id) ? `assets/${id}` : undefined;
+  id !== null && isUuid(id) ? `assets/${id}` : undefined;
 
 /**
  * The style sheet of the project: its color in shades that can be read, its background, and `custom_css` at the end. It is a file of its

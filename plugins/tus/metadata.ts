@@ -1,4 +1,5 @@
 import { Failure, fail } from '#kernel';
+import { isUuid } from '../database/library.ts';
 import { FILES_COLLECTION_NAME, type IncomingFile } from '../files/contract.ts';
 import { formToPayload } from '../files/library.ts';
 import type { Payload } from '../items/contract.ts';
@@ -12,8 +13,6 @@ export interface UploadDescription {
 
 /** Pairs of Upload-Metadata: a name without a value is null. */
 export type UploadMetadataPairs = Readonly<Record<string, string | null>>;
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Converts Upload-Metadata by the types of the fields: all values of the header are text, as in a form. @throws INVALID_METADATA.
@@ -29,7 +28,7 @@ export async function parseUploadMetadata(
   }
   // `filename` and `filetype` are the usual names of clients.
   const { id = null, filename, filetype, type, ...fields } = pairs;
-  if (id !== null && !UUID.test(id))
+  if (id !== null && !isUuid(id))
     throw createInvalidMetadataFailure('The value of "id" in Upload-Metadata is not the id of a file.');
   return {
     incoming: {

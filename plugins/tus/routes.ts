@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@tus/server';
 import { type Caller, fail } from '#kernel';
+import { isUuid } from '../database/library.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
 import type { SchemaService } from '../schema/contract.ts';
 import { createTusDataStore, type TusDataStoreDeps } from './data-store.ts';
@@ -28,7 +29,6 @@ export interface TusRoutesDeps extends TusDataStoreDeps, FinishUploadDeps {
 
 const PATH = '/files/tus';
 const VERSION = '1.0.0';
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const CORS: Route['cors'] = {
   allowed: [
@@ -150,7 +150,7 @@ function assertVersion(ctx: HttpContext): void {
 /** The upload of the path, if the caller began it or is an admin. @throws FORBIDDEN for every other caller. */
 async function findUpload({ uploads }: TusRoutesDeps, ctx: HttpContext): Promise<ResumableUpload> {
   const id = ctx.params.id as string;
-  const upload = UUID.test(id) ? await uploads.find(id) : undefined;
+  const upload = isUuid(id) ? await uploads.find(id) : undefined;
   if (!upload) throw createUnknownUploadFailure(`there is no upload ${id}`);
   if (!mayUse(ctx.state.caller, upload)) throw createUnknownUploadFailure(`the upload ${id} belongs to another user`);
   return upload;

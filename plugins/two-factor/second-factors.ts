@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Db } from '../database/contract.ts';
+import { isUuid } from '../database/library.ts';
 import { hashRecoveryCode } from './recovery-codes.ts';
 import { secondFactorStatements } from './statements.ts';
 
@@ -48,12 +49,10 @@ export interface SecondFactorStore {
   countRecoveryCodes(user: string): Promise<number>;
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** The key of a user as it is stored; undefined for what is no key of a user. */
 export function parseUserKey(key: unknown): string | undefined {
   const text = typeof key === 'string' ? key.toLowerCase() : '';
-  return UUID.test(text) ? text : undefined;
+  return isUuid(text) ? text : undefined;
 }
 
 /** A secret is random and cannot be guessed, so a fast hash is enough. */

@@ -136,6 +136,8 @@ const environmentOf = (data: string, { issuer, secret }: OpenIdServer) => ({
   AUTH_EXAMPLE_TRUST_SECOND_FACTOR: 'true',
   ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
   ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
+  // The last one does not exist, which is a line of the log.
+  HEALTHCHECK_SERVICES: 'pg,cache,rateLimiter,rateLimiterGlobal,storage,email,http,extensions,none',
   LOGIN_STALL_TIME: '1',
   REGISTER_STALL_TIME: '1',
   CORS_ENABLED: 'true',

@@ -1,7 +1,8 @@
 import { type Caller, fail } from '#kernel';
 import type { AccessControl } from '../../access/contract.ts';
+import { isUuid } from '../../database/library.ts';
 import type { QueryEngine, TrustedSqlCondition } from '../../query/contract.ts';
-import { isUnknownFieldFailure, isUuid } from '../../query/library.ts';
+import { isUnknownFieldFailure } from '../../query/library.ts';
 import type { SchemaOverview, SchemaService } from '../../schema/contract.ts';
 import { PUBLIC_FILE_SETTINGS, type SettingsService, type SettingsValues } from '../../settings/contract.ts';
 import type { FileRecord } from '../variant.ts';

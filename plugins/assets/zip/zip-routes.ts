@@ -1,8 +1,8 @@
 import { type Caller, fail } from '#kernel';
+import { isUuid } from '../../database/library.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf, sendStream } from '../../http/library.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
-import { isUuid } from '../../query/library.ts';
 import type { StorageService } from '../../storage/contract.ts';
 import type { FindReadableFiles } from '../reading/readable-file.ts';
 import { DOWNLOAD_FILES_ROUTE_DESCRIPTION, DOWNLOAD_FOLDER_ROUTE_DESCRIPTION } from '../serving/route-descriptions.ts';

@@ -1,7 +1,8 @@
-import { type Caller, ClientGone, fail } from '#kernel';
+import { type AsSystem, type Caller, ClientGone, fail } from '#kernel';
+import type { OutboundService } from '../../outbound/contract.ts';
 import { createSemaphore } from '../../workers/library.ts';
 import { FILES_COLLECTION_NAME, type FileWriter } from '../contract.ts';
-import type { FileRouteDeps } from '../deps.ts';
+import type { FileServiceDeps } from '../deps.ts';
 import { type FetchedFile, fetchFile } from './fetch.ts';
 import { createImportDeadline } from './import-deadline.ts';
 import { fileNameFromUrl } from './name-from-url.ts';
@@ -16,22 +17,17 @@ export type ImportFileFromUrl = (
   clientSignal: AbortSignal,
 ) => Promise<string>;
 
-type ImportDeps = Pick<FileRouteDeps, 'files' | 'items' | 'outbound' | 'asSystem' | 'config'>;
+interface ImportDeps extends Pick<FileServiceDeps, 'items' | 'config'> {
+  readonly files: FileWriter;
+  readonly outbound: OutboundService;
+  readonly asSystem: AsSystem;
+}
 
 /**
  * `POST /files/import`: fetches a file from a URL and answers its key (specification, "Files endpoints", 4). With the `id` of an
  * existing file it replaces the bytes of that file.
  */
-export function sharedFileImporterFor(deps: ImportDeps): ImportFileFromUrl {
-  const known = imports.get(deps.files) ?? createImport(deps);
-  imports.set(deps.files, known);
-  return known;
-}
-
-/** One importer for REST and GraphQL, so that they share IMPORT_MAX_CONCURRENCY. */
-const imports = new WeakMap<FileWriter, ImportFileFromUrl>();
-
-function createImport(deps: ImportDeps): ImportFileFromUrl {
+export function createFileImporter(deps: ImportDeps): ImportFileFromUrl {
   const { files, outbound, config } = deps;
   const semaphore = createSemaphore({
     limit: config.IMPORT_MAX_CONCURRENCY,

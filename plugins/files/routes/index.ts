@@ -4,7 +4,6 @@ import type { Key } from '../../items/contract.ts';
 import { assertAnswerShapeParameters, collectionRoutes, sendWrittenRows } from '../../items/library.ts';
 import { FILES_COLLECTION_NAME } from '../contract.ts';
 import type { FileRouteDeps } from '../deps.ts';
-import { sharedFileImporterFor } from '../import/import-file-from-url.ts';
 import { parseFileImportRequest } from '../import/parse-import-request.ts';
 import { isMultipart } from '../multipart/with-form.ts';
 import {
@@ -22,7 +21,7 @@ const PATH = '/files';
  * delete rows answer when the bytes are removed too.
  */
 export function fileRoutes(deps: FileRouteDeps): readonly Route[] {
-  const importFile = sharedFileImporterFor(deps);
+  const { importFile } = deps;
   const send = (ctx: HttpContext, keys: readonly Key[]) =>
     sendWrittenRows(deps.items, ctx, FILES_COLLECTION_NAME, keys, keys.length > 1);
   return [

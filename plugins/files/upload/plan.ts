@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, fail } from '#kernel';
+import { isUuid } from '../../database/library.ts';
 import type { Payload } from '../../items/contract.ts';
-import { isUuid } from '../../query/library.ts';
 import type { StorageLocation } from '../../storage/contract.ts';
 import { FILES_COLLECTION_NAME, type IncomingFile, type UploadOptions } from '../contract.ts';
 import type { FileServiceDeps } from '../deps.ts';

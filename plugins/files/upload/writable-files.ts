@@ -1,8 +1,8 @@
 import type { Caller } from '#kernel';
 import type { AccessControl } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
+import { isUuid } from '../../database/library.ts';
 import type { QueryEngine } from '../../query/contract.ts';
-import { isUuid } from '../../query/library.ts';
 import type { Collection, SchemaOverview } from '../../schema/contract.ts';
 
 export interface StoredFileRow {

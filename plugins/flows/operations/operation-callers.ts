@@ -1,6 +1,6 @@
 import { type Caller, type EventsApi, fail, type IdentityApi } from '#kernel';
 import { type AccessControl, PUBLIC_ROLE_ID } from '../../access/contract.ts';
-import { isUuid } from '../../items/library.ts';
+import { isUuid } from '../../database/library.ts';
 import type { CallersWithoutListeners } from '../run/callers-without-listeners.ts';
 
 interface Deps {

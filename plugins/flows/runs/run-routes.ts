@@ -1,8 +1,8 @@
 import { fail } from '#kernel';
+import { isUuid } from '../../database/library.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { parsedQueryStringOf, sendData } from '../../http/library.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
-import { isUuid } from '../../items/library.ts';
 import type { CancelRun } from './cancel-run.ts';
 import type { RetryRun } from './retry-run.ts';
 import type { RunCounters } from './run-counters.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventMeta, EventsApi } from '#kernel';
-import { isUuid } from '../../items/library.ts';
+import { isUuid } from '../../database/library.ts';
 import type { FlowOperationRegistry } from '../contract.ts';
 import type { OperationSecrets } from './operation-secrets.ts';
 import { secretKindOf, splitSecretOptions } from './secret-options.ts';

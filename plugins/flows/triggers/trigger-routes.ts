@@ -1,8 +1,9 @@
 import { Failure, Failures, fail } from '#kernel';
+import { isUuid } from '../../database/library.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { CustomFailure } from '../../http/library.ts';
 import type { ItemsEngine } from '../../items/contract.ts';
-import { currentAnswerSources, isUuid } from '../../items/library.ts';
+import { currentAnswerSources } from '../../items/library.ts';
 import type { FlowPlan } from '../plan/flow-plan.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { FlowRunner } from '../run/flow-runner.ts';

@@ -1,4 +1,5 @@
 import { fail } from '#kernel';
+import { isUuid } from '../../database/library.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import {
   bodyOf,
@@ -9,7 +10,6 @@ import {
   RECORD_SCHEMA,
   sendData,
 } from '../../http/library.ts';
-import { isUuid } from '../../items/library.ts';
 import type { FlowPlans } from '../plan/flow-plans.ts';
 import type { TryFlow } from '../run/trial-report.ts';
 

@@ -1,5 +1,5 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
-import type { GraphqlOperationCall } from '../contract.ts';
+import type { GraphqlResolverContext } from '../contract.ts';
 import type { ValidatedGraphqlDocument } from '../document/document-cache.ts';
 import type { CallerGraphqlSchema } from '../schema/schema-cache.ts';
 
@@ -19,7 +19,7 @@ export type GraphqlResponse =
 export type ExecuteOperation = (
   built: CallerGraphqlSchema,
   operation: GraphqlOperation,
-  call: GraphqlOperationCall,
+  call: GraphqlResolverContext,
 ) => Promise<GraphqlResponse>;
 
 export type GraphqlErrorEntry = GraphQLFormattedError;

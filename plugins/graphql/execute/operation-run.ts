@@ -3,7 +3,7 @@ import { fail, type Log } from '#kernel';
 import type { ItemsEngine } from '../../items/contract.ts';
 import type { QueryEngine, SelectionListParameters } from '../../query/contract.ts';
 import type { SchemaService } from '../../schema/contract.ts';
-import type { GraphqlOperationCall } from '../contract.ts';
+import type { GraphqlResolverContext } from '../contract.ts';
 import { GraphqlDocumentFailure } from '../document/failure.ts';
 import { schemaIndependentFailure } from '../document/limits.ts';
 import type { GraphqlSelectionContext } from '../plan/selection.ts';
@@ -33,7 +33,7 @@ export interface GraphqlExecutionDeps {
 /** The execution of a GraphQL operation for one request. */
 export interface GraphqlOperationRun extends GraphqlOperation {
   readonly callerSchema: CallerGraphqlSchema;
-  readonly call: GraphqlOperationCall;
+  readonly call: GraphqlResolverContext;
   /** Variables coerced to their types, with defaults. */
   readonly coercedVariables: VariableValues;
 }

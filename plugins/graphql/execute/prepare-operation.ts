@@ -1,8 +1,8 @@
 import { OperationTypeNode } from 'graphql';
 import { type Caller, fail } from '#kernel';
 import type {
-  GraphqlOperationCall,
   GraphqlRequest,
+  GraphqlResolverContext,
   GraphqlSubscription,
   PreparedGraphqlOperation,
 } from '../contract.ts';
@@ -28,7 +28,7 @@ interface PrepareOperationDeps {
 export function prepareGraphqlOperation(
   { schemas, execute, execution }: PrepareOperationDeps,
   request: GraphqlRequest,
-  call: GraphqlOperationCall,
+  call: GraphqlResolverContext,
 ): Promise<PreparedGraphqlOperation> {
   return withValidOperation(schemas, 'items', request, call.caller, async (callerSchema, operation) => {
     const kind = operation.node.operation;

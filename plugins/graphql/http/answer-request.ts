@@ -1,9 +1,9 @@
 import { OperationTypeNode } from 'graphql';
-import { fail } from '#kernel';
 import type { GraphqlRequest, GraphqlResolverContext, GraphqlScope } from '../contract.ts';
 import type { ExecuteOperation, GraphqlResponse } from '../execute/operation-and-response-types.ts';
 import { withValidOperation } from '../execute/valid-operation.ts';
 import type { GraphqlSchemaCache } from '../schema/schema-cache.ts';
+import { createMutationMethodFailure } from './mutation-method.ts';
 
 export interface AnswerGraphqlRequestDeps {
   readonly schemas: GraphqlSchemaCache;
@@ -26,8 +26,7 @@ export function answerGraphqlRequest(
 ): Promise<GraphqlResponse> {
   return withValidOperation(deps.schemas, scope, request, call.caller, (callerSchema, operation) => {
     const { operation: kind } = operation.node;
-    if (!call.allowsMutations && kind === OperationTypeNode.MUTATION)
-      throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
+    if (!call.allowsMutations && kind === OperationTypeNode.MUTATION) throw createMutationMethodFailure();
     if (kind === OperationTypeNode.QUERY) call.onQuery?.();
     return deps.execute(callerSchema, operation, call);
   });

@@ -1,5 +1,6 @@
 import { fail } from '#kernel';
-import { decodeBase64, isUuid, parseGeoJson } from '../../query/library.ts';
+import { isUuid } from '../../database/library.ts';
+import { decodeBase64, parseGeoJson } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
 import { allowedValueFormatOf, renderAllowedValues } from './allowed-values.ts';

@@ -1,8 +1,7 @@
-import { quoteLiteral } from '../../database/library.ts';
+import { isUuid, quoteLiteral } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import { isSearchVector } from '../../schema/library.ts';
 import type { ReadNode } from '../contract.ts';
-import { isUuid } from '../uuid.ts';
 import { escapeLike } from './comparison.ts';
 import type { CompilationState } from './compilation-state.ts';
 import { fieldReferenceSql } from './field-use.ts';

@@ -1,3 +1,4 @@
+import { isUuid } from '../../database/library.ts';
 import type { Column, Field, FieldType } from '../../schema/contract.ts';
 import { isRangeColumn } from '../../schema/library.ts';
 import { decodeBase64 } from '../base64.ts';
@@ -5,7 +6,6 @@ import type { FieldReference, FilterOperand, FilterOperator } from '../contract.
 import { toElementOrBoundField } from '../element-field.ts';
 import { parsePrimaryKeyValue } from '../parse-key.ts';
 import { NUMBER_TEXT_PATTERN } from '../placeholder.ts';
-import { isUuid } from '../uuid.ts';
 import { parseGeoJson } from './geojson.ts';
 import { createInvalidQueryFailure, type QueryErrorPath } from './raw-values.ts';
 

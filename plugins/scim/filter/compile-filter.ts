@@ -1,4 +1,5 @@
 import type { Db, GrantedSqlStatement } from '../../database/contract.ts';
+import { isUuid } from '../../database/library.ts';
 import { scimFailure } from '../scim-error.ts';
 import {
   findAttribute,
@@ -30,7 +31,6 @@ export class FilterValues {
   }
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ORDER: readonly ComparisonOperator[] = ['gt', 'ge', 'lt', 'le'];
 
 /**
@@ -131,7 +131,7 @@ function compileComparison(
     if (![value, text].every((one) => /^(?!0000)\d{4}-/.test(one))) throw misfit(path, operator, value);
     return compileTexts(db, operator, sql, db.sql`${add(text)}::timestamptz`);
   }
-  if (type === 'key' && isEquality && UUID.test(value))
+  if (type === 'key' && isEquality && isUuid(value))
     return compileEquality(db, operator, sql, db.sql`${add(value)}::uuid`);
   const text = type === 'key' ? db.sql`${sql}::text` : sql;
   if (type === 'exact') return compileTexts(db, operator, text, add(value));

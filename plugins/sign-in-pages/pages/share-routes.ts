@@ -1,3 +1,4 @@
+import { isUuid } from '../../database/library.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { html } from '../html.ts';
 import type { Page } from '../page.ts';
@@ -10,7 +11,6 @@ import { createDeadEndPage } from './password-pages.ts';
 import { createSharedItemPage, createShareEntryPage } from './share-page.ts';
 import { createShareVisits, type ShareInfo } from './share-visits.ts';
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Codes of a share that does not exist, or is outside of its dates, and of an item that is gone. */
 const UNAVAILABLE_CODES: readonly string[] = ['FORBIDDEN', 'ROUTE_NOT_FOUND', 'INVALID_PATH_PARAMETER'];
 
@@ -29,7 +29,7 @@ export function shareRoutes(tools: PageTools): readonly Route[] {
   /** Fails with the page that says that there is no such share. */
   async function readInfo(ctx: HttpContext): Promise<ShareInfo> {
     try {
-      const id = UUID.test(ctx.params.id as string) ? ctx.params.id : '-';
+      const id = isUuid(ctx.params.id as string) ? ctx.params.id : '-';
       const { body } = await api.send(ctx, { method: 'GET', path: `/shares/info/${id}` });
       return (body as { data: ShareInfo }).data;
     } catch (error) {
